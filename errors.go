@@ -1,0 +1,130 @@
+package errata
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Kind is a kind of error that a caller can be told about. Its text is the
+// code in the API's error envelope.
+type Kind string
+
+// The kinds. What is none of these is internal: the caller learns an id, the
+// operator the text.
+const (
+	KindInternal             Kind = "internal"
+	KindUnauthorized         Kind = "unauthorized"
+	KindInsufficientScope    Kind = "insufficient_scope"
+	KindNotFound             Kind = "not_found"
+	KindMethodNotAllowed     Kind = "method_not_allowed"
+	KindNotImplemented       Kind = "not_implemented"
+	KindInvalidBody          Kind = "invalid_body"
+	KindBodyTooLarge         Kind = "body_too_large"
+	KindUnsupportedMediaType Kind = "unsupported_media_type"
+	KindRateLimited          Kind = "rate_limited"
+	KindStoreUnavailable     Kind = "store_unavailable"
+	KindLogUnavailable       Kind = "log_unavailable"
+	KindLogFull              Kind = "log_full"
+
+	KindSignatureRequired Kind = "signature_required"
+	KindInvalidType       Kind = "invalid_type"
+	KindInvalidLevel      Kind = "invalid_level"
+	KindInvalidStatus     Kind = "invalid_status"
+	KindInvalidOrder      Kind = "invalid_order"
+	KindInvalidDirection  Kind = "invalid_direction"
+	KindInvalidDateRange  Kind = "invalid_date_range"
+	KindInvalidPage       Kind = "invalid_page"
+	KindInvalidLimit      Kind = "invalid_limit"
+	KindInvalidNumber     Kind = "invalid_number"
+	KindInvalidBoolean    Kind = "invalid_boolean"
+	KindInvalidIP         Kind = "invalid_ip"
+	KindInvalidEvent      Kind = "invalid_event"
+	KindInvalidScope      Kind = "invalid_scope"
+)
+
+// statuses is the one table from kinds to HTTP statuses.
+var statuses = map[Kind]int{
+	KindInternal:             http.StatusInternalServerError,
+	KindUnauthorized:         http.StatusUnauthorized,
+	KindInsufficientScope:    http.StatusForbidden,
+	KindNotFound:             http.StatusNotFound,
+	KindMethodNotAllowed:     http.StatusMethodNotAllowed,
+	KindNotImplemented:       http.StatusNotImplemented,
+	KindInvalidBody:          http.StatusBadRequest,
+	KindBodyTooLarge:         http.StatusRequestEntityTooLarge,
+	KindUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	KindRateLimited:          http.StatusTooManyRequests,
+	KindStoreUnavailable:     http.StatusServiceUnavailable,
+	KindLogUnavailable:       http.StatusServiceUnavailable,
+	KindLogFull:              http.StatusServiceUnavailable,
+
+	KindSignatureRequired: http.StatusUnprocessableEntity,
+	KindInvalidType:       http.StatusUnprocessableEntity,
+	KindInvalidLevel:      http.StatusUnprocessableEntity,
+	KindInvalidStatus:     http.StatusUnprocessableEntity,
+	KindInvalidOrder:      http.StatusUnprocessableEntity,
+	KindInvalidDirection:  http.StatusUnprocessableEntity,
+	KindInvalidDateRange:  http.StatusUnprocessableEntity,
+	KindInvalidPage:       http.StatusUnprocessableEntity,
+	KindInvalidLimit:      http.StatusUnprocessableEntity,
+	KindInvalidNumber:     http.StatusUnprocessableEntity,
+	KindInvalidBoolean:    http.StatusUnprocessableEntity,
+	KindInvalidIP:         http.StatusUnprocessableEntity,
+	KindInvalidEvent:      http.StatusUnprocessableEntity,
+	KindInvalidScope:      http.StatusUnprocessableEntity,
+}
+
+// Status is the HTTP status of the kind; an unknown kind is internal.
+func (k Kind) Status() int {
+	if s, ok := statuses[k]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// Error is an error that a caller can be told about: a kind, one sentence that
+// tells a person what to do next, and the cause for the operator's log.
+type Error struct {
+	Kind    Kind
+	Message string
+	// Details is optional and goes into the answer as it is.
+	Details any
+	// RetryAfter is how long the caller should wait, 0 when that is unknown.
+	RetryAfter time.Duration
+	// Err is the cause. It is logged and never shown.
+	Err error
+}
+
+// Errorf makes an Error of the kind with a formatted message.
+func Errorf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Because returns a copy of e with its cause.
+func (e *Error) Because(err error) *Error {
+	with := *e
+	with.Err = err
+	return &with
+}
+
+// Error is the message, with the cause for the log.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Kind, e.Message, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf is the kind of the first *Error in err's chain, else KindInternal.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return KindInternal
+}

@@ -1,0 +1,50 @@
+package ingest
+
+// Limits that every door shares. The numbers of other servers beside them are
+// in docs; a draft that exceeds one of the text limits is cut and marked, a
+// body that exceeds a size limit is refused.
+const (
+	// MaxWireBody bounds a request as sent; Sentry's own limit is 20 MB.
+	MaxWireBody = 20 << 20
+	// MaxOpenBody bounds a request after decompression. The receivers stream,
+	// so this bounds work, not memory.
+	MaxOpenBody = 100 << 20
+	// MaxRatio bounds decompressed to compressed size once RatioGrace bytes
+	// have come out: honest JSON stays below 30:1, bombs reach 664,033:1.
+	MaxRatio   = 100
+	RatioGrace = 64 << 10
+	// MaxEvent bounds one event's JSON.
+	MaxEvent = 1 << 20
+	// MaxLogItem bounds one Sentry log item container.
+	MaxLogItem = 2 << 20
+	// MaxClientReport bounds one Sentry client report.
+	MaxClientReport = 100 << 10
+	// MaxEnvelopeHeader bounds an envelope's and an item's header line.
+	MaxEnvelopeHeader = 8 << 10
+	// MaxEnvelopeItems bounds the items of one envelope.
+	MaxEnvelopeItems = 100
+	// MaxBatch bounds the events of one native request.
+	MaxBatch = 1000
+	// MaxDepth bounds JSON nesting, MaxValues the values of one event.
+	MaxDepth  = 64
+	MaxValues = 20000
+
+	// Text limits in bytes, cut at a rune.
+	MaxMessage     = 8192
+	MaxClass       = 128
+	MaxFile        = 512
+	MaxURI         = 2048
+	MaxMethod      = 16
+	MaxTag         = 200
+	MaxTags        = 100
+	MaxName        = 256 // release, server name, transaction, logger
+	MaxFrames      = 50  // 25 first and 25 last
+	MaxExceptions  = 10
+	MaxFrameArgs   = 16
+	MaxFingerprint = 16
+	// PreviewRunes is the length of message_preview.
+	PreviewRunes = 200
+	// MaxPayload bounds the payload of a stored event; over it the extra
+	// object goes first, then frames from the middle.
+	MaxPayload = 64 << 10
+)

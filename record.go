@@ -1,0 +1,49 @@
+package errata
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Status is what administrators have decided about a record.
+type Status string
+
+// The statuses of a record.
+const (
+	StatusOpen     Status = "open"
+	StatusResolved Status = "resolved"
+	StatusMuted    Status = "muted"
+)
+
+// Statuses are all statuses, in the order they are shown.
+var Statuses = []Status{StatusOpen, StatusResolved, StatusMuted}
+
+// Record is one problem: all sightings of one signature in one book since the
+// record came to be. Everything but Count, LastSeen, FirstSeen, Version and
+// the status fields belongs to the first sighting in the log and never changes.
+type Record struct {
+	Book      Book
+	Signature Signature
+	// ID is the position of the first sighting. A record that is deleted and
+	// seen again is a new record with a new id.
+	ID Position
+	// Version is the position of the last event or command applied.
+	Version Position
+	Count   uint64
+	// FirstSeen is the earliest and LastSeen the latest time of any sighting.
+	FirstSeen, LastSeen time.Time
+
+	Level   Level
+	File    string
+	Line    uint32
+	Message string
+	Class   string
+	URI     string
+	Method  string
+	UserID  int64
+	IP      netip.Addr
+
+	Status Status
+	// Regressed is set when a resolved record was seen again.
+	Regressed bool
+}
