@@ -1,0 +1,163 @@
+package eventlog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/s2"
+
+	errata "github.com/errata-log/errata"
+)
+
+// A block, format 1, is the payload of one message on ev.*:
+//
+//	3 bytes  "ERB"
+//	byte     format version, 1
+//	uvarint  number of events, 1 to errata.MaxBlockEvents
+//	int64    receive time of the first event, Unix milliseconds, big endian
+//	n × 16   event ids
+//	bytes    the encoded events one after another, as one s2 block
+//	4 bytes  CRC-32C of all before it, little endian
+//
+// The time and the ids stand in front and uncompressed: ids do not compress,
+// and a projector that starts rebuilds its window of ids from them alone.
+const (
+	blockMagic   = "ERB"
+	blockVersion = 1
+	timeSize     = 8
+	idSize       = len(errata.EventID{})
+	checksumSize = 4
+
+	// MaxBlockRaw bounds the encoded events of one block before compression.
+	// Half of NATS's default max_payload of 1 MiB leaves room for the ids and
+	// for one event more, and beyond 250 events a block no fsync is saved.
+	MaxBlockRaw = 512 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sealBlock appends the block of the given ids and encoded events to dst.
+// received is the receive time of the first event in Unix milliseconds.
+func sealBlock(dst []byte, received int64, ids, raw []byte) []byte {
+	start := len(dst)
+	dst = append(dst, blockMagic...)
+	dst = append(dst, blockVersion)
+	dst = binary.AppendUvarint(dst, uint64(len(ids)/idSize))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(received))
+	dst = append(dst, ids...)
+	dst = append(dst, s2.Encode(nil, raw)...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// EncodeBlock makes one block of the events, at most errata.MaxBlockEvents.
+func EncodeBlock(events []errata.Event) ([]byte, error) {
+	if len(events) == 0 || len(events) > errata.MaxBlockEvents {
+		return nil, fmt.Errorf("a block holds 1 to %d events, not %d", errata.MaxBlockEvents, len(events))
+	}
+	var ids, raw []byte
+	var err error
+	for i := range events {
+		ids = append(ids, events[i].ID[:]...)
+		if raw, err = appendEvent(raw, &events[i]); err != nil {
+			return nil, fmt.Errorf("encode event %d: %w", i, err)
+		}
+	}
+	return sealBlock(nil, events[0].Received.UnixMilli(), ids, raw), nil
+}
+
+// Block is a decoded block. It refers to the bytes it was made from.
+type Block struct {
+	// Received is the receive time of the first event in Unix milliseconds.
+	Received int64
+
+	ids []byte
+	raw []byte
+}
+
+// Len is the number of events in the block.
+func (b Block) Len() int { return len(b.ids) / idSize }
+
+// ID is the id of event i.
+func (b Block) ID(i int) errata.EventID { return errata.EventID(b.ids[i*idSize : (i+1)*idSize]) }
+
+// Entries calls yield for each event in order.
+func (b Block) Entries(yield func(index int, e Entry)) {
+	rest := b.raw
+	for i := range b.Len() {
+		e, behind, err := parseEntry(b.ID(i), rest)
+		if err != nil {
+			return // only for a block from BlockIDs: DecodeBlock has walked all of them
+		}
+		rest = behind
+		yield(i, e)
+	}
+}
+
+// check walks the frames of all events, so that a block is good as a whole or
+// refused as a whole, before any of it is used.
+func (b Block) check() error {
+	rest := b.raw
+	for i := range b.Len() {
+		_, behind, err := parseEntry(b.ID(i), rest)
+		if err != nil {
+			return fmt.Errorf("event %d of %d: %w", i, b.Len(), err)
+		}
+		rest = behind
+	}
+	if len(rest) != 0 {
+		return fmt.Errorf("%w: %d bytes behind the last event", ErrCorrupt, len(rest))
+	}
+	return nil
+}
+
+// DecodeBlock checks and opens a block. scratch, which may be nil, is used for
+// the decompressed events when it is large enough; the block then refers to it.
+func DecodeBlock(data, scratch []byte) (Block, error) {
+	b, packed, err := openBlock(data)
+	if err != nil {
+		return Block{}, err
+	}
+	n, err := s2.DecodedLen(packed)
+	if err != nil || n > MaxBlockRaw+MaxEventSize {
+		return Block{}, fmt.Errorf("%w: decompressed size", ErrCorrupt)
+	}
+	if cap(scratch) < n {
+		scratch = make([]byte, n)
+	}
+	if b.raw, err = s2.Decode(scratch[:cap(scratch)], packed); err != nil {
+		return Block{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return b, b.check()
+}
+
+// BlockIDs opens a block for its ids and receive time alone, without
+// decompressing the events.
+func BlockIDs(data []byte) (Block, error) {
+	b, _, err := openBlock(data)
+	return b, err
+}
+
+// openBlock checks the frame of a block and returns it with its events still packed.
+func openBlock(data []byte) (b Block, packed []byte, err error) {
+	const head = len(blockMagic) + 1
+	if len(data) < head+1+timeSize+checksumSize || string(data[:len(blockMagic)]) != blockMagic {
+		return Block{}, nil, fmt.Errorf("%w: not a block", ErrCorrupt)
+	}
+	if v := data[len(blockMagic)]; v != blockVersion {
+		return Block{}, nil, fmt.Errorf("%w: format version %d, this build reads %d", ErrCorrupt, v, blockVersion)
+	}
+	body, sum := data[:len(data)-checksumSize], data[len(data)-checksumSize:]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
+		return Block{}, nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	n, w := binary.Uvarint(body[head:])
+	rest := body[head+max(w, 0):]
+	if w <= 0 || n == 0 || n > errata.MaxBlockEvents || uint64(len(rest)) < timeSize+n*uint64(idSize) {
+		return Block{}, nil, fmt.Errorf("%w: number of events", ErrCorrupt)
+	}
+	b.Received = int64(binary.BigEndian.Uint64(rest))
+	rest = rest[timeSize:]
+	b.ids = rest[:n*uint64(idSize)]
+	return b, rest[n*uint64(idSize):], nil
+}

@@ -1,0 +1,160 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Answers looks up what the projection knows about a command. The projector's
+// store is it.
+type Answers interface {
+	// Answer returns the stored answer to the command at sequence, and how far
+	// the projection has come. The answer is nil when there is none (yet).
+	Answer(ctx context.Context, sequence uint64) (answer Answer, checkpoint uint64, err error)
+}
+
+// CommanderConfig says where commands go.
+type CommanderConfig struct {
+	NATS      *nats.Conn
+	JetStream jetstream.JetStream
+	Stream    string
+	Prefix    string
+	Answers   Answers
+}
+
+// answerPoll is how often a waiting caller asks the store, should the
+// announcement have been lost.
+const answerPoll = 500 * time.Millisecond
+
+// maxEarly bounds the answers kept for callers that may be about to ask.
+const maxEarly = 256
+
+// Commander puts commands on the log and waits until the projection has passed
+// them, so that whoever got an answer reads its effect on every node.
+type Commander struct {
+	cfg CommanderConfig
+	sub *nats.Subscription
+
+	mu      sync.Mutex
+	waiting map[uint64]chan Answer // by sequence; capacity 1
+	early   map[uint64]Answer      // announced before the caller knew its sequence
+}
+
+// NewCommander subscribes to the projectors' progress. Close ends that.
+func NewCommander(cfg CommanderConfig) (*Commander, error) {
+	if cfg.NATS == nil || cfg.JetStream == nil || cfg.Stream == "" || cfg.Answers == nil {
+		return nil, errors.New("commander: NATS, JetStream, Stream and Answers are required")
+	}
+	c := &Commander{cfg: cfg, waiting: map[uint64]chan Answer{}, early: map[uint64]Answer{}}
+	sub, err := subscribeProgress(cfg.NATS, cfg.Prefix, c.progressed)
+	if err != nil {
+		return nil, err
+	}
+	c.sub = sub
+	return c, nil
+}
+
+// Do appends the command and waits for its answer. Kinds: log_full and
+// log_unavailable when it may not be on the log; store_unavailable when it is
+// on the log but the projection has not come to it before ctx ended.
+func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode command %s: %w", name, err)
+	}
+	seq, err := c.append(ctx, c.cfg.Prefix+subjectCommands+name, data)
+	if err != nil {
+		return nil, err
+	}
+	return c.await(ctx, seq)
+}
+
+// append publishes until the outcome is known or ctx ends.
+func (c *Commander) append(ctx context.Context, subject string, data []byte) (uint64, error) {
+	msgID := nuid.Next()
+	for try := 0; ; try++ {
+		ack, err := publishAck(ctx, c.cfg.JetStream, c.cfg.Stream, subject, data, msgID)
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		select {
+		case <-ctx.Done():
+			return 0, unavailable(fmt.Errorf("append a command: %w", err))
+		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
+		}
+	}
+}
+
+// await waits until the projection has passed seq.
+func (c *Commander) await(ctx context.Context, seq uint64) (Answer, error) {
+	announced := make(chan Answer, 1)
+	c.mu.Lock()
+	if answer, ok := c.early[seq]; ok {
+		delete(c.early, seq)
+		c.mu.Unlock()
+		return answer, nil
+	}
+	c.waiting[seq] = announced
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.waiting, seq)
+		c.mu.Unlock()
+	}()
+	poll := time.NewTicker(answerPoll)
+	defer poll.Stop()
+	for {
+		select {
+		case answer := <-announced:
+			return answer, nil
+		case <-poll.C:
+			answer, checkpoint, err := c.cfg.Answers.Answer(ctx, seq)
+			if err == nil && checkpoint >= seq {
+				return answer, nil
+			}
+		case <-ctx.Done():
+			return nil, &errata.Error{
+				Kind:       errata.KindStoreUnavailable,
+				Message:    "the command is on the log and will take effect, but the projection has not come to it yet",
+				RetryAfter: retryLater, Err: ctx.Err(),
+			}
+		}
+	}
+}
+
+func (c *Commander) progressed(p Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for seq, answer := range p.Answers {
+		if waiting, ok := c.waiting[seq]; ok {
+			waiting <- answer
+			delete(c.waiting, seq)
+			continue
+		}
+		if len(c.early) >= maxEarly { // answers to other nodes' commands
+			clear(c.early)
+		}
+		c.early[seq] = answer
+	}
+}
+
+// Close ends the subscription. Callers that wait end with their context.
+func (c *Commander) Close() error {
+	if err := c.sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
+		return fmt.Errorf("close commander: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package eventlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// An encoded event is
+//
+//	uvarint  length of what follows
+//	byte     book
+//	byte     level
+//	16 bytes signature
+//	int64    time, Unix milliseconds, big endian
+//	int64    received, likewise
+//	uvarint  project
+//	uvarint  line
+//	varint   user id
+//	uvarint  scrub version
+//	byte     length of the address: 0, 4 or 16, then the address
+//	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
+//
+// The fields that the fold looks at stand first at fixed places, so that it
+// need not decode the rest of an event whose record it already knows. The id
+// is not here: ids stand together at the front of the block.
+const eventHead = 1 + 1 + errata.SignatureSize + 8 + 8
+
+// MaxEventSize bounds one encoded event in bytes: a payload of 64 KiB and all
+// other fields at their limits stay well below it.
+const MaxEventSize = 256 << 10
+
+// ErrCorrupt is wrapped by every error about bytes that are not a block.
+var ErrCorrupt = errors.New("corrupt block")
+
+// ErrEventTooLarge is returned for an event over MaxEventSize.
+var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
+
+// appendEvent appends e's encoding, the id left out, to dst.
+func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
+	ip := e.IP.Unmap()
+	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 6*binary.MaxVarintLen32 +
+		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload)
+	if size > MaxEventSize {
+		return dst, ErrEventTooLarge
+	}
+	// The length prefix always takes three bytes, so that it can be filled in
+	// afterwards: MaxEventSize fits 21 bits.
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, byte(e.Book), byte(e.Level))
+	dst = append(dst, e.Signature[:]...)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.UnixMilli()))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Received.UnixMilli()))
+	dst = binary.AppendUvarint(dst, e.Project)
+	dst = binary.AppendUvarint(dst, uint64(e.Line))
+	dst = binary.AppendVarint(dst, e.UserID)
+	dst = binary.AppendUvarint(dst, uint64(e.ScrubVersion))
+	switch {
+	case !ip.IsValid():
+		dst = append(dst, 0)
+	case ip.Is4():
+		a := ip.As4()
+		dst = append(append(dst, 4), a[:]...)
+	default:
+		a := ip.As16()
+		dst = append(append(dst, 16), a[:]...)
+	}
+	for _, text := range [...]string{e.File, e.Message, e.Class, e.URI, e.Method} {
+		dst = binary.AppendUvarint(dst, uint64(len(text)))
+		dst = append(dst, text...)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(e.Payload)))
+	dst = append(dst, e.Payload...)
+	putLength(dst[start:], len(dst)-start-lengthSize)
+	return dst, nil
+}
+
+const lengthSize = 3
+
+// putLength writes n as a uvarint padded to three bytes.
+func putLength(dst []byte, n int) {
+	dst[0] = byte(n) | 0x80
+	dst[1] = byte(n>>7) | 0x80
+	dst[2] = byte(n >> 14)
+}
+
+// Entry is one event of a block with the fields that the fold needs; the rest
+// is decoded on demand by [Entry.Event]. Its bytes belong to the block.
+type Entry struct {
+	ID        errata.EventID
+	Book      errata.Book
+	Level     errata.Level
+	Signature errata.Signature
+	Time      int64 // Unix milliseconds
+	Received  int64 // Unix milliseconds
+	body      []byte
+}
+
+// parseEntry reads one event from the front of raw and returns what is behind it.
+func parseEntry(id errata.EventID, raw []byte) (Entry, []byte, error) {
+	n, w := binary.Uvarint(raw)
+	if w <= 0 || n < eventHead || n > MaxEventSize || uint64(len(raw)-w) < n {
+		return Entry{}, nil, fmt.Errorf("%w: length of an event", ErrCorrupt)
+	}
+	body := raw[w : w+int(n)]
+	e := Entry{ID: id, Book: errata.Book(body[0]), Level: errata.Level(body[1]), body: body}
+	copy(e.Signature[:], body[2:])
+	e.Time = int64(binary.BigEndian.Uint64(body[2+errata.SignatureSize:]))
+	e.Received = int64(binary.BigEndian.Uint64(body[10+errata.SignatureSize:]))
+	if e.Book != errata.BookSystem && e.Book != errata.BookDatabase {
+		return Entry{}, nil, fmt.Errorf("%w: book %d", ErrCorrupt, e.Book)
+	}
+	if e.Level > errata.LevelFatal {
+		return Entry{}, nil, fmt.Errorf("%w: level %d", ErrCorrupt, e.Level)
+	}
+	return e, raw[w+int(n):], nil
+}
+
+// Clone returns the entry with bytes of its own, so that the block can go.
+func (e Entry) Clone() Entry {
+	e.body = append([]byte(nil), e.body...)
+	return e
+}
+
+// Event decodes the whole event. Its texts and payload are copies.
+func (e Entry) Event() (errata.Event, error) {
+	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
+	ev := errata.Event{
+		ID: e.ID, Book: e.Book, Level: e.Level, Signature: e.Signature,
+		Time: time.UnixMilli(e.Time).UTC(), Received: time.UnixMilli(e.Received).UTC(),
+		Project: d.uvarint(math.MaxUint64),
+		Line:    uint32(d.uvarint(math.MaxUint32)),
+		UserID:  d.varint(), ScrubVersion: uint32(d.uvarint(math.MaxUint32)),
+		IP: d.address(),
+	}
+	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
+	ev.Payload = append([]byte(nil), d.bytes()...)
+	if d.failed || len(d.rest) != 0 {
+		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
+	}
+	return ev, nil
+}
+
+// fields reads the fields of an event one after another; after the first one
+// that is not there, failed is set and everything reads as empty.
+type fields struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *fields) take(n int) []byte {
+	if d.failed || n < 0 || n > len(d.rest) {
+		d.failed = true
+		return nil
+	}
+	taken := d.rest[:n]
+	d.rest = d.rest[n:]
+	return taken
+}
+
+func (d *fields) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(d.rest)
+	if n <= 0 || v > limit {
+		d.failed = true
+		return 0
+	}
+	d.take(n)
+	return v
+}
+
+func (d *fields) varint() int64 {
+	v, n := binary.Varint(d.rest)
+	if n <= 0 {
+		d.failed = true
+		return 0
+	}
+	d.take(n)
+	return v
+}
+
+func (d *fields) address() netip.Addr {
+	length := d.take(1)
+	if d.failed || length[0] == 0 {
+		return netip.Addr{}
+	}
+	addr, ok := netip.AddrFromSlice(d.take(int(length[0])))
+	if !ok {
+		d.failed = true
+	}
+	return addr
+}
+
+func (d *fields) bytes() []byte { return d.take(int(d.uvarint(MaxEventSize))) }
+
+func (d *fields) text() string { return string(d.bytes()) }

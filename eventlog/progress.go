@@ -1,0 +1,44 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Progress is what a projector tells everybody after each commit: the log is
+// folded and visible up to Checkpoint, and these commands were answered.
+type Progress struct {
+	Checkpoint uint64            `json:"checkpoint"`
+	Answers    map[uint64]Answer `json:"answers,omitempty"` // by sequence of the command
+}
+
+// Answer is what the projector made of a command: a JSON value.
+type Answer = json.RawMessage
+
+// AnnounceProgress tells it to every node. It is a hint for those who wait: a
+// lost announcement costs them a poll of the stored answers, never the answer.
+func AnnounceProgress(nc *nats.Conn, prefix string, p Progress) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode progress: %w", err)
+	}
+	if err := nc.Publish(prefix+subjectFolded, data); err != nil {
+		return fmt.Errorf("announce progress: %w", err)
+	}
+	return nil
+}
+
+func subscribeProgress(nc *nats.Conn, prefix string, on func(Progress)) (*nats.Subscription, error) {
+	sub, err := nc.Subscribe(prefix+subjectFolded, func(m *nats.Msg) {
+		var p Progress
+		if json.Unmarshal(m.Data, &p) == nil { // anything else is not ours
+			on(p)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to progress: %w", err)
+	}
+	return sub, nil
+}

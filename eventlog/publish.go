@@ -1,0 +1,72 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Subjects of the log behind the prefix.
+const (
+	subjectEvents   = "ev."
+	subjectCommands = "cmd."
+	subjectSettings = "set."
+	// subjectFolded carries core messages (not stored) in which a projector
+	// tells how far it has come; see Progress.
+	subjectFolded = "folded"
+)
+
+// JetStream's error codes for a stream or store that has reached its limit.
+// All of them mean that the message was not stored.
+const (
+	codeInsufficientResources = 10023
+	codeStorageExceeded       = 10047
+	codeStoreFailed           = 10077
+)
+
+// retryLater is what a caller is told to wait when the log cannot take events.
+const retryLater = 5 * time.Second
+
+// publishOnce publishes and waits for the PubAck, once.
+func publishOnce(ctx context.Context, js jetstream.JetStream, stream, subject string, data []byte, msgID string) error {
+	_, err := publishAck(ctx, js, stream, subject, data, msgID)
+	return err
+}
+
+func publishAck(ctx context.Context, js jetstream.JetStream, stream, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	return js.PublishMsg(ctx, &nats.Msg{Subject: subject, Data: data},
+		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
+}
+
+// asFull returns the error to give the caller when err says that the log has
+// reached its limit, else nil.
+func asFull(err error) error {
+	var api *jetstream.APIError
+	if !errors.As(err, &api) {
+		return nil
+	}
+	switch api.ErrorCode {
+	case codeInsufficientResources, codeStorageExceeded, codeStoreFailed:
+		return &errata.Error{
+			Kind:       errata.KindLogFull,
+			Message:    "the log has reached its size limit; raise log-max-bytes or free the disk, then send again",
+			RetryAfter: retryLater, Err: err,
+		}
+	}
+	return nil
+}
+
+func unavailable(err error) error {
+	return &errata.Error{
+		Kind:       errata.KindLogUnavailable,
+		Message:    "the log could not confirm the events in time; send them again",
+		RetryAfter: retryLater, Err: err,
+	}
+}
