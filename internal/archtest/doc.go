@@ -1,0 +1,12 @@
+// Package archtest holds the house rules that no compiler holds: who may import
+// whom, how long a file and a function may grow, that every package says what
+// it is for, that a test neither skips nor sleeps without a reason, that no
+// address of a registry and no path of a developer's machine is written down,
+// and that the links of the documents lead somewhere.
+//
+// Each rule is a pure function from a [Tree] to findings, with a test that
+// plants the mistake and sees it found; repository_test.go applies them all to
+// this repository. Nothing is run or compiled, so it takes about a second.
+//
+// The package must not be imported by anything.
+package archtest

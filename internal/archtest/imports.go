@@ -1,0 +1,149 @@
+package archtest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Layer is one row of the import table: which of our own packages the product
+// code of a folder may import. Tests may import what they like; what is not
+// product is held out of the product by [Guard].
+type Layer struct {
+	// Dir is the folder; "x/..." is everything below x as well.
+	Dir string
+	// May are the folders it may import, in the same notation.
+	May []string
+}
+
+// Guard keeps an import inside the folders that are made for it.
+type Guard struct {
+	// Import is an import path; what lies below it is meant too.
+	Import string
+	// In are the folders whose product code may import it. Test code may too.
+	In []string
+	// Why is told to whoever breaks the rule.
+	Why string
+}
+
+// Layers is the import table. A folder that is not in it is a finding: a new
+// package begins with the decision where it stands.
+var Layers = []Layer{
+	{Dir: "."},
+	{Dir: "eventlog", May: []string{"."}},
+	{Dir: "query", May: []string{"."}},
+	{Dir: "signin", May: []string{"."}},
+	{Dir: "access", May: []string{"."}},
+	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/..."}},
+	{Dir: "projector", May: []string{".", "eventlog"}},
+	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
+	{Dir: "web"},
+	{Dir: "client/...", May: []string{"client/..."}},
+	{Dir: "engine"},
+	{Dir: "migrations"},
+	{Dir: "app", May: []string{
+		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
+		"projector", "api/...", "web", "engine", "migrations",
+	}},
+	{Dir: "cmd/errata", May: []string{".", "app"}},
+	{Dir: "cmd/errata-engine"},
+	{Dir: "deploy"},
+	{Dir: "internal/archtest"},
+	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
+	{Dir: "test/...", May: []string{"..."}},
+}
+
+const (
+	nats       = "github.com/nats-io/nats.go"
+	natsServer = "github.com/nats-io/nats-server/v2"
+	clickhouse = "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Guards says where the heavy imports live.
+var Guards = []Guard{
+	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
+	{nats, []string{"eventlog", "settings", "access", "engine", "migrations", "app", "internal/testenv"}, "JetStream is reached through eventlog, settings and access"},
+	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
+	{clickhouse, []string{"projector", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
+	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
+	{"testing", []string{"internal/testenv"}, "test code stays out of the product"},
+	{"pgregory.net/rapid", nil, "test code stays out of the product"},
+	{"go.uber.org/goleak", nil, "test code stays out of the product"},
+	{"github.com/google/go-cmp", nil, "test code stays out of the product"},
+	{"github.com/testcontainers/testcontainers-go", []string{"internal/testenv"}, "test code stays out of the product"},
+	{"github.com/getsentry/sentry-go", nil, "the service never reports through an SDK, it is what SDKs report to"},
+}
+
+// Imports checks the tree against the table and the guards.
+func Imports(t *Tree, layers []Layer, guards []Guard) []string {
+	var found []string
+	unknown := map[string]bool{}
+	for _, file := range t.Go {
+		layer, ok := layerOf(file.Dir, layers)
+		if !ok && !unknown[file.Dir] {
+			unknown[file.Dir] = true
+			found = append(found, fmt.Sprintf("%s: the folder is not in the import table; say there what it may import", file.Dir))
+		}
+		if file.Test {
+			continue
+		}
+		for _, spec := range file.AST.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue // the parser has checked it
+			}
+			if dir, ours := t.ours(imported); ours {
+				if ok && !anyMatch(layer.May, dir) {
+					found = append(found, fmt.Sprintf("%s: %s imports %s, and the import table does not let it", t.at(spec.Pos()), file.Dir, dir))
+				}
+				continue
+			}
+			for _, guard := range guards {
+				if within(imported, guard.Import) && !anyMatch(guard.In, file.Dir) {
+					found = append(found, fmt.Sprintf("%s: %s imports %s: %s", t.at(spec.Pos()), file.Dir, imported, guard.Why))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// ours is the folder of an import path of this module.
+func (t *Tree) ours(imported string) (dir string, ok bool) {
+	if imported == t.Module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, t.Module+"/")
+}
+
+func layerOf(dir string, layers []Layer) (Layer, bool) {
+	i := slices.IndexFunc(layers, func(l Layer) bool { return match(l.Dir, dir) })
+	if i < 0 {
+		return Layer{}, false
+	}
+	return layers[i], true
+}
+
+func anyMatch(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, dir) })
+}
+
+// match says whether dir is the pattern's folder, or below it where the
+// pattern ends in "...".
+func match(pattern, dir string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if base, below := strings.CutSuffix(pattern, "/..."); below {
+		return within(dir, base)
+	}
+	return path.Clean(pattern) == dir
+}
+
+// within says whether name is base or lies below it.
+func within(name, base string) bool {
+	return name == base || strings.HasPrefix(name, base+"/")
+}

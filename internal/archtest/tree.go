@@ -1,0 +1,142 @@
+package archtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree is what the rules look at: the files of a source tree.
+type Tree struct {
+	// Module is the module's import path.
+	Module string
+	// Root is where the tree stands on this machine, "" for a planted tree.
+	Root string
+	// Fset holds the positions of Go.
+	Fset *token.FileSet
+	// Go are the Go files, parsed with comments, in the order of their paths.
+	Go []*GoFile
+	// Texts are all text files, Go files among them, by slash-separated path
+	// relative to the root.
+	Texts map[string][]byte
+}
+
+// GoFile is one parsed Go file.
+type GoFile struct {
+	// Path is relative to the root, with slashes; Dir is its folder, "." for
+	// the root.
+	Path, Dir string
+	// Test says that the file is not part of the product: a _test.go file, or
+	// any file below test/.
+	Test  bool
+	Lines int
+	AST   *ast.File
+}
+
+// notOurs are folders that hold what was built, downloaded or collected. The
+// first list holds anywhere in the tree, the second at its root.
+var (
+	notOurs       = []string{".git", "node_modules"}
+	notOursAtRoot = []string{"bin", "data"}
+)
+
+// Load reads the tree below root, which must hold go.mod. It fails on a Go
+// file that cannot be parsed.
+func Load(root string) (*Tree, error) {
+	texts := map[string][]byte{}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if entry.IsDir() {
+			if slices.Contains(notOurs, entry.Name()) || slices.Contains(notOursAtRoot, rel) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if isText(content) {
+			texts[rel] = content
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the tree: %w", err)
+	}
+	t, err := Parse(texts)
+	if err != nil {
+		return nil, err
+	}
+	t.Root = root
+	return t, nil
+}
+
+// isText tells text from binary as git does: by a zero byte near the start.
+func isText(content []byte) bool {
+	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
+}
+
+// Parse makes a tree of texts, which hold at least go.mod.
+func Parse(texts map[string][]byte) (*Tree, error) {
+	t := &Tree{Fset: token.NewFileSet(), Texts: texts}
+	for line := range strings.Lines(string(texts["go.mod"])) {
+		if name, ok := strings.CutPrefix(line, "module "); ok {
+			t.Module = strings.TrimSpace(name)
+		}
+	}
+	if t.Module == "" {
+		return nil, errors.New("no go.mod with a module line at the root")
+	}
+	for _, name := range t.paths() {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		file, err := parser.ParseFile(t.Fset, name, texts[name], parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("parse: %w", err)
+		}
+		t.Go = append(t.Go, &GoFile{
+			Path: name, Dir: path.Dir(name),
+			Test:  strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "test/"),
+			Lines: bytes.Count(texts[name], []byte("\n")),
+			AST:   file,
+		})
+	}
+	return t, nil
+}
+
+// paths are the paths of all texts in order.
+func (t *Tree) paths() []string {
+	names := make([]string, 0, len(t.Texts))
+	for name := range t.Texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// at is the place of pos as file:line.
+func (t *Tree) at(pos token.Pos) string {
+	p := t.Fset.Position(pos)
+	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+}
