@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/failpoint"
 )
 
 // AppenderConfig says where an Appender writes.
@@ -99,6 +100,7 @@ func NewAppender(cfg AppenderConfig) (*Appender, error) {
 // them again, and the fold counts each event id once. Kinds: log_full when the
 // log has reached its limit, log_unavailable otherwise.
 func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
+	failpoint.Reach(failpoint.Accepted)
 	groups, err := encodeGroups(events)
 	if err != nil {
 		return err
@@ -119,6 +121,7 @@ func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
 		}
 	}
 	a.metrics.events.Add(float64(len(events)))
+	failpoint.Reach(failpoint.Stored)
 	return nil
 }
 

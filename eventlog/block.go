@@ -81,6 +81,10 @@ func (b Block) Len() int { return len(b.ids) / idSize }
 // ID is the id of event i.
 func (b Block) ID(i int) errata.EventID { return errata.EventID(b.ids[i*idSize : (i+1)*idSize]) }
 
+// Raw is the buffer behind the block's events, to be handed to DecodeBlock as
+// scratch once the block and its entries are no longer used.
+func (b Block) Raw() []byte { return b.raw }
+
 // Entries calls yield for each event in order.
 func (b Block) Entries(yield func(index int, e Entry)) {
 	rest := b.raw

@@ -127,6 +127,9 @@ func (e Entry) Clone() Entry {
 	return e
 }
 
+// Size is the number of bytes that a clone of the entry holds.
+func (e Entry) Size() int { return len(e.body) }
+
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
 	d := fields{rest: e.body[min(eventHead, len(e.body)):]}

@@ -1,0 +1,190 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"hash/crc32"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	errata "github.com/errata-log/errata"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func goldenEvents() []errata.Event {
+	at := time.UnixMilli(1795231120683).UTC()
+	return []errata.Event{
+		{
+			ID: errata.NewEventID(7, "a"), Project: 7, Book: errata.BookDatabase,
+			Signature: errata.Sign(errata.Identity{Book: errata.BookDatabase, Class: "PDOException"}),
+			Level:     errata.LevelFatal, Time: at, Received: at.Add(time.Second),
+			File: "src/Order.php", Line: 51, Message: "order 42 failed", Class: "PDOException",
+			URI: "/checkout?page=2", Method: "POST", UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"),
+			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`),
+		},
+		{
+			ID: errata.NewEventID(7, "b"), Book: errata.BookSystem, UserID: -1,
+			Time: at, Received: at, IP: netip.MustParseAddr("2001:db8::1"), Message: "é\x00",
+		},
+	}
+}
+
+// TestBlockGolden holds the bytes of format 1: a log written today must be
+// readable for ever.
+func TestBlockGolden(t *testing.T) {
+	const golden = "testdata/block-v1.hex"
+	block, err := EncodeBlock(goldenEvents())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(hex.Dump(block)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), hex.Dump(block)); diff != "" {
+		t.Errorf("format 1 changed (-want +got):\n%s", diff)
+	}
+	if got := decodeAll(t, block); !cmp.Equal(goldenEvents(), got, eventOptions) {
+		t.Errorf("decoded events differ:\n%s", cmp.Diff(goldenEvents(), got, eventOptions))
+	}
+}
+
+var eventOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
+
+func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
+	block, err := DecodeBlock(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []errata.Event
+	block.Entries(func(i int, e Entry) {
+		ev, err := e.Event()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != len(events) || e.ID != block.ID(i) {
+			t.Fatal("entry out of order", i)
+		}
+		events = append(events, ev)
+	})
+	return events
+}
+
+func drawEvent(t *rapid.T) errata.Event {
+	ms := rapid.Int64Range(-1e12, 4e12)
+	e := errata.Event{
+		Project: rapid.Uint64().Draw(t, "project"), Book: rapid.SampledFrom(errata.Books).Draw(t, "book"),
+		Level: errata.Level(rapid.IntRange(0, 7).Draw(t, "level")),
+		Time:  time.UnixMilli(ms.Draw(t, "time")).UTC(), Received: time.UnixMilli(ms.Draw(t, "received")).UTC(),
+		File: rapid.String().Draw(t, "file"), Line: rapid.Uint32().Draw(t, "line"),
+		Message: rapid.String().Draw(t, "message"), Class: rapid.String().Draw(t, "class"),
+		URI: rapid.String().Draw(t, "uri"), Method: rapid.String().Draw(t, "method"),
+		UserID: rapid.Int64().Draw(t, "user"), ScrubVersion: rapid.Uint32().Draw(t, "scrub"),
+		Payload: rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+	}
+	copy(e.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
+	copy(e.Signature[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "signature"))
+	switch rapid.IntRange(0, 2).Draw(t, "ip") {
+	case 1:
+		e.IP = netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "v4")))
+	case 2:
+		e.IP = netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))).Unmap()
+	}
+	return e
+}
+
+func TestBlockRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		events := rapid.SliceOfN(rapid.Custom(drawEvent), 1, 20).Draw(t, "events")
+		data, err := EncodeBlock(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decodeAll(t, data); !cmp.Equal(events, got, eventOptions) {
+			t.Fatal(cmp.Diff(events, got, eventOptions))
+		}
+		ids, err := BlockIDs(data)
+		if err != nil || ids.Len() != len(events) || ids.Received != events[0].Received.UnixMilli() || ids.ID(0) != events[0].ID {
+			t.Fatalf("BlockIDs: %v, %v", ids, err)
+		}
+	})
+}
+
+// TestBlockDamaged cuts a block at every byte and flips every bit: each must be
+// refused, and none may panic.
+func TestBlockDamaged(t *testing.T) {
+	block, err := EncodeBlock(goldenEvents())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(what string, at int, data []byte) {
+		t.Helper()
+		if _, err := DecodeBlock(data, nil); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("%s %d: got %v, want ErrCorrupt", what, at, err)
+		}
+	}
+	for n := range block {
+		refuse("cut at", n, block[:n])
+	}
+	for bit := range 8 * len(block) {
+		damaged := bytes.Clone(block)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		refuse("bit", bit, damaged)
+	}
+}
+
+func TestEncodeBlockRefuses(t *testing.T) {
+	if _, err := EncodeBlock(nil); err == nil {
+		t.Error("an empty block was encoded")
+	}
+	if _, err := EncodeBlock(make([]errata.Event, errata.MaxBlockEvents+1)); err == nil {
+		t.Error("a block of too many events was encoded")
+	}
+	if _, err := EncodeBlock([]errata.Event{{Payload: make([]byte, MaxEventSize)}}); !errors.Is(err, ErrEventTooLarge) {
+		t.Errorf("too large an event: got %v", err)
+	}
+}
+
+// FuzzDecodeBlock: whatever lies on the log, decoding returns. The checksum is
+// made good, so that the parser behind it is reached.
+func FuzzDecodeBlock(f *testing.F) {
+	block, err := EncodeBlock(goldenEvents())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(block[:len(block)-checksumSize])
+	f.Add([]byte(blockMagic + "\x01"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		b, err := DecodeBlock(withChecksum(body), nil)
+		if err != nil {
+			return
+		}
+		n := 0
+		b.Entries(func(_ int, e Entry) {
+			n++
+			_, _ = e.Event() // may be refused, must not panic
+		})
+		if n != b.Len() {
+			t.Fatalf("%d entries of %d", n, b.Len())
+		}
+	})
+}
+
+func withChecksum(body []byte) []byte {
+	return binary.LittleEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))
+}

@@ -1,0 +1,68 @@
+package projector
+
+import "encoding/binary"
+
+// presence is a Bloom filter of the records that exist: "no" is certain and
+// saves the look-up of a record that is new, "yes" may be wrong for one key in
+// a hundred and after deletes, and only costs that look-up. It grows by adding
+// layers of twice the size. 10 million records take 25 MB.
+type presence struct {
+	layers []presenceLayer
+}
+
+type presenceLayer struct {
+	bits     []uint64
+	capacity int
+	used     int
+}
+
+const (
+	presenceBitsPerKey = 10
+	presenceProbes     = 7 // optimal for 10 bits a key: 0.8 % false
+	presenceFirstLayer = 1 << 17
+)
+
+// add notes that the record exists.
+func (p *presence) add(key recordKey) {
+	if n := len(p.layers); n == 0 || p.layers[n-1].used >= p.layers[n-1].capacity {
+		capacity := presenceFirstLayer << n
+		p.layers = append(p.layers, presenceLayer{
+			bits: make([]uint64, capacity*presenceBitsPerKey/64), capacity: capacity,
+		})
+	}
+	layer := &p.layers[len(p.layers)-1]
+	layer.used++
+	a, b := key.hashes()
+	for i := range uint64(presenceProbes) {
+		bit := (a + i*b) % uint64(len(layer.bits)*64)
+		layer.bits[bit/64] |= 1 << (bit % 64)
+	}
+}
+
+// mayHave is false when the record certainly does not exist.
+func (p *presence) mayHave(key recordKey) bool {
+	a, b := key.hashes()
+	for _, layer := range p.layers {
+		if layer.has(a, b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l presenceLayer) has(a, b uint64) bool {
+	for i := range uint64(presenceProbes) {
+		bit := (a + i*b) % uint64(len(l.bits)*64)
+		if l.bits[bit/64]&(1<<(bit%64)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hashes are two independent hashes of the key: a signature is the front of a
+// SHA-256 and needs no further hashing. b is odd, so that probes differ.
+func (k recordKey) hashes() (a, b uint64) {
+	return binary.LittleEndian.Uint64(k.signature[:8]) + uint64(k.book),
+		binary.LittleEndian.Uint64(k.signature[8:]) | 1
+}

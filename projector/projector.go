@@ -1,0 +1,213 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// Config says which log is folded into which ClickHouse.
+type Config struct {
+	NATS       *nats.Conn // for announcing progress
+	JetStream  jetstream.JetStream
+	Stream     string
+	Prefix     string
+	ClickHouse driver.Conn
+	Shard      uint16
+	Logger     *slog.Logger
+	// Registerer receives the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+// retryPauses are the pauses between sessions and between tries of an insert;
+// the last one repeats for as long as ClickHouse is away: nothing is lost, the
+// log grows.
+var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}
+
+// Errors that no waiting heals; an operator must decide.
+var (
+	// ErrOtherLog: the projection was made from another log.
+	ErrOtherLog = errors.New("the projection in ClickHouse was made from another log than this one; " +
+		"use the data directory it belongs to, or an empty ClickHouse database")
+	// ErrRaceLost: another projector committed first. The session starts over.
+	ErrRaceLost = errors.New("another projector moved the checkpoint")
+)
+
+// Projector keeps the projection of one shard up to date.
+type Projector struct {
+	cfg     Config
+	store   *Store
+	metrics *metrics
+	status  atomic.Pointer[Status]
+	// When the log took the oldest fact of the open batch and of the batch
+	// being committed, in Unix nanoseconds, 0 for none. For the lag.
+	open, committing atomic.Int64
+
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	stopped chan struct{}
+}
+
+// Status is how a projector stands.
+type Status struct {
+	Checkpoint Checkpoint
+	// Lag is how long the oldest fact that is not yet visible has waited, as
+	// far as is known; 0 when everything is.
+	Lag time.Duration
+	// Err is why the projector does not get on, nil while it does.
+	Err error
+}
+
+// New checks that the projection belongs to the log and, where the log is
+// shorter than the projection, fills it up so that no sequence is used twice.
+// It must be called before anything is appended. Start begins the work.
+func New(ctx context.Context, cfg Config) (*Projector, error) {
+	if cfg.NATS == nil || cfg.JetStream == nil || cfg.Stream == "" || cfg.ClickHouse == nil {
+		return nil, errors.New("projector: NATS, JetStream, Stream and ClickHouse are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard)}
+	p.metrics = newMetrics(cfg.Registerer, func() float64 { return p.lag().Seconds() })
+	cp, log, err := p.position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if log.Last < cp.Sequence {
+		cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", log.Last, "checkpoint", cp.Sequence)
+		if err := eventlog.PadTo(ctx, cfg.JetStream, cfg.Stream, cfg.Prefix, cp.Sequence); err != nil {
+			return nil, err
+		}
+	}
+	p.status.Store(&Status{Checkpoint: cp})
+	return p, nil
+}
+
+// position reads the checkpoint and the log's state and checks that they
+// belong together.
+func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, error) {
+	cp, err := p.store.Checkpoint(ctx)
+	if err != nil {
+		return Checkpoint{}, eventlog.State{}, err
+	}
+	log, err := eventlog.Inspect(ctx, p.cfg.JetStream, p.cfg.Stream)
+	if err != nil {
+		return Checkpoint{}, eventlog.State{}, err
+	}
+	if cp.Sequence == 0 {
+		return Checkpoint{Log: log.Created.UnixNano()}, log, nil
+	}
+	if cp.Log != log.Created.UnixNano() {
+		return Checkpoint{}, eventlog.State{}, ErrOtherLog
+	}
+	return cp, log, nil
+}
+
+// Start begins folding in the background; a second call does nothing.
+func (p *Projector) Start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancel != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel, p.stopped = cancel, make(chan struct{})
+	go func() { // ends with ctx, which Stop cancels
+		defer close(p.stopped)
+		p.run(ctx)
+	}()
+}
+
+// Stop ends the folding. What was folded and not committed is folded again at
+// the next start: stopping needs no ceremony, and may be done twice.
+func (p *Projector) Stop(ctx context.Context) error {
+	p.mu.Lock()
+	cancel, stopped := p.cancel, p.stopped
+	p.mu.Unlock()
+	if cancel == nil {
+		return nil
+	}
+	cancel()
+	select {
+	case <-stopped:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop the projector: %w", ctx.Err())
+	}
+}
+
+// Store is the projection that the projector writes; it answers commanders.
+func (p *Projector) Store() *Store { return p.store }
+
+// Status is how the projector stands now.
+func (p *Projector) Status() Status {
+	s := *p.status.Load()
+	s.Lag = p.lag()
+	return s
+}
+
+// lag is how long the oldest fact that is not visible has waited.
+func (p *Projector) lag() time.Duration {
+	since := p.committing.Load()
+	if since == 0 {
+		since = p.open.Load()
+	}
+	if since == 0 {
+		return 0
+	}
+	return max(0, time.Since(time.Unix(0, since)))
+}
+
+// run holds one session after another until ctx ends.
+func (p *Projector) run(ctx context.Context) {
+	for try := 0; ; try++ {
+		before := p.Status().Checkpoint.Sequence
+		err := p.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if p.Status().Checkpoint.Sequence > before {
+			try = 0 // it got on, so this is a new trouble
+		}
+		p.failed(err)
+		if errors.Is(err, ErrRaceLost) {
+			p.cfg.Logger.Info("projector starts over", "reason", err)
+		} else {
+			p.cfg.Logger.Error("projector starts over", "error", err, "try", try+1)
+		}
+		if !pause(ctx, try) {
+			return
+		}
+	}
+}
+
+// failed notes why the projector does not get on.
+func (p *Projector) failed(err error) {
+	s := p.Status()
+	s.Err = err
+	p.status.Store(&s)
+}
+
+// pause waits before try+1; false when ctx ended.
+func pause(ctx context.Context, try int) bool {
+	timer := time.NewTimer(retryPauses[min(try, len(retryPauses)-1)])
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,151 @@
+package projector
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+)
+
+// bookColumn is the type of every book column.
+const bookColumn = "Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2)"
+
+// recordRows are rows of the table records, column by column: the driver
+// encodes a column many times faster than as many single values.
+type recordRows struct {
+	book, signature             []string
+	id, version, count          []uint64
+	firstSeen, lastSeen         []time.Time
+	level, file                 []string
+	line                        []uint32
+	message, class, uri, method []string
+	userID                      []int64
+	ip                          []netip.Addr
+	status                      []string
+	regressed                   []bool
+	checkpoint                  []string
+	sign                        []int8
+}
+
+func newRecordRows(n int) *recordRows {
+	return &recordRows{
+		book: make([]string, 0, n), signature: make([]string, 0, n),
+		id: make([]uint64, 0, n), version: make([]uint64, 0, n), count: make([]uint64, 0, n),
+		firstSeen: make([]time.Time, 0, n), lastSeen: make([]time.Time, 0, n),
+		level: make([]string, 0, n), file: make([]string, 0, n), line: make([]uint32, 0, n),
+		message: make([]string, 0, n), class: make([]string, 0, n), uri: make([]string, 0, n), method: make([]string, 0, n),
+		userID: make([]int64, 0, n), ip: make([]netip.Addr, 0, n),
+		status: make([]string, 0, n), regressed: make([]bool, 0, n), checkpoint: make([]string, 0, n), sign: make([]int8, 0, n),
+	}
+}
+
+// add appends the row of a record's state. The row that cancels a state is
+// made of the same record and differs in the sign alone.
+func (t *recordRows) add(r *errata.Record, sign int8) {
+	t.row(r, r.Book.String(), "", sign)
+}
+
+// addCheckpoints appends the row that cancels checkpoint from, unless it is
+// the zero checkpoint, and the row of checkpoint to.
+func (t *recordRows) addCheckpoints(key errata.Signature, from, to Checkpoint) error {
+	if from.Sequence != 0 {
+		if err := t.addCheckpoint(key, from, -1); err != nil {
+			return err
+		}
+	}
+	return t.addCheckpoint(key, to, 1)
+}
+
+func (t *recordRows) addCheckpoint(key errata.Signature, cp Checkpoint, sign int8) error {
+	text, err := json.Marshal(cp)
+	if err != nil {
+		return fmt.Errorf("encode checkpoint %d: %w", cp.Sequence, err)
+	}
+	// Time zero keeps the checkpoint at the end of every list by time.
+	t.row(&errata.Record{
+		Signature: key, Version: errata.Position(cp.Sequence), Count: cp.Events,
+		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
+	}, "checkpoint", string(text), sign)
+	return nil
+}
+
+func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
+	t.book = append(t.book, book)
+	t.signature = append(t.signature, string(r.Signature[:]))
+	t.id = append(t.id, uint64(r.ID))
+	t.version = append(t.version, uint64(r.Version))
+	t.count = append(t.count, r.Count)
+	t.firstSeen = append(t.firstSeen, r.FirstSeen)
+	t.lastSeen = append(t.lastSeen, r.LastSeen)
+	t.level = append(t.level, r.Level.String())
+	t.file = append(t.file, r.File)
+	t.line = append(t.line, r.Line)
+	t.message = append(t.message, r.Message)
+	t.class = append(t.class, r.Class)
+	t.uri = append(t.uri, r.URI)
+	t.method = append(t.method, r.Method)
+	t.userID = append(t.userID, r.UserID)
+	t.ip = append(t.ip, ipColumn(r.IP))
+	t.status = append(t.status, string(r.Status))
+	t.regressed = append(t.regressed, r.Regressed)
+	t.checkpoint = append(t.checkpoint, checkpoint)
+	t.sign = append(t.sign, sign)
+}
+
+// appendTo puts the rows into the batch, in the order of insert_records.sql.
+func (t *recordRows) appendTo(batch driver.Batch) error {
+	for i, column := range []any{
+		t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
+		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign,
+	} {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// scanRecord reads a row of current.sql.
+func scanRecord(rows driver.Rows) (errata.Record, error) {
+	var (
+		r                              errata.Record
+		book, signature, level, status string
+		id, version                    uint64
+		ip                             netip.Addr
+	)
+	err := rows.Scan(&book, &signature, &id, &version, &r.Count, &r.FirstSeen, &r.LastSeen, &level, &r.File, &r.Line,
+		&r.Message, &r.Class, &r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed)
+	if err != nil {
+		return errata.Record{}, err
+	}
+	if len(signature) != errata.SignatureSize {
+		return errata.Record{}, fmt.Errorf("signature of %d bytes", len(signature))
+	}
+	r.Book, _ = errata.ParseBook(book)
+	r.Level, _ = errata.ParseLevel(level)
+	r.Signature = errata.Signature([]byte(signature))
+	r.ID, r.Version = errata.Position(id), errata.Position(version)
+	r.FirstSeen, r.LastSeen = r.FirstSeen.UTC(), r.LastSeen.UTC()
+	r.IP, r.Status = ipOf(ip), errata.Status(status)
+	return r, nil
+}
+
+// ipColumn is an address as the column holds it: IPv4 mapped, :: for unknown.
+func ipColumn(ip netip.Addr) netip.Addr {
+	if !ip.IsValid() {
+		return netip.IPv6Unspecified()
+	}
+	return netip.AddrFrom16(ip.As16())
+}
+
+// ipOf is the inverse of ipColumn.
+func ipOf(column netip.Addr) netip.Addr {
+	if column == netip.IPv6Unspecified() {
+		return netip.Addr{}
+	}
+	return column.Unmap()
+}

@@ -1,0 +1,214 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/failpoint"
+)
+
+const (
+	// commitPause is the least time between the starts of two inserts. Ten
+	// inserts a second keep 5 to 12 parts alive; a batch ready in between
+	// goes on filling.
+	commitPause = 100 * time.Millisecond
+	// factsAhead is how many facts the reader may be ahead of the folder; the
+	// pull itself is bounded by bytes.
+	factsAhead = 64
+)
+
+// session is one run from a checkpoint on, until something goes wrong: state
+// that a failure could have made wrong lives here and goes with it.
+type session struct {
+	p         *Projector
+	committer *committer
+	window    *window
+	start     Checkpoint
+	scratch   []byte // decompressed events of the block being folded
+
+	facts   chan eventlog.Fact
+	batches chan *batch   // unbuffered: a batch fills until the committer takes it
+	hurry   chan struct{} // capacity 1: a command waits, do not pause
+}
+
+// session reads the checkpoint and folds from there until an error or ctx ends it.
+func (p *Projector) session(ctx context.Context) error {
+	cp, log, err := p.position(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := p.store.present(ctx)
+	if err != nil {
+		return err
+	}
+	from := cp.Sequence + 1
+	if cp.Sequence == 0 {
+		from = log.First
+	} else if cp.WindowFrom != 0 {
+		from = min(from, max(cp.WindowFrom, log.First))
+	}
+	reader, err := eventlog.NewReader(ctx, p.cfg.JetStream, p.cfg.Stream, p.cfg.Prefix, max(from, 1))
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	s := &session{
+		p: p, committer: newCommitter(p, cp, known), window: newWindow(maxWindowIDs), start: cp,
+		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
+	}
+	return s.run(ctx, reader)
+}
+
+// run holds the session's three goroutines together: the first error ends all.
+func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan error, 3)
+	for _, part := range []func(context.Context) error{
+		func(ctx context.Context) error { return s.read(ctx, reader) },
+		s.fold,
+		s.commit,
+	} {
+		go func() { done <- part(ctx) }() // ends with ctx
+	}
+	err := <-done
+	cancel(err)
+	reader.Close()
+	for range 2 {
+		err = errors.Join(err, ignoreCancelled(<-done))
+	}
+	return err
+}
+
+func ignoreCancelled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// read passes the facts on.
+func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
+	for {
+		f, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		failpoint.Reach(failpoint.Fetched)
+		select {
+		case s.facts <- f:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// fold folds facts into the open batch, and hands the batch over as soon as
+// the committer takes it.
+func (s *session) fold(ctx context.Context) error {
+	b := newBatch()
+	for {
+		in, out := s.facts, s.batches
+		if b.empty() {
+			out = nil
+		}
+		if b.full() {
+			in = nil
+			s.hurryUp(b)
+		}
+		select {
+		case f := <-in:
+			if err := s.foldFact(b, f); err != nil {
+				return err
+			}
+		case out <- b:
+			b = newBatch()
+			s.p.open.Store(0)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// hurryUp tells the committer that the batch ends in a command that somebody waits for.
+func (s *session) hurryUp(b *batch) {
+	if b.command == nil {
+		return
+	}
+	select {
+	case s.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// foldFact applies one fact to the batch. Facts up to the checkpoint only
+// refill the window of ids.
+func (s *session) foldFact(b *batch, f eventlog.Fact) error {
+	if f.Sequence <= s.start.Sequence {
+		return s.refill(f)
+	}
+	switch f.Kind {
+	case eventlog.FactEvents:
+		block, err := eventlog.DecodeBlock(f.Data, s.scratch)
+		if err != nil {
+			// It stays on the log; skipping it is the same in every replay.
+			s.p.cfg.Logger.Error("a block of the log cannot be read and is left out", "sequence", f.Sequence, "error", err)
+			b.poison++
+			break
+		}
+		s.scratch = block.Raw()
+		b.fold(s.window, f.Sequence, block)
+	case eventlog.FactCommand:
+		b.command = &f
+	case eventlog.FactSetting, eventlog.FactUnknown:
+		// Settings change what ingest does, not what is folded.
+	}
+	if b.empty() {
+		b.since = f.Appended
+		s.p.open.Store(f.Appended.UnixNano())
+	}
+	b.last, b.windowFrom = f.Sequence, s.window.from(f.Sequence+1)
+	s.p.metrics.pending.Set(float64(f.Pending))
+	return nil
+}
+
+func (s *session) refill(f eventlog.Fact) error {
+	if f.Kind != eventlog.FactEvents {
+		return nil
+	}
+	block, err := eventlog.BlockIDs(f.Data)
+	if err != nil {
+		return nil //nolint:nilerr // poison was counted when it was first met
+	}
+	s.window.begin(f.Sequence, block)
+	for i := range block.Len() {
+		s.window.add(block.ID(i))
+	}
+	return nil
+}
+
+// commit writes batches one after another.
+func (s *session) commit(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-s.hurry:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case b := <-s.batches:
+			timer.Reset(commitPause)
+			if err := s.committer.commit(ctx, b); err != nil {
+				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

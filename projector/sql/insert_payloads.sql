@@ -1,0 +1,1 @@
+INSERT INTO payloads (book, signature, id, payload)

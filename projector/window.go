@@ -1,0 +1,146 @@
+package projector
+
+import (
+	"encoding/binary"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+const (
+	// maxWindowIDs is how many occurrences of the log the window reaches back,
+	// less the block that does not fit. A power of two, 24 bytes each, about 100 MB when
+	// full: 70 minutes at 1,000 events a second, the whole day below 48.
+	maxWindowIDs = 1 << 22
+	// windowAge is how far back the window reaches in receive time, in
+	// milliseconds. No SDK, queue or proxy resends after a day.
+	windowAge = 24 * 60 * 60 * 1000
+
+	minWindowIDs = 1 << 10
+)
+
+// window is the set of event ids of the last stretch of the log: an event is a
+// duplicate if and only if its id occurred within it. It holds whole blocks,
+// and what it holds is a function of the log alone: blocks leave by age and
+// number as later blocks come in. A repeat keeps its id in the window.
+type window struct {
+	limit  int // most ids, a power of two, at least errata.MaxBlockEvents
+	blocks []windowBlock
+	ring   []errata.EventID // ids in log order, at [index % len]
+	first  uint64           // index of the oldest id
+	next   uint64           // index of the next id
+	// slots maps ids to the ring by linear probing: 0 is empty, else ring
+	// place + 1. Twice as long as the ring, so that probes stay short.
+	slots []uint32
+}
+
+// windowBlock is one block of the window.
+type windowBlock struct {
+	sequence uint64
+	received int64
+	events   int
+}
+
+func newWindow(limit int) *window {
+	w := &window{limit: limit}
+	w.resize(min(minWindowIDs, limit))
+	return w
+}
+
+// begin makes room for a block: it drops blocks that are too old or too many.
+func (w *window) begin(sequence uint64, b eventlog.Block) {
+	n := b.Len()
+	drop := 0
+	for drop < len(w.blocks) {
+		oldest := w.blocks[drop]
+		tooOld := oldest.received < b.Received-windowAge
+		tooMany := int(w.next-w.first)+n > w.limit
+		if !tooOld && !tooMany {
+			break
+		}
+		w.drop(oldest.events)
+		drop++
+	}
+	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+	for int(w.next-w.first)+n > len(w.ring) {
+		w.resize(2 * len(w.ring))
+	}
+	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: b.Received, events: n})
+}
+
+// add puts the next id of the block in and says whether it was there already.
+func (w *window) add(id errata.EventID) (duplicate bool) {
+	place := uint32(w.next % uint64(len(w.ring)))
+	w.ring[place] = id
+	w.next++
+	return w.put(id, place)
+}
+
+// put points the id's slot at its latest place.
+func (w *window) put(id errata.EventID, place uint32) (existed bool) {
+	mask := uint32(len(w.slots) - 1)
+	for i := slotOf(id) & mask; ; i = (i + 1) & mask {
+		switch {
+		case w.slots[i] == 0:
+			w.slots[i] = place + 1
+			return false
+		case w.ring[w.slots[i]-1] == id:
+			w.slots[i] = place + 1
+			return true
+		}
+	}
+}
+
+// drop removes the n oldest ids. An id that occurred again later stays.
+func (w *window) drop(n int) {
+	for range n {
+		place := uint32(w.first % uint64(len(w.ring)))
+		w.first++
+		w.remove(w.ring[place], place)
+	}
+}
+
+// remove empties the slot of the id if it points at place, and closes the hole
+// that linear probing would stop at.
+func (w *window) remove(id errata.EventID, place uint32) {
+	mask := uint32(len(w.slots) - 1)
+	i := slotOf(id) & mask
+	for w.ring[w.slots[i]-1] != id {
+		i = (i + 1) & mask
+	}
+	if w.slots[i] != place+1 {
+		return
+	}
+	for j := (i + 1) & mask; w.slots[j] != 0; j = (j + 1) & mask {
+		home := slotOf(w.ring[w.slots[j]-1]) & mask
+		if (j-home)&mask >= (j-i)&mask {
+			w.slots[i] = w.slots[j]
+			i = j
+		}
+	}
+	w.slots[i] = 0
+}
+
+// resize gives the window a ring of the given size and indexes it anew.
+func (w *window) resize(size int) {
+	ring := make([]errata.EventID, size)
+	old := w.ring
+	w.ring, w.slots = ring, make([]uint32, 2*size)
+	for i := w.first; i < w.next; i++ {
+		place := uint32(i % uint64(size))
+		ring[place] = old[i%uint64(len(old))]
+		w.put(ring[place], place)
+	}
+}
+
+// from is the first sequence that a projector which starts must read to have
+// this window again; next is the sequence it would read otherwise.
+func (w *window) from(next uint64) uint64 {
+	if len(w.blocks) == 0 {
+		return next
+	}
+	return w.blocks[0].sequence
+}
+
+// slotOf spreads ids over slots; they are cut from a SHA-256 or random.
+func slotOf(id errata.EventID) uint32 { return binary.LittleEndian.Uint32(id[:]) }

@@ -1,0 +1,144 @@
+package projector
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// blockOf makes a decoded block of events with the given ids, received at ms.
+func blockOf(t interface{ Fatal(...any) }, ms int64, ids ...int) eventlog.Block {
+	events := make([]errata.Event, len(ids))
+	for i, id := range ids {
+		events[i] = errata.Event{ID: idOf(id), Book: errata.BookSystem, Received: time.UnixMilli(ms), Time: time.UnixMilli(ms)}
+	}
+	data, err := eventlog.EncodeBlock(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := eventlog.DecodeBlock(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return block
+}
+
+// idOf spreads small numbers badly on purpose: probes collide and run on.
+func idOf(n int) (id errata.EventID) {
+	id[0], id[15] = byte(n%7), byte(n)
+	id[14] = byte(n >> 8)
+	return id
+}
+
+// modelWindow says the same as window in the plainest way.
+type modelWindow struct {
+	limit  int
+	blocks []modelBlock
+}
+
+type modelBlock struct {
+	sequence uint64
+	received int64
+	ids      []errata.EventID
+}
+
+func (m *modelWindow) size() (n int) {
+	for _, b := range m.blocks {
+		n += len(b.ids)
+	}
+	return n
+}
+
+func (m *modelWindow) addBlock(seq uint64, b eventlog.Block) (duplicates []bool) {
+	for len(m.blocks) > 0 && (m.blocks[0].received < b.Received-windowAge || m.size()+b.Len() > m.limit) {
+		m.blocks = m.blocks[1:]
+	}
+	m.blocks = append(m.blocks, modelBlock{sequence: seq, received: b.Received})
+	for i := range b.Len() {
+		seen := false
+		for _, block := range m.blocks {
+			for _, id := range block.ids {
+				seen = seen || id == b.ID(i)
+			}
+		}
+		duplicates = append(duplicates, seen)
+		last := &m.blocks[len(m.blocks)-1]
+		last.ids = append(last.ids, b.ID(i))
+	}
+	return duplicates
+}
+
+func addBlock(w *window, seq uint64, b eventlog.Block) (duplicates []bool) {
+	w.begin(seq, b)
+	for i := range b.Len() {
+		duplicates = append(duplicates, w.add(b.ID(i)))
+	}
+	return duplicates
+}
+
+// TestWindowModel: the window finds the duplicates that the model finds, and a
+// window rebuilt from where it says finds the same ones from there on, after
+// any prefix of any log.
+func TestWindowModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const limit = 64
+		w, model := newWindow(limit), &modelWindow{limit: limit}
+		var log []eventlog.Block
+		now := int64(1_700_000_000_000)
+		restart := rapid.IntRange(0, 60).Draw(t, "restart")
+		for seq := uint64(1); seq <= 60; seq++ {
+			now += rapid.SampledFrom([]int64{0, 1, 1000, windowAge / 3, -5000, windowAge}).Draw(t, "step")
+			block := blockOf(t, now, rapid.SliceOfN(rapid.IntRange(0, 100), 1, 20).Draw(t, "ids")...)
+			log = append(log, block)
+			want, got := model.addBlock(seq, block), addBlock(w, seq, block)
+			for i := range want {
+				if want[i] != got[i] {
+					t.Fatalf("block %d event %d: duplicate %v, want %v", seq, i, got[i], want[i])
+				}
+			}
+			if int(seq) == restart {
+				from := w.from(seq + 1)
+				w = newWindow(limit)
+				for s := from; s <= seq; s++ {
+					addBlock(w, s, log[s-1])
+				}
+			}
+		}
+	})
+}
+
+func TestWindowFrom(t *testing.T) {
+	w := newWindow(64)
+	if got := w.from(7); got != 7 {
+		t.Errorf("an empty window begins at %d, want the next sequence 7", got)
+	}
+	addBlock(w, 7, blockOf(t, 1000, 1, 2))
+	addBlock(w, 8, blockOf(t, 1000+windowAge, 3))
+	if got := w.from(9); got != 7 {
+		t.Errorf("a block of exactly the window's age is gone: from %d, want 7", got)
+	}
+	addBlock(w, 9, blockOf(t, 1001+windowAge, 4))
+	if got := w.from(10); got != 8 {
+		t.Errorf("from %d, want 8 once block 7 is too old", got)
+	}
+}
+
+func BenchmarkWindowAdd(b *testing.B) {
+	w := newWindow(maxWindowIDs)
+	block := blockOf(b, 0, make([]int, 250)...)
+	for i := 0; b.Loop(); i++ {
+		if i%250 == 0 {
+			w.begin(uint64(i), block)
+		}
+		var id errata.EventID
+		h := uint64(i) * 0x9e3779b97f4a7c15
+		for k := range 8 {
+			id[k], id[8+k] = byte(h>>(8*k)), byte(h>>(8*k))
+		}
+		w.add(id)
+	}
+}
