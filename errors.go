@@ -27,6 +27,8 @@ const (
 	KindStoreUnavailable     Kind = "store_unavailable"
 	KindLogUnavailable       Kind = "log_unavailable"
 	KindLogFull              Kind = "log_full"
+	// KindOverloaded: too many bytes are in flight, the sender should come back.
+	KindOverloaded Kind = "overloaded"
 
 	KindSignatureRequired Kind = "signature_required"
 	KindInvalidType       Kind = "invalid_type"
@@ -42,6 +44,10 @@ const (
 	KindInvalidIP         Kind = "invalid_ip"
 	KindInvalidEvent      Kind = "invalid_event"
 	KindInvalidScope      Kind = "invalid_scope"
+	KindInvalidName       Kind = "invalid_name"
+	KindInvalidKeyKind    Kind = "invalid_kind"
+	KindInvalidProject    Kind = "invalid_project"
+	KindInvalidExpiry     Kind = "invalid_expiry"
 )
 
 // statuses is the one table from kinds to HTTP statuses.
@@ -59,6 +65,7 @@ var statuses = map[Kind]int{
 	KindStoreUnavailable:     http.StatusServiceUnavailable,
 	KindLogUnavailable:       http.StatusServiceUnavailable,
 	KindLogFull:              http.StatusServiceUnavailable,
+	KindOverloaded:           http.StatusServiceUnavailable,
 
 	KindSignatureRequired: http.StatusUnprocessableEntity,
 	KindInvalidType:       http.StatusUnprocessableEntity,
@@ -74,6 +81,10 @@ var statuses = map[Kind]int{
 	KindInvalidIP:         http.StatusUnprocessableEntity,
 	KindInvalidEvent:      http.StatusUnprocessableEntity,
 	KindInvalidScope:      http.StatusUnprocessableEntity,
+	KindInvalidName:       http.StatusUnprocessableEntity,
+	KindInvalidKeyKind:    http.StatusUnprocessableEntity,
+	KindInvalidProject:    http.StatusUnprocessableEntity,
+	KindInvalidExpiry:     http.StatusUnprocessableEntity,
 }
 
 // Status is the HTTP status of the kind; an unknown kind is internal.
