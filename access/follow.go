@@ -1,0 +1,142 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// watchTimeout bounds setting up the watch: nats.go would wait for a lost
+	// answer as long as the watch itself may live.
+	watchTimeout = 5 * time.Second
+	// rewatchWait is the pause before a lost watch is set up again; a stopped
+	// server is not worth asking more often.
+	rewatchWait = time.Second
+	// drainTimeout bounds the wait for a stopped watch to close its channel.
+	drainTimeout = time.Second
+)
+
+// The reasons for which a watch ends without being told to.
+var (
+	errWatchEnded = errors.New("the watch ended")
+	errWatchSlow  = fmt.Errorf("the bucket was not read within %v", watchTimeout)
+)
+
+// follow keeps the snapshot current until ctx ends. It sends the outcome of
+// the first read to first, once; after a failed first read it returns.
+func (s *Store) follow(ctx context.Context, first chan<- error) {
+	// Times of use outlive a lost watch; everything else is read anew, so that
+	// what was removed in between goes away.
+	used := map[string]*atomic.Int64{}
+	for {
+		err := s.watch(ctx, newMirror(used), func() {
+			if first != nil {
+				first <- nil
+				first = nil
+			}
+		})
+		if first != nil {
+			first <- err
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		s.logger.Warn("API keys cannot be followed; the last copy stays in force", "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(rewatchWait):
+		}
+	}
+}
+
+// watch reads the bucket into m, publishes, calls loaded, and then publishes
+// each change until the watch or ctx ends. It always returns an error.
+func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(watchTimeout, func() { cancel(errWatchSlow) })
+	defer limit.Stop()
+	w, err := s.bucket.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("watch the bucket: %w", err)
+	}
+	defer drain(w, func() { cancel(nil) })
+
+	loading, changed := true, false
+	for {
+		var e jetstream.KeyValueEntry
+		var open bool
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e, open = <-w.Updates():
+		}
+		switch {
+		case !open:
+			return errWatchEnded
+		case e == nil: // all that was there has come
+			limit.Stop()
+			loading, changed = false, false
+			s.publish(m.snapshot())
+			loaded()
+		default:
+			matters, err := m.apply(e)
+			if err != nil {
+				s.logger.Error("API key is unreadable and therefore refused", "error", err)
+			}
+			// What waits already is taken in first: a burst makes one copy.
+			changed = changed || matters
+			if changed && !loading && len(w.Updates()) == 0 {
+				s.publish(m.snapshot())
+				changed = false
+			}
+		}
+	}
+}
+
+// drain ends the watch and reads what it still delivers, since its goroutine
+// waits for a reader. Ending it by its context and not by Stop keeps Close
+// quick when the server is away: Stop waits 5 s for an answer.
+func drain(w jetstream.KeyWatcher, cancel context.CancelFunc) {
+	cancel()
+	late := time.After(drainTimeout)
+	for {
+		select {
+		case _, open := <-w.Updates():
+			if !open {
+				return
+			}
+		case <-late:
+			return
+		}
+	}
+}
+
+// publish puts the snapshot in force and wakes those who wait for it.
+func (s *Store) publish(next *snapshot) {
+	if old := s.current.Swap(next); old != nil {
+		close(old.replaced)
+	}
+}
+
+// await returns when the snapshot holds the revision, or with ctx's error.
+func (s *Store) await(ctx context.Context, revision uint64) error {
+	for {
+		snap := s.current.Load()
+		if snap.revision >= revision {
+			return nil
+		}
+		select {
+		case <-snap.replaced:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package access
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The bucket holds three sorts of entries. When a key was last used stands
+// apart from the key, so that noting a use can never undo a revocation.
+const (
+	keyPrefix     = "key."     // + id: a record as JSON
+	usedPrefix    = "used."    // + id: time of the last use, RFC 3339
+	projectPrefix = "project." // + number: claimed, and never given out again
+)
+
+// recordVersion is the version of the record's JSON.
+const recordVersion = 1
+
+// record is a key as it stands in the bucket.
+type record struct {
+	Version    int       `json:"v"`
+	ID         string    `json:"id"`
+	Kind       Kind      `json:"kind"`
+	Name       string    `json:"name"`
+	Scopes     []Scope   `json:"scopes"`
+	Project    uint64    `json:"project,omitempty"`
+	SecretHash string    `json:"sha256"` // hex
+	PublicKey  string    `json:"public_key,omitempty"`
+	Created    time.Time `json:"created"`
+	Expires    time.Time `json:"expires,omitzero"`
+	Revoked    time.Time `json:"revoked,omitzero"`
+}
+
+func newRecord(t Token, n NewKey, now time.Time) record {
+	sum := hashSecret(t.Secret)
+	r := record{
+		Version: recordVersion, ID: t.ID, Kind: t.Kind,
+		Name: n.Name, Scopes: n.Scopes, Project: n.Project,
+		SecretHash: hex.EncodeToString(sum[:]),
+		Created:    now.UTC().Truncate(time.Millisecond),
+	}
+	if !n.ExpiresAt.IsZero() {
+		r.Expires = n.ExpiresAt.UTC().Truncate(time.Millisecond)
+	}
+	if t.Kind == KindIngest {
+		r.PublicKey = publicKeyOf(t.Secret)
+	}
+	return r
+}
+
+// parseRecord reads the record of the key with the given id. Anything amiss is
+// an error: a key that cannot be understood must not open anything.
+func parseRecord(id string, value []byte) (record, error) {
+	var r record
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, fmt.Errorf("key %s: %w", id, err)
+	}
+	_, kindKnown := kindScopes[r.Kind]
+	hash, err := hex.DecodeString(r.SecretHash)
+	switch {
+	case r.Version != recordVersion:
+		return r, fmt.Errorf("key %s: record version %d, this build reads %d", id, r.Version, recordVersion)
+	case r.ID != id || !kindKnown:
+		return r, fmt.Errorf("key %s: record of another key or of unknown kind", id)
+	case err != nil || len(hash) != sha256.Size:
+		return r, fmt.Errorf("key %s: hash of the secret is damaged", id)
+	case r.Kind == KindIngest && (r.Project == 0 || len(r.PublicKey) != PublicKeySize):
+		return r, fmt.Errorf("key %s: ingest key without project or public key", id)
+	}
+	return r, nil
+}
+
+func (r record) key() Key {
+	return Key{
+		ID: r.ID, Kind: r.Kind, Name: r.Name, Scopes: r.Scopes,
+		Project: r.Project, PublicKey: r.PublicKey,
+		CreatedAt: r.Created, ExpiresAt: r.Expires, RevokedAt: r.Revoked,
+	}
+}
+
+// parseProject reads the number out of a claim's name in the bucket.
+func parseProject(entry string) (uint64, bool) {
+	text, found := strings.CutPrefix(entry, projectPrefix)
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, found && err == nil && n > 0
+}

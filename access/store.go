@@ -1,0 +1,120 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Config is what a [Store] needs.
+type Config struct {
+	// Bucket holds the keys. Required; the store never creates it.
+	Bucket jetstream.KeyValue
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+	// Random is where secrets come from, nil for the system's.
+	Random io.Reader
+	// Logger gets what the operator should know, nil for nothing.
+	Logger *slog.Logger
+}
+
+// Store keeps the API keys in a bucket and a copy of them in memory. All
+// methods may be called at once from many goroutines.
+type Store struct {
+	bucket jetstream.KeyValue
+	now    func() time.Time
+	random io.Reader
+	logger *slog.Logger
+
+	current atomic.Pointer[snapshot]
+	// uses carries the ids of keys whose use is to be noted. When it is full
+	// a use goes unnoted: the request must not wait for it.
+	uses chan string
+
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// usesCapacity lets a burst of different keys be noted while the bucket is slow.
+const usesCapacity = 256
+
+// Open reads all keys and follows the bucket until [Store.Close]. ctx bounds
+// the first read only.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Bucket == nil {
+		return nil, errors.New("access: Bucket is missing")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Reader
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	life, stop := context.WithCancel(context.Background())
+	s := &Store{
+		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger,
+		random: &lockedReader{r: cfg.Random},
+		uses:   make(chan string, usesCapacity), stop: stop,
+	}
+	// One goroutine owns the mirror and follows the bucket, one writes the
+	// times of use; both end when life does.
+	first := make(chan error, 1)
+	s.ended.Go(func() { s.follow(life, first) })
+	s.ended.Go(func() { s.noteUses(life) })
+	select {
+	case err := <-first:
+		if err == nil {
+			return s, nil
+		}
+		s.Close()
+		return nil, fmt.Errorf("read the API keys: %w", err)
+	case <-ctx.Done():
+		s.Close()
+		return nil, fmt.Errorf("read the API keys: %w", ctx.Err())
+	}
+}
+
+// Close stops following the bucket. The keys last read keep answering. It may
+// be called more than once.
+func (s *Store) Close() {
+	s.stop()
+	s.ended.Wait()
+}
+
+// List returns all keys, also expired and revoked ones, oldest first.
+func (s *Store) List() []Key {
+	snap := s.current.Load()
+	keys := make([]Key, 0, len(snap.byID))
+	for _, e := range snap.byID {
+		keys = append(keys, e.current())
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return keys
+}
+
+// lockedReader lets several Create calls draw from one source.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
