@@ -3,6 +3,7 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 	"strings"
 )
 
@@ -17,18 +18,12 @@ func Waits(t *Tree) []string {
 	var found []string
 	for _, file := range t.Go {
 		excused := reasonLines(t, file)
-		testers := testingNames(file.AST)
-		ast.Inspect(file.AST, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			what := waitCalled(call, testers)
+		scopes{}.walk(file.AST, func(call *ast.CallExpr, in scopes) {
+			what := waitCalled(call, in)
 			line := t.Fset.Position(call.Pos()).Line
 			if what != "" && !excused[line] && !excused[line-1] {
 				found = append(found, fmt.Sprintf("%s: %s without a comment %q on its line or the line above", t.at(call.Pos()), what, reasonMark+"…"))
 			}
-			return true
 		})
 	}
 	return found
@@ -47,31 +42,59 @@ func reasonLines(t *Tree, file *GoFile) map[int]bool {
 	return lines
 }
 
-// testingNames are the names of all parameters of the file that are a T, B, F
-// or TB of package testing. Skip means other things on other types.
-func testingNames(file *ast.File) map[string]bool {
-	names := map[string]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		field, ok := n.(*ast.Field)
-		if !ok {
+// scopes are the parameters of the functions around a place, innermost last:
+// whether each name is a T, B, F or TB of package testing. Skip means other
+// things on other types, such as a decoder or the T of a property test.
+type scopes []map[string]bool
+
+// walk calls visit for every call below n.
+func (s scopes) walk(n ast.Node, visit func(call *ast.CallExpr, in scopes)) {
+	ast.Inspect(n, func(inner ast.Node) bool {
+		if inner == n {
 			return true
 		}
+		switch inner := inner.(type) {
+		case *ast.FuncDecl:
+			s.within(inner.Type).walk(inner, visit)
+			return false
+		case *ast.FuncLit:
+			s.within(inner.Type).walk(inner, visit)
+			return false
+		case *ast.CallExpr:
+			visit(inner, s)
+		}
+		return true
+	})
+}
+
+// within are the scopes inside a function of the type.
+func (s scopes) within(function *ast.FuncType) scopes {
+	names := map[string]bool{}
+	for _, field := range function.Params.List {
 		kind := field.Type
 		if star, ok := kind.(*ast.StarExpr); ok {
 			kind = star.X
 		}
-		if selector, ok := kind.(*ast.SelectorExpr); ok && isName(selector.X, "testing") {
-			for _, name := range field.Names {
-				names[name.Name] = true
-			}
+		selector, ok := kind.(*ast.SelectorExpr)
+		for _, name := range field.Names {
+			names[name.Name] = ok && isName(selector.X, "testing")
 		}
-		return true
-	})
-	return names
+	}
+	return append(slices.Clip(s), names)
+}
+
+// testing says whether the name is a parameter of package testing here.
+func (s scopes) testing(name string) bool {
+	for _, names := range slices.Backward(s) {
+		if is, known := names[name]; known {
+			return is
+		}
+	}
+	return false
 }
 
 // waitCalled names what the call does, "" when it is no concern of ours.
-func waitCalled(call *ast.CallExpr, testers map[string]bool) string {
+func waitCalled(call *ast.CallExpr, in scopes) string {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return ""
@@ -83,7 +106,7 @@ func waitCalled(call *ast.CallExpr, testers map[string]bool) string {
 	switch name := selector.Sel.Name; {
 	case name == "Sleep" && on.Name == "time":
 		return "time.Sleep"
-	case (name == "Skip" || name == "Skipf" || name == "SkipNow") && testers[on.Name]:
+	case (name == "Skip" || name == "Skipf" || name == "SkipNow") && in.testing(on.Name):
 		return on.Name + "." + name
 	default:
 		return ""

@@ -1,0 +1,91 @@
+# Errata. `make` lists the targets; `make run` starts it, `make test` tests it.
+
+GO    ?= go
+CACHE := $(or $(ERRATA_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/errata)
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Without a commit to read, a checkout of another user among them, the go
+# command would fail where it is told to stamp one.
+VCS     := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo true || echo false)
+GOFILES  = $$(find . -name '*.go' -not -path './node_modules/*' -not -path './data/*')
+
+# The race detector needs a C compiler and nothing else does.
+CC_FOUND = $(shell command -v $$($(GO) env CC | cut -d' ' -f1) 2>/dev/null)
+RACE     = $(if $(CC_FOUND),-race)
+TESTFLAGS ?= -timeout 10m
+
+GOLANGCI_VERSION = v2.15.0
+GOLANGCI         = $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+
+FUZZTIME ?= 30s
+
+.DEFAULT_GOAL := help
+.PHONY: help run build engine test unit vet fmt fmt-check lint check bench fuzz cover test-containers clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Start Errata; what is missing is built and fetched first (ARGS="--listen :9000")
+	@$(MAKE) --no-print-directory -j2 build engine
+	@exec bin/errata serve $(ARGS)
+
+build: ## Build bin/errata, static, and bin/errata-engine, the embedded ClickHouse
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+
+# An external ClickHouse needs no library.
+engine: ## Fetch libchdb once, 178 MB, into the cache folder
+ifeq ($(ERRATA_CLICKHOUSE_DSN),)
+	@sh engine/fetch-libchdb.sh >/dev/null
+endif
+
+test: ## Everything that must hold: format, vet, house rules, all tests on real engines
+	@$(MAKE) --no-print-directory -j2 build engine
+	@$(MAKE) --no-print-directory fmt-check vet unit
+
+unit:
+	@echo "race detector: $(if $(RACE),on,off, no C compiler found)"
+	$(GO) test $(RACE) $(TESTFLAGS) ./...
+
+# With the flags of the tests, so that both share what is compiled.
+vet:
+	$(GO) vet $(RACE) ./...
+
+fmt: ## Format the Go files
+	@gofmt -w $(GOFILES)
+
+fmt-check:
+	@unformatted=$$(gofmt -l $(GOFILES)); \
+	if [ -n "$$unformatted" ]; then echo "gofmt: run 'make fmt' for"; echo "$$unformatted"; exit 1; fi
+
+lint: $(GOLANGCI) ## Run the linter of .golangci.yml, built once into the cache folder
+	$(GOLANGCI) run ./...
+
+$(GOLANGCI):
+	@echo "building golangci-lint $(GOLANGCI_VERSION), once, which takes minutes"
+	@GOBIN=$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+check: fmt-check vet lint ## Everything that can be said without running the engines
+	$(GO) test ./internal/archtest ./deploy
+	$(GO) mod tidy -diff
+
+bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
+	$(GO) test $(TESTFLAGS) -run '^$$' -bench . -benchtime 1x -v ./test/bench
+
+fuzz: ## Run every fuzz target for FUZZTIME (30s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+		for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
+			echo "$$(dirname "$$file") $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+		done; \
+	done
+
+cover: build engine ## Measure how much of the code the tests run, into bin/cover.html
+	$(GO) test $(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out ./...
+	@$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+test-containers: build ## Run the tests that need engines on NATS and ClickHouse in containers
+	ERRATA_TEST_ENGINES=containers $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
+
+clean: ## Remove what was built; data and cache stay
+	rm -rf bin
