@@ -56,7 +56,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 		key := recordKey{now.Book, now.Signature}
 		c.cache.Add(key, *now)
 		if work.changes[i].old == nil {
-			c.known.add(key)
+			c.known.add(key.hashes())
 		}
 	}
 	c.cp = work.to
@@ -97,7 +97,7 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 	for _, key := range keys {
 		if r, ok := c.cache.Get(key); ok {
 			old[key] = &r
-		} else if c.known.mayHave(key) {
+		} else if c.known.mayHave(key.hashes()) {
 			missing = append(missing, key)
 		}
 	}

@@ -1,6 +1,10 @@
 package projector
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	errata "github.com/errata-log/errata"
+)
 
 // presence is a Bloom filter of the records that exist: "no" is certain and
 // saves the look-up of a record that is new, "yes" may be wrong for one key in
@@ -23,7 +27,7 @@ const (
 )
 
 // add notes that the record exists.
-func (p *presence) add(key recordKey) {
+func (p *presence) add(h hashes) {
 	if n := len(p.layers); n == 0 || p.layers[n-1].used >= p.layers[n-1].capacity {
 		capacity := presenceFirstLayer << n
 		p.layers = append(p.layers, presenceLayer{
@@ -32,27 +36,25 @@ func (p *presence) add(key recordKey) {
 	}
 	layer := &p.layers[len(p.layers)-1]
 	layer.used++
-	a, b := key.hashes()
 	for i := range uint64(presenceProbes) {
-		bit := (a + i*b) % uint64(len(layer.bits)*64)
+		bit := (h.a + i*h.b) % uint64(len(layer.bits)*64)
 		layer.bits[bit/64] |= 1 << (bit % 64)
 	}
 }
 
 // mayHave is false when the record certainly does not exist.
-func (p *presence) mayHave(key recordKey) bool {
-	a, b := key.hashes()
+func (p *presence) mayHave(h hashes) bool {
 	for _, layer := range p.layers {
-		if layer.has(a, b) {
+		if layer.has(h) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l presenceLayer) has(a, b uint64) bool {
+func (l presenceLayer) has(h hashes) bool {
 	for i := range uint64(presenceProbes) {
-		bit := (a + i*b) % uint64(len(l.bits)*64)
+		bit := (h.a + i*h.b) % uint64(len(l.bits)*64)
 		if l.bits[bit/64]&(1<<(bit%64)) == 0 {
 			return false
 		}
@@ -60,9 +62,16 @@ func (l presenceLayer) has(a, b uint64) bool {
 	return true
 }
 
-// hashes are two independent hashes of the key: a signature is the front of a
-// SHA-256 and needs no further hashing. b is odd, so that probes differ.
-func (k recordKey) hashes() (a, b uint64) {
-	return binary.LittleEndian.Uint64(k.signature[:8]) + uint64(k.book),
-		binary.LittleEndian.Uint64(k.signature[8:]) | 1
+// hashes are two independent hashes of a record's key. A signature is the front
+// of a SHA-256 and needs no further hashing.
+type hashes struct{ a, b uint64 }
+
+func (k recordKey) hashes() hashes {
+	return hashesOf(k.book, binary.LittleEndian.Uint64(k.signature[:8]), binary.LittleEndian.Uint64(k.signature[8:]))
+}
+
+// hashesOf makes the hashes of a book and the two halves of a signature. b is
+// odd, so that the probes differ.
+func hashesOf(book errata.Book, front, back uint64) hashes {
+	return hashes{front + uint64(book), back | 1}
 }

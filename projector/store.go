@@ -145,14 +145,14 @@ func (s *Store) present(ctx context.Context) (*presence, error) {
 	defer rows.Close()
 	known := &presence{}
 	for rows.Next() {
-		var name, signatures string
-		if err := rows.Scan(&name, &signatures); err != nil {
+		var name string
+		var front, back []uint64
+		if err := rows.Scan(&name, &front, &back); err != nil {
 			return nil, fmt.Errorf("read which records exist: %w", err)
 		}
 		book, _ := errata.ParseBook(name)
-		for len(signatures) >= errata.SignatureSize {
-			known.add(recordKey{book, errata.Signature([]byte(signatures[:errata.SignatureSize]))})
-			signatures = signatures[errata.SignatureSize:]
+		for i := range front {
+			known.add(hashesOf(book, front[i], back[i]))
 		}
 	}
 	if err := rows.Err(); err != nil {
