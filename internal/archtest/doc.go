@@ -2,7 +2,8 @@
 // whom, how long a file and a function may grow, that every package says what
 // it is for, that a test neither skips nor sleeps without a reason, that no
 // address of a registry and no path of a developer's machine is written down,
-// and that the links of the documents lead somewhere.
+// that the links of the documents lead somewhere, and that the variables and
+// metrics they name exist.
 //
 // Each rule is a pure function from a [Tree] to findings, with a test that
 // plants the mistake and sees it found; repository_test.go applies them all to

@@ -50,6 +50,7 @@ func TestRepository(t *testing.T) {
 		{"skips and sleeps", Waits(tree)},
 		{"hosts and paths", NewPlaces(proxies, folders).Find(tree)},
 		{"links", Links(tree)},
+		{"documents", Documents(tree)},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, finding := range rule.found {

@@ -220,6 +220,30 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+func TestDocuments(t *testing.T) {
+	const settings = `package main
+func settings() { _ = []any{textSetting("log-max", 1), setting{name: "data", usage: "x"}} }`
+	const readme = "`ERRATA_LOG_MAX` `ERRATA_DATA`"
+	for _, c := range []struct {
+		name  string
+		texts map[string]string
+		want  []string
+	}{
+		{"all is said", map[string]string{"README.md": readme}, nil},
+		{"a setting is not listed", map[string]string{"README.md": "`ERRATA_DATA`"}, []string{`^README.md: does not list the setting ERRATA_LOG_MAX$`}},
+		{"a lost variable", map[string]string{"README.md": readme, "docs/a.md": "set ERRATA_GONE"}, []string{`^docs/a.md: names ERRATA_GONE,`}},
+		{"a variable of a script", map[string]string{"README.md": readme + " ERRATA_CACHE", "x.sh": `"$ERRATA_CACHE"`}, nil},
+		{"a lost metric", map[string]string{"README.md": readme + " errata_x_total"}, []string{`^README.md: names errata_x_total,`}},
+		{"a metric", map[string]string{"README.md": readme + " errata_x_total", "a.go": `package a; const x = "errata_x_total"`}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.texts["cmd/errata/settings.go"] = settings
+			expect(t, Documents(planted(t, c.texts)), c.want...)
+		})
+	}
+	expect(t, Documents(planted(t, map[string]string{"README.md": readme})), `no function settings`)
+}
+
 func TestParseNeedsAModule(t *testing.T) {
 	for name, texts := range map[string]map[string][]byte{
 		"no go.mod": {"a.go": []byte("package a")},
