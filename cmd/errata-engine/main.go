@@ -1,0 +1,113 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+// Command errata-engine is the embedded ClickHouse: libchdb, loaded without
+// cgo, serving the native protocol in a process of its own, so that a crash in
+// it cannot take the service down. The service starts it, watches it and hands
+// it its options; it is of no use by hand.
+//
+//	errata-engine LIBRARY OPTION...
+//
+// LIBRARY is the path of libchdb.so, the options are those of clickhouse-local.
+// Standard input is the life line: the query that the service passes reads it
+// to its end, so the engine leaves when its parent is gone, whatever the cause.
+//
+// The program imports nothing else of ours: purego makes a binary dynamically
+// linked, and the main binary stays static.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// Exit codes, after sysexits.h, so that the parent's log tells the cases apart.
+// libchdb itself ends the process with 0 when standard input ends.
+const (
+	exitUsage       = 64 // wrong arguments
+	exitUnavailable = 69 // the library cannot be loaded
+	exitSoftware    = 70 // the engine refused to start; its text is on stderr
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fail(exitUsage, "usage: errata-engine LIBRARY OPTION... (it is started by errata serve)")
+	}
+	// The terminal's ^C and the service manager's TERM are for the parent, which
+	// closes its connections first and then this process's standard input.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+
+	lib, err := load(os.Args[1])
+	if err != nil {
+		fail(exitUnavailable, fmt.Sprintf("%v; run 'make engine' to bring it again, or set ERRATA_CLICKHOUSE_DSN", err))
+	}
+	if text := lib.serve(append([]string{"clickhouse"}, os.Args[2:]...)); text != "" {
+		fail(exitSoftware, text)
+	}
+}
+
+func fail(code int, text string) {
+	fmt.Fprintln(os.Stderr, "errata-engine:", text)
+	os.Exit(code)
+}
+
+// library is the part of libchdb's C interface that is used here.
+type library struct {
+	queryCmdline             func(argc int32, argv unsafe.Pointer) uintptr
+	resultError              func(result uintptr) string
+	setSignalHandlersEnabled func(enabled int32)
+}
+
+// load opens the library and finds its functions.
+func load(path string) (*library, error) {
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", path, err)
+	}
+	var lib library
+	for name, fn := range map[string]any{
+		"chdb_query_cmdline":               &lib.queryCmdline,
+		"chdb_result_error":                &lib.resultError,
+		"chdb_set_signal_handlers_enabled": &lib.setSignalHandlersEnabled,
+	} {
+		symbol, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s is not a libchdb that can be used: %w", path, err)
+		}
+		purego.RegisterFunc(fn, symbol)
+	}
+	return &lib, nil
+}
+
+// serve runs the engine until standard input ends, when the engine leaves the
+// process by itself; it returns only when the engine could not start, with the
+// engine's text.
+func (l *library) serve(args []string) string {
+	// The engine keeps thread-local state of the thread that entered it.
+	runtime.LockOSThread()
+	// With its own handlers a crash takes the engine more than 5 s to die of;
+	// with Go's it is gone at once and the parent starts it again.
+	l.setSignalHandlersEnabled(0)
+
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	argv := make([]*byte, 0, len(args)+1)
+	for _, arg := range args {
+		text := append([]byte(arg), 0)
+		pin.Pin(&text[0])
+		argv = append(argv, &text[0])
+	}
+	argv = append(argv, nil)
+	pin.Pin(&argv[0])
+
+	result := l.queryCmdline(int32(len(args)), unsafe.Pointer(&argv[0]))
+	if result == 0 {
+		return "the engine returned without a word"
+	}
+	return l.resultError(result)
+}
