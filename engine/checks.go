@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// minNATSVersion is the first with one fsync for a group of messages and
+	// without the compaction that ignored the setting.
+	minNATSVersion = "2.15.2"
+	// minClickHouseVersion is the first that reads a projection in order.
+	minClickHouseVersion = "26.5"
+	// restartMemory is how long a restart of the embedded ClickHouse is worth
+	// a remark.
+	restartMemory = 10 * time.Minute
+)
+
+// Check is one thing that was looked at, for a person who asks what is wrong.
+type Check struct {
+	Name   string // "nats", "log storage", "log sync", "clickhouse", "clickhouse restarts"
+	OK     bool
+	Detail string // what was found
+	Hint   string // what to do, "" when it is OK
+}
+
+// Checks looks at both engines. The context bounds all of it; an engine that
+// does not answer is a check that is not OK, never an error.
+func (e *Engines) Checks(ctx context.Context) []Check {
+	checks := []Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync(), e.checkClickHouse(ctx)}
+	if e.clickhouse.child != nil {
+		checks = append(checks, e.checkRestarts(time.Now()))
+	}
+	return checks
+}
+
+func (e *Engines) checkNATS() Check {
+	c := Check{Name: "nats"}
+	conn := e.nats.Conn()
+	rtt, err := conn.RTT()
+	if err != nil {
+		c.Detail, c.Hint = fmt.Sprintf("does not answer: %v", err), "is NATS running, and is ERRATA_NATS_URL right?"
+		return c
+	}
+	version := conn.ConnectedServerVersion()
+	c.Detail = fmt.Sprintf("%s, version %s, answers in %s", whereIs(e.cfg.NATSURL != ""), version, rtt.Round(time.Microsecond))
+	if c.OK = !older(version, minNATSVersion); !c.OK {
+		c.Hint = "use NATS " + minNATSVersion + " or later"
+	}
+	return c
+}
+
+// checkLogStorage says how full the log's store is, and whether the disk has
+// the room that the limit promises.
+func (e *Engines) checkLogStorage(ctx context.Context) Check {
+	c := Check{Name: "log storage"}
+	info, err := e.nats.JetStream().AccountInfo(ctx)
+	if err != nil {
+		c.Detail, c.Hint = fmt.Sprintf("JetStream does not answer: %v", err), "is NATS started with JetStream on?"
+		return c
+	}
+	limit := e.cfg.LogMaxBytes
+	c.Detail = fmt.Sprintf("%s of %s used", mib(info.Store), mib(uint64(limit)))
+	c.OK = true
+	if e.cfg.NATSURL != "" {
+		return c
+	}
+	free, ok := freeBytes(e.cfg.DataDir)
+	if !ok {
+		return c
+	}
+	c.Detail += fmt.Sprintf(", %s free on the disk", mib(uint64(free)))
+	if missing := limit - int64(info.Store); free < missing {
+		c.OK = false
+		c.Hint = "the disk is full before the log is, and JetStream stops on a full disk: free some space or lower the log's limit"
+	}
+	return c
+}
+
+func (e *Engines) checkLogSync() Check {
+	switch {
+	case e.cfg.NATSURL != "":
+		return Check{Name: "log sync", OK: true,
+			Detail: "cannot be seen from outside; a NATS server must run with sync_interval: always, or a power cut loses acknowledged events"}
+	case e.cfg.LazySync:
+		return Check{Name: "log sync", OK: false,
+			Detail: "lazy, as configured: events are acknowledged before they are on disk",
+			Hint:   "a power cut loses what was acknowledged in the last two minutes, and can lose the log; switch lazy sync off"}
+	default:
+		return Check{Name: "log sync", OK: true, Detail: "always: acknowledged events are on disk"}
+	}
+}
+
+func (e *Engines) checkClickHouse(ctx context.Context) Check {
+	c := Check{Name: "clickhouse"}
+	var version string
+	if err := e.clickhouse.Conn().QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		c.Detail, c.Hint = fmt.Sprintf("does not answer: %v", err), "is ClickHouse running, and is ERRATA_CLICKHOUSE_DSN right?"
+		return c
+	}
+	c.Detail = fmt.Sprintf("%s, version %s, database %s", whereIs(e.clickhouse.child == nil), version, e.Database())
+	if c.OK = !older(version, minClickHouseVersion); !c.OK {
+		c.Hint = "use ClickHouse " + minClickHouseVersion + " or later"
+	}
+	return c
+}
+
+func (e *Engines) checkRestarts(now time.Time) Check {
+	times, last := e.clickhouse.child.restarted()
+	c := Check{Name: "clickhouse restarts", OK: true, Detail: "none"}
+	if times > 0 {
+		ago := now.Sub(last).Round(time.Second)
+		c.Detail = fmt.Sprintf("%d, the last one %s ago", times, ago)
+		if ago < restartMemory {
+			c.OK, c.Hint = false, "look for 'engine=clickhouse' in the log of this service, and at the kernel's log for the out-of-memory killer"
+		}
+	}
+	return c
+}
+
+func whereIs(external bool) string {
+	if external {
+		return "external"
+	}
+	return "embedded"
+}
+
+func mib(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+
+// older compares dotted versions number by number; what is no number (a
+// pre-release, a build) is not looked at.
+func older(version, than string) bool {
+	have, want := numbers(version), numbers(than)
+	for i, w := range want {
+		h := 0
+		if i < len(have) {
+			h = have[i]
+		}
+		if h != w {
+			return h < w
+		}
+	}
+	return false
+}
+
+func numbers(version string) (parts []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		digits := part
+		if end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			digits = part[:end]
+		}
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return parts
+		}
+		parts = append(parts, n)
+	}
+	return parts
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// childReadyTimeout bounds one start. It takes 0.1 s; a table with many
+	// parts after a power cut takes longer.
+	childReadyTimeout = 2 * time.Minute
+	// childReadyPoll is how often a starting child is tried.
+	childReadyPoll = 5 * time.Millisecond
+	// childStopGrace is given for an orderly end, which takes 20 ms when all
+	// connections are closed. The engine itself would wait 5 s for a client
+	// that stays; nothing is lost by killing it.
+	childStopGrace = 3 * time.Second
+	// childPortTries is for the port being taken in between.
+	childPortTries = 3
+	// childSteady is how long a child must have answered for its death to be
+	// an accident, after which it is started again without waiting.
+	childSteady = time.Second
+	// childMaxWait bounds the wait between starts that fail.
+	childMaxWait = 2 * time.Second
+	// dialPatience is how long a new connection waits for a restart that is
+	// under way: longer than one takes, shorter than a caller's patience.
+	dialPatience = 2 * time.Second
+
+	// childQuery opens the port and then reads standard input to its end, so
+	// that the engine serves for as long as the life line is open.
+	childQuery = "SYSTEM START LISTEN TCP; SELECT count() FROM file(stdin, LineAsString)"
+)
+
+var (
+	errChildAway    = errors.New("engine: the embedded ClickHouse is being restarted")
+	errChildStopped = errors.New("engine: the embedded ClickHouse is stopped")
+)
+
+// child keeps one errata-engine running.
+type child struct {
+	cfg       ClickHouseConfig // with Binary and Library found
+	keys      childKeys
+	files     childFiles
+	log       *slog.Logger
+	onRestart func()
+
+	cancel context.CancelFunc
+	done   chan struct{} // closed when watch has ended
+
+	mu          sync.Mutex // guards what follows
+	proc        *process   // nil while there is none that answers
+	addr        string
+	up          chan struct{} // closed while there is one that answers
+	stopped     bool
+	restarts    int
+	lastRestart time.Time
+}
+
+// startChild starts the engine and returns when it answers. The context bounds
+// the start only.
+func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*child, error) {
+	for _, dir := range []string{cfg.DataDir, cfg.RunDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("engine: make a folder of the embedded ClickHouse: %w", err)
+		}
+	}
+	c := &child{
+		cfg:       cfg,
+		keys:      childKeys{writer: rand.Text(), reader: rand.Text()},
+		files:     childFilesIn(cfg.RunDir),
+		log:       cfg.Logger.With("engine", "clickhouse"),
+		onRestart: onRestart,
+		done:      make(chan struct{}),
+		up:        make(chan struct{}),
+	}
+	p, addr, err := c.launch(ctx)
+	if err != nil {
+		c.files.remove()
+		return nil, fmt.Errorf("engine: start the embedded ClickHouse: %w", err)
+	}
+	c.setUp(p, addr)
+	var watching context.Context
+	watching, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go c.watch(watching, p)
+	return c, nil
+}
+
+// watch starts the child again whenever it ends, until it is told to stop.
+func (c *child) watch(ctx context.Context, p *process) {
+	defer close(c.done)
+	defer c.files.remove()
+	failures := 0
+	for {
+		since := time.Now()
+		select {
+		case <-ctx.Done():
+			p.stop(childStopGrace)
+			return
+		case <-p.exited:
+		}
+		c.setDown()
+		if time.Since(since) >= childSteady {
+			failures = 0
+		} else {
+			failures++
+		}
+		c.log.Error("the embedded ClickHouse ended by itself and is started again", "pid", p.pid(), "cause", causeOf(p))
+		if p = c.revive(ctx, failures); p == nil {
+			return
+		}
+	}
+}
+
+// revive starts a child until one answers, and returns nil when told to stop.
+func (c *child) revive(ctx context.Context, failures int) *process {
+	for ; ; failures++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(restartWait(failures)):
+		}
+		begin := time.Now()
+		p, addr, err := c.launch(ctx)
+		if err == nil {
+			c.countRestart()
+			c.setUp(p, addr)
+			c.log.Info("the embedded ClickHouse answers again", "pid", p.pid(), "took", time.Since(begin).Round(time.Millisecond))
+			return p
+		}
+		if ctx.Err() == nil {
+			c.log.Error("the embedded ClickHouse did not start", "error", err)
+		}
+	}
+}
+
+// restartWait is how long to wait after so many failures in a row: not at all
+// after an accident, and up to two seconds when nothing helps.
+func restartWait(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return min(50*time.Millisecond<<min(failures-1, 10), childMaxWait)
+}
+
+// launch starts one child and returns when it answers.
+func (c *child) launch(ctx context.Context) (*process, string, error) {
+	for try := 1; ; try++ {
+		port, err := freePort()
+		if err != nil {
+			return nil, "", err
+		}
+		if err := c.files.write(c.cfg, c.keys, port); err != nil {
+			return nil, "", err
+		}
+		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library,
+			"--config-file="+c.files.config, "--query="+childQuery)
+		cmd.Dir = c.cfg.DataDir // a core dump and the like stay with the data
+		cmd.WaitDelay = time.Second
+		output := &childLog{log: c.log}
+		p, err := startProcess(cmd, output)
+		if err != nil {
+			return nil, "", err
+		}
+		addr := loopback(port)
+		if err = c.awaitReady(ctx, p, addr); err == nil {
+			return p, addr, nil
+		}
+		p.stop(0)
+		said := output.last()
+		if try < childPortTries && strings.Contains(said, "Address already in use") {
+			continue
+		}
+		if said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return nil, "", err
+	}
+}
+
+// awaitReady returns when the child answers as the user that only it knows.
+func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, childReadyTimeout)
+	defer cancel()
+	for {
+		err := pingClickHouse(ctx, addr, writerUser, c.keys.writer)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("it ended before it answered (%s)", causeOf(p))
+		case <-ctx.Done():
+			return fmt.Errorf("it does not answer: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(childReadyPoll):
+		}
+	}
+}
+
+// causeOf says how a child that is gone has ended.
+func causeOf(p *process) string {
+	if p.err == nil {
+		return "exit status 0"
+	}
+	return p.err.Error()
+}
+
+func (c *child) setUp(p *process, addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.proc, c.addr = p, addr
+	close(c.up)
+}
+
+func (c *child) setDown() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.proc, c.addr = nil, ""
+	c.up = make(chan struct{})
+}
+
+func (c *child) countRestart() {
+	c.mu.Lock()
+	c.restarts++
+	c.lastRestart = time.Now()
+	c.mu.Unlock()
+	c.onRestart()
+}
+
+// pid is the process that answers at the moment, if one does.
+func (c *child) pid() (pid int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.proc == nil || c.stopped {
+		return 0, false
+	}
+	return c.proc.pid(), true
+}
+
+// restarted is how often the child was started again, and when last.
+func (c *child) restarted() (times int, last time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.restarts, c.lastRestart
+}
+
+// dial connects to wherever the child is now, and waits a moment for a restart
+// that is under way. The driver's pool calls it.
+func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialPatience, errChildAway)
+	defer cancel()
+	for {
+		addr, err := c.address(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			return conn, nil
+		}
+		// A child that was killed refuses connections some milliseconds before
+		// its end is known here.
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-time.After(childReadyPoll):
+		}
+	}
+}
+
+// address is where the child answers; it waits until one does.
+func (c *child) address(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	addr, up, stopped := c.addr, c.up, c.stopped
+	c.mu.Unlock()
+	if stopped {
+		return "", errChildStopped
+	}
+	if addr != "" {
+		return addr, nil
+	}
+	select {
+	case <-up:
+		return c.address(ctx)
+	case <-c.done:
+		return "", errChildStopped
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// stop ends the child. It may be called more than once.
+func (c *child) stop(ctx context.Context) error {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.cancel()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("engine: stop the embedded ClickHouse: %w", ctx.Err())
+	}
+}

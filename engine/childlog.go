@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+const (
+	// maxChildLine bounds what is kept of one line; a crash may print megabytes.
+	maxChildLine = 500
+	// maxPlainLines bounds the lines of one run that are no log lines of
+	// ClickHouse, such as the goroutines that Go prints when it crashes.
+	maxPlainLines = 20
+	// tailLines is how many of those go into the error of a failed start.
+	tailLines = 5
+)
+
+// childLog turns what the child writes into log records. It is an io.Writer
+// for one run of the child.
+type childLog struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	rest  []byte // a line without its end yet
+	plain int
+	tail  []string
+}
+
+// Write takes any piece of the child's output.
+func (c *childLog) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rest = append(c.rest, p...)
+	for {
+		end := bytes.IndexByte(c.rest, '\n')
+		if end < 0 {
+			break
+		}
+		c.line(string(c.rest[:min(end, 4*maxChildLine)]))
+		c.rest = c.rest[end+1:]
+	}
+	if len(c.rest) > 64<<10 { // no line of a log is that long
+		c.rest = nil
+	}
+	return len(p), nil
+}
+
+// last is what the child said besides log lines, for the error of a failed
+// start; call it after the child is gone.
+func (c *childLog) last() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rest) > 0 {
+		c.line(string(c.rest))
+		c.rest = nil
+	}
+	return strings.Join(c.tail, " ")
+}
+
+func (c *childLog) line(text string) {
+	level, component, message, ok := parseChildLine(text)
+	if ok {
+		// What fails in a query or on a connection is answered to the client,
+		// which is us; logged here it would be told twice, with the query's text.
+		if component == "executeQuery" || component == "TCPHandler" {
+			return
+		}
+		c.log.Log(context.Background(), level, message, "component", component)
+		return
+	}
+	text = strings.TrimSpace(text)
+	if text == "" || isStackLine(text) {
+		return
+	}
+	text = shortened(text)
+	if c.plain++; c.plain <= maxPlainLines {
+		c.log.Warn(text)
+	}
+	if c.tail = append(c.tail, text); len(c.tail) > tailLines {
+		c.tail = c.tail[1:]
+	}
+}
+
+// parseChildLine reads one line of ClickHouse's log:
+//
+//	2026.11.21 06:35:09.170320 [ 341 ] {query id} <Error> component: message
+func parseChildLine(line string) (level slog.Level, component, message string, ok bool) {
+	if len(line) < 20 || line[4] != '.' || line[7] != '.' || line[10] != ' ' || line[13] != ':' {
+		return 0, "", "", false
+	}
+	_, rest, ok := strings.Cut(line, "} <")
+	if !ok {
+		return 0, "", "", false
+	}
+	name, rest, ok := strings.Cut(rest, "> ")
+	if !ok {
+		return 0, "", "", false
+	}
+	component, message, ok = strings.Cut(rest, ": ")
+	if !ok {
+		component, message = "", rest
+	}
+	switch name {
+	case "Fatal", "Critical", "Error":
+		level = slog.LevelError
+	case "Warning":
+		level = slog.LevelWarn
+	case "Notice", "Information":
+		level = slog.LevelInfo
+	default:
+		level = slog.LevelDebug
+	}
+	return level, component, shortened(message), true
+}
+
+// shortened drops the query's text, which may hold what people searched for,
+// and the stack that follows it.
+func shortened(message string) string {
+	for _, mark := range []string{" (in query: ", ", Stack trace", " Stack trace ("} {
+		message, _, _ = strings.Cut(message, mark)
+	}
+	if len(message) > maxChildLine {
+		message = strings.ToValidUTF8(message[:maxChildLine], "") + " …"
+	}
+	return message
+}
+
+// isStackLine tells the frames of ClickHouse's stack traces: "12. ? @ 0x00…".
+func isStackLine(text string) bool {
+	number, rest, ok := strings.Cut(text, ". ")
+	return ok && number != "" && strings.Trim(number, "0123456789") == "" && strings.Contains(rest, " @ 0x")
+}

@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// clickHouseConnectTimeout is how long an external ClickHouse may take to
+	// appear; see natsConnectTimeout.
+	clickHouseConnectTimeout = 15 * time.Second
+	clickHouseRetryWait      = 100 * time.Millisecond
+	// clickHouseDialTimeout bounds waiting for a connection, new or pooled.
+	clickHouseDialTimeout = 5 * time.Second
+	// clickHouseMaxConns is more than the projector and the readers of one
+	// service use at once; more queries than that wait.
+	clickHouseMaxConns = 16
+	clickHouseMaxIdle  = 8
+	// readerSeconds bounds a reader's query that comes without a deadline.
+	readerSeconds = 10
+)
+
+// ClickHouseConfig describes the ClickHouse to use.
+type ClickHouseConfig struct {
+	// DSN is an external ClickHouse; "" for the embedded one.
+	DSN string
+	// Database: see [Config.Database].
+	Database string
+
+	// DataDir holds the embedded engine's tables, RunDir the files of one
+	// start. Both are made when absent; one engine at a time may use them.
+	DataDir, RunDir string
+	// EngineBinary, Library: see [Config.EngineBinary].
+	EngineBinary, Library string
+	// Memory bounds the embedded engine in bytes, 0 means 2 GiB.
+	Memory int64
+
+	// Logger is slog.Default() when nil.
+	Logger *slog.Logger
+	// Registerer takes the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+// ClickHouse is a connection to ClickHouse, and the child process behind it if
+// it is embedded.
+type ClickHouse struct {
+	child           *child // nil when external
+	options         *clickhouse.Options
+	readOnlyOptions *clickhouse.Options
+	conn            driver.Conn
+	readOnly        driver.Conn
+
+	restarts   prometheus.Counter
+	registerer prometheus.Registerer // that has restarts, nil when none has
+
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// StartClickHouse starts the embedded engine, or not, connects, and makes the
+// database if there is none.
+func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Memory == 0 {
+		cfg.Memory = DefaultClickHouseMemory
+	}
+	ch := &ClickHouse{restarts: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "errata_clickhouse_restarts_total",
+		Help: "How often the embedded ClickHouse ended by itself and was started again.",
+	})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ch.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	if cfg.DSN != "" {
+		ch.options, ch.readOnlyOptions, err = externalOptions(cfg)
+	} else {
+		ch.options, ch.readOnlyOptions, err = ch.embed(ctx, cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = ensureDatabase(ctx, ch.options); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if ch.conn, err = clickhouse.Open(ch.options); err != nil {
+		return nil, fmt.Errorf("engine: connect to ClickHouse: %w", err)
+	}
+	if ch.readOnly, err = clickhouse.Open(ch.readOnlyOptions); err != nil {
+		return nil, fmt.Errorf("engine: connect to ClickHouse for reading: %w", err)
+	}
+	return ch, nil
+}
+
+// embed starts the child and gives the options of its two users.
+func (ch *ClickHouse) embed(ctx context.Context, cfg ClickHouseConfig) (writer, reader *clickhouse.Options, err error) {
+	if cfg.Database == "" {
+		cfg.Database = DefaultDatabase
+	}
+	// The library first: it is what is missing on a new machine.
+	if cfg.Library, err = FindLibrary(cfg.Library); err != nil {
+		return nil, nil, err
+	}
+	if cfg.EngineBinary, err = findBinary(cfg.EngineBinary); err != nil {
+		return nil, nil, err
+	}
+	if ch.child, err = startChild(ctx, cfg, ch.restarts.Inc); err != nil {
+		return nil, nil, err
+	}
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(ch.restarts); err != nil {
+			return nil, nil, fmt.Errorf("engine: register the metrics of the embedded ClickHouse: %w", err)
+		}
+		ch.registerer = cfg.Registerer
+	}
+	options := func(user, password string) *clickhouse.Options {
+		return baseOptions(&clickhouse.Options{
+			Addr:        []string{"embedded"}, // dial knows the address
+			DialContext: ch.child.dial,
+			Auth:        clickhouse.Auth{Database: cfg.Database, Username: user, Password: password},
+		})
+	}
+	return options(writerUser, ch.child.keys.writer), options(readerUser, ch.child.keys.reader), nil
+}
+
+// externalOptions reads the DSN.
+func externalOptions(cfg ClickHouseConfig) (writer, reader *clickhouse.Options, err error) {
+	const form = "clickhouse://user:password@host:9000/database"
+	options, err := clickhouse.ParseDSN(cfg.DSN)
+	if err != nil {
+		// The text of this error repeats the DSN with its password.
+		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, nil, fmt.Errorf("engine: the ClickHouse DSN is not of the form %s: %w", form, err)
+	}
+	if !strings.HasPrefix(cfg.DSN, "clickhouse://") && !strings.HasPrefix(cfg.DSN, "tcp://") {
+		return nil, nil, fmt.Errorf("engine: the ClickHouse DSN is not of the form %s: only the native protocol is spoken", form)
+	}
+	if cfg.Database != "" {
+		options.Auth.Database = cfg.Database
+	}
+	if options.Auth.Database == "" {
+		options.Auth.Database = DefaultDatabase
+	}
+	if !databaseName.MatchString(options.Auth.Database) {
+		return nil, nil, fmt.Errorf("engine: the database %q must be letters, digits and _, not beginning with a digit", options.Auth.Database)
+	}
+	writer = baseOptions(options)
+	reader = copyOptions(writer)
+	reader.Settings["readonly"] = 2
+	reader.Settings["max_execution_time"] = readerSeconds
+	return writer, reader, nil
+}
+
+// baseOptions sets what both kinds of connection have in common.
+func baseOptions(o *clickhouse.Options) *clickhouse.Options {
+	if o.Settings == nil {
+		o.Settings = clickhouse.Settings{}
+	}
+	// One insert must be one block that is written before it is answered.
+	o.Settings["async_insert"] = 0
+	o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	o.DialTimeout = clickHouseDialTimeout
+	o.MaxOpenConns, o.MaxIdleConns = clickHouseMaxConns, clickHouseMaxIdle
+	return o
+}
+
+// ensureDatabase waits for the server and makes the database if there is none.
+func ensureDatabase(ctx context.Context, options *clickhouse.Options) error {
+	ctx, cancel := context.WithTimeout(ctx, clickHouseConnectTimeout)
+	defer cancel()
+	bare := *options
+	bare.Auth.Database = "" // a database that does not exist cannot be selected
+	conn, err := clickhouse.Open(&bare)
+	if err != nil {
+		return fmt.Errorf("connect to ClickHouse: %w", err)
+	}
+	defer conn.Close()
+	for {
+		if err = createDatabase(ctx, conn, options.Auth.Database); err == nil {
+			return nil
+		}
+		// An answer will not change by asking again.
+		if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("connect to ClickHouse: %w", err)
+		case <-time.After(clickHouseRetryWait):
+		}
+	}
+}
+
+func createDatabase(ctx context.Context, conn driver.Conn, name string) error {
+	var there uint64
+	row := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", name)
+	if err := row.Scan(&there); err != nil {
+		return fmt.Errorf("look for the ClickHouse database %s: %w", name, err)
+	}
+	if there > 0 { // who may not create one may still use it
+		return nil
+	}
+	// The name was checked against databaseName; it cannot be a parameter.
+	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS `"+name+"`"); err != nil {
+		return fmt.Errorf("create the ClickHouse database %s: %w", name, err)
+	}
+	return nil
+}
+
+// pingClickHouse asks one server, once, whether it answers to the user.
+func pingClickHouse(ctx context.Context, addr, user, password string) error {
+	conn, err := clickhouse.Open(&clickhouse.Options{
+		Addr:         []string{addr},
+		Auth:         clickhouse.Auth{Username: user, Password: password},
+		DialTimeout:  clickHouseDialTimeout,
+		MaxOpenConns: 1, MaxIdleConns: 1,
+	})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Ping(ctx)
+}
+
+// Conn is the connection; see [Engines.ClickHouse].
+func (ch *ClickHouse) Conn() driver.Conn { return ch.conn }
+
+// ReadOnly is the second connection; see [Engines.ReadOnlyClickHouse].
+func (ch *ClickHouse) ReadOnly() driver.Conn { return ch.readOnly }
+
+// Options are a copy of the options of [ClickHouse.Conn].
+func (ch *ClickHouse) Options() *clickhouse.Options { return copyOptions(ch.options) }
+
+// ReadOnlyOptions are a copy of the options of [ClickHouse.ReadOnly].
+func (ch *ClickHouse) ReadOnlyOptions() *clickhouse.Options { return copyOptions(ch.readOnlyOptions) }
+
+func copyOptions(o *clickhouse.Options) *clickhouse.Options {
+	copied := *o
+	copied.Settings = maps.Clone(o.Settings)
+	return &copied
+}
+
+// Database is the name of the selected database.
+func (ch *ClickHouse) Database() string { return ch.options.Auth.Database }
+
+// Process is the process id of the embedded engine; see
+// [Engines.EmbeddedClickHouse].
+func (ch *ClickHouse) Process() (pid int, ok bool) {
+	if ch.child == nil {
+		return 0, false
+	}
+	return ch.child.pid()
+}
+
+// Stop closes the connections and then ends the embedded engine, in this order:
+// with a connection open, the engine would wait for it. It may be called more
+// than once; later calls return what the first returned.
+func (ch *ClickHouse) Stop(ctx context.Context) error {
+	ch.stopOnce.Do(func() {
+		var errs []error
+		for _, conn := range []driver.Conn{ch.readOnly, ch.conn} {
+			if conn != nil {
+				errs = append(errs, conn.Close())
+			}
+		}
+		if ch.child != nil {
+			errs = append(errs, ch.child.stop(ctx))
+		}
+		if ch.registerer != nil {
+			ch.registerer.Unregister(ch.restarts)
+		}
+		ch.stopErr = errors.Join(errs...)
+	})
+	return ch.stopErr
+}

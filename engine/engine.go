@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// bucketRoom is what JetStream may keep beside the log: buckets and their
+// history. It is part of max_file_store, so that a full log is refused with an
+// error code long before the disk is full, which JetStream would not survive.
+const bucketRoom = 256 << 20
+
+// Engines are the two running engines. All methods may be called by many
+// goroutines; the connections stay the same for as long as the engines run.
+type Engines struct {
+	cfg        Config
+	lock       *dirLock // nil without a data directory
+	nats       *NATS
+	clickhouse *ClickHouse
+
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// Start brings both engines up and returns when they answer. The context
+// bounds the start only; Stop ends what was started.
+func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
+	cfg, err = cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engines{cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+
+	if cfg.DataDir != "" {
+		if e.cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
+			return nil, fmt.Errorf("engine: find the data directory: %w", err)
+		}
+		if err = os.MkdirAll(e.cfg.DataDir, 0o700); err != nil {
+			return nil, fmt.Errorf("engine: make the data directory: %w", err)
+		}
+		if e.lock, err = lockDir(e.cfg.DataDir); err != nil {
+			return nil, err
+		}
+	}
+	if err = e.startNATS(ctx); err != nil {
+		return nil, err
+	}
+	if err = e.startClickHouse(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engines) startNATS(ctx context.Context) (err error) {
+	store := filepath.Join(e.cfg.DataDir, "nats")
+	if e.cfg.LogMaxBytes == 0 {
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, store, e.cfg.NATSURL == "")
+	}
+	e.nats, err = StartNATS(ctx, NATSConfig{
+		URL:      e.cfg.NATSURL,
+		StoreDir: store,
+		MaxStore: e.cfg.LogMaxBytes + bucketRoom,
+		LazySync: e.cfg.LazySync,
+		Logger:   e.cfg.Logger,
+	})
+	return err
+}
+
+func (e *Engines) startClickHouse(ctx context.Context) (err error) {
+	e.clickhouse, err = StartClickHouse(ctx, ClickHouseConfig{
+		DSN:          e.cfg.ClickHouseDSN,
+		DataDir:      filepath.Join(e.cfg.DataDir, "clickhouse"),
+		RunDir:       filepath.Join(e.cfg.DataDir, "run"),
+		EngineBinary: e.cfg.EngineBinary,
+		Library:      e.cfg.Library,
+		Memory:       e.cfg.ClickHouseMemory,
+		Database:     e.cfg.Database,
+		Logger:       e.cfg.Logger,
+		Registerer:   e.cfg.Registerer,
+	})
+	return err
+}
+
+// NATS is the connection to NATS. It reconnects for ever and buffers nothing
+// while it is away, so a publish fails at once instead of being kept in memory.
+func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
+
+// JetStream is the JetStream side of the same connection.
+func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }
+
+// ClickHouse is the connection to ClickHouse over the native protocol, with the
+// database selected and asynchronous inserts off. It survives restarts of the
+// embedded engine: a query under way fails, the next one works.
+func (e *Engines) ClickHouse() driver.Conn { return e.clickhouse.Conn() }
+
+// ReadOnlyClickHouse is a second connection whose queries can change nothing
+// and are bounded in time and memory. What answers people reads through it.
+func (e *Engines) ReadOnlyClickHouse() driver.Conn { return e.clickhouse.ReadOnly() }
+
+// ClickHouseOptions are the options of [Engines.ClickHouse], for those who need
+// a database/sql connection.
+func (e *Engines) ClickHouseOptions() *clickhouse.Options { return e.clickhouse.Options() }
+
+// Database is the name of the ClickHouse database.
+func (e *Engines) Database() string { return e.clickhouse.Database() }
+
+// LogMaxBytes is the room of the log in bytes, as configured or as the disk
+// allows.
+func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
+
+// EmbeddedClickHouse is the process id of the embedded ClickHouse. ok is false
+// when ClickHouse is external, and for the moment in which it is being
+// restarted.
+func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
+
+// RestartNATS stops the embedded NATS and starts it on the same data, which
+// heals a stream that a full disk or a failed fsync has stopped. The
+// connection reconnects by itself. It is an error with an external NATS.
+func (e *Engines) RestartNATS(ctx context.Context) error { return e.nats.Restart(ctx) }
+
+// Stop ends both engines: ClickHouse first, because the projection follows the
+// log, NATS last. It may be called more than once; later calls return what the
+// first returned.
+func (e *Engines) Stop(ctx context.Context) error {
+	e.stopOnce.Do(func() {
+		var errs []error
+		if e.clickhouse != nil {
+			errs = append(errs, e.clickhouse.Stop(ctx))
+		}
+		if e.nats != nil {
+			errs = append(errs, e.nats.Stop(ctx))
+		}
+		if e.lock != nil {
+			errs = append(errs, e.lock.release())
+		}
+		e.stopErr = errors.Join(errs...)
+	})
+	return e.stopErr
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Brings libchdb, the ClickHouse engine as a library, once into the cache folder
+# and prints its path. Nothing happens when it is there already.
+#
+#   ERRATA_CACHE   the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
+#
+# The archive's SHA-256 is checked before it is unpacked. The library is renamed
+# into place at the end, so two runs at once, or a broken one, do no harm.
+set -eu
+
+version=26.7.3-stable.1
+package=@chdb/lib-linux-x64-gnu
+sha256=c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad
+# Bytes of the unpacked library: tells a whole file from one that a power cut left short.
+size=566330096
+
+fail() {
+	echo "fetch-libchdb: $1" >&2
+	exit 1
+}
+
+instead="set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server instead"
+
+case "$(uname -s)-$(uname -m)" in
+Linux-x86_64) ;;
+*) fail "the embedded ClickHouse is brought for Linux on x86-64 with glibc only, this is $(uname -s) on $(uname -m); $instead" ;;
+esac
+if ldd --version 2>&1 | grep -qi musl; then
+	fail "the embedded ClickHouse needs glibc and this system has musl; $instead"
+fi
+
+if [ -n "${ERRATA_CACHE:-}" ]; then
+	cache=$ERRATA_CACHE
+elif [ -n "${XDG_CACHE_HOME:-}" ]; then
+	cache=$XDG_CACHE_HOME/errata
+elif [ -n "${HOME:-}" ]; then
+	cache=$HOME/.cache/errata
+else
+	fail "no cache folder: set ERRATA_CACHE or HOME"
+fi
+# npm runs in another folder below, so a relative path would change its meaning.
+case $cache in
+/*) ;;
+*) cache=$PWD/$cache ;;
+esac
+folder=$cache/libchdb-$version
+library=$folder/libchdb.so
+
+whole() {
+	[ -f "$1" ] && [ "$(wc -c <"$1")" -eq "$size" ]
+}
+
+if whole "$library"; then
+	echo "$library"
+	exit 0
+fi
+
+for tool in npm tar sha256sum; do
+	command -v "$tool" >/dev/null 2>&1 || fail "$tool is needed to bring the embedded ClickHouse and was not found; install it, or $instead"
+done
+
+mkdir -p "$folder" || fail "cannot make the cache folder $folder; set ERRATA_CACHE to a folder that can be written"
+work=$(mktemp -d "$folder/incoming.XXXXXX") || fail "cannot write in $folder; set ERRATA_CACHE to a folder that can be written"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+echo "fetch-libchdb: downloading $package@$version (178 MB, once) to $folder" >&2
+(cd "$work" && npm pack "$package@$version" --loglevel=error >npm.out) ||
+	fail "npm could not download $package@$version; its message stands above. Try again when the registry can be reached, or $instead"
+archive=
+for found in "$work"/*.tgz; do
+	archive=$found
+done
+[ -f "$archive" ] || fail "npm left no archive of $package@$version"
+
+got=$(sha256sum "$archive")
+got=${got%% *}
+[ "$got" = "$sha256" ] || fail "the archive of $package@$version has SHA-256 $got and must have $sha256; it was not unpacked"
+
+tar -xzf "$archive" -C "$work" package/libchdb.so || fail "cannot unpack $archive; is the disk full?"
+whole "$work/package/libchdb.so" || fail "the unpacked library does not have $size bytes"
+chmod 0644 "$work/package/libchdb.so"
+mv -f "$work/package/libchdb.so" "$library"
+echo "$library"

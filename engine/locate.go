@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// libchdbVersion is what fetch-libchdb.sh brings; a test holds the two
+	// together.
+	libchdbVersion = "26.7.3-stable.1"
+	libraryName    = "libchdb.so"
+	binaryName     = "errata-engine"
+
+	// whatToRun ends every sentence about a missing library.
+	whatToRun = "run 'make engine' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
+)
+
+// FindLibrary is the path of libchdb: the one given, else $ERRATA_LIBCHDB, else
+// beside the running program, else in the cache folder, where fetch-libchdb.sh
+// puts it.
+func FindLibrary(given string) (string, error) {
+	if given == "" {
+		given = os.Getenv("ERRATA_LIBCHDB")
+	}
+	if given != "" {
+		if !isFile(given) {
+			return "", fmt.Errorf("engine: the embedded ClickHouse library %s does not exist; %s", given, whatToRun)
+		}
+		return given, nil
+	}
+	var looked []string
+	if dir, err := programDir(); err == nil {
+		looked = append(looked, filepath.Join(dir, libraryName))
+	}
+	if dir, err := CacheDir(); err == nil {
+		looked = append(looked, filepath.Join(dir, "libchdb-"+libchdbVersion, libraryName))
+	}
+	for _, path := range looked {
+		if isFile(path) {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("engine: the embedded ClickHouse library is not on this machine (looked for %s); %s", strings.Join(looked, " and "), whatToRun)
+}
+
+// findBinary is the path of errata-engine: the one given, else the one beside
+// the running program.
+func findBinary(given string) (string, error) {
+	if given == "" {
+		dir, err := programDir()
+		if err != nil {
+			return "", fmt.Errorf("engine: find the folder of the running program: %w", err)
+		}
+		given = filepath.Join(dir, binaryName)
+	}
+	if !isFile(given) {
+		return "", fmt.Errorf("engine: the embedded ClickHouse program %s does not exist; run 'make build' to make it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server", given)
+	}
+	return given, nil
+}
+
+// CacheDir is the folder for what is brought once and shared by all checkouts:
+// $ERRATA_CACHE, else $XDG_CACHE_HOME/errata, else ~/.cache/errata.
+func CacheDir() (string, error) {
+	if dir := os.Getenv("ERRATA_CACHE"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "errata"), nil
+	}
+	if dir := os.Getenv("HOME"); dir != "" {
+		return filepath.Join(dir, ".cache", "errata"), nil
+	}
+	return "", errors.New("engine: no cache folder: set ERRATA_CACHE or HOME")
+}
+
+func programDir() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	return filepath.Dir(path), nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeType == 0
+}

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// natsReadyTimeout bounds the start: a log of 10 GiB is read in a second
+	// or two, and a check of every block after a power cut takes longer.
+	natsReadyTimeout = 2 * time.Minute
+	// natsConnectTimeout is how long an external NATS may take to appear, so
+	// that services that are started together find each other.
+	natsConnectTimeout = 15 * time.Second
+	// natsRetryWait is short because the embedded server is back in
+	// milliseconds and an external one should not be missed either.
+	natsRetryWait = 100 * time.Millisecond
+	// natsMaxMemory bounds JetStream's memory storage, which nothing of
+	// Errata's uses.
+	natsMaxMemory = 64 << 20
+)
+
+// NATSConfig describes the NATS to use.
+type NATSConfig struct {
+	// URL is an external NATS; "" for the embedded one, which uses the rest.
+	URL string
+	// StoreDir is the folder of JetStream's files. One server at a time.
+	StoreDir string
+	// MaxStore bounds all of JetStream's files in bytes. It must be below what
+	// the disk has: JetStream answers a full store with an error code and goes
+	// on, but a full disk stops a stream until the server is restarted.
+	MaxStore int64
+	// LazySync: see [Config.LazySync].
+	LazySync bool
+	// Logger is slog.Default() when nil.
+	Logger *slog.Logger
+}
+
+// NATS is a connection to NATS, and the embedded server behind it if it is
+// embedded.
+type NATS struct {
+	cfg  NATSConfig
+	conn *nats.Conn
+	js   jetstream.JetStream
+
+	restart sync.Mutex // held while one restart is under way
+
+	mu       sync.Mutex     // guards what follows
+	embedded *server.Server // nil when external, and while it restarts
+	stopped  bool
+}
+
+// StartNATS starts the embedded server, or not, and connects.
+func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	n := &NATS{cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	if cfg.URL == "" {
+		if n.embedded, err = startNATSServer(ctx, cfg); err != nil {
+			return nil, err
+		}
+		n.conn, err = nats.Connect("", append(n.options(), nats.InProcessServer(n))...)
+	} else {
+		n.conn, err = n.dial(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: connect to NATS: %w", err)
+	}
+	if n.js, err = jetstream.New(n.conn); err != nil {
+		return nil, fmt.Errorf("engine: use JetStream: %w", err)
+	}
+	if _, err = n.js.AccountInfo(ctx); err != nil {
+		return nil, fmt.Errorf("engine: JetStream does not answer; if NATS is external, is it started with JetStream on? %w", err)
+	}
+	return n, nil
+}
+
+// startNATSServer starts a server that listens nowhere: it is reached through
+// memory only, so there is no port to guard.
+func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
+	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
+	}
+	srv, err := server.NewServer(&server.Options{
+		ServerName:         "errata",
+		DontListen:         true,
+		NoSigs:             true,
+		JetStream:          true,
+		StoreDir:           cfg.StoreDir,
+		JetStreamMaxStore:  cfg.MaxStore,
+		JetStreamMaxMemory: natsMaxMemory,
+		SyncAlways:         !cfg.LazySync,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: configure the embedded NATS: %w", err)
+	}
+	srv.SetLoggerV2(natsLog{cfg.Logger.With("engine", "nats")}, false, false, false)
+	srv.Start()
+
+	ready := make(chan bool, 1)
+	go func() { ready <- srv.ReadyForConnections(natsReadyTimeout) }()
+	select {
+	case ok := <-ready:
+		if ok && srv.JetStreamEnabled() {
+			return srv, nil
+		}
+		err = fmt.Errorf("engine: the embedded NATS did not start; is %s readable, and was it written by this or an older version?", cfg.StoreDir)
+	case <-ctx.Done():
+		err = fmt.Errorf("engine: start the embedded NATS: %w", ctx.Err())
+	}
+	srv.Shutdown()
+	srv.WaitForShutdown()
+	return nil, err
+}
+
+func (n *NATS) options() []nats.Option {
+	log := n.cfg.Logger.With("engine", "nats")
+	return []nats.Option{
+		nats.Name("errata"),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(natsRetryWait),
+		// What is published while NATS is away must fail, or the caller would
+		// wait for an answer that depends on memory.
+		nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("connection lost", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected again") }),
+		// A refused publish or a slow subscription is told nowhere else.
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			log.Error("asynchronous error", "subject", subject, "error", err)
+		}),
+	}
+}
+
+// dial connects to the external NATS and waits a while for it to appear.
+func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, natsConnectTimeout)
+	defer cancel()
+	for {
+		conn, err := nats.Connect(n.cfg.URL, n.options()...)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", redactURL(n.cfg.URL), err)
+		case <-time.After(natsRetryWait):
+		}
+	}
+}
+
+// redactURL hides the password of an address that goes into a sentence.
+func redactURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the configured address"
+	}
+	return u.Redacted()
+}
+
+// Conn is the connection; see [Engines.NATS].
+func (n *NATS) Conn() *nats.Conn { return n.conn }
+
+// JetStream is the JetStream side of the connection.
+func (n *NATS) JetStream() jetstream.JetStream { return n.js }
+
+// errNATSAway is what the client is told while the server restarts.
+var errNATSAway = errors.New("the embedded NATS is not running")
+
+// InProcessConn connects to the embedded server that runs at the moment. The
+// NATS client calls it, for the first connection and for every later one.
+func (n *NATS) InProcessConn() (net.Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.embedded == nil {
+		return nil, errNATSAway
+	}
+	return n.embedded.InProcessConn()
+}
+
+// Restart stops the embedded server and starts it on the same files. After a
+// failed restart it may be called again.
+func (n *NATS) Restart(ctx context.Context) error {
+	if n.cfg.URL != "" {
+		return errors.New("engine: an external NATS cannot be restarted from here")
+	}
+	n.restart.Lock()
+	defer n.restart.Unlock()
+
+	old, stopped := n.take(false)
+	if stopped {
+		return errNATSAway
+	}
+	if old != nil {
+		old.Shutdown()
+		old.WaitForShutdown()
+	}
+	srv, err := startNATSServer(ctx, n.cfg)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stopped { // while it started
+		srv.Shutdown()
+		srv.WaitForShutdown()
+		return errNATSAway
+	}
+	n.embedded = srv
+	return nil
+}
+
+// take removes the server, so that nobody else stops it or connects to it.
+func (n *NATS) take(forGood bool) (srv *server.Server, stopped bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	srv, stopped = n.embedded, n.stopped
+	n.embedded, n.stopped = nil, n.stopped || forGood
+	return srv, stopped
+}
+
+// Stop closes the connection and ends the embedded server. It may be called
+// more than once.
+func (n *NATS) Stop(ctx context.Context) error {
+	srv, _ := n.take(true)
+	if n.conn != nil {
+		n.conn.Close()
+	}
+	if srv == nil {
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("engine: stop the embedded NATS: %w", ctx.Err())
+	}
+}
+
+// natsLog passes what the server says to the service's log. Its notices are
+// its banner and its configuration: of interest to those who look for them.
+type natsLog struct{ log *slog.Logger }
+
+func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
