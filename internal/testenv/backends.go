@@ -1,0 +1,92 @@
+package testenv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/testcontainers/testcontainers-go"
+	tcclickhouse "github.com/testcontainers/testcontainers-go/modules/clickhouse"
+	tcnats "github.com/testcontainers/testcontainers-go/modules/nats"
+)
+
+// The images of docker-compose.yml.
+const (
+	natsImage       = "nats:2.15.2-alpine"
+	clickHouseImage = "clickhouse/clickhouse-server:26.7"
+)
+
+// backends says where the engines are; "" is embedded.
+type backends struct{ natsURL, clickHouseDSN string }
+
+// chosen is the choice of this process.
+var chosen struct {
+	once       sync.Once
+	backends   backends
+	containers []testcontainers.Container
+	err        error
+}
+
+// chooseBackends decides once for the process and says what it decided.
+func chooseBackends(ctx context.Context, t testing.TB) backends {
+	t.Helper()
+	chosen.once.Do(func() {
+		chosen.backends = backends{
+			natsURL:       os.Getenv("ERRATA_TEST_NATS_URL"),
+			clickHouseDSN: os.Getenv("ERRATA_TEST_CLICKHOUSE_DSN"),
+		}
+		from := func(address string) string {
+			if address != "" {
+				return "the address in the environment"
+			}
+			return "embedded"
+		}
+		natsFrom, clickHouseFrom := from(chosen.backends.natsURL), from(chosen.backends.clickHouseDSN)
+		if os.Getenv("ERRATA_TEST_CONTAINERS") == "1" {
+			if chosen.backends.natsURL == "" {
+				natsFrom = "container " + natsImage
+				chosen.backends.natsURL, chosen.err = startNATSContainer(ctx)
+			}
+			if chosen.backends.clickHouseDSN == "" && chosen.err == nil {
+				clickHouseFrom = "container " + clickHouseImage
+				chosen.backends.clickHouseDSN, chosen.err = startClickHouseContainer(ctx)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "testenv: NATS: %s; ClickHouse: %s\n", natsFrom, clickHouseFrom)
+	})
+	if chosen.err != nil {
+		t.Fatalf("testenv: %v; is a container engine running? Without ERRATA_TEST_CONTAINERS the embedded engines are used", chosen.err)
+	}
+	return chosen.backends
+}
+
+func startNATSContainer(ctx context.Context) (url string, err error) {
+	c, err := tcnats.Run(ctx, natsImage)
+	if err != nil {
+		return "", fmt.Errorf("start a container of %s: %w", natsImage, err)
+	}
+	chosen.containers = append(chosen.containers, c)
+	return c.ConnectionString(ctx)
+}
+
+func startClickHouseContainer(ctx context.Context) (dsn string, err error) {
+	c, err := tcclickhouse.Run(ctx, clickHouseImage, tcclickhouse.WithUsername("errata"), tcclickhouse.WithPassword(randomName()))
+	if err != nil {
+		return "", fmt.Errorf("start a container of %s: %w", clickHouseImage, err)
+	}
+	chosen.containers = append(chosen.containers, c)
+	return c.ConnectionString(ctx)
+}
+
+// stopContainers ends what was started; the container engine's own reaper does
+// it for a process that was killed.
+func stopContainers() {
+	for _, c := range chosen.containers {
+		if err := testcontainers.TerminateContainer(c); err != nil {
+			fmt.Fprintln(os.Stderr, "testenv: stop a container:", err)
+		}
+	}
+	chosen.containers = nil
+}

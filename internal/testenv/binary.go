@@ -1,0 +1,112 @@
+package testenv
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/errata-log/errata/engine"
+)
+
+// EngineBinary is the path of an errata-engine built from this source, for
+// tests that start the service themselves.
+func EngineBinary(t testing.TB) string {
+	t.Helper()
+	path, err := buildEngine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// buildEngine builds errata-engine once for all test processes: the result is
+// kept in the cache folder under a name made of what it was built from.
+func buildEngine(ctx context.Context) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
+	}
+	key, err := sourceKey(root)
+	if err != nil {
+		return "", fmt.Errorf("testenv: read the source of errata-engine: %w", err)
+	}
+	cache, err := engine.CacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "errata-engine-"+key)
+	path := filepath.Join(dir, "errata-engine")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
+	}
+	// Several test processes may build at once: each into a file of its own,
+	// and the rename makes one of them count.
+	temp, err := os.MkdirTemp(dir, "build")
+	if err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	built := filepath.Join(temp, "errata-engine")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", built, "./cmd/errata-engine")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("testenv: go build ./cmd/errata-engine: %w\n%s", err, out)
+	}
+	if err := os.Rename(built, path); err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
+	}
+	return path, nil
+}
+
+// moduleRoot is the folder of go.mod at or above the test's working directory,
+// which go test sets to the folder of the package.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("errata-engine is built from source, and no go.mod is at or above the working directory")
+		}
+		dir = parent
+	}
+}
+
+// sourceKey is a hash of all that the binary is made of.
+func sourceKey(root string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(root, "cmd", "errata-engine", "*.go"))
+	if err != nil {
+		return "", err
+	}
+	if len(names) == 0 {
+		return "", fs.ErrNotExist
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	for _, name := range append(names, filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(h, filepath.Base(name), len(text))
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}

@@ -1,0 +1,79 @@
+package testenv
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// recoveryTimeout is far above what a recovery takes; it says "never".
+const recoveryTimeout = 30 * time.Second
+
+// Embedded says whether both engines are embedded, and so can be killed.
+func (e *Env) Embedded() bool { return e.backends == backends{} }
+
+// KillClickHouse kills the embedded ClickHouse as the kernel would (SIGKILL)
+// and returns when it answers again. All tests of the process share it: those
+// that run at the same time see it too. It fails the test on an external
+// ClickHouse; ask Embedded first.
+func (e *Env) KillClickHouse() {
+	e.t.Helper()
+	old := e.SignalClickHouse(os.Kill)
+	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
+	defer cancel()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		// A ping waits for a restart that is under way.
+		if pid, ok := e.clickhouse.Process(); ok && pid != old && e.ClickHouse.Ping(ctx) == nil {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			e.t.Fatalf("the embedded ClickHouse was killed and is not back after %s", recoveryTimeout)
+		}
+	}
+}
+
+// SignalClickHouse sends a signal to the embedded ClickHouse and returns its
+// process id at that time. SIGSTOP and SIGCONT freeze it and let it go on.
+func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
+	e.t.Helper()
+	if e.clickhouse == nil {
+		e.t.Fatal("testenv: only the embedded ClickHouse can be signalled; ask Embedded first")
+	}
+	pid, ok := e.clickhouse.Process()
+	if !ok {
+		e.t.Fatal("testenv: the embedded ClickHouse is not running")
+	}
+	process, err := os.FindProcess(pid)
+	if err == nil {
+		err = process.Signal(signal)
+	}
+	if err != nil {
+		e.t.Fatalf("testenv: signal the embedded ClickHouse: %v", err)
+	}
+	return pid
+}
+
+// RestartNATS stops this test's embedded NATS, starts it on the same data and
+// returns when NATS is connected again. It fails the test on an external NATS;
+// ask Embedded first.
+func (e *Env) RestartNATS() {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
+	defer cancel()
+	connected := e.NATS.StatusChanged(nats.CONNECTED)
+	defer e.NATS.RemoveStatusListener(connected)
+	if err := e.nats.Restart(ctx); err != nil {
+		e.t.Fatal(err)
+	}
+	select {
+	case <-connected:
+	case <-ctx.Done():
+		e.t.Fatalf("NATS was restarted and is not connected after %s", recoveryTimeout)
+	}
+}

@@ -1,0 +1,45 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// Main runs the tests of a package with one ClickHouse for all of them, which
+// saves its start before every test, and fails when a goroutine is left at the
+// end. It is the whole of a TestMain:
+//
+//	func TestMain(m *testing.M) { testenv.Main(m) }
+func Main(m *testing.M, options ...goleak.Option) {
+	sharedClickHouse.keep()
+	code := m.Run()
+	if err := sharedClickHouse.stopKept(); err != nil {
+		fmt.Fprintln(os.Stderr, "testenv:", err)
+		code = max(code, 1)
+	}
+	stopContainers()
+	if code == 0 {
+		if err := goleak.Find(append(GoleakOptions(), options...)...); err != nil {
+			fmt.Fprintln(os.Stderr, "testenv: goroutines are left after the tests:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// GoleakOptions leave out goroutines that are nobody's leak: those of the
+// container client, which live as long as the process. With the embedded
+// engines there are none.
+func GoleakOptions() []goleak.Option {
+	if os.Getenv("ERRATA_TEST_CONTAINERS") != "1" {
+		return nil
+	}
+	return []goleak.Option{
+		goleak.IgnoreAnyFunction("github.com/testcontainers/testcontainers-go.(*Reaper).connect.func1"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	}
+}

@@ -1,0 +1,193 @@
+// Package testenv gives a test real engines: a NATS with the log's stream and
+// buckets, and a ClickHouse with the tables, both its own and empty.
+//
+// Where they come from is the same for all tests of a run and said once on
+// standard error:
+//
+//  1. ERRATA_TEST_NATS_URL and ERRATA_TEST_CLICKHOUSE_DSN name servers;
+//  2. ERRATA_TEST_CONTAINERS=1 starts containers (make test-containers);
+//  3. otherwise they are embedded: a NATS in the test's process for each test,
+//     one ClickHouse child process for all tests of the process.
+//
+// A test whose engine is missing fails with the sentence what to run; it is
+// never skipped. The package is for tests only.
+package testenv
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/migrations"
+)
+
+const (
+	// logBytes is the room of a test's log.
+	logBytes = 256 << 20
+	// storeBytes is what its NATS may keep: the log and the buckets.
+	storeBytes = logBytes + 128<<20
+	// startTimeout is generous, for a busy machine and for containers whose
+	// image has to be pulled.
+	startTimeout = 5 * time.Minute
+	// stopTimeout bounds what a test waits for at its end.
+	stopTimeout = 20 * time.Second
+)
+
+// Env is what one test has for itself.
+type Env struct {
+	NATS      *nats.Conn
+	JetStream jetstream.JetStream
+	// ClickHouse has Database selected.
+	ClickHouse driver.Conn
+	// ReadOnlyClickHouse is the same for reading only.
+	ReadOnlyClickHouse driver.Conn
+	// Database is the name of the ClickHouse database, with all tables made.
+	Database string
+	// Namespace keeps the stream and the buckets apart from those of others.
+	Namespace string
+	// Dir is an empty folder that is removed after the test.
+	Dir string
+
+	t          testing.TB
+	backends   backends
+	nats       *engine.NATS
+	clickhouse *engine.ClickHouse // the shared one, nil when external
+	options    *clickhouse.Options
+}
+
+// New gives the test engines of its own and takes them away when it ends.
+func New(t testing.TB) *Env {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	unique := randomName()
+	e := &Env{
+		Database:  "errata_test_" + unique,
+		Namespace: "t" + unique,
+		Dir:       t.TempDir(),
+		t:         t,
+		backends:  chooseBackends(ctx, t),
+	}
+	e.startNATS(ctx)
+	e.startClickHouse(ctx)
+	if err := migrations.Log(ctx, e.JetStream, migrations.LogConfig{Namespace: e.Namespace, MaxBytes: logBytes}); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.ClickHouse(ctx, e.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *Env) startNATS(ctx context.Context) {
+	e.t.Helper()
+	var err error
+	e.nats, err = engine.StartNATS(ctx, engine.NATSConfig{
+		URL:      e.backends.natsURL,
+		StoreDir: filepath.Join(e.Dir, "nats"),
+		MaxStore: storeBytes,
+		Logger:   quiet(),
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.NATS, e.JetStream = e.nats.Conn(), e.nats.JetStream()
+	e.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if e.backends.natsURL != "" {
+			e.dropStreams(ctx)
+		}
+		if err := e.nats.Stop(ctx); err != nil {
+			e.t.Error(err)
+		}
+	})
+}
+
+// dropStreams removes what the test made on a server that goes on living.
+func (e *Env) dropStreams(ctx context.Context) {
+	for _, name := range []string{migrations.StreamName(e.Namespace), "KV_" + migrations.KeysBucket(e.Namespace)} {
+		if err := e.JetStream.DeleteStream(ctx, name); err != nil {
+			e.t.Errorf("remove stream %s: %v", name, err)
+		}
+	}
+}
+
+// startClickHouse makes the test's database and connections to it.
+func (e *Env) startClickHouse(ctx context.Context) {
+	e.t.Helper()
+	var writer, reader *clickhouse.Options
+	if dsn := e.backends.clickHouseDSN; dsn != "" {
+		external, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{DSN: dsn, Database: e.Database, Logger: quiet()})
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.t.Cleanup(func() { e.stop(external.Stop) })
+		writer, reader = external.Options(), external.ReadOnlyOptions()
+	} else {
+		e.clickhouse = sharedClickHouse.acquire(ctx, e.t)
+		e.t.Cleanup(func() { sharedClickHouse.release(e.t) })
+		if err := e.clickhouse.Conn().Exec(ctx, "CREATE DATABASE `"+e.Database+"`"); err != nil {
+			e.t.Fatalf("create the test's database: %v", err)
+		}
+		writer, reader = e.clickhouse.Options(), e.clickhouse.ReadOnlyOptions()
+		writer.Auth.Database, reader.Auth.Database = e.Database, e.Database
+	}
+	e.options = writer
+	e.ClickHouse = e.open(writer)
+	e.t.Cleanup(func() { e.stop(e.dropDatabase) })
+	e.ReadOnlyClickHouse = e.open(reader)
+}
+
+func (e *Env) open(options *clickhouse.Options) driver.Conn {
+	e.t.Helper()
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			e.t.Errorf("close the connection to ClickHouse: %v", err)
+		}
+	})
+	return conn
+}
+
+func (e *Env) dropDatabase(ctx context.Context) error {
+	return e.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS `"+e.Database+"` SYNC")
+}
+
+func (e *Env) stop(what func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := what(ctx); err != nil {
+		e.t.Error(err)
+	}
+}
+
+// ClickHouseOptions are a copy of the options of ClickHouse, for a connection
+// of another kind.
+func (e *Env) ClickHouseOptions() *clickhouse.Options {
+	copied := *e.options
+	return &copied
+}
+
+// randomName is unique enough for servers that many runs share.
+func randomName() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return hex.EncodeToString(b[:])
+}
+
+// quiet drops what engines say: a test that cares starts its own.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

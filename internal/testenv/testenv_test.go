@@ -1,0 +1,95 @@
+package testenv_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+func TestTwoTestsShareNothing(t *testing.T) {
+	ctx := t.Context()
+	a, b := testenv.New(t), testenv.New(t)
+	if a.Database == b.Database || a.Namespace == b.Namespace || a.Dir == b.Dir {
+		t.Fatalf("two tests got the same: %q %q, %q %q, %q %q", a.Database, b.Database, a.Namespace, b.Namespace, a.Dir, b.Dir)
+	}
+	if err := a.ClickHouse.Exec(ctx, "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, a); got != 1 {
+		t.Errorf("the test that inserted sees %d rows, want 1", got)
+	}
+	if got := answers(t, b); got != 0 {
+		t.Errorf("the other test sees %d rows, want 0", got)
+	}
+	publish(t, a)
+	if got := lastSequence(t, a); got != 1 {
+		t.Errorf("the log of the test that published ends at %d, want 1", got)
+	}
+	if got := lastSequence(t, b); got != 0 {
+		t.Errorf("the log of the other test ends at %d, want 0", got)
+	}
+}
+
+func TestReadOnlyClickHouseChangesNothing(t *testing.T) {
+	env := testenv.New(t)
+	if err := env.ReadOnlyClickHouse.Exec(t.Context(), "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err == nil {
+		t.Error("an insert through the read-only connection was accepted")
+	}
+	var rows uint64
+	if err := env.ReadOnlyClickHouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("the read-only connection read %d rows, error %v; want 0 rows", rows, err)
+	}
+}
+
+func TestFaultsKeepTheData(t *testing.T) {
+	env := testenv.New(t)
+	if !env.Embedded() {
+		// reason: servers that are not ours cannot be killed; the embedded run has this test
+		t.Skip("the engines are external")
+	}
+	if err := env.ClickHouse.Exec(t.Context(), "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, env)
+
+	env.KillClickHouse()
+	if got := answers(t, env); got != 1 {
+		t.Errorf("after kill -9 ClickHouse has %d rows, want 1", got)
+	}
+	env.RestartNATS()
+	publish(t, env)
+	if got := lastSequence(t, env); got != 2 {
+		t.Errorf("after a restart of NATS and one more message the log ends at %d, want 2", got)
+	}
+}
+
+func answers(t *testing.T, env *testenv.Env) (rows uint64) {
+	t.Helper()
+	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func publish(t *testing.T, env *testenv.Env) {
+	t.Helper()
+	if _, err := env.JetStream.Publish(t.Context(), migrations.SubjectPrefix(env.Namespace)+"ev.0", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lastSequence(t *testing.T, env *testenv.Env) uint64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	stream, err := env.JetStream.Stream(ctx, migrations.StreamName(env.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream.CachedInfo().State.LastSeq
+}
