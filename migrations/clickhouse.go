@@ -1,0 +1,117 @@
+package migrations
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed clickhouse/*.sql
+var clickHouseFiles embed.FS
+
+// ClickHouse applies the files that have not been applied to the database yet.
+// The options must name the database, which must exist. A failure in the middle
+// leaves the files before it applied; the next call goes on from there.
+//
+// ClickHouse has no lock to take. Two calls at once are harmless because every
+// file can be applied twice (IF NOT EXISTS, IF EXISTS), which a test holds.
+func ClickHouse(ctx context.Context, options *clickhouse.Options) error {
+	files, err := fs.Sub(clickHouseFiles, "clickhouse")
+	if err != nil {
+		return fmt.Errorf("migrations: %w", err)
+	}
+	return apply(ctx, options, files)
+}
+
+func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {
+	if options.Auth.Database == "" {
+		return errors.New("migrations: the ClickHouse options name no database")
+	}
+	db := clickhouse.OpenDB(options)
+	defer db.Close()
+
+	known, err := readFiles(files)
+	if err != nil {
+		return fmt.Errorf("migrations: %w", err)
+	}
+	history := &store{files: known}
+	if err := verify(ctx, db, history, options.Auth.Database); err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider("", db, files,
+		goose.WithStore(history), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("migrations: read the ClickHouse migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrations: apply to the ClickHouse database %s: %w", options.Auth.Database, err)
+	}
+	return nil
+}
+
+// file is one migration as it is in this program.
+type file struct {
+	name   string
+	sha256 string // 64 hex digits
+}
+
+// readFiles finds the migrations by their number.
+func readFiles(files fs.FS) (map[int64]file, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[int64]file, len(names))
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s does not begin with a number: %w", name, err)
+		}
+		if other, ok := known[version]; ok {
+			return nil, fmt.Errorf("%s and %s have the same number", other.name, name)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(text)
+		known[version] = file{name: path.Base(name), sha256: hex.EncodeToString(sum[:])}
+	}
+	return known, nil
+}
+
+// verify compares what was applied with what this program has.
+func verify(ctx context.Context, db *sql.DB, history *store, database string) error {
+	there, err := history.TableExists(ctx, db)
+	if err != nil {
+		return fmt.Errorf("migrations: look for the table %s: %w", tableName, err)
+	}
+	if !there {
+		return nil
+	}
+	applied, err := history.applied(ctx, db)
+	if err != nil {
+		return fmt.Errorf("migrations: read the table %s: %w", tableName, err)
+	}
+	for _, a := range applied {
+		have, ok := history.files[a.version]
+		switch {
+		case !ok:
+			return fmt.Errorf("migrations: %s was applied to the ClickHouse database %s and is not in this program: "+
+				"the database was made by a newer version, use that one or a database of its own", a.name, database)
+		case have.sha256 != a.sha256:
+			return fmt.Errorf("migrations: %s has changed since it was applied to the ClickHouse database %s (SHA-256 %.12s then, %.12s now): "+
+				"a released migration never changes, put the change into a new file", have.name, database, a.sha256, have.sha256)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// logFormat is the version of what stands on the log. A program that reads
+	// another one must not touch the stream.
+	logFormat = "1"
+
+	// maxBlock bounds one message in bytes, and so one block of packed events.
+	// It is NATS's own default for a message.
+	maxBlock = 1 << 20
+
+	// duplicateWindow is how long a block that is sent again is recognised by
+	// its id; a longer one costs memory and a slow start.
+	duplicateWindow = 2 * time.Minute
+
+	// keysHistory keeps the last changes of each key, for those who ask who
+	// changed it. keysMaxBytes bounds the bucket: a million keys are 200 MB,
+	// and nobody has a million keys.
+	keysHistory  = 5
+	keysMaxBytes = 64 << 20
+)
+
+// LogConfig is what differs between two logs.
+type LogConfig struct {
+	// Namespace keeps several logs on one NATS apart: lower-case letters and
+	// digits, "" for the only one.
+	Namespace string
+	// MaxBytes is the room of the log; a full log refuses new messages.
+	MaxBytes int64
+	// Replicas is 1, or 3 or 5 in a cluster. 0 means 1.
+	Replicas int
+}
+
+// namespaceForm is what may be part of a subject, a stream name and a bucket name.
+var namespaceForm = regexp.MustCompile(`^[a-z0-9]{0,32}$`)
+
+// StreamName is the name of the log's stream: "LOG", or "LOG_t1" in namespace t1.
+func StreamName(namespace string) string { return suffixed("LOG", namespace) }
+
+// SubjectPrefix begins every subject of the log: "", or "t1." in namespace t1.
+func SubjectPrefix(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return namespace + "."
+}
+
+// KeysBucket is the bucket of API keys: "keys", or "keys_t1" in namespace t1.
+func KeysBucket(namespace string) string { return suffixed("keys", namespace) }
+
+func suffixed(name, namespace string) string {
+	if namespace == "" {
+		return name
+	}
+	return name + "_" + namespace
+}
+
+// Log makes the stream of the log and its buckets, or checks that those that
+// are there are as they must be. A different room or number of replicas is
+// brought up to date; any other difference is an error that names it, because
+// events would be lost, or read wrongly.
+func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
+	switch {
+	case !namespaceForm.MatchString(cfg.Namespace):
+		return fmt.Errorf("migrations: Namespace %q must be at most 32 lower-case letters and digits", cfg.Namespace)
+	case cfg.MaxBytes <= 0:
+		return fmt.Errorf("migrations: MaxBytes is %d and must be positive: a log without a limit fills the disk", cfg.MaxBytes)
+	case cfg.Replicas < 0:
+		return fmt.Errorf("migrations: Replicas is %d and must not be negative", cfg.Replicas)
+	}
+	cfg.Replicas = max(cfg.Replicas, 1)
+	if err := ensureStream(ctx, js, streamConfig(cfg)); err != nil {
+		return fmt.Errorf("migrations: stream %s: %w", StreamName(cfg.Namespace), err)
+	}
+	if err := ensureBucket(ctx, js, keysConfig(cfg)); err != nil {
+		return fmt.Errorf("migrations: bucket %s: %w", KeysBucket(cfg.Namespace), err)
+	}
+	return nil
+}
+
+// streamConfig is the log: one stream, so that all facts have one order.
+func streamConfig(cfg LogConfig) jetstream.StreamConfig {
+	prefix := SubjectPrefix(cfg.Namespace)
+	return jetstream.StreamConfig{
+		Name:        StreamName(cfg.Namespace),
+		Description: "Errata: every fact, in the one order that counts",
+		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>"},
+		Storage:     jetstream.FileStorage,
+		Retention:   jetstream.LimitsPolicy,
+		Discard:     jetstream.DiscardNew, // a full log refuses, it never forgets
+		MaxBytes:    cfg.MaxBytes,
+		MaxMsgSize:  maxBlock,
+		Replicas:    cfg.Replicas,
+		DenyDelete:  true, // a hole would look like a lost message
+		Duplicates:  duplicateWindow,
+		AllowDirect: true,
+		Metadata:    map[string]string{"format": logFormat},
+	}
+}
+
+func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      KeysBucket(cfg.Namespace),
+		Description: "Errata: API keys, by their id; no secret, only its hash",
+		History:     keysHistory,
+		MaxBytes:    keysMaxBytes,
+		Storage:     jetstream.FileStorage,
+		Replicas:    cfg.Replicas,
+	}
+}
+
+func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
+	stream, err := js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		// Two services that start at once may both come here; the second
+		// CreateStream answers with the stream that is there.
+		stream, err = js.CreateStream(ctx, want)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			stream, err = js.Stream(ctx, want.Name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	if wrong := differences(info.Config, want); len(wrong) > 0 {
+		return fmt.Errorf("it is there and cannot be used: %s; give this service another namespace, or move the log with a copy", strings.Join(wrong, ", "))
+	}
+	if info.Config.MaxBytes == want.MaxBytes && info.Config.Replicas == want.Replicas {
+		return nil
+	}
+	if want.MaxBytes < int64(info.State.Bytes) {
+		return fmt.Errorf("it holds %d bytes, with a limit of %d it would refuse every new event; raise the limit", info.State.Bytes, want.MaxBytes)
+	}
+	changed := info.Config
+	changed.MaxBytes, changed.Replicas = want.MaxBytes, want.Replicas
+	if _, err := js.UpdateStream(ctx, changed); err != nil {
+		return fmt.Errorf("change its limit to %d bytes and its replicas to %d: %w", want.MaxBytes, want.Replicas, err)
+	}
+	return nil
+}
+
+// differences names what of a stream is not as it must be and cannot be changed
+// without losing something.
+func differences(have, want jetstream.StreamConfig) (wrong []string) {
+	check := func(what string, have, want any) {
+		if have != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %v and must be %v", what, have, want))
+		}
+	}
+	slices.Sort(have.Subjects)
+	slices.Sort(want.Subjects)
+	check("format", have.Metadata["format"], want.Metadata["format"])
+	check("subjects", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " "))
+	check("storage", have.Storage, want.Storage)
+	check("retention", have.Retention, want.Retention)
+	check("discard", have.Discard, want.Discard)
+	check("deny_delete", have.DenyDelete, want.DenyDelete)
+	check("max_msg_size", have.MaxMsgSize, want.MaxMsgSize)
+	check("duplicate_window", have.Duplicates, want.Duplicates)
+	check("allow_direct", have.AllowDirect, want.AllowDirect)
+	check("compression", have.Compression, want.Compression)
+	check("max_age", have.MaxAge, want.MaxAge)
+	check("max_msgs", unlimited(have.MaxMsgs), unlimited(want.MaxMsgs))
+	check("max_msgs_per_subject", unlimited(have.MaxMsgsPerSubject), unlimited(want.MaxMsgsPerSubject))
+	check("sealed", have.Sealed, want.Sealed)
+	return wrong
+}
+
+// unlimited is one value for the two ways to say that there is no limit.
+func unlimited(limit int64) int64 {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}
+
+func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
+	_, err := js.KeyValue(ctx, want.Bucket)
+	if err == nil {
+		return checkBucket(ctx, js, want)
+	}
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return err
+	}
+	if _, err = js.CreateKeyValue(ctx, want); errors.Is(err, jetstream.ErrBucketExists) {
+		return checkBucket(ctx, js, want)
+	}
+	return err
+}
+
+// checkBucket brings a bucket that is there up to date. History can be raised;
+// storage cannot be changed.
+func checkBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
+	stream, err := js.Stream(ctx, "KV_"+want.Bucket)
+	if err != nil {
+		return err
+	}
+	have := stream.CachedInfo().Config
+	if have.Storage != want.Storage {
+		return fmt.Errorf("it is there and cannot be used: storage is %v and must be %v", have.Storage, want.Storage)
+	}
+	if have.MaxMsgsPerSubject == int64(want.History) && have.MaxBytes == want.MaxBytes && have.Replicas == want.Replicas {
+		return nil
+	}
+	_, err = js.UpdateKeyValue(ctx, want)
+	return err
+}
