@@ -1,0 +1,79 @@
+package body
+
+import (
+	"io"
+	"sync"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// bufferSize is what a new buffer starts with: most events fit.
+	bufferSize = 32 << 10
+	// maxPooledBuffer bounds what a pooled buffer may keep. One event fits;
+	// the rare larger one is left to the collector.
+	maxPooledBuffer = 1 << 20
+)
+
+// Buffer is a pooled byte buffer. What is read out of B must be copied before
+// Free.
+type Buffer struct{ B []byte }
+
+var bufferPool = sync.Pool{New: func() any { return &Buffer{B: make([]byte, 0, bufferSize)} }}
+
+// GetBuffer takes an empty buffer from the pool.
+func GetBuffer() *Buffer { return bufferPool.Get().(*Buffer) }
+
+// Free gives the buffer back; it must not be used afterwards.
+func (b *Buffer) Free() {
+	if cap(b.B) > maxPooledBuffer {
+		return
+	}
+	b.B = b.B[:0]
+	bufferPool.Put(b)
+}
+
+// ReadAll appends the rest of r to buf, at most limit bytes, and charges what
+// it takes beyond the pooled size. Errors are those of Read, and
+// body_too_large.
+func (b *Body) ReadAll(buf *Buffer, limit int) error {
+	for {
+		if len(buf.B) == cap(buf.B) {
+			if err := b.Grow(buf, 1); err != nil {
+				return err
+			}
+		}
+		n, err := b.Read(buf.B[len(buf.B):cap(buf.B)])
+		buf.B = buf.B[:len(buf.B)+n]
+		if len(buf.B) > limit {
+			return tooLarge(int64(limit), "after decompression")
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Grow makes room for n more bytes in buf and charges the growth to the body.
+func (b *Body) Grow(buf *Buffer, n int) error {
+	need := len(buf.B) + n
+	if need <= cap(buf.B) {
+		return nil
+	}
+	size := max(2*cap(buf.B), need)
+	if err := b.Charge(size); err != nil {
+		return err
+	}
+	grown := make([]byte, len(buf.B), size)
+	copy(grown, buf.B)
+	buf.B = grown
+	return nil
+}
+
+// PartTooLarge is the error for a part of a body that is over its own limit.
+func PartTooLarge(what string, limit int) *errata.Error {
+	return errata.Errorf(errata.KindBodyTooLarge, "%s is larger than %d bytes", what, limit)
+}

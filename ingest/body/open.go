@@ -1,0 +1,193 @@
+package body
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+)
+
+// Options are the limits of a door. The zero Options are the shared limits of
+// package ingest without a memory bound.
+type Options struct {
+	// MaxWire bounds the bytes as sent; 0 means ingest.MaxWireBody.
+	MaxWire int64
+	// MaxOpen bounds the bytes after decompression; 0 means ingest.MaxOpenBody.
+	MaxOpen int64
+	// Budget is shared by all doors; nil means unbounded.
+	Budget *Budget
+}
+
+const (
+	// baseCharge is what a request holds however small its body is: the read
+	// buffers and the tables of a decompressor.
+	baseCharge = 64 << 10
+	// retryOverload is how long a sender should wait when the budget is spent;
+	// requests live for milliseconds, so a second frees all of it.
+	retryOverload = time.Second
+)
+
+// Body is an opened request body. Read gives the decompressed bytes; its
+// errors are io.EOF or *errata.Error of the kinds invalid_body,
+// body_too_large and overloaded. Close it exactly when nothing that was
+// charged to it is held any longer.
+type Body struct {
+	wire    wireReader
+	src     *bufio.Reader // nil for identity
+	open    io.Reader
+	done    func(keep bool) // gives the decompressor back
+	coding  coding
+	maxOpen int64
+	read    int64
+	err     error // sticky, io.EOF included
+
+	budget  *Budget
+	held    int64 // charged for as long as the body is open
+	decoder int64 // charged until the last byte has been read
+}
+
+// Open prepares r's body for reading. w is needed so that the server closes
+// the connection of a body that is over the limit instead of draining it.
+// Errors: unsupported_media_type, body_too_large, invalid_body, overloaded.
+func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
+	if o.MaxWire <= 0 {
+		o.MaxWire = ingest.MaxWireBody
+	}
+	if o.MaxOpen <= 0 {
+		o.MaxOpen = ingest.MaxOpenBody
+	}
+	c, err := codingOf(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	if r.ContentLength > o.MaxWire {
+		return nil, tooLarge(o.MaxWire, "as sent")
+	}
+	b := &Body{coding: c, maxOpen: o.MaxOpen, budget: o.Budget}
+	b.wire.r = http.MaxBytesReader(w, r.Body, o.MaxWire)
+	if err := b.budget.acquire(r.Context(), baseCharge); err != nil {
+		return nil, err
+	}
+	b.held = baseCharge
+	if err := b.openCoding(r); err != nil {
+		b.Close()
+		return nil, b.explain(err)
+	}
+	return b, nil
+}
+
+// Read gives decompressed bytes.
+func (b *Body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.open.Read(p)
+	b.read += int64(n)
+	switch {
+	case b.read > b.maxOpen:
+		n, b.err = 0, tooLarge(b.maxOpen, "after decompression")
+	case b.coding != identity && b.read > ingest.RatioGrace && b.read > ingest.MaxRatio*b.wire.n:
+		n, b.err = 0, errata.Errorf(errata.KindBodyTooLarge,
+			"the body decompresses to more than %d times its size; send it in smaller or plain requests", ingest.MaxRatio)
+	case err == io.EOF:
+		b.err = io.EOF
+		b.releaseDecoder()
+	case err != nil:
+		b.err = b.explain(err)
+	}
+	return n, b.err
+}
+
+// Charge adds n bytes of memory that the request holds until Close. It fails
+// with kind overloaded when the budget is spent; it never waits, because the
+// request already holds a part of what others wait for.
+func (b *Body) Charge(n int) error {
+	if !b.budget.try(int64(n)) {
+		return overloaded()
+	}
+	b.held += int64(n)
+	return nil
+}
+
+// Close gives back the decompressor and all that was charged. It leaves the
+// request's own body to the server. Calling it twice is harmless.
+func (b *Body) Close() error {
+	b.releaseDecoder()
+	b.budget.release(b.held)
+	b.held = 0
+	if b.err == nil {
+		b.err = errata.Errorf(errata.KindInvalidBody, "the body was read after it was closed")
+	}
+	return nil
+}
+
+func (b *Body) releaseDecoder() {
+	if b.done != nil {
+		// A decompressor that has seen much may hold a large window: let it go.
+		b.done(b.read <= maxPooledOutput)
+		b.done = nil
+		b.open = nil
+	}
+	if b.src != nil {
+		putSource(b.src)
+		b.src = nil
+	}
+	b.budget.release(b.decoder)
+	b.decoder = 0
+}
+
+// explain turns what a reader said into what the sender can be told. The error
+// of the connection comes first: decompressors hide it behind their own.
+func (b *Body) explain(err error) error {
+	if b.wire.err != nil {
+		err = b.wire.err
+	}
+	var told *errata.Error
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &over):
+		return tooLarge(over.Limit, "as sent").Because(err)
+	case isWindowTooLarge(err):
+		return errata.Errorf(errata.KindBodyTooLarge,
+			"the body needs a decompression window over %d MiB; compress it with a smaller one", maxWindow>>20).Because(err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errata.Errorf(errata.KindInvalidBody, "the body arrived too slowly").Because(err)
+	case b.coding == identity:
+		return errata.Errorf(errata.KindInvalidBody, "the body ended before its announced length").Because(err)
+	default:
+		return errata.Errorf(errata.KindInvalidBody, "the body is not complete, valid %s", b.coding).Because(err)
+	}
+}
+
+func tooLarge(limit int64, when string) *errata.Error {
+	return errata.Errorf(errata.KindBodyTooLarge, "the body is larger than %d bytes %s; send less in one request", limit, when)
+}
+
+func overloaded() *errata.Error {
+	e := errata.Errorf(errata.KindOverloaded, "too many bytes are in flight; send the request again later")
+	e.RetryAfter = retryOverload
+	return e
+}
+
+// wireReader counts the bytes as sent and remembers the connection's error.
+type wireReader struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (w *wireReader) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.n += int64(n)
+	if err != nil && err != io.EOF {
+		w.err = err
+	}
+	return n, err
+}
