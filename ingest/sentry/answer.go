@@ -1,0 +1,103 @@
+package sentry
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/body/door"
+)
+
+// allowOrigins lets a page of any origin send and read the answer: the key is
+// public, and nothing can be read here.
+func allowOrigins(h http.Header) {
+	h["Access-Control-Allow-Origin"] = corsOrigin
+	h["Access-Control-Allow-Methods"] = corsMethods
+	h["Access-Control-Allow-Headers"] = corsHeaders
+	h["Access-Control-Expose-Headers"] = corsExpose
+	h["Access-Control-Max-Age"] = corsMaxAge
+}
+
+// The values are shared by all answers and never written to.
+var (
+	corsOrigin  = []string{"*"}
+	corsMethods = []string{"POST, OPTIONS"}
+	corsHeaders = []string{"X-Sentry-Auth, X-Requested-With, Origin, Accept, Content-Type, Content-Encoding, " +
+		"Authentication, Authorization, sentry-trace, baggage"}
+	corsExpose = []string{"X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After"}
+	corsMaxAge = []string{"3600"}
+)
+
+// answer writes the one answer that SDKs know: {"id":…} or {} for taken,
+// {"detail":…} for everything else.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err error) {
+	h.door.Done(r.Context(), w.Header().Get("X-Request-Id"), err)
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if err == nil {
+		if id == "" {
+			_, _ = w.Write([]byte("{}"))
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":"` + id + `"}`))
+		return
+	}
+	told := door.Told(err)
+	if door.Passing(told.Kind) {
+		wait := strconv.Itoa(door.RetrySeconds(told))
+		header.Set("Retry-After", wait)
+		// With the categories named, SDKs count what they hold back and report it.
+		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:key:"+strings.ReplaceAll(string(told.Kind), "_", "-"))
+	}
+	header.Set("X-Sentry-Error", headerText(told.Message))
+	w.WriteHeader(told.Kind.Status())
+	_, _ = w.Write(detail(told))
+}
+
+// detail is the answer's body. A broken body gets its reason as a cause, as
+// Sentry answers it.
+func detail(told *errata.Error) []byte {
+	var e jx.Encoder
+	e.ObjStart()
+	e.FieldStart("detail")
+	if told.Kind == errata.KindInvalidBody {
+		e.Str("invalid event envelope")
+		e.FieldStart("causes")
+		e.ArrStart()
+		e.Str(told.Message)
+		e.ArrEnd()
+	} else {
+		e.Str(told.Message)
+	}
+	e.ObjEnd()
+	return e.Bytes()
+}
+
+// headerText makes a text fit for a header: our own sentences are plain, but
+// one may quote.
+func headerText(text string) string {
+	const max = 200
+	if len(text) > max {
+		text = text[:max]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// malformed is the error for a body that breaks the protocol. The parser's own
+// text goes to the operator only: it quotes the body and has no bound.
+func malformed(what string, cause error) error {
+	e := errata.Errorf(errata.KindInvalidBody, "%s", what)
+	if cause != nil {
+		return e.Because(errShort(cause))
+	}
+	return e
+}

@@ -1,0 +1,223 @@
+package sentry
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// item is the header of an envelope's item.
+type item struct {
+	kind   string
+	length int64 // -1: up to the end of the line
+}
+
+// header reads the first line of an envelope.
+func (in *intake) header() error {
+	line, err := in.line("the envelope header")
+	if err == io.EOF {
+		return malformed("the body is empty", nil)
+	}
+	if err != nil {
+		return err
+	}
+	return readHeader(line, "the envelope header is not a JSON object", in.headerField)
+}
+
+// items reads the items one after the other. Those that are not kept are
+// streamed past.
+func (in *intake) items() error {
+	for count := 0; ; {
+		line, err := in.line("an item header")
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if count++; count > ingest.MaxEnvelopeItems {
+			return errata.Errorf(errata.KindBodyTooLarge, "the envelope has more than %d items", ingest.MaxEnvelopeItems)
+		}
+		it := item{length: -1}
+		if err := readHeader(line, "an item header is not a JSON object", it.field); err != nil {
+			return err
+		}
+		if err := in.item(it); err != nil {
+			return err
+		}
+	}
+}
+
+// item keeps or skips one payload.
+func (in *intake) item(it item) error {
+	switch it.kind {
+	case "event":
+		payload, err := in.payload(it, "the event", ingest.MaxEvent)
+		if err != nil {
+			return err
+		}
+		return in.addEvent(payload)
+	case "log":
+		payload, err := in.payload(it, "the log item", ingest.MaxLogItem)
+		if err != nil {
+			return err
+		}
+		return in.addLogs(payload)
+	case "client_report":
+		payload, err := in.payload(it, "the client report", ingest.MaxClientReport)
+		if err != nil {
+			return err
+		}
+		in.addReport(payload)
+		return nil
+	default:
+		return in.skip(it)
+	}
+}
+
+func (it *item) field(d *jx.Decoder, key []byte) (err error) {
+	switch string(key) {
+	case "type":
+		it.kind, err = lenient.Text(d)
+		return err
+	case "length":
+		text, err := lenient.Bytes(d)
+		if err == nil && len(text) > 0 {
+			it.length = lenient.ParseInt(text)
+		}
+		return err
+	default:
+		return d.Skip()
+	}
+}
+
+// readHeader reads a header line: one JSON object.
+func readHeader(line []byte, complaint string, field func(d *jx.Decoder, key []byte) error) error {
+	d := jx.GetDecoder()
+	defer jx.PutDecoder(d)
+	d.ResetBytes(line)
+	if d.Next() != jx.Object {
+		return malformed(complaint, nil)
+	}
+	if err := lenient.Object(d, d, field); err != nil {
+		return malformed(complaint, err)
+	}
+	if !lenient.AtEnd(d) {
+		return malformed(complaint, nil)
+	}
+	return nil
+}
+
+// line reads a header line without its end. It is valid until the next read.
+// The error is io.EOF when nothing is left.
+func (in *intake) line(what string) ([]byte, error) {
+	line, err := in.in.ReadSlice('\n')
+	switch {
+	case err == nil:
+		line = line[:len(line)-1]
+	case err == bufio.ErrBufferFull:
+		return nil, body.PartTooLarge(what, ingest.MaxEnvelopeHeader)
+	case err != io.EOF:
+		return nil, err
+	case len(line) == 0:
+		return nil, io.EOF
+	}
+	if len(line) > ingest.MaxEnvelopeHeader {
+		return nil, body.PartTooLarge(what, ingest.MaxEnvelopeHeader)
+	}
+	return line, nil
+}
+
+// payload reads an item into the buffer. It is valid until the next one.
+func (in *intake) payload(it item, what string, limit int) ([]byte, error) {
+	in.buf.B = in.buf.B[:0]
+	if it.length < 0 {
+		return in.payloadLine(what, limit)
+	}
+	if it.length > int64(limit) {
+		return nil, body.PartTooLarge(what, limit)
+	}
+	length := int(it.length)
+	if err := in.body.Grow(in.buf, length); err != nil {
+		return nil, err
+	}
+	in.buf.B = in.buf.B[:length]
+	if _, err := io.ReadFull(in.in, in.buf.B); err != nil {
+		return nil, cut(err)
+	}
+	return in.buf.B, in.itemEnd()
+}
+
+// payloadLine reads an item without a length: the rest of the line.
+func (in *intake) payloadLine(what string, limit int) ([]byte, error) {
+	for {
+		part, err := in.in.ReadSlice('\n')
+		if len(in.buf.B)+len(part) > limit+1 {
+			return nil, body.PartTooLarge(what, limit)
+		}
+		if err := in.body.Grow(in.buf, len(part)); err != nil {
+			return nil, err
+		}
+		in.buf.B = append(in.buf.B, part...)
+		switch err {
+		case nil:
+			return in.buf.B[:len(in.buf.B)-1], nil
+		case io.EOF:
+			return in.buf.B, nil
+		case bufio.ErrBufferFull:
+		default:
+			return nil, err
+		}
+	}
+}
+
+// skip reads past an item without keeping it.
+func (in *intake) skip(it item) error {
+	for it.length < 0 {
+		switch _, err := in.in.ReadSlice('\n'); err {
+		case bufio.ErrBufferFull:
+		case nil, io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+	for left := it.length; left > 0; {
+		n, err := in.in.Discard(int(min(left, 1<<20)))
+		left -= int64(n)
+		if err != nil && left > 0 {
+			return cut(err)
+		}
+	}
+	return in.itemEnd()
+}
+
+// itemEnd wants the line break, or the end, after a payload of known length.
+func (in *intake) itemEnd() error {
+	c, err := in.in.ReadByte()
+	if err == io.EOF {
+		return nil
+	}
+	if err == nil && c != '\n' {
+		return malformed("an item is longer than its length", nil)
+	}
+	return err
+}
+
+// cut tells the end of the body inside of an item from a failing read.
+func cut(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return malformed("an item is shorter than its length", nil)
+	}
+	return err
+}

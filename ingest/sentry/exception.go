@@ -1,0 +1,163 @@
+package sentry
+
+import (
+	"slices"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/body/stacktrace"
+)
+
+// exception is a link of the chain as it was sent.
+type exception struct {
+	ingest.Exception
+	synthetic bool // the SDK made it up to carry a stack trace
+	handled   bool
+	known     bool // handled was said
+	place     stacktrace.Place
+}
+
+// element is how one kind of list is read: exceptions or threads.
+type element struct {
+	begin func(*parser)
+	field func(*parser, []byte) error
+	end   func(*parser)
+}
+
+var (
+	exceptionElement = element{(*parser).beginException, (*parser).exceptionField, (*parser).endException}
+	threadElement    = element{(*parser).beginThread, (*parser).threadField, (*parser).endThread}
+)
+
+// list reads the three shapes that SDKs send a list in: {"values":[…]}, a bare
+// list, and one bare object.
+func (p *parser) list(e *element) error {
+	switch p.dec.Next() {
+	case jx.Array:
+		return p.array(func(p *parser) error { return p.one(e) })
+	case jx.Object:
+		bare := true
+		e.begin(p)
+		err := p.object(func(p *parser, key []byte) error {
+			if string(key) != "values" {
+				return e.field(p, key)
+			}
+			bare = false
+			return p.array(func(p *parser) error { return p.one(e) })
+		})
+		if err == nil && bare {
+			e.end(p)
+		}
+		return err
+	default:
+		return p.dec.Skip()
+	}
+}
+
+func (p *parser) one(e *element) error {
+	if p.dec.Next() != jx.Object {
+		return p.dec.Skip()
+	}
+	e.begin(p)
+	if err := p.object(e.field); err != nil {
+		return err
+	}
+	e.end(p)
+	return nil
+}
+
+func (p *parser) beginException() {
+	p.link = exception{}
+	p.scratch.Clear()
+}
+
+func (p *parser) exceptionField(key []byte) error {
+	switch string(key) {
+	case "type":
+		return p.set(&p.link.Class)
+	case "value":
+		return p.set(&p.link.Message)
+	case "module":
+		return p.set(&p.link.Module)
+	case "stacktrace":
+		p.scratch.Clear()
+		return p.object((*parser).stacktrace)
+	case "mechanism":
+		return p.object((*parser).mechanism)
+	default:
+		return p.dec.Skip()
+	}
+}
+
+// endException keeps the link. Of a long chain the links nearest to the thrown
+// one are kept.
+func (p *parser) endException() {
+	if p.link.Class == "" && p.link.Message == "" && p.scratch.Seen() == 0 {
+		return
+	}
+	p.link.Frames, p.link.place = p.scratch.Frames(), p.scratch.Place()
+	if len(p.exceptions) == ingest.MaxExceptions {
+		p.exceptions = slices.Delete(p.exceptions, 0, 1)
+	}
+	p.exceptions = append(p.exceptions, p.link)
+}
+
+func (p *parser) mechanism(key []byte) (err error) {
+	switch string(key) {
+	case "handled":
+		p.link.handled, p.link.known, err = lenient.Bool(&p.dec)
+		return err
+	case "synthetic":
+		p.link.synthetic, _, err = lenient.Bool(&p.dec)
+		return err
+	default:
+		return p.dec.Skip()
+	}
+}
+
+// The ranks of the stack traces that stand outside of exceptions.
+const (
+	rankThread = iota + 1
+	rankCurrent
+	rankCrashed
+	rankEvent
+)
+
+func (p *parser) beginThread() {
+	p.threadRank = rankThread
+	p.scratch.Clear()
+}
+
+func (p *parser) threadField(key []byte) error {
+	switch string(key) {
+	case "stacktrace":
+		p.scratch.Clear()
+		return p.object((*parser).stacktrace)
+	case "current":
+		return p.raiseThread(rankCurrent)
+	case "crashed":
+		return p.raiseThread(rankCrashed)
+	default:
+		return p.dec.Skip()
+	}
+}
+
+func (p *parser) raiseThread(rank int) error {
+	is, _, err := lenient.Bool(&p.dec)
+	if is {
+		p.threadRank = max(p.threadRank, rank)
+	}
+	return err
+}
+
+func (p *parser) endThread() { p.offerStack(p.threadRank) }
+
+// offerStack keeps the stack trace just read if it ranks above the one kept.
+func (p *parser) offerStack(rank int) {
+	if p.scratch.Seen() > 0 && rank > p.stackRank {
+		p.stack, p.scratch = p.scratch, p.stack
+		p.stackRank = rank
+	}
+}

@@ -1,0 +1,102 @@
+package sentry
+
+import (
+	"net/netip"
+
+	"github.com/errata-log/errata/ingest"
+)
+
+// goWrappers are Go's types that only add words to the error they wrap. As a
+// class they say nothing: every wrapped error would share it.
+var goWrappers = map[string]bool{
+	"*fmt.wrapError": true, "*fmt.wrapErrors": true,
+	"*errors.joinError": true, "*errors.errorString": true,
+	"*errors.withStack": true, "*errors.withMessage": true, "*errors.fundamental": true,
+}
+
+// finish decides what depends on several keys of the event.
+func (p *parser) finish(sender netip.Addr) {
+	d, c := &p.draft, &p.draft.Context
+	c.Source = "sentry"
+	d.ClientID = eventID(p.eventID)
+	d.URI = p.uri()
+	d.IP = p.ip(sender)
+	if c.Transaction == "" {
+		c.Transaction = string(p.culprit)
+	}
+	c.SDK = p.sdk.join("/")
+	c.OS = p.os.join(" ")
+	if c.Runtime = p.runtime.join(" "); c.Runtime == "" {
+		c.Runtime = p.browser.join(" ")
+	}
+	p.finishMessage()
+	p.finishPlace()
+}
+
+// finishMessage finds class and message: those of the exception that was
+// thrown, which is the last of the chain, else the logged message.
+func (p *parser) finishMessage() {
+	d, c := &p.draft, &p.draft.Context
+	if len(p.exceptions) > 0 {
+		thrown := &p.exceptions[len(p.exceptions)-1]
+		d.Message = thrown.Message
+		d.Class = p.class()
+		if thrown.known {
+			handled := thrown.handled
+			c.Handled = &handled
+		}
+		c.Exceptions = make([]ingest.Exception, len(p.exceptions))
+		for i := range p.exceptions {
+			c.Exceptions[i] = p.exceptions[i].Exception
+		}
+	}
+	if d.Message != "" {
+		return
+	}
+	said := &p.logentry
+	if len(said.formatted) == 0 && len(said.message) == 0 {
+		said = &p.message
+	}
+	d.Message, d.Template = said.text()
+}
+
+// class is the type of the thrown exception. Past wrappers of Go it is the
+// first real type on the way to the cause.
+func (p *parser) class() string {
+	thrown := p.exceptions[len(p.exceptions)-1]
+	if thrown.synthetic {
+		return ""
+	}
+	if !goWrappers[thrown.Class] {
+		return thrown.Class
+	}
+	for i := len(p.exceptions) - 2; i >= 0; i-- {
+		if class := p.exceptions[i].Class; class != "" && !goWrappers[class] {
+			return class
+		}
+	}
+	return thrown.Class
+}
+
+// finishPlace finds file and line: in the thrown exception's frames, else in
+// those of its causes, else in the stack trace of the event or its thread.
+func (p *parser) finishPlace() {
+	d, c := &p.draft, &p.draft.Context
+	for i := len(p.exceptions) - 1; i >= 0; i-- {
+		if at := p.exceptions[i].place; at.Known {
+			d.File, d.Line = at.File, at.Line
+			return
+		}
+	}
+	if p.stack.Seen() == 0 {
+		return
+	}
+	at := p.stack.Place()
+	d.File, d.Line = at.File, at.Line
+	if len(c.Exceptions) == 0 {
+		// The stack trace of a message has no other place in the payload.
+		c.Exceptions = []ingest.Exception{{Frames: p.stack.Frames()}}
+	} else {
+		c.Exceptions[len(c.Exceptions)-1].Frames = p.stack.Frames()
+	}
+}

@@ -1,0 +1,64 @@
+package sentry
+
+import (
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// frame is one frame as it was sent.
+type frame struct {
+	filename, absPath, module, function []byte
+	line                                int64
+	inApp                               bool
+}
+
+func (p *parser) stacktrace(key []byte) error {
+	if string(key) != "frames" {
+		return p.dec.Skip()
+	}
+	return p.array((*parser).readFrame)
+}
+
+func (p *parser) readFrame() error {
+	p.frame = frame{}
+	if err := p.object((*parser).frameField); err != nil {
+		return err
+	}
+	f := &p.frame
+	file := f.filename
+	if len(file) == 0 {
+		file = f.absPath // sentry-go sends no filename
+	}
+	if len(file) == 0 {
+		file = f.module
+	}
+	if len(file) == 0 && len(f.function) == 0 {
+		return nil // null, or a frame that says nothing
+	}
+	p.scratch.Add(ingest.Frame{
+		File: string(file), Line: f.line, Function: string(f.function), Module: string(f.module), InApp: f.inApp,
+	})
+	return nil
+}
+
+func (p *parser) frameField(key []byte) (err error) {
+	f := &p.frame
+	switch string(key) {
+	case "filename":
+		return p.bytes(&f.filename)
+	case "abs_path":
+		return p.bytes(&f.absPath)
+	case "module":
+		return p.bytes(&f.module)
+	case "function":
+		return p.bytes(&f.function)
+	case "lineno":
+		f.line, err = lenient.Int(&p.dec)
+		return err
+	case "in_app":
+		f.inApp, _, err = lenient.Bool(&p.dec)
+		return err
+	default: // variables and source lines are never kept
+		return p.dec.Skip()
+	}
+}

@@ -1,0 +1,151 @@
+package sentry
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/door"
+)
+
+// Config is what the door needs.
+type Config = door.Config
+
+// Patterns are the paths to mount the handler at, for any method. It reads
+// the project from the path itself, so a prefix before /api is fine.
+var Patterns = []string{
+	"/api/{project}/envelope/", "/api/{project}/envelope",
+	"/api/{project}/store/", "/api/{project}/store",
+}
+
+// Handler serves the Sentry protocol. It is safe for concurrent use.
+type Handler struct {
+	door *door.Door
+	lost *prometheus.CounterVec
+}
+
+// New makes the handler. The error names the field of cfg that is wrong.
+func New(cfg Config) (*Handler, error) {
+	d, err := door.New("sentry", cfg)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := door.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "errata_client_lost_total",
+		Help: "Errors that Sentry SDKs say they dropped before sending, by their reason.",
+	}, []string{"reason"}))
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{door: d, lost: lost}, nil
+}
+
+// ServeHTTP takes one request. It answers when the events are on disk.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	allowOrigins(w.Header())
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	id, err := h.take(w, r)
+	h.answer(w, r, id, err)
+}
+
+// take reads and stores what the request holds. id is that of its event, ""
+// when it had none.
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err error) {
+	project, endpoint, ok := route(r.URL.Path)
+	if !ok {
+		return "", errata.Errorf(errata.KindNotFound, "there is no such path; it is /api/PROJECT/envelope/ or /api/PROJECT/store/")
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST, OPTIONS")
+		return "", errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+	}
+	key, named := PublicKey(r)
+	var grant ingest.Grant
+	if named {
+		if grant, err = h.door.ByPublicKey(key, project); err != nil {
+			return "", err
+		}
+	} else if endpoint == "store" {
+		return "", noKey()
+	}
+	b, err := h.door.Open(w, r, 0)
+	if err != nil {
+		return "", err
+	}
+	defer b.Close()
+	in := newIntake(b, h.door.Sender(r), h.door.NewID)
+	defer in.free()
+	if endpoint == "store" {
+		err = in.store()
+	} else {
+		if err = in.header(); err == nil && !named {
+			if key = dsnKey(in.dsn); key == "" {
+				return "", noKey()
+			}
+			if grant, err = h.door.ByPublicKey(key, project); err != nil {
+				return "", err
+			}
+		}
+		if err == nil {
+			err = in.items()
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	h.countLost(in.lost)
+	return in.firstID, h.accept(r, grant, in.drafts)
+}
+
+// accept stores the drafts. A request of which not one was taken has failed.
+func (h *Handler) accept(r *http.Request, grant ingest.Grant, drafts []ingest.Draft) error {
+	if len(drafts) == 0 {
+		return nil
+	}
+	receipt, err := h.door.Accept(r.Context(), grant, drafts)
+	if err != nil {
+		return err
+	}
+	if receipt.Accepted == 0 && len(receipt.Rejected) == len(drafts) {
+		return receipt.Rejected[0].Err
+	}
+	return nil
+}
+
+func noKey() error {
+	return errata.Errorf(errata.KindUnauthorized, "no key was sent; an SDK sends it from its DSN")
+}
+
+// route splits "…/api/{project}/{endpoint}[/]".
+func route(path string) (project uint64, endpoint string, ok bool) {
+	rest, endpoint, _ := cutLast(strings.TrimSuffix(path, "/"))
+	rest, digits, _ := cutLast(rest)
+	if endpoint != "envelope" && endpoint != "store" || !strings.HasSuffix(rest, "/api") {
+		return 0, "", false
+	}
+	project, err := strconv.ParseUint(digits, 10, 64)
+	return project, endpoint, err == nil && digits[0] != '+'
+}
+
+func cutLast(path string) (before, last string, found bool) {
+	slash := strings.LastIndexByte(path, '/')
+	if slash < 0 {
+		return "", path, false
+	}
+	return path[:slash], path[slash+1:], true
+}
+
+// countLost adds up what the SDK lost. Reasons are a closed set, so that a
+// sender cannot fill the metrics.
+func (h *Handler) countLost(lost []loss) {
+	for _, l := range lost {
+		h.lost.WithLabelValues(l.reason).Add(float64(l.quantity))
+	}
+}

@@ -1,0 +1,166 @@
+package sentry
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/go-faster/jx"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// lineSize is the read buffer of an envelope; a header line must fit.
+const lineSize = 2 * ingest.MaxEnvelopeHeader
+
+// intake collects what one request holds.
+type intake struct {
+	body   *body.Body
+	in     *bufio.Reader
+	buf    *body.Buffer // the payload being read
+	sender netip.Addr
+	newID  func() string
+
+	eventID string // of the envelope's header
+	dsn     string
+	sentAt  time.Time
+
+	drafts  []ingest.Draft
+	firstID string // id of the first event
+	logs    map[[16]byte]uint64
+	lost    []loss
+}
+
+var lines = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineSize) }}
+
+func newIntake(b *body.Body, sender netip.Addr, newID func() string) *intake {
+	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: body.GetBuffer(), sender: sender, newID: newID}
+	in.in.Reset(b)
+	return in
+}
+
+func (in *intake) free() {
+	in.in.Reset(nil)
+	lines.Put(in.in)
+	in.buf.Free()
+}
+
+// store reads the body of the older endpoint: one event as JSON, or as base64
+// of JSON or of its zlib form, whatever the content type says.
+func (in *intake) store() error {
+	const maxEncoded = ingest.MaxEvent/3*4 + 1024
+	if err := in.body.ReadAll(in.buf, maxEncoded); err != nil {
+		return err
+	}
+	document := bytes.TrimSpace(in.buf.B)
+	if len(document) == 0 {
+		return malformed("the body is empty", nil)
+	}
+	if document[0] != '{' {
+		var err error
+		if document, err = decodeStore(document); err != nil {
+			return err
+		}
+	}
+	if len(document) > ingest.MaxEvent {
+		return body.PartTooLarge("the event", ingest.MaxEvent)
+	}
+	return in.addEvent(document)
+}
+
+// decodeStore undoes base64 and, where that does not give JSON, zlib.
+func decodeStore(text []byte) ([]byte, error) {
+	text = bytes.TrimRight(text, "=")
+	raw := make([]byte, base64.RawStdEncoding.DecodedLen(len(text)))
+	n, err := base64.RawStdEncoding.Decode(raw, text) // ignores line breaks
+	if err != nil {
+		return nil, malformed("the body is neither a JSON object nor base64", err)
+	}
+	raw = raw[:n]
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && trimmed[0] == '{' {
+		return trimmed, nil
+	}
+	z, err := zlib.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, malformed("the base64 body holds neither a JSON object nor zlib", err)
+	}
+	document, err := io.ReadAll(io.LimitReader(z, ingest.MaxEvent+1))
+	if err != nil {
+		return nil, malformed("the base64 body is not complete, valid zlib", err)
+	}
+	return document, nil
+}
+
+// addEvent reads one event and keeps its draft.
+func (in *intake) addEvent(document []byte) error {
+	draft, ok, err := parseEvent(document, in.sender)
+	if err != nil || !ok {
+		return err
+	}
+	if err := in.body.Charge(len(document)); err != nil {
+		return err
+	}
+	if in.eventID != "" {
+		// The envelope's id wins, for its first event: a second one would
+		// otherwise count as the same.
+		draft.ClientID, in.eventID = in.eventID, ""
+	}
+	if draft.ClientID == "" {
+		draft.ClientID = in.newID()
+	}
+	draft.SentAt = in.sentAt
+	if in.firstID == "" {
+		in.firstID = draft.ClientID
+	}
+	return in.add(draft)
+}
+
+func (in *intake) add(draft ingest.Draft) error {
+	if len(in.drafts) == ingest.MaxBatch {
+		return body.PartTooLarge("the list of errors in one request", ingest.MaxBatch)
+	}
+	in.drafts = append(in.drafts, draft)
+	return nil
+}
+
+// headerField reads a key of the envelope's header. None is needed and none
+// is a reason to refuse the envelope.
+func (in *intake) headerField(d *jx.Decoder, key []byte) error {
+	text := []byte(nil)
+	var err error
+	switch string(key) {
+	case "event_id", "dsn", "sent_at":
+		text, err = lenient.Bytes(d)
+	default:
+		return d.Skip()
+	}
+	switch string(key) {
+	case "event_id":
+		in.eventID = eventID(text)
+	case "dsn":
+		in.dsn = string(text)
+	default:
+		in.sentAt, _ = lenient.Time(string(text))
+	}
+	return err
+}
+
+// errShort keeps the end of a parser's error chain: a deep document makes the
+// whole chain tens of kilobytes long.
+func errShort(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

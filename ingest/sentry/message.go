@@ -1,0 +1,174 @@
+package sentry
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// logentry is a message, with its template where the SDK sends one.
+type logentry struct {
+	formatted, message []byte
+	params             []byte // raw JSON
+}
+
+// readLogentry reads a message in its two forms: a text, or an object.
+func (p *parser) readLogentry(to *logentry) error {
+	*to = logentry{}
+	if p.dec.Next() != jx.Object {
+		return p.bytes(&to.message)
+	}
+	return p.object(func(p *parser, key []byte) error {
+		switch string(key) {
+		case "formatted":
+			return p.bytes(&to.formatted)
+		case "message":
+			return p.bytes(&to.message)
+		case "params":
+			raw, err := p.dec.Raw()
+			to.params = raw
+			return err
+		default:
+			return p.dec.Skip()
+		}
+	})
+}
+
+// text gives the message as a person reads it and the template that signs it.
+func (l *logentry) text() (message, template string) {
+	template = string(l.message)
+	switch {
+	case len(l.formatted) > 0:
+		return string(l.formatted), template
+	case len(l.params) > 0:
+		return fill(template, l.params), template
+	default:
+		return template, template
+	}
+}
+
+// maxParams bounds the parameters of one message.
+const maxParams = 64
+
+// fill puts the parameters into the template: %s and its like, %(name)s, {0},
+// {} and {name}, as the languages of the SDKs write them. A place without a
+// parameter stays as it is.
+func fill(template string, raw []byte) string {
+	list, named := readParams(raw)
+	if len(list) == 0 && len(named) == 0 {
+		return template
+	}
+	if strings.Contains(template, "%") {
+		return fillPercent(template, list, named)
+	}
+	return fillBraces(template, list, named)
+}
+
+func readParams(raw []byte) (list []string, named map[string]string) {
+	d := jx.DecodeBytes(raw)
+	text := func() (string, error) {
+		switch d.Next() {
+		case jx.Object, jx.Array, jx.Null: // shown as written
+			raw, err := d.Raw()
+			return string(lenient.Cut(bytes.TrimSpace(raw), lenient.MaxText)), err
+		default:
+			return lenient.Text(d)
+		}
+	}
+	// raw has been validated, so the errors below cannot come up.
+	switch d.Next() {
+	case jx.Array:
+		_ = lenient.Array(d, d, func(*jx.Decoder) error {
+			param, err := text()
+			if len(list) < maxParams {
+				list = append(list, param)
+			}
+			return err
+		})
+	case jx.Object:
+		named = map[string]string{}
+		_ = lenient.Object(d, d, func(_ *jx.Decoder, key []byte) error {
+			name := string(key)
+			param, err := text()
+			if len(named) < maxParams {
+				named[name] = param
+			}
+			return err
+		})
+	default:
+		if param, _ := text(); param != "" {
+			list = []string{param}
+		}
+	}
+	return list, named
+}
+
+// fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign.
+func fillPercent(template string, list []string, named map[string]string) string {
+	var b strings.Builder
+	for next := 0; template != "" && b.Len() < lenient.MaxText; {
+		before, rest, found := strings.Cut(template, "%")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		if strings.HasPrefix(rest, "%") {
+			b.WriteByte('%')
+			template = rest[1:]
+			continue
+		}
+		name, tail := "", rest
+		if strings.HasPrefix(tail, "(") {
+			name, tail, _ = strings.Cut(tail[1:], ")")
+		}
+		verb := strings.TrimLeft(tail, "#0- +.123456789*lhjzt")
+		param, ok := named[name]
+		if name == "" && next < len(list) {
+			param, ok = list[next], true
+		}
+		if !ok || verb == "" || !isLetter(verb[0]) {
+			b.WriteByte('%')
+			template = rest
+			continue
+		}
+		next++
+		b.WriteString(param)
+		template = verb[1:]
+	}
+	return b.String()
+}
+
+// fillBraces fills {}, {0}, {0:N2} and {name}.
+func fillBraces(template string, list []string, named map[string]string) string {
+	var b strings.Builder
+	for next := 0; template != "" && b.Len() < lenient.MaxText; {
+		before, rest, found := strings.Cut(template, "{")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		inside, after, closed := strings.Cut(rest, "}")
+		name, _, _ := strings.Cut(inside, ":")
+		param, ok := named[name]
+		if name == "" && next < len(list) {
+			param, ok = list[next], true
+			next++
+		} else if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(list) {
+			param, ok = list[i], true
+		}
+		if !closed || !ok {
+			b.WriteByte('{')
+			template = rest
+			continue
+		}
+		b.WriteString(param)
+		template = after
+	}
+	return b.String()
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -1,0 +1,165 @@
+package sentry
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// maxQuery bounds the pairs of a query that came as a list or an object.
+const maxQuery = 200
+
+func (p *parser) request(key []byte) error {
+	switch string(key) {
+	case "url":
+		return p.bytes(&p.url)
+	case "method":
+		method, err := lenient.Text(&p.dec)
+		p.draft.Method = strings.ToUpper(method)
+		return err
+	case "query_string":
+		return p.readQuery()
+	case "headers":
+		p.draft.Context.Headers = nil
+		return p.pairs((*parser).addHeader)
+	case "env":
+		return p.object((*parser).env)
+	default: // cookies and bodies are never kept
+		return p.dec.Skip()
+	}
+}
+
+// readQuery reads the three forms of a query: a text, an object, a list of
+// pairs. The latter two are written as a text.
+func (p *parser) readQuery() error {
+	p.query, p.queryPairs = nil, 0
+	switch p.dec.Next() {
+	case jx.Array, jx.Object:
+		return p.pairs((*parser).addQuery)
+	default:
+		return p.bytes(&p.query)
+	}
+}
+
+func (p *parser) addQuery(key, value []byte) {
+	if p.queryPairs++; p.queryPairs > maxQuery {
+		return
+	}
+	if len(p.query) > 0 {
+		p.query = append(p.query, '&')
+	}
+	p.query = append(p.query, url.QueryEscape(string(key))...)
+	p.query = append(p.query, '=')
+	p.query = append(p.query, url.QueryEscape(string(value))...)
+}
+
+func (p *parser) addHeader(key, value []byte) {
+	if len(p.draft.Context.Headers) < ingest.MaxTags {
+		p.draft.Context.Headers = append(p.draft.Context.Headers, ingest.Pair{Key: string(key), Value: string(value)})
+	}
+}
+
+func (p *parser) env(key []byte) error {
+	if string(key) != "REMOTE_ADDR" {
+		return p.dec.Skip()
+	}
+	return p.bytes(&p.remoteAddr)
+}
+
+func (p *parser) user(key []byte) error {
+	switch string(key) {
+	case "id":
+		return p.set(&p.draft.UserID)
+	case "ip_address":
+		return p.bytes(&p.userIP)
+	default:
+		return p.dec.Skip()
+	}
+}
+
+// uri is the request's URL with the query, without the fragment.
+func (p *parser) uri() string {
+	u, _, _ := strings.Cut(string(p.url), "#")
+	if u == "" || strings.Contains(u, "?") {
+		return u
+	}
+	query := strings.TrimPrefix(string(p.query), "?")
+	if query == "" {
+		return u
+	}
+	return u + "?" + query
+}
+
+// ip is the address of the user: the one that was sent; the sender's where the
+// SDK asks for that or runs in the user's browser; else the one that the
+// application's server saw.
+func (p *parser) ip(sender netip.Addr) netip.Addr {
+	if addr := body.ParseAddr(string(p.userIP)); addr.IsValid() {
+		return addr
+	}
+	if string(p.inferIP) != "never" && (string(p.userIP) == "{{auto}}" ||
+		string(p.inferIP) == "auto" || p.draft.Context.Platform == "javascript") {
+		return sender
+	}
+	return body.ParseAddr(string(p.remoteAddr))
+}
+
+// pairs reads an object, or a list of two-element lists, and calls add for
+// each pair. The value may be a list itself, as PHP sends headers: its first
+// text counts.
+func (p *parser) pairs(add func(p *parser, key, value []byte)) error {
+	switch p.dec.Next() {
+	case jx.Object:
+		return p.object(func(p *parser, key []byte) error {
+			value, err := p.scalarOrFirst()
+			if value != nil {
+				add(p, lenient.Cut(key, lenient.MaxText), value)
+			}
+			return err
+		})
+	case jx.Array:
+		return p.array(func(p *parser) error { return p.readPair(add) })
+	default:
+		return p.dec.Skip()
+	}
+}
+
+func (p *parser) readPair(add func(p *parser, key, value []byte)) error {
+	p.pair, p.pairLen = [2][]byte{}, 0
+	err := p.array(func(p *parser) error {
+		if p.pairLen >= len(p.pair) {
+			return p.dec.Skip()
+		}
+		value, err := p.scalarOrFirst()
+		p.pair[p.pairLen] = value
+		p.pairLen++
+		return err
+	})
+	if err == nil && p.pair[0] != nil && p.pair[1] != nil {
+		add(p, p.pair[0], p.pair[1])
+	}
+	return err
+}
+
+// scalarOrFirst reads a scalar, or the first scalar of a list; nil for
+// anything else.
+func (p *parser) scalarOrFirst() ([]byte, error) {
+	if p.dec.Next() != jx.Array {
+		return lenient.Bytes(&p.dec)
+	}
+	var first []byte
+	err := p.array(func(p *parser) error {
+		text, err := lenient.Bytes(&p.dec)
+		if first == nil {
+			first = text
+		}
+		return err
+	})
+	return first, err
+}
