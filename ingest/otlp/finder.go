@@ -1,0 +1,210 @@
+package otlp
+
+import (
+	"crypto/sha256"
+	encoding64 "encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+	"unsafe"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+)
+
+// exceptionEvent is the name of span events that are errors.
+const exceptionEvent = "exception"
+
+// record is a log record or a span event.
+type record struct {
+	raw            []byte // all of its bytes
+	time, observed int64  // nanoseconds since 1970
+	severity       int64
+	severityText   string
+	body           value
+	attrs          []attr
+
+	traceID, spanID []byte
+	binaryIDs       bool // else they are hex digits
+}
+
+// span is what the events of a span inherit.
+type span struct {
+	name            string
+	attrs           []attr
+	traceID, spanID []byte
+	binaryIDs       bool
+}
+
+// finder finds the errors of one request.
+type finder struct {
+	signal *signal
+	body   *body.Body
+	drafts []ingest.Draft
+	seen   map[[16]byte]uint64 // how often the same bytes came in this request
+
+	resource resource
+	scope    string
+
+	attrs, spanAttrs []attr // room that is used again
+}
+
+// read walks the request and keeps a draft of each error.
+func (f *finder) read(request []byte, enc encoding) error {
+	var err error
+	if enc == jsonText {
+		err = f.readJSON(request)
+	} else {
+		err = f.readProto(request)
+	}
+	var told *errata.Error
+	if err == nil || errors.As(err, &told) {
+		return err
+	}
+	form := "protobuf"
+	if enc == jsonText {
+		form = "JSON"
+	}
+	return errata.Errorf(errata.KindInvalidBody, "the body is not a valid %s request of %s", form, f.signal.path).Because(root(err))
+}
+
+// root is the end of an error chain: a deep document makes the chain long.
+func root(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+// draftSize is what a draft takes beside its texts.
+const draftSize = int(unsafe.Sizeof(ingest.Draft{})) + 256
+
+// add keeps a draft under an id made of the bytes it came from: those of the
+// resource, of the record, and its place among equal ones.
+func (f *finder) add(d ingest.Draft, parts ...[]byte) error {
+	if len(f.drafts) == maxErrors {
+		return errata.Errorf(errata.KindBodyTooLarge, "the request holds more than %d errors; send smaller batches", maxErrors)
+	}
+	size := draftSize
+	h := sha256.New()
+	h.Write(f.resource.digest[:])
+	for _, part := range parts {
+		size += len(part)
+		h.Write(encoding64.AppendUvarint(nil, uint64(len(part))))
+		h.Write(part)
+	}
+	if err := f.body.Charge(size); err != nil {
+		return err
+	}
+	var sum [sha256.Size]byte
+	content := [16]byte(h.Sum(sum[:0])[:16])
+	if f.seen == nil {
+		f.seen = map[[16]byte]uint64{}
+	}
+	if ordinal := f.seen[content]; ordinal > 0 {
+		h.Write(encoding64.AppendUvarint(nil, ordinal))
+		h.Sum(sum[:0])
+	}
+	f.seen[content]++
+	d.ClientID = "o-" + hex.EncodeToString(sum[:16])
+	f.drafts = append(f.drafts, d)
+	return nil
+}
+
+// log keeps a log record if it is an error.
+func (f *finder) log(rec *record) error {
+	if !rec.isError() {
+		return nil
+	}
+	m := mapping{}
+	m.begin(&f.resource, f.scope, "otlp-log")
+	m.attributes(rec.attrs)
+	d := m.finish(rec.body)
+	d.Level = rec.level()
+	d.Time = timeOf(rec.time, rec.observed)
+	d.Context.TraceID, d.Context.SpanID = idText(rec.traceID, rec.binaryIDs), idText(rec.spanID, rec.binaryIDs)
+	return f.add(d, rec.raw)
+}
+
+// spanEvent keeps an exception that a span recorded. What the span knows of
+// the request counts where the event does not say it itself.
+func (f *finder) spanEvent(s *span, rec *record) error {
+	m := mapping{}
+	m.begin(&f.resource, f.scope, "otlp-span")
+	m.attributes(s.attrs)
+	m.attributes(rec.attrs)
+	d := m.finish(value{})
+	d.Level = errata.LevelError
+	d.Time = timeOf(rec.time, 0)
+	d.Context.Transaction = keep(s.name)
+	d.Context.TraceID, d.Context.SpanID = idText(s.traceID, s.binaryIDs), idText(s.spanID, s.binaryIDs)
+	return f.add(d, s.traceID, s.spanID, rec.raw)
+}
+
+// Severity numbers: each level has four.
+const (
+	severityInfo  = 9
+	severityWarn  = 13
+	severityError = 17
+	severityFatal = 21
+)
+
+// isError says whether the record is an error: by what it carries, or by its
+// severity.
+func (r *record) isError() bool {
+	if r.severity >= severityError {
+		return true
+	}
+	if level, _ := errata.ParseLevel(r.severityText); r.severity == 0 && level >= errata.LevelError {
+		return true
+	}
+	for i := range r.attrs {
+		if key := r.attrs[i].key; key == "exception.type" || key == "exception.message" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *record) level() errata.Level {
+	switch n := r.severity; {
+	case n >= severityFatal:
+		return errata.LevelFatal
+	case n >= severityError:
+		return errata.LevelError
+	case n >= severityWarn:
+		return errata.LevelWarning
+	case n >= severityInfo:
+		return errata.LevelInfo
+	case n > 0:
+		return errata.LevelDebug
+	}
+	if level, known := errata.ParseLevel(r.severityText); known {
+		return level
+	}
+	return errata.LevelError
+}
+
+func timeOf(nanos, observed int64) time.Time {
+	if nanos <= 0 {
+		nanos = observed
+	}
+	if nanos <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos).UTC()
+}
+
+// maxID bounds a trace or span id as text.
+const maxID = 64
+
+func idText(id []byte, binary bool) string {
+	if len(id) > maxID {
+		return ""
+	}
+	if binary {
+		return hex.EncodeToString(id)
+	}
+	return string(id)
+}

@@ -1,0 +1,299 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+var errNotObject = errors.New("the body is not a JSON object")
+
+// readJSON walks an export request. Ids are hex digits, 64-bit numbers are
+// strings or numbers, enumerations may be names, unknown fields pass.
+func (f *finder) readJSON(request []byte) error {
+	d := jx.DecodeBytes(request)
+	if d.Next() != jx.Object {
+		return errNotObject
+	}
+	err := eachRaw(d, f.signal.resources, func(part []byte) error {
+		f.begin(nil, nil)
+		if err := find(part, "resource", f.jsonResource); err != nil {
+			return err
+		}
+		return eachRaw(jx.DecodeBytes(part), f.signal.scopes, f.jsonScope)
+	})
+	if err == nil && !lenient.AtEnd(d) {
+		return errors.New("there is more after the request")
+	}
+	return err
+}
+
+func (f *finder) jsonResource(d *jx.Decoder) error {
+	resource, err := d.Raw()
+	if err != nil {
+		return err
+	}
+	attrs := f.attrs[:0]
+	err = find(resource, "attributes", func(d *jx.Decoder) (err error) {
+		attrs, err = jsonAttrs(attrs, d)
+		return err
+	})
+	f.begin(resource, attrs)
+	f.attrs = attrs
+	return err
+}
+
+func (f *finder) jsonScope(part []byte) error {
+	f.scope = ""
+	err := find(part, "scope", func(d *jx.Decoder) error {
+		return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+			if string(key) != "name" {
+				return d.Skip()
+			}
+			return lenient.Set(d, &f.scope)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	read := f.jsonLog
+	if f.signal == &traces {
+		read = f.jsonSpan
+	}
+	return eachRaw(jx.DecodeBytes(part), f.signal.records, read)
+}
+
+func (f *finder) jsonLog(raw []byte) error {
+	d := jx.DecodeBytes(raw)
+	rec := record{raw: raw, attrs: f.attrs[:0]}
+	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+		switch camel(key) {
+		case "timeUnixNano":
+			rec.time, err = lenient.Int(d)
+		case "observedTimeUnixNano":
+			rec.observed, err = lenient.Int(d)
+		case "severityNumber":
+			rec.severity, err = severity(d)
+		case "severityText":
+			rec.severityText, err = lenient.Text(d)
+		case "body":
+			rec.body, err = jsonValue(d)
+		case "attributes":
+			rec.attrs, err = jsonAttrs(rec.attrs[:0], d)
+		case "traceId":
+			rec.traceID, err = lenient.Bytes(d)
+		case "spanId":
+			rec.spanID, err = lenient.Bytes(d)
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+	f.attrs = rec.attrs
+	if err != nil {
+		return err
+	}
+	return f.log(&rec)
+}
+
+func (f *finder) jsonSpan(raw []byte) error {
+	d := jx.DecodeBytes(raw)
+	s := span{attrs: f.spanAttrs[:0]}
+	var events []record
+	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+		switch camel(key) {
+		case "traceId":
+			s.traceID, err = lenient.Bytes(d)
+		case "spanId":
+			s.spanID, err = lenient.Bytes(d)
+		case "name":
+			s.name, err = lenient.Text(d)
+		case "attributes":
+			s.attrs, err = jsonAttrs(s.attrs[:0], d)
+		case "events":
+			events = events[:0]
+			err = lenient.Array(d, d, func(d *jx.Decoder) error {
+				rec, isException, err := jsonEvent(d)
+				if isException {
+					events = append(events, rec)
+				}
+				return err
+			})
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+	f.spanAttrs = s.attrs
+	for i := range events {
+		if err == nil {
+			err = f.spanEvent(&s, &events[i])
+		}
+	}
+	return err
+}
+
+func jsonEvent(d *jx.Decoder) (rec record, isException bool, err error) {
+	raw, err := d.Raw()
+	if err != nil {
+		return rec, false, err
+	}
+	rec.raw = raw
+	inner := jx.DecodeBytes(raw)
+	err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) (err error) {
+		switch camel(key) {
+		case "timeUnixNano":
+			rec.time, err = lenient.Int(d)
+		case "name":
+			var name []byte
+			name, err = lenient.Bytes(d)
+			isException = string(name) == exceptionEvent
+		case "attributes":
+			rec.attrs, err = jsonAttrs(rec.attrs[:0], d)
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+	return rec, isException, err
+}
+
+// severity reads a number, or the name of the enumeration.
+func severity(d *jx.Decoder) (int64, error) {
+	word, err := lenient.Bytes(d)
+	name, named := strings.CutPrefix(string(word), "SEVERITY_NUMBER_")
+	if err != nil || !named {
+		return lenient.ParseInt(word), err
+	}
+	step := int64(0) // the names go ERROR, ERROR2, ERROR3, ERROR4
+	if last := len(name) - 1; last > 0 && name[last] >= '2' && name[last] <= '4' {
+		step, name = int64(name[last]-'1'), name[:last]
+	}
+	for i, level := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} {
+		if name == level {
+			return int64(4*i) + 1 + step, nil
+		}
+	}
+	return 0, nil
+}
+
+func jsonAttrs(attrs []attr, d *jx.Decoder) ([]attr, error) {
+	err := lenient.Array(d, d, func(d *jx.Decoder) error {
+		a, _, err := jsonElement(d)
+		attrs = append(attrs, a)
+		return err
+	})
+	return attrs, err
+}
+
+// jsonElement reads {"key":…,"value":{…}}, or a bare AnyValue, which has no key.
+func jsonElement(d *jx.Decoder) (a attr, isPair bool, err error) {
+	if d.Next() != jx.Object {
+		return a, false, d.Skip()
+	}
+	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+		switch string(key) {
+		case "key":
+			isPair = true
+			a.key, err = lenient.Text(d)
+		case "value":
+			a.value, err = jsonValue(d)
+		default:
+			err = a.value.jsonField(d, key)
+		}
+		return err
+	})
+	return a, isPair, err
+}
+
+func jsonValue(d *jx.Decoder) (v value, err error) {
+	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) error { return v.jsonField(d, key) })
+	return v, err
+}
+
+// jsonField reads one key of an AnyValue.
+func (v *value) jsonField(d *jx.Decoder, key []byte) error {
+	name := camel(key)
+	switch name {
+	case "arrayValue", "kvlistValue":
+		raw, err := d.Raw()
+		*v = value{kind: nestedJSON, bytes: raw}
+		return err
+	case "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue":
+	default:
+		return d.Skip()
+	}
+	if name == "stringValue" && d.Next() == jx.String {
+		whole, err := d.Str()
+		*v = value{kind: text, text: whole}
+		return err
+	}
+	word, err := lenient.Bytes(d)
+	if err != nil || word == nil {
+		return err
+	}
+	switch name {
+	case "stringValue":
+		*v = value{kind: text, text: string(word)}
+	case "boolValue":
+		*v = value{kind: boolean}
+		if string(word) == "true" {
+			v.bits = 1
+		}
+	case "intValue":
+		*v = value{kind: integer, bits: uint64(lenient.ParseInt(word))}
+	case "doubleValue":
+		f, _ := strconv.ParseFloat(string(word), 64)
+		*v = value{kind: double, bits: math.Float64bits(f)}
+	case "bytesValue":
+		decoded, _ := base64.StdEncoding.DecodeString(string(word))
+		*v = value{kind: binary, bytes: decoded}
+	}
+	return nil
+}
+
+// find calls read for the value of one key of an object.
+func find(object []byte, name string, read func(d *jx.Decoder) error) error {
+	d := jx.DecodeBytes(object)
+	return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+		if camel(key) != name {
+			return d.Skip()
+		}
+		return read(d)
+	})
+}
+
+// eachRaw calls visit for each element of the array under one key.
+func eachRaw(d *jx.Decoder, name string, visit func(element []byte) error) error {
+	return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+		if camel(key) != name {
+			return d.Skip()
+		}
+		return lenient.Array(d, d, func(d *jx.Decoder) error {
+			element, err := d.Raw()
+			if err != nil {
+				return err
+			}
+			return visit(element)
+		})
+	})
+}
+
+// camel is the key in lowerCamelCase; JSON protobuf may also use the names of
+// the .proto file.
+func camel(key []byte) string {
+	name := string(key)
+	for {
+		before, after, found := strings.Cut(name, "_")
+		if !found || after == "" {
+			return name
+		}
+		name = before + strings.ToUpper(after[:1]) + after[1:]
+	}
+}

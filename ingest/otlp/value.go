@@ -1,0 +1,205 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/VictoriaMetrics/easyproto"
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// attr is an attribute of a resource, a record, a span or an event.
+type attr struct {
+	key   string
+	value value
+}
+
+type kind uint8
+
+const (
+	absent kind = iota
+	text
+	boolean
+	integer
+	double
+	binary
+	nestedProto // an array or a list of pairs as protobuf
+	nestedJSON  // the same as JSON
+)
+
+// value is an AnyValue. Strings and bytes are parts of the body, which is
+// reused: what is kept of them must be copied.
+type value struct {
+	kind  kind
+	text  string
+	bytes []byte
+	bits  uint64
+}
+
+// scalar says whether the value is a plain one.
+func (v value) scalar() bool { return v.kind >= text && v.kind <= double }
+
+// String is the value as a person reads it, in a string of its own: a plain
+// value as it is, bytes as base64, anything nested as JSON.
+func (v value) String() string {
+	switch v.kind {
+	case text:
+		return keep(v.text)
+	case boolean:
+		return strconv.FormatBool(v.bits != 0)
+	case integer:
+		return strconv.FormatInt(int64(v.bits), 10)
+	case double:
+		return strconv.FormatFloat(math.Float64frombits(v.bits), 'g', -1, 64)
+	case binary:
+		return base64.StdEncoding.EncodeToString(lenient.Cut(v.bytes, lenient.MaxText))
+	case nestedProto, nestedJSON:
+		var e jx.Encoder
+		v.write(&e, 0)
+		return string(lenient.Cut(e.Bytes(), lenient.MaxText))
+	default:
+		return ""
+	}
+}
+
+// int is the value as a whole number, 0 where it is none.
+func (v value) int() int64 {
+	switch v.kind {
+	case integer:
+		return int64(v.bits)
+	case text, double:
+		return lenient.ParseInt([]byte(v.String()))
+	default:
+		return 0
+	}
+}
+
+// write writes the value as plain JSON. Nothing is written below the depth
+// that events may have, nor far past the length that is kept.
+func (v value) write(e *jx.Encoder, depth int) {
+	if depth > ingest.MaxDepth || len(e.Bytes()) > lenient.MaxText {
+		e.Null()
+		return
+	}
+	switch v.kind {
+	case text:
+		e.Str(v.text)
+	case boolean:
+		e.Bool(v.bits != 0)
+	case integer:
+		e.Int64(int64(v.bits))
+	case double:
+		if f := math.Float64frombits(v.bits); math.IsNaN(f) || math.IsInf(f, 0) {
+			e.Str(v.String())
+		} else {
+			e.Float64(f)
+		}
+	case binary:
+		e.Str(v.String())
+	case nestedProto:
+		writeProto(e, v.bytes, depth+1)
+	case nestedJSON:
+		writeJSON(e, v.bytes, depth+1)
+	default:
+		e.Null()
+	}
+}
+
+// writeProto writes an AnyValue that is an array or a list of pairs.
+func writeProto(e *jx.Encoder, any []byte, depth int) {
+	var fc easyproto.FieldContext
+	for len(any) > 0 {
+		var err error
+		if any, err = fc.NextField(any); err != nil {
+			break
+		}
+		inner, ok := fc.MessageData()
+		switch {
+		case ok && fc.FieldNum == fieldArray:
+			e.ArrStart()
+			_ = each(inner, func(fc *easyproto.FieldContext) error {
+				if element, ok := fc.MessageData(); ok && fc.FieldNum == 1 {
+					v, _ := protoValue(element)
+					v.write(e, depth)
+				}
+				return nil
+			})
+			e.ArrEnd()
+			return
+		case ok && fc.FieldNum == fieldPairs:
+			e.ObjStart()
+			_ = each(inner, func(fc *easyproto.FieldContext) error {
+				if pair, ok := fc.MessageData(); ok && fc.FieldNum == 1 {
+					a, _ := protoAttr(pair)
+					e.FieldStart(a.key)
+					a.value.write(e, depth)
+				}
+				return nil
+			})
+			e.ObjEnd()
+			return
+		}
+	}
+	e.Null()
+}
+
+// writeJSON does the same for the JSON form: {"values":[…]}, where the values
+// of a list of pairs have keys.
+func writeJSON(e *jx.Encoder, list []byte, depth int) {
+	d := jx.DecodeBytes(list)
+	var values []attr
+	pairs := false
+	_ = lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+		if string(key) != "values" {
+			return d.Skip()
+		}
+		return lenient.Array(d, d, func(d *jx.Decoder) error {
+			a, isPair, err := jsonElement(d)
+			pairs = pairs || isPair
+			values = append(values, a)
+			return err
+		})
+	})
+	if pairs {
+		e.ObjStart()
+	} else {
+		e.ArrStart()
+	}
+	for _, a := range values {
+		if pairs {
+			e.FieldStart(a.key)
+		}
+		a.value.write(e, depth)
+	}
+	if pairs {
+		e.ObjEnd()
+	} else {
+		e.ArrEnd()
+	}
+}
+
+// keep copies a text out of the body, bounded.
+func keep(text string) string {
+	if len(text) > lenient.MaxText {
+		return string(lenient.Cut([]byte(text[:lenient.MaxText+1]), lenient.MaxText))
+	}
+	return strings.Clone(text)
+}
+
+// maxStack bounds the text of a stack trace. Java's are the longest in honest
+// use, with some tens of kilobytes.
+const maxStack = 256 << 10
+
+// stack is the value as the text of a stack trace, which may be longer than
+// what is kept, in a string of its own.
+func (v value) stack() string {
+	if v.kind != text {
+		return ""
+	}
+	return strings.Clone(v.text[:min(len(v.text), maxStack)])
+}
