@@ -1,0 +1,227 @@
+package native
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+)
+
+// batch reads the events of one request.
+type batch struct {
+	body *body.Body
+	in   *bufio.Reader
+	buf  *body.Buffer // the event being read
+
+	count    int // events seen
+	drafts   []ingest.Draft
+	indexes  []int // of each draft in the request
+	rejected []rejection
+}
+
+// readSize is the read buffer; most single events fit.
+const readSize = 16 << 10
+
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readSize) }}
+
+func newBatch(b *body.Body) *batch {
+	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: body.GetBuffer()}
+	t.in.Reset(b)
+	return t
+}
+
+func (t *batch) free() {
+	t.in.Reset(nil)
+	readers.Put(t.in)
+	t.buf.Free()
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// read reads the whole body. An error refuses the request; what is wrong with
+// one event of several is kept in rejected.
+func (t *batch) read() error {
+	if head, _ := t.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
+		_, _ = t.in.Discard(len(byteOrderMark))
+	}
+	switch c, err := t.peek(); {
+	case err == io.EOF:
+		return malformed("the body is empty; send a JSON object, an array, or objects line by line")
+	case err != nil:
+		return err
+	case c == '[':
+		return t.array()
+	case c == '{':
+		return t.lines()
+	default:
+		return malformed("the body begins neither with a JSON object nor with an array")
+	}
+}
+
+// lines reads objects line by line. A first line that is the beginning of an
+// object written over several lines makes the whole body one event.
+func (t *batch) lines() error {
+	over, err := t.line()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if err == nil && !over && depthAtEnd(t.buf.B) != 0 {
+		next, err := t.peek()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if next != '{' || continues(t.buf.B) {
+			return t.whole()
+		}
+	}
+	for {
+		if last := err == io.EOF; len(bytes.TrimSpace(t.buf.B)) > 0 || over {
+			if taken := t.take(over, false); taken != nil {
+				return taken
+			}
+			if last {
+				return nil
+			}
+		} else if last {
+			return nil
+		}
+		if over, err = t.line(); err != nil && err != io.EOF {
+			return err
+		}
+	}
+}
+
+// line reads the next line into the buffer. over says that it
+// was too long and was read past. The error is io.EOF with the last line.
+func (t *batch) line() (over bool, err error) {
+	t.buf.B = t.buf.B[:0]
+	for {
+		part, err := t.in.ReadSlice('\n')
+		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
+			return over, err
+		}
+		if over = over || len(t.buf.B)+len(part) > ingest.MaxEvent+1; !over {
+			if err := t.body.Grow(t.buf, len(part)); err != nil {
+				return over, err
+			}
+			t.buf.B = append(t.buf.B, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return over, err
+		}
+	}
+}
+
+// continues says whether JSON goes on behind the text: an object written over
+// several lines may have a line that begins with a brace.
+func continues(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && bytes.IndexByte([]byte(":,[{"), text[len(text)-1]) >= 0
+}
+
+// whole reads the rest of the body as one event.
+func (t *batch) whole() error {
+	for {
+		if err := t.body.Grow(t.buf, 1); err != nil {
+			return err
+		}
+		room := t.buf.B[len(t.buf.B):cap(t.buf.B)]
+		n, err := t.in.Read(room)
+		t.buf.B = t.buf.B[:len(t.buf.B)+n]
+		if over := len(t.buf.B) > ingest.MaxEvent; over || err == io.EOF {
+			return t.take(over, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// array reads an array. Broken JSON anywhere refuses the whole request: behind
+// it nobody knows where the next event begins.
+func (t *batch) array() error {
+	_, _ = t.in.Discard(1)
+	c, err := t.peek()
+	for c != ']' && err == nil {
+		var over bool
+		if over, err = t.value(); err != nil {
+			break
+		}
+		if err = t.take(over, true); err != nil {
+			return err
+		}
+		if c, err = t.peek(); err != nil || c == ']' {
+			break
+		}
+		if c != ',' {
+			return malformed("there is no comma between two events of the array")
+		}
+		_, _ = t.in.Discard(1)
+		if c, err = t.peek(); c == ']' {
+			return malformed("the array ends with a comma")
+		}
+	}
+	if err == io.EOF {
+		return malformed("the array is not complete")
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = t.in.Discard(1)
+	if _, err := t.peek(); err == nil {
+		return malformed("there is more after the array")
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// take keeps or rejects the event in the buffer. strict makes broken JSON an
+// error of the whole request.
+func (t *batch) take(over, strict bool) error {
+	index := t.count
+	if t.count++; t.count > ingest.MaxBatch {
+		return errata.Errorf(errata.KindBodyTooLarge, "the body holds more than %d events; send them in several requests", ingest.MaxBatch)
+	}
+	var draft ingest.Draft
+	var refused error
+	if over {
+		refused = body.PartTooLarge("the event", ingest.MaxEvent)
+	} else if draft, refused = readEvent(t.buf.B); refused == nil {
+		if err := t.body.Charge(len(t.buf.B)); err != nil {
+			return err
+		}
+		t.drafts = append(t.drafts, draft)
+		t.indexes = append(t.indexes, index)
+		return nil
+	}
+	var told *errata.Error
+	if !errors.As(refused, &told) {
+		return refused
+	}
+	if strict && told.Kind == errata.KindInvalidBody {
+		return errata.Errorf(errata.KindInvalidBody, "event %d of the array: %s; nothing was stored", index, told.Message).Because(told)
+	}
+	t.rejected = append(t.rejected, rejection{index, told})
+	return nil
+}
+
+// peek gives the next byte that is no white space, without reading it.
+func (t *batch) peek() (byte, error) {
+	for {
+		c, err := t.in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return c, t.in.UnreadByte()
+		}
+	}
+}
+
+func malformed(what string) *errata.Error { return errata.Errorf(errata.KindInvalidBody, "%s", what) }

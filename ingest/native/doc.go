@@ -1,0 +1,28 @@
+// Package native is the door for applications that send errors as plain JSON.
+// It serves
+//
+//	POST /api/v1/events
+//
+// whose body is one object, an array of objects, or objects line by line, told
+// apart by the body itself and never by its content type. Fields:
+//
+//	id               text, at most 64 bytes: the same id of a project counts once
+//	time             RFC 3339, or a number since 1970; default: when it arrives
+//	type             "system" or "database"; default: inferred
+//	level            debug … fatal, or a usual alias; default: error
+//	message          text; needed unless exception_class is given
+//	template         the message before its parameters were filled in
+//	exception_class  text
+//	file, line       where it happened; default: the last frame of the application
+//	request_uri, request_method, user_id, ip
+//	fingerprint      array of texts: signs instead of class, file and message
+//	frames           array of {file, line, function, module, in_app, args}, oldest call first
+//	payload          object of the application's own
+//
+// null means absent and other fields are ignored; project and key come from
+// the API key alone. A value of a wrong JSON type, an unknown type or level and
+// an event that says nothing reject that event, by index and with a reason; an
+// unreadable time or address is only left out, because the error counts more.
+//
+// The package must not scrub, sign or store.
+package native

@@ -1,0 +1,229 @@
+package native
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/body/stacktrace"
+)
+
+// maxID bounds an event's id.
+const maxID = 64
+
+// parser reads one event.
+type parser struct {
+	dec     jx.Decoder
+	draft   ingest.Draft
+	trace   stacktrace.Trace
+	frame   ingest.Frame
+	refused *errata.Error // the first reason to reject the event
+}
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// readEvent reads one event. The error is an *errata.Error: invalid_body for
+// broken JSON, another kind for an event that cannot be taken.
+func readEvent(document []byte) (ingest.Draft, error) {
+	var s scan
+	s.run(bytes.TrimLeft(document, " \t\r\n"))
+	if s.deepest > ingest.MaxDepth {
+		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event is nested deeper than %d levels", ingest.MaxDepth)
+	}
+	if s.values > ingest.MaxValues {
+		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event has more than %d values", ingest.MaxValues)
+	}
+	p := parsers.Get().(*parser)
+	defer p.free()
+	p.dec.ResetBytes(document)
+	isObject := p.dec.Next() == jx.Object
+	if err := lenient.Object(&p.dec, p, (*parser).field); err != nil {
+		return ingest.Draft{}, malformed("the event is not valid JSON")
+	}
+	if !lenient.AtEnd(&p.dec) {
+		return ingest.Draft{}, malformed("there is more after the event")
+	}
+	if !isObject {
+		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event is not a JSON object")
+	}
+	p.finish()
+	if p.refused != nil {
+		return ingest.Draft{}, p.refused
+	}
+	return p.draft, nil
+}
+
+func (p *parser) free() {
+	p.trace.Clear()
+	*p = parser{trace: p.trace}
+	parsers.Put(p)
+}
+
+func (p *parser) refuse(kind errata.Kind, format string, args ...any) {
+	if p.refused == nil {
+		p.refused = errata.Errorf(kind, format, args...)
+	}
+}
+
+// field reads one key of the event.
+func (p *parser) field(key []byte) error {
+	d := &p.draft
+	switch string(key) {
+	case "id":
+		return p.scalar("id", &d.ClientID)
+	case "time":
+		var text string
+		err := p.scalar("time", &text)
+		d.Time, _ = lenient.Time(text)
+		return err
+	case "type":
+		return p.book()
+	case "level":
+		return p.level()
+	case "message":
+		return p.text("message", &d.Message)
+	case "template":
+		return p.text("template", &d.Template)
+	case "exception_class":
+		return p.text("exception_class", &d.Class)
+	case "file":
+		return p.text("file", &d.File)
+	case "line":
+		return p.line()
+	case "request_uri":
+		return p.text("request_uri", &d.URI)
+	case "request_method":
+		return p.text("request_method", &d.Method)
+	case "user_id":
+		return p.scalar("user_id", &d.UserID)
+	case "ip":
+		var text string
+		err := p.text("ip", &text)
+		d.IP = body.ParseAddr(text)
+		return err
+	case "fingerprint":
+		return p.fingerprint()
+	case "frames":
+		return p.frames()
+	case "payload":
+		return p.payload()
+	default:
+		return p.dec.Skip()
+	}
+}
+
+// text reads a string. null is absent, any other type rejects the event.
+func (p *parser) text(name string, to *string) error {
+	if t := p.dec.Next(); t != jx.String && t != jx.Null {
+		p.refuse(errata.KindInvalidEvent, "%s must be a string", name)
+		return p.dec.Skip()
+	}
+	text, err := lenient.Text(&p.dec)
+	*to = text
+	return err
+}
+
+// scalar reads a string or a number as text.
+func (p *parser) scalar(name string, to *string) error {
+	if p.dec.Next() != jx.Number {
+		return p.text(name, to)
+	}
+	text, err := lenient.Text(&p.dec)
+	*to = text
+	return err
+}
+
+func (p *parser) book() error {
+	var name string
+	if err := p.text("type", &name); err != nil {
+		return err
+	}
+	book, ok := errata.ParseBook(name)
+	if !ok && name != "" {
+		p.refuse(errata.KindInvalidType, "type must be system or database")
+	}
+	p.draft.Book = book
+	return nil
+}
+
+func (p *parser) level() error {
+	var name string
+	if err := p.text("level", &name); err != nil {
+		return err
+	}
+	level, ok := errata.ParseLevel(name)
+	if !ok && name != "" {
+		p.refuse(errata.KindInvalidLevel, "level must be one of %s", strings.Join(errata.Levels, ", "))
+	}
+	p.draft.Level = level
+	return nil
+}
+
+// line reads a line number; PHP and shells send it as a string.
+func (p *parser) line() error {
+	var text string
+	if err := p.scalar("line", &text); err != nil {
+		return err
+	}
+	n := lenient.ParseInt([]byte(text))
+	if n < 0 || n == 0 && strings.Trim(text, "0") != "" {
+		p.refuse(errata.KindInvalidEvent, "line must be a whole number, 0 or more")
+	}
+	p.draft.Line = n
+	return nil
+}
+
+func (p *parser) fingerprint() error {
+	p.draft.Fingerprint = nil
+	if t := p.dec.Next(); t != jx.Array && t != jx.Null {
+		p.refuse(errata.KindInvalidEvent, "fingerprint must be an array of strings")
+	}
+	return lenient.Array(&p.dec, p, func(p *parser) error {
+		var part string
+		err := p.scalar("fingerprint", &part)
+		if part != "" && len(p.draft.Fingerprint) < ingest.MaxFingerprint {
+			p.draft.Fingerprint = append(p.draft.Fingerprint, part)
+		}
+		return err
+	})
+}
+
+func (p *parser) payload() error {
+	p.draft.Context.Extra = nil
+	switch p.dec.Next() {
+	case jx.Null:
+		return p.dec.Skip()
+	case jx.Object:
+		raw, err := p.dec.Raw()
+		p.draft.Context.Extra = bytes.Clone(bytes.TrimSpace(raw))
+		return err
+	default:
+		p.refuse(errata.KindInvalidEvent, "payload must be an object")
+		return p.dec.Skip()
+	}
+}
+
+// finish checks what depends on several fields and fills what can be derived.
+func (p *parser) finish() {
+	d := &p.draft
+	d.Context.Source = "native"
+	d.Method = strings.ToUpper(d.Method)
+	if len(d.ClientID) > maxID {
+		p.refuse(errata.KindInvalidEvent, "id must have at most %d bytes", maxID)
+	}
+	if strings.TrimSpace(d.Message) == "" && strings.TrimSpace(d.Class) == "" {
+		p.refuse(errata.KindInvalidEvent, "message or exception_class is needed")
+	}
+	if at := p.trace.Place(); d.File == "" && at.Known {
+		d.File, d.Line = at.File, at.Line
+	}
+	if frames := p.trace.Frames(); d.Class != "" || len(frames) > 0 {
+		d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}
+	}
+}

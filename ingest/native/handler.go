@@ -1,0 +1,121 @@
+package native
+
+import (
+	"net/http"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/door"
+)
+
+// Config is what the door needs.
+type Config = door.Config
+
+// Pattern is the path to mount the handler at, for any method.
+const Pattern = "/api/v1/events"
+
+// maxOpen bounds the body after decompression. All of it is kept until the
+// events are on disk, so it is the wire's limit and not the larger one.
+const maxOpen = ingest.MaxWireBody
+
+// Handler serves the native protocol. It is safe for concurrent use.
+type Handler struct{ door *door.Door }
+
+// New makes the handler. The error names the field of cfg that is wrong.
+func New(cfg Config) (*Handler, error) {
+	d, err := door.New("native", cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{door: d}, nil
+}
+
+// ServeHTTP takes one request. It answers when the events are on disk.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	requestID := h.door.RequestID(w)
+	outcome, err := h.take(w, r)
+	h.door.Done(r.Context(), requestID, err)
+	if err != nil {
+		refuse(w, requestID, door.Told(err))
+		return
+	}
+	accept(w, outcome)
+}
+
+// outcome is what became of a request's events.
+type outcome struct {
+	accepted int
+	rejected []rejection
+}
+
+// rejection is an event that was not taken.
+type rejection struct {
+	index int
+	err   *errata.Error
+}
+
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return outcome{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+	}
+	grant, err := h.door.ByToken(r)
+	if err != nil {
+		return outcome{}, err
+	}
+	b, err := h.door.Open(w, r, maxOpen)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer b.Close()
+	batch := newBatch(b)
+	defer batch.free()
+	if err := batch.read(); err != nil {
+		return outcome{}, err
+	}
+	out := outcome{rejected: batch.rejected}
+	if len(batch.drafts) > 0 {
+		receipt, err := h.door.Accept(r.Context(), grant, batch.drafts)
+		if err != nil {
+			return outcome{}, err
+		}
+		out.accepted = receipt.Accepted
+		for _, rejected := range receipt.Rejected {
+			out.rejected = append(out.rejected, rejection{batch.indexes[rejected.Index], rejected.Err})
+		}
+	}
+	if out.accepted == 0 {
+		return outcome{}, nothingTaken(out.rejected)
+	}
+	return out, nil
+}
+
+// nothingTaken is the error for a request without one good event. A single
+// event gives its own reason; broken JSON alone is a broken body; a refusal
+// that will pass by waiting must not look as if it would not.
+func nothingTaken(rejected []rejection) error {
+	if len(rejected) == 0 {
+		return errata.Errorf(errata.KindInvalidEvent, "the body holds no event")
+	}
+	first := rejected[0].err
+	if len(rejected) == 1 {
+		return first
+	}
+	kind := errata.KindInvalidEvent
+	if same(rejected) && (first.Kind == errata.KindInvalidBody || door.Passing(first.Kind)) {
+		kind = first.Kind
+	}
+	e := errata.Errorf(kind, "none of the %d events can be taken; details has the reason for each", len(rejected))
+	e.RetryAfter = first.RetryAfter
+	e.Details = described(rejected)
+	return e
+}
+
+func same(rejected []rejection) bool {
+	for _, r := range rejected {
+		if r.err.Kind != rejected[0].err.Kind {
+			return false
+		}
+	}
+	return true
+}
