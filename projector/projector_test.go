@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/testenv"
@@ -19,9 +17,7 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, testenv.GoleakOptions()...)
-}
+func TestMain(m *testing.M) { testenv.Main(m) }
 
 // ledger is a log with a projection on real engines.
 type ledger struct {
@@ -270,7 +266,7 @@ func TestOtherLogIsRefused(t *testing.T) {
 	if err := l.JetStream.DeleteStream(t.Context(), l.stream); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrations.Log(t.Context(), l.JetStream, migrations.LogConfig{Namespace: l.Namespace}); err != nil {
+	if err := migrations.Log(t.Context(), l.JetStream, migrations.LogConfig{Namespace: l.Namespace, MaxBytes: 16 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := projector.New(t.Context(), l.config()); !errors.Is(err, projector.ErrOtherLog) {

@@ -55,6 +55,7 @@ func (p *Projector) session(ctx context.Context) error {
 		return err
 	}
 	defer reader.Close()
+	p.status.Store(&Status{Checkpoint: cp})
 	s := &session{
 		p: p, committer: newCommitter(p, cp, known), window: newWindow(maxWindowIDs), start: cp,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
