@@ -94,6 +94,10 @@ var defaultScopes = map[Kind][]Scope{
 	KindOps:    {OpsRead},
 }
 
+// DefaultScopes are the scopes that a new key of the kind gets when it names
+// none; nil when it has to name them.
+func DefaultScopes(kind Kind) []Scope { return slices.Clone(defaultScopes[kind]) }
+
 // checkScopes returns the scopes of a new key, without repeats. Errors:
 // invalid_scope, naming the scope.
 func checkScopes(kind Kind, scopes []Scope) ([]Scope, error) {

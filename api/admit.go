@@ -1,0 +1,108 @@
+package api
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// errUnauthorized is the answer to a request without any key. It is the same
+// as for a key that does not work.
+var errUnauthorized = errata.Errorf(errata.KindUnauthorized,
+	"Send a valid API key in the header Authorization: Bearer KEY.")
+
+// admit lets the request pass, or says why not. A working key is never held
+// back by what others do from its address: at 256 bits there is nothing to
+// guess, so the limit on failures only has to keep failing cheap.
+func (s *service) admit(c *call, r route) error {
+	s.warnForwarded(c)
+	if r.Admission == AdmitAll || r.Admission == AdmitLocal && c.isLocal() {
+		return nil
+	}
+	key, err := s.Keys.Authenticate(bearer(c))
+	if errata.KindOf(err) == errata.KindUnauthorized {
+		if wait, ok := s.failedLimits.take(addressGroup(c.client())); !ok {
+			return tooMany(wait, "Too many requests without a valid API key came from this address.")
+		}
+		c.Writer.Header().Set("WWW-Authenticate", `Bearer realm="errata"`)
+		return errUnauthorized
+	}
+	if err != nil {
+		return err
+	}
+	c.key = key
+	if wait, ok := s.keyLimits.take(key.ID); !ok {
+		return tooMany(wait, "This key has used up its requests for now.")
+	}
+	if !key.Allows(r.Scope) {
+		err := errata.Errorf(errata.KindInsufficientScope, "This key does not hold the scope %s.", r.Scope)
+		err.Details = map[string]any{"scope": r.Scope}
+		return err
+	}
+	return nil
+}
+
+func tooMany(wait time.Duration, message string) error {
+	err := errata.Errorf(errata.KindRateLimited, "%s Wait as long as Retry-After says.", message)
+	err.RetryAfter = wait
+	return err
+}
+
+// bearer is the text of the key: Authorization: Bearer KEY, else X-Api-Key.
+func bearer(c *call) string {
+	scheme, key, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(key)
+	}
+	return strings.TrimSpace(c.GetHeader("X-Api-Key"))
+}
+
+// addressGroup is what one person can hold of the address space: an IPv4
+// address, or the /64 that every IPv6 connection comes with.
+func addressGroup(addr netip.Addr) netip.Prefix {
+	bits := 64
+	if addr.Is4() {
+		bits = 32
+	}
+	group, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // addresses nobody knows share one budget
+	}
+	return group
+}
+
+// forwardingHeaders are what proxies add.
+var forwardingHeaders = []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"}
+
+func (c *call) isForwarded() bool {
+	for _, name := range forwardingHeaders {
+		if c.Request.Header.Get(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocal reports whether the request comes from a program on this machine,
+// and not through a proxy that runs on it.
+func (c *call) isLocal() bool { return c.peer().IsLoopback() && !c.isForwarded() }
+
+// warnForwarded tells the operator, once, that a proxy is in front which is
+// not trusted: every caller then looks like the proxy.
+func (s *service) warnForwarded(c *call) {
+	if s.warnedForwarded.Load() || !c.isForwarded() {
+		return
+	}
+	peer := c.peer()
+	for _, prefix := range s.TrustedProxies {
+		if prefix.Contains(peer) {
+			return
+		}
+	}
+	if s.warnedForwarded.CompareAndSwap(false, true) {
+		s.Logger.Warn("a peer that is not trusted sends forwarding headers, which are ignored; if it is your proxy, name it in trusted-proxies",
+			"peer", peer.String())
+	}
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Defaults of the rates, for whoever reads the configuration. A rate of 0 in
+// Config switches the limit off, so New cannot fill these in itself.
+const (
+	// DefaultKeyRate is how many requests a minute one key may make.
+	DefaultKeyRate = 600
+	// DefaultFailedAuthRate is how many requests a minute one address may make
+	// without a working key before it is told to wait.
+	DefaultFailedAuthRate = 10
+)
+
+// Config is what the API needs. Required: Keys, Records, Health.
+type Config struct {
+	// Version is what the service calls itself, "" for "dev".
+	Version string
+	// PublicURL is how applications reach the service, for the DSN of new
+	// keys; "" to use the address that the administrator used.
+	PublicURL string
+
+	Keys    Keys
+	Records Records
+	Health  Health
+	// Metrics answers GET /metrics; nil: the path does not exist.
+	Metrics http.Handler
+	// Receivers take events. Those that are nil do not exist.
+	Receivers Receivers
+
+	// TrustedProxies are the peers whose forwarding headers are believed.
+	TrustedProxies []netip.Prefix
+	// KeyRate bounds the requests a minute of one key on the API, 0 for no limit.
+	KeyRate int
+	// FailedAuthRate bounds the requests a minute of one address that come
+	// without a working key, 0 for no limit.
+	FailedAuthRate int
+
+	// Logger gets one line per request and the causes of 5xx; nil for none.
+	Logger *slog.Logger
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+	// Random makes request ids and is read by many goroutines at once; nil for
+	// the system's.
+	Random io.Reader
+}
+
+// service is the API at work.
+type service struct {
+	Config
+	keyLimits    *limiter[string]
+	failedLimits *limiter[netip.Prefix]
+	// warnedForwarded is set once the operator was told about forwarding
+	// headers from a peer that is not trusted.
+	warnedForwarded atomic.Bool
+}
+
+// New makes the handler of all routes. The error names the wrong field.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	s := &service{
+		Config:       cfg,
+		keyLimits:    newLimiter[string](cfg.KeyRate, cfg.Now),
+		failedLimits: newLimiter[netip.Prefix](cfg.FailedAuthRate, cfg.Now),
+	}
+	gin.SetMode(gin.ReleaseMode) // debug mode prints to standard output
+	engine := gin.New()
+	// A redirect would make an SDK's POST a GET, or lose it.
+	engine.RedirectTrailingSlash = false
+	engine.RedirectFixedPath = false
+	engine.HandleMethodNotAllowed = true
+	var proxies []string
+	for _, prefix := range cfg.TrustedProxies {
+		proxies = append(proxies, prefix.String())
+	}
+	if err := engine.SetTrustedProxies(proxies); err != nil {
+		return nil, fmt.Errorf("api: TrustedProxies: %w", err)
+	}
+	s.mountReceivers(engine)
+	for _, r := range s.routes() {
+		engine.Handle(r.Method, r.Path, s.serve(r))
+		if r.Method == http.MethodGet {
+			engine.Handle(http.MethodHead, r.Path, s.serve(r))
+		}
+	}
+	engine.NoRoute(s.serve(noRoute))
+	engine.NoMethod(s.serve(noMethod))
+	return engine, nil
+}
+
+// check fills the defaults and finds what is missing.
+func (c *Config) check() error {
+	switch {
+	case c.Keys == nil:
+		return errors.New("Keys is missing")
+	case c.Records == nil:
+		return errors.New("Records is missing")
+	case c.Health == nil:
+		return errors.New("Health is missing")
+	case c.KeyRate < 0:
+		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
+	case c.FailedAuthRate < 0:
+		return fmt.Errorf("FailedAuthRate: %d is negative; 0 switches the limit off", c.FailedAuthRate)
+	}
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("PublicURL: %q is not http(s)://host", c.PublicURL)
+		}
+	}
+	for _, prefix := range c.TrustedProxies {
+		if !prefix.IsValid() {
+			return errors.New("TrustedProxies: holds an empty prefix")
+		}
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/errata-log/errata/access"
+)
+
+// call is one request on its way through the API.
+type call struct {
+	*gin.Context
+	service *service
+	// requestID is the caller's own when that is sane, else a new one.
+	requestID string
+	// key is who calls; the zero Key on open routes.
+	key access.Key
+}
+
+// answer is what a handler wants to be said. The zero status means 200.
+type answer struct {
+	status int
+	data   any
+	meta   any
+	// raw answers in another format than ours; then the rest is not used.
+	raw http.Handler
+}
+
+// serve is the way of every API request: prepare, admit, handle, respond, log.
+func (s *service) serve(r route) gin.HandlerFunc {
+	return func(gc *gin.Context) {
+		begun := s.Now()
+		c := &call{Context: gc, service: s, requestID: s.requestID(gc.GetHeader(requestIDHeader))}
+		defer s.logRequest(c, r, begun)
+		defer s.catch(c, r)
+		c.prepare()
+		if err := s.admit(c, r); err != nil {
+			c.fail(err)
+			return
+		}
+		a, err := r.handle(c)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		c.respond(a)
+	}
+}
+
+// requestIDHeader carries the id that ties an answer to lines of the log.
+const requestIDHeader = "X-Request-Id"
+
+// maxRequestID bounds an id that the caller brings; a UUID has 36 bytes, the
+// longest in common use 64.
+const maxRequestID = 64
+
+// requestID is the caller's id, or a new one when that is missing or could not
+// stand in a log or a shell safely.
+func (s *service) requestID(given string) string {
+	if saneID(given) {
+		return given
+	}
+	var raw [16]byte
+	if _, err := io.ReadFull(s.Random, raw[:]); err != nil {
+		return "unknown" // an answer without an id is better than none
+	}
+	return hex.EncodeToString(raw[:])
+}
+
+func saneID(id string) bool {
+	if id == "" || len(id) > maxRequestID {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// prepare sets the headers of every API answer. Answers are for programs: a
+// browser must neither guess their type, run, frame nor keep them.
+func (c *call) prepare() {
+	h := c.Writer.Header()
+	h.Set(requestIDHeader, c.requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// catch turns a panic into an answer.
+func (s *service) catch(c *call, r route) {
+	caught := recover()
+	if caught == nil {
+		return
+	}
+	cause := s.panicked(caught, r.Path, c.requestID)
+	if c.Writer.Written() {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+	c.fail(cause)
+}
+
+// logRequest writes the one line of a request: no query, no body, no key, no
+// text that the caller chose but an id that was checked.
+func (s *service) logRequest(c *call, r route, begun time.Time) {
+	level := slog.LevelInfo
+	if r.quiet {
+		level = slog.LevelDebug
+	}
+	s.Logger.LogAttrs(c.Request.Context(), level, "request",
+		slog.String("method", c.Request.Method),
+		slog.String("route", r.Path),
+		slog.Int("status", c.Writer.Status()),
+		slog.Duration("duration", s.Now().Sub(begun)),
+		slog.String("request_id", c.requestID))
+}
+
+// peer is the address of the socket, the zero Addr when it is not TCP.
+func (c *call) peer() netip.Addr {
+	peer, err := netip.ParseAddrPort(c.Request.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return peer.Addr().Unmap().WithZone("")
+}
+
+// client is the address that the request came from: that of the socket, or
+// what trusted proxies say.
+func (c *call) client() netip.Addr {
+	addr, err := netip.ParseAddr(c.ClientIP())
+	if err != nil {
+		return c.peer()
+	}
+	return addr.Unmap().WithZone("")
+}

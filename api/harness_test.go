@@ -1,0 +1,285 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var start = time.Date(2026, 11, 21, 3, 58, 25, 123e6, time.UTC)
+
+// clock is a clock that stands until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// records answers with what its fields do.
+type records struct {
+	list   func(ctx context.Context, query url.Values) (api.Page, error)
+	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error)
+}
+
+func (r *records) List(ctx context.Context, query url.Values) (api.Page, error) {
+	return r.list(ctx, query)
+}
+
+func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
+	return r.detail(ctx, book, signature)
+}
+
+// health answers with its fields.
+type health struct {
+	ready  error
+	checks []api.Check
+}
+
+func (h *health) Ready(context.Context) error        { return h.ready }
+func (h *health) Checks(context.Context) []api.Check { return h.checks }
+
+// log collects the lines of the service's own log.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// counting yields 0, 1, 2, … so that request ids are the same every time.
+type counting struct {
+	mu   sync.Mutex
+	next byte
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range p {
+		p[i] = c.next
+		c.next++
+	}
+	return len(p), nil
+}
+
+// bench is an API with its keys in a real bucket and everything else faked.
+type bench struct {
+	handler http.Handler
+	keys    *access.Store
+	clock   *clock
+	records *records
+	health  *health
+	log     *log
+}
+
+// newBench makes one; change may change its Config. There are no rate limits
+// unless change sets them.
+func newBench(t testing.TB, change func(*api.Config)) *bench {
+	t.Helper()
+	b := &bench{
+		clock: &clock{at: start},
+		records: &records{
+			list: func(context.Context, url.Values) (api.Page, error) {
+				return api.Page{Page: 1, Limit: 25}, nil
+			},
+			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
+				return api.Detail{Record: errata.Record{Book: book, Signature: signature, Status: errata.StatusOpen}}, nil
+			},
+		},
+		health: &health{},
+		log:    &log{},
+	}
+	b.keys = openKeys(t, b.clock)
+	cfg := api.Config{
+		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "errata_up 1\n")
+		}),
+		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:    b.clock.Now, Random: &counting{},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	handler, err := api.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.handler = handler
+	return b
+}
+
+// openKeys opens a store on a JetStream server of the test's own. It makes the
+// same keys every time.
+func openKeys(t testing.TB, clock *clock) *access.Store {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{
+		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+	})
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("nats-server is not ready after 10 s")
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := access.Open(t.Context(), access.Config{Bucket: bucket, Now: clock.Now, Random: rand.NewChaCha8([32]byte{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	return store
+}
+
+// create makes a key and returns it with its text.
+func (b *bench) create(t testing.TB, n access.NewKey) (access.Key, string) {
+	t.Helper()
+	n.Name = "test"
+	key, text, err := b.keys.Create(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, text
+}
+
+// key makes an admin key with the scopes that never expires, and returns its
+// text.
+func (b *bench) key(t testing.TB, scopes ...access.Scope) string {
+	t.Helper()
+	_, text := b.create(t, access.NewKey{Kind: access.KindAdmin, Scopes: scopes, NeverExpires: true})
+	return text
+}
+
+// request is one call of a test. Headers are "Name: value".
+type request struct {
+	method, target string
+	key            string
+	body           string
+	from           string // host:port of the peer, "" for one far away
+	headers        []string
+}
+
+func (b *bench) do(r request) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(r.method, r.target, strings.NewReader(r.body))
+	if r.body == "" {
+		req = httptest.NewRequest(r.method, r.target, http.NoBody)
+	}
+	req.RemoteAddr = "192.0.2.1:4711"
+	if r.from != "" {
+		req.RemoteAddr = r.from
+	}
+	if r.key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	for _, h := range r.headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, req)
+	return w
+}
+
+// code is the error code of an answer, "" for a success.
+func code(t testing.TB, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var envelope struct {
+		Error struct{ Code string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil {
+		t.Fatalf("the answer is not JSON: %v\n%s", err, w.Body)
+	}
+	return envelope.Error.Code
+}
+
+// golden compares an answer with a file of testdata, which holds the status
+// line and the indented body.
+func golden(t *testing.T, name string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	var got bytes.Buffer
+	got.WriteString(w.Result().Status + "\n")
+	if err := json.Indent(&got, w.Body.Bytes(), "", "  "); err != nil {
+		t.Fatalf("%s: the answer is not JSON: %v\n%s", name, err, w.Body)
+	}
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+)
+
+// Keys are the API keys. [access.Store] is it.
+type Keys interface {
+	// Authenticate finds the working key with this text. Errors: unauthorized.
+	Authenticate(text string) (access.Key, error)
+	List() []access.Key
+	Create(ctx context.Context, n access.NewKey) (access.Key, string, error)
+	Revoke(ctx context.Context, id string) error
+}
+
+// keyJSON is a key in answers.
+type keyJSON struct {
+	ID     string         `json:"id"`
+	Name   string         `json:"name"`
+	Kind   access.Kind    `json:"kind"`
+	Scopes []access.Scope `json:"scopes"`
+	// Project is 0 for keys that are not for sending events.
+	Project    uint64  `json:"project"`
+	State      string  `json:"state"` // active, expired or revoked
+	CreatedAt  instant `json:"created_at"`
+	ExpiresAt  instant `json:"expires_at"`
+	LastUsedAt instant `json:"last_used_at"`
+	RevokedAt  instant `json:"revoked_at"`
+	DSN        string  `json:"dsn,omitempty"`
+	// Key is the text of a new key; nothing else ever shows it.
+	Key string `json:"key,omitempty"`
+}
+
+// newKeyJSON is the body of POST keys.
+type newKeyJSON struct {
+	Name    string         `json:"name"`
+	Kind    access.Kind    `json:"kind"`
+	Scopes  []access.Scope `json:"scopes"`
+	Project uint64         `json:"project"`
+	// ExpiresInDays is 365 when it is left out; 0 means never.
+	ExpiresInDays *int `json:"expires_in_days"`
+}
+
+// maxLifetimeDays is a century: beyond it, never is meant.
+const maxLifetimeDays = 36500
+
+func (s *service) listKeys(c *call) (answer, error) {
+	list := []keyJSON{}
+	for _, key := range s.Keys.List() {
+		list = append(list, s.keyOf(c, key))
+	}
+	return answer{data: list}, nil
+}
+
+func (s *service) createKey(c *call) (answer, error) {
+	var body newKeyJSON
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	n := access.NewKey{Name: body.Name, Kind: body.Kind, Scopes: body.Scopes, Project: body.Project}
+	if days := body.ExpiresInDays; days != nil {
+		if *days < 0 || *days > maxLifetimeDays {
+			return answer{}, errata.Errorf(errata.KindInvalidExpiry, "expires_in_days is a number from 0 (never) to %d.", maxLifetimeDays)
+		}
+		n.NeverExpires = *days == 0
+		n.ExpiresAt = s.Now().Add(time.Duration(*days) * 24 * time.Hour)
+	}
+	if err := mayHandOut(c.key, n); err != nil {
+		return answer{}, err
+	}
+	key, text, err := s.Keys.Create(c.Request.Context(), n)
+	if err != nil {
+		return answer{}, err
+	}
+	made := s.keyOf(c, key)
+	made.Key = text
+	return answer{status: http.StatusCreated, data: made}, nil
+}
+
+// mayHandOut keeps a key from making a more powerful one. Ingest keys are
+// excepted: they stand in applications for everybody to read, and making them
+// is what Keys/Manage is mostly given for.
+func mayHandOut(holder access.Key, n access.NewKey) error {
+	if n.Kind == access.KindIngest {
+		return nil
+	}
+	scopes := n.Scopes
+	if len(scopes) == 0 {
+		scopes = access.DefaultScopes(n.Kind)
+	}
+	for _, scope := range scopes {
+		if !holder.Allows(scope) {
+			err := errata.Errorf(errata.KindInsufficientScope, "A key can only hand out scopes that it holds itself.")
+			err.Details = map[string]any{"scope": scope}
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) revokeKey(c *call) (answer, error) {
+	id := c.Param("id")
+	if err := s.Keys.Revoke(c.Request.Context(), id); err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"id": id, "revoked": true}}, nil
+}
+
+func (s *service) keyOf(c *call, key access.Key) keyJSON {
+	scheme, host := s.publicAddress(c)
+	return keyJSON{
+		ID: key.ID, Name: key.Name, Kind: key.Kind, Scopes: key.Scopes, Project: key.Project,
+		State:     stateOf(key, s.Now()),
+		CreatedAt: instant(key.CreatedAt), ExpiresAt: instant(key.ExpiresAt),
+		LastUsedAt: instant(key.LastUsedAt), RevokedAt: instant(key.RevokedAt),
+		DSN: key.DSN(scheme, host),
+	}
+}
+
+func stateOf(key access.Key, now time.Time) string {
+	switch {
+	case !key.RevokedAt.IsZero():
+		return "revoked"
+	case !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
+		return "expired"
+	default:
+		return "active"
+	}
+}
+
+// publicAddress is where applications reach the service: as configured, or as
+// this administrator reached it.
+func (s *service) publicAddress(c *call) (scheme, host string) {
+	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
+		return u.Scheme, u.Host + strings.TrimRight(u.Path, "/")
+	}
+	if c.Request.TLS != nil {
+		return "https", c.Request.Host
+	}
+	return "http", c.Request.Host
+}

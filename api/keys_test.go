@@ -1,0 +1,184 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
+)
+
+const keysPath = "/api/v1/admin/keys"
+
+type madeKey struct {
+	Data struct {
+		ID, Key, DSN, State string
+		ExpiresAt           *time.Time `json:"expires_at"`
+		Project             uint64
+	}
+}
+
+// post creates a key through the API and returns the answer.
+func (b *bench) post(t *testing.T, key, body string) (madeKey, int, string) {
+	t.Helper()
+	w := b.do(request{method: "POST", target: keysPath, key: key, body: body, headers: []string{"Content-Type: application/json"}})
+	var made madeKey
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+		t.Fatalf("%s: %v\n%s", body, err, w.Body)
+	}
+	return made, w.Code, code(t, w)
+}
+
+func TestKeysFromMakingToRevoking(t *testing.T) {
+	b := newBench(t, func(c *api.Config) { c.PublicURL = "https://errata.example:8443/e/" })
+	first := b.key(t, access.Everything)
+
+	w := b.do(request{method: "POST", target: keysPath, key: first,
+		body: `{"name": "shop", "kind": "ing", "unknown": [1]}`, headers: []string{"Content-Type: application/json; charset=utf-8"}})
+	golden(t, "key_created", w)
+	var ingest madeKey
+	if err := json.Unmarshal(w.Body.Bytes(), &ingest); err != nil {
+		t.Fatal(err)
+	}
+	sender, err := b.keys.Authenticate(ingest.Data.Key)
+	if err != nil || !sender.Allows(access.EventsWrite) || sender.Project != 1 {
+		t.Errorf("the new ingest key: got %+v, %v", sender, err)
+	}
+	if want := "https://" + sender.PublicKey + "@errata.example:8443/e/1"; ingest.Data.DSN != want {
+		t.Errorf("DSN: got %s, want %s", ingest.Data.DSN, want)
+	}
+
+	reader, status, _ := b.post(t, first, `{"name": "reader", "kind": "adm", "scopes": ["Tools/*", "Keys/Manage"], "expires_in_days": 1}`)
+	if status != http.StatusCreated || !reader.Data.ExpiresAt.Equal(start.Add(24*time.Hour)) {
+		t.Errorf("reader: got %d, %+v", status, reader.Data)
+	}
+	if w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: reader.Data.Key}); w.Code != http.StatusOK {
+		t.Errorf("the new key lists errors: got %d", w.Code)
+	}
+	monitor, status, _ := b.post(t, first, `{"name": "monitor", "kind": "ops", "expires_in_days": 0}`)
+	if status != http.StatusCreated || monitor.Data.ExpiresAt != nil {
+		t.Errorf("monitor: got %d, %+v, want one that never expires", status, monitor.Data)
+	}
+
+	w = b.do(request{method: "DELETE", target: keysPath + "/" + reader.Data.ID, key: first})
+	golden(t, "key_revoked", w)
+	if w := b.do(request{method: "GET", target: keysPath, key: reader.Data.Key}); w.Code != http.StatusUnauthorized {
+		t.Errorf("the revoked key: got %d, want 401", w.Code)
+	}
+	b.clock.Move(366 * 24 * time.Hour)
+	w = b.do(request{method: "GET", target: keysPath, key: first})
+	golden(t, "key_list", w)
+	for _, text := range []string{first, ingest.Data.Key, reader.Data.Key, monitor.Data.Key} {
+		token, err := access.ParseToken(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(w.Body.String(), token.Secret) || strings.Contains(b.log.String(), token.Secret) {
+			t.Errorf("the secret of %s is in the list or in the log", token.ID)
+		}
+	}
+}
+
+func TestKeyBodiesAreChecked(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.Everything)
+	for _, c := range []struct {
+		body   string
+		status int
+		code   string
+	}{
+		{``, 422, "invalid_name"},
+		{`{}`, 422, "invalid_name"},
+		{`{"name":"x"}`, 422, "invalid_kind"},
+		{`{"name":"x","kind":"root"}`, 422, "invalid_kind"},
+		{`{"name":"x","kind":"adm"}`, 422, "invalid_scope"},
+		{`{"name":"x","kind":"adm","scopes":["tools.read"]}`, 422, "invalid_scope"},
+		{`{"name":"x","kind":"ing","scopes":["*"]}`, 422, "invalid_scope"},
+		{`{"name":"x","kind":"ops","scopes":["Keys/Manage"]}`, 422, "invalid_scope"},
+		{`{"name":"x","kind":"ops","project":1}`, 422, "invalid_project"},
+		{`{"name":"x","kind":"ing","project":9007199254740993}`, 422, "invalid_project"},
+		{`{"name":"x","kind":"ing","expires_in_days":-1}`, 422, "invalid_expiry"},
+		{`{"name":"x","kind":"ing","expires_in_days":36501}`, 422, "invalid_expiry"},
+		{`{"name":"x","kind":"ing","expires_in_days":1.5}`, 400, "invalid_body"},
+		{`{"name":"x","kind":"ing","project":-1}`, 400, "invalid_body"},
+		{`{"name":7}`, 400, "invalid_body"},
+	} {
+		if _, status, got := b.post(t, key, c.body); status != c.status || got != c.code {
+			t.Errorf("%s: got %d %s, want %d %s", c.body, status, got, c.status, c.code)
+		}
+	}
+	if n := len(b.keys.List()); n != 1 {
+		t.Errorf("refused bodies left %d keys, want the first one only", n)
+	}
+}
+
+func TestKeyHandsOutOnlyWhatItHolds(t *testing.T) {
+	b := newBench(t, nil)
+	holder := b.key(t, access.KeysManage, "Tools/*", access.OpsRead)
+	for _, c := range []struct {
+		body   string
+		status int
+	}{
+		{`{"name":"x","kind":"adm","scopes":["Tools/GetErrorLogs","Tools/*"]}`, 201},
+		{`{"name":"x","kind":"adm","scopes":["Keys/Manage"]}`, 201},
+		{`{"name":"x","kind":"ing"}`, 201},
+		{`{"name":"x","kind":"ops"}`, 201},
+		{`{"name":"x","kind":"ops","scopes":["Ops/Read","Audit/Read"]}`, 403},
+		{`{"name":"x","kind":"adm","scopes":["*"]}`, 403},
+		{`{"name":"x","kind":"adm","scopes":["Keys/*"]}`, 403},
+		{`{"name":"x","kind":"adm","scopes":["Tools/GetErrorLogs","Settings/GetTwoFactor"]}`, 403},
+	} {
+		if _, status, got := b.post(t, holder, c.body); status != c.status || (status == 403) != (got == "insufficient_scope") {
+			t.Errorf("%s: got %d %s, want %d", c.body, status, got, c.status)
+		}
+	}
+	onlyKeys := b.key(t, access.KeysManage)
+	if _, status, _ := b.post(t, onlyKeys, `{"name":"x","kind":"ops"}`); status != 403 {
+		t.Errorf("scopes taken by default count too: got %d, want 403", status)
+	}
+}
+
+func TestDSNWithoutPublicURL(t *testing.T) {
+	b := newBench(t, nil)
+	made, _, _ := b.post(t, b.key(t, access.Everything), `{"name":"x","kind":"ing"}`)
+	if !strings.HasPrefix(made.Data.DSN, "http://") || !strings.HasSuffix(made.Data.DSN, "@example.com/1") {
+		t.Errorf("DSN %s, want the host that the administrator used", made.Data.DSN)
+	}
+}
+
+func TestBodyLimits(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.Everything)
+	const ok = `{"name":"x","kind":"ing"}`
+	for _, c := range []struct {
+		name, body, header string
+		status             int
+		code               string
+	}{
+		{"no content type", ok, "X-None: 1", 201, ""},
+		{"largest", ok + strings.Repeat(" ", 1<<20-len(ok)), "Content-Type: application/json", 201, ""},
+		{"one byte more", ok + strings.Repeat(" ", 1<<20-len(ok)+1), "Content-Type: application/json", 413, "body_too_large"},
+		{"form", ok, "Content-Type: application/x-www-form-urlencoded", 415, "unsupported_media_type"},
+		{"text", ok, "Content-Type: text/plain", 415, "unsupported_media_type"},
+		{"nonsense", ok, "Content-Type: ;;", 415, "unsupported_media_type"},
+		{"compressed", ok, "Content-Encoding: gzip", 415, "unsupported_media_type"},
+		{"not JSON", `name=x`, "Content-Type: application/json", 400, "invalid_body"},
+		{"cut off", ok[:len(ok)-1], "Content-Type: application/json", 400, "invalid_body"},
+		{"two values", ok + ok, "Content-Type: application/json", 400, "invalid_body"},
+		{"array", `[1]`, "Content-Type: application/json", 400, "invalid_body"},
+		{"null", `null`, "Content-Type: application/json", 400, "invalid_body"},
+		{"null with space", ` null `, "Content-Type: application/json", 400, "invalid_body"},
+		{"string", `"x"`, "Content-Type: application/json", 400, "invalid_body"},
+		{"deep", strings.Repeat(`{"a":`, 20000), "Content-Type: application/json", 400, "invalid_body"},
+	} {
+		w := b.do(request{method: "POST", target: keysPath, key: key, body: c.body, headers: []string{c.header}})
+		if got := code(t, w); w.Code != c.status || got != c.code {
+			t.Errorf("%s: got %d %s, want %d %s", c.name, w.Code, got, c.status, c.code)
+		}
+	}
+	w := b.do(request{method: "POST", target: keysPath, key: key, body: `{"name":"x","scopes":["a",1]}`, headers: []string{"X-Request-Id: r"}})
+	golden(t, "error_field", w)
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Health knows how the service is.
+type Health interface {
+	// Ready is nil when events are taken and records are read. The message of
+	// an *errata.Error is shown to strangers, any other error only logged.
+	Ready(ctx context.Context) error
+	// Checks looks at everything an operator would look at.
+	Checks(ctx context.Context) []Check
+}
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	// Hint says what to do; "" when there is nothing to do.
+	Hint string `json:"hint,omitempty"`
+}
+
+// index is where a person or a program begins.
+func (s *service) index(*call) (answer, error) {
+	return answer{data: map[string]any{
+		"name":    "Errata",
+		"version": s.Version,
+		"links": map[string]string{
+			"errors":  admin + "/tools/logs/errors",
+			"health":  "/healthz",
+			"metrics": "/metrics",
+			"ping":    admin + "/ping",
+			"ready":   "/readyz",
+		},
+	}}, nil
+}
+
+func (s *service) ping(*call) (answer, error) {
+	return answer{data: map[string]any{"pong": true, "version": s.Version, "time": instant(s.Now())}}, nil
+}
+
+// healthz says that the process is alive and nothing else: whoever restarts
+// it because of a store that is away makes things worse.
+func (s *service) healthz(*call) (answer, error) {
+	return answer{data: map[string]string{"status": "ok"}}, nil
+}
+
+func (s *service) readyz(c *call) (answer, error) {
+	if err := s.Health.Ready(c.Request.Context()); err != nil {
+		if errata.KindOf(err) == errata.KindInternal {
+			err = errata.Errorf(errata.KindStoreUnavailable, "Errata is not ready; try again shortly.").Because(err)
+		}
+		return answer{}, err
+	}
+	return answer{data: map[string]string{"status": "ready"}}, nil
+}
+
+func (s *service) metrics(*call) (answer, error) {
+	if s.Metrics == nil {
+		return answer{}, errata.Errorf(errata.KindNotFound, "This service keeps no metrics.")
+	}
+	return answer{raw: s.Metrics}, nil
+}
+
+// opsStatus answers 200 whatever the checks say: the question was answered.
+func (s *service) opsStatus(c *call) (answer, error) {
+	checks := s.Health.Checks(c.Request.Context())
+	if checks == nil {
+		checks = []Check{}
+	}
+	ok := true
+	for _, check := range checks {
+		ok = ok && check.OK
+	}
+	return answer{status: http.StatusOK, data: map[string]any{"ok": ok, "checks": checks}}, nil
+}

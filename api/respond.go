@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// success is the envelope of an answer.
+type success struct {
+	Data any `json:"data"`
+	Meta any `json:"meta,omitempty"`
+}
+
+// failure is the envelope of an error.
+type failure struct {
+	Error failureBody `json:"error"`
+}
+
+type failureBody struct {
+	Code      errata.Kind `json:"code"`
+	Message   string      `json:"message"`
+	Details   any         `json:"details,omitempty"`
+	RequestID string      `json:"request_id"`
+}
+
+// respond writes a handler's answer.
+func (c *call) respond(a answer) {
+	if a.raw != nil {
+		a.raw.ServeHTTP(c.Writer, c.Request)
+		return
+	}
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	// Encoded whole before the first byte leaves: what cannot be encoded is an
+	// error and not half an answer.
+	body, err := json.Marshal(success{a.data, a.meta})
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.write(a.status, body)
+}
+
+const (
+	// retryStore is what callers are told to wait in an outage when nobody
+	// knows better: the embedded engines are back within it.
+	retryStore = 5 * time.Second
+	// statusGone is logged for callers that did not wait for the answer. It is
+	// nginx's; no such caller ever sees it.
+	statusGone = 499
+)
+
+// fail writes the error envelope. What is not meant for callers goes to the
+// log, and the caller gets the id to find it by.
+func (c *call) fail(err error) {
+	if c.Request.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		c.Status(statusGone)
+		return
+	}
+	e := public(err)
+	status := e.Kind.Status()
+	if status >= http.StatusInternalServerError && e.Kind != errata.KindNotImplemented {
+		c.service.Logger.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
+			slog.String("route", c.FullPath()),
+			slog.String("request_id", c.requestID),
+			slog.String("code", string(e.Kind)),
+			slog.Any("error", err))
+	}
+	if wait := e.RetryAfter; wait > 0 {
+		c.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	envelope := failure{failureBody{Code: e.Kind, Message: e.Message, Details: e.Details, RequestID: c.requestID}}
+	body, err := json.Marshal(envelope)
+	if err != nil { // details that cannot be encoded
+		envelope.Error.Details = nil
+		body, _ = json.Marshal(envelope)
+	}
+	c.write(status, body)
+}
+
+// public is what callers may learn of err: the first *errata.Error in its
+// chain, or that something is wrong on our side.
+func public(err error) errata.Error {
+	var known *errata.Error
+	switch {
+	case errors.As(err, &known) && known.Kind.Status() != http.StatusInternalServerError:
+	case errors.Is(err, context.DeadlineExceeded):
+		known = errata.Errorf(errata.KindStoreUnavailable, "The records did not answer in time; try again shortly.")
+	default:
+		known = errata.Errorf(errata.KindInternal, "Something went wrong on our side; the operator finds it in the log under this request id.")
+	}
+	e := *known
+	if e.RetryAfter == 0 && e.Kind.Status() == http.StatusServiceUnavailable {
+		e.RetryAfter = retryStore
+	}
+	return e
+}
+
+// write sends a JSON body. encoding/json has escaped <, >, & and the line
+// separators U+2028 and U+2029, so that the text is harmless in a page too.
+func (c *call) write(status int, body []byte) {
+	c.Writer.Header().Set("Content-Type", "application/json")
+	c.Writer.WriteHeader(status)
+	if _, err := c.Writer.Write(append(body, '\n')); err != nil {
+		// Nobody is there to be told.
+		c.service.Logger.LogAttrs(c.Request.Context(), slog.LevelDebug, "answer was not taken",
+			slog.String("request_id", c.requestID), slog.Any("error", err))
+	}
+}
+
+// instant is a time in answers: RFC 3339, UTC, milliseconds. The zero time is
+// null.
+type instant time.Time
+
+const instantFormat = `"2006-01-02T15:04:05.000Z"`
+
+// MarshalJSON writes the time in instantFormat.
+func (t instant) MarshalJSON() ([]byte, error) {
+	at := time.Time(t)
+	if at.IsZero() {
+		return []byte("null"), nil
+	}
+	return at.UTC().AppendFormat(nil, instantFormat), nil
+}

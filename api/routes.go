@@ -1,0 +1,130 @@
+package api
+
+import (
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+)
+
+// Route is one line of the route table, for whoever documents or checks it.
+type Route struct {
+	Method    string
+	Path      string // with :parameters
+	Admission Admission
+	// Scope is what a key must hold; "" on open routes.
+	Scope access.Scope
+	// Built is false for a route that answers 501 not_implemented for now.
+	Built bool
+}
+
+// Admission says who may pass to a route.
+type Admission string
+
+// The admissions.
+const (
+	// AdmitByScope lets in keys that hold the route's scope.
+	AdmitByScope Admission = "scope"
+	// AdmitAll lets everybody in.
+	AdmitAll Admission = "open"
+	// AdmitLocal lets in programs on this machine without a key, and others
+	// like AdmitByScope.
+	AdmitLocal Admission = "local"
+)
+
+// handler binds, makes one call, and returns what to answer.
+type handler func(*call) (answer, error)
+
+// route is a line of the table with its handler.
+type route struct {
+	Route
+	handle handler
+	// quiet keeps probes that come every few seconds out of the log.
+	quiet bool
+}
+
+// Routes is the table of all API routes. GET routes answer HEAD too. The paths
+// of the receivers are not in it: they know their keys themselves.
+func Routes() []Route {
+	var list []Route
+	for _, r := range new(service).routes() {
+		list = append(list, r.Route)
+	}
+	return list
+}
+
+const admin = "/api/v1/admin"
+
+// routes is the one table of what exists and who may use it.
+func (s *service) routes() []route {
+	return []route{
+		s.open("GET", "/", s.index),
+		s.open("GET", admin+"/ping", s.ping),
+		quiet(s.open("GET", "/healthz", s.healthz)),
+		quiet(s.open("GET", "/readyz", s.readyz)),
+		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
+		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
+
+		s.scoped("GET", admin+"/keys", access.KeysManage, s.listKeys),
+		s.scoped("POST", admin+"/keys", access.KeysManage, s.createKey),
+		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
+
+		s.later("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor),
+		s.later("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor),
+		s.later("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods),
+		s.later("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification),
+		s.later("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification),
+		s.later("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification),
+		s.later("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification),
+
+		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
+		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
+		s.later("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs),
+		s.later("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs),
+		s.later("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs),
+		s.later("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings),
+		s.later("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings),
+	}
+}
+
+func (s *service) open(method, path string, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAll, Built: true}, handle: h}
+}
+
+func (s *service) scoped(method, path string, scope access.Scope, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope, Built: true}, handle: h}
+}
+
+func (s *service) local(method, path string, scope access.Scope, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitLocal, Scope: scope, Built: true}, handle: h}
+}
+
+// later is a route of the contract that is not built yet. It asks for its
+// scope already, so that nothing changes for keys when it is.
+func (s *service) later(method, path string, scope access.Scope) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: notBuilt}
+}
+
+func quiet(r route) route {
+	r.quiet = true
+	return r
+}
+
+func notBuilt(*call) (answer, error) {
+	return answer{}, errata.Errorf(errata.KindNotImplemented, "This version of Errata does not offer this endpoint yet.")
+}
+
+// noRoute and noMethod answer what is not in the table.
+var (
+	noRoute = route{
+		Route: Route{Path: "(none)", Admission: AdmitAll},
+		handle: func(*call) (answer, error) {
+			return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
+		},
+	}
+	noMethod = route{
+		Route: Route{Path: "(none)", Admission: AdmitAll},
+		handle: func(c *call) (answer, error) {
+			// Gin has set Allow by now.
+			return answer{}, errata.Errorf(errata.KindMethodNotAllowed, "This path does not take this method; it takes %s.", c.Writer.Header().Get("Allow"))
+		},
+	}
+)
