@@ -16,7 +16,7 @@ import (
 )
 
 func TestRevocationReachesEveryNode(t *testing.T) {
-	bucket, _ := newBucket(t)
+	bucket := newBucket(t)
 	a, _ := openStore(t, access.Config{Bucket: bucket})
 	b, _ := openStore(t, access.Config{Bucket: bucket})
 	key, text := create(t, a, access.NewKey{Name: "shop", Kind: access.KindIngest})
@@ -81,7 +81,7 @@ func TestUseIsNotedOnceAMinute(t *testing.T) {
 }
 
 func TestLastCopyStaysInForce(t *testing.T) {
-	bucket, ns := newBucket(t)
+	bucket, ns := newMortalBucket(t)
 	store, _ := openStore(t, access.Config{Bucket: bucket})
 	key, text := create(t, store, access.NewKey{Name: "x", Kind: access.KindIngest})
 	ns.Shutdown()
@@ -128,7 +128,7 @@ func (s *severable) cut(t *testing.T) {
 }
 
 func TestLostWatchIsSetUpAgain(t *testing.T) {
-	bucket, _ := newBucket(t)
+	bucket := newBucket(t)
 	cuttable := &severable{KeyValue: bucket}
 	a, _ := openStore(t, access.Config{Bucket: cuttable})
 	b, _ := openStore(t, access.Config{Bucket: bucket})
@@ -163,7 +163,7 @@ func TestLostWatchIsSetUpAgain(t *testing.T) {
 }
 
 func TestUnreadableKeyIsRefused(t *testing.T) {
-	bucket, _ := newBucket(t)
+	bucket := newBucket(t)
 	var logged strings.Builder
 	var mu sync.Mutex
 	store, _ := openStore(t, access.Config{
@@ -223,7 +223,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 	if _, err := access.Open(t.Context(), access.Config{}); err == nil || !strings.Contains(err.Error(), "Bucket") {
 		t.Errorf("no bucket: got %v", err)
 	}
-	bucket, ns := newBucket(t)
+	bucket, ns := newMortalBucket(t)
 	ns.Shutdown()
 	ns.WaitForShutdown()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -8,12 +8,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/goleak"
 
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testenv.Main(m) }
 
 var start = time.Date(2026, 11, 21, 3, 58, 25, 123e6, time.UTC)
 
@@ -37,8 +38,19 @@ func (c *clock) Move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// newBucket starts a JetStream server of the test's own and makes a bucket.
-func newBucket(t testing.TB) (jetstream.KeyValue, *server.Server) {
+// newBucket is an empty bucket of the test's own, made as the service makes it.
+func newBucket(t testing.TB) jetstream.KeyValue {
+	t.Helper()
+	env := testenv.New(t)
+	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bucket
+}
+
+// newMortalBucket is a bucket on a server that the test may stop.
+func newMortalBucket(t testing.TB) (jetstream.KeyValue, *server.Server) {
 	t.Helper()
 	ns, err := server.NewServer(&server.Options{
 		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
@@ -63,7 +75,7 @@ func newBucket(t testing.TB) (jetstream.KeyValue, *server.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys", History: 8})
+	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +87,7 @@ func newBucket(t testing.TB) (jetstream.KeyValue, *server.Server) {
 func openStore(t testing.TB, cfg access.Config) (*access.Store, jetstream.KeyValue) {
 	t.Helper()
 	if cfg.Bucket == nil {
-		cfg.Bucket, _ = newBucket(t)
+		cfg.Bucket = newBucket(t)
 	}
 	if cfg.Now == nil {
 		cfg.Now = newClock().Now

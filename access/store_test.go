@@ -151,7 +151,7 @@ func TestOnlyIngestKeysHaveAPublicKey(t *testing.T) {
 }
 
 func TestProjectsAreNumberedOnce(t *testing.T) {
-	bucket, _ := newBucket(t)
+	bucket := newBucket(t)
 	a, _ := openStore(t, access.Config{Bucket: bucket})
 	b, _ := openStore(t, access.Config{Bucket: bucket})
 	create(t, a, access.NewKey{Name: "chosen", Kind: access.KindIngest, Project: 3})

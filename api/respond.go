@@ -69,7 +69,11 @@ func (c *call) fail(err error) {
 	e := public(err)
 	status := e.Kind.Status()
 	if status >= http.StatusInternalServerError && e.Kind != errata.KindNotImplemented {
-		c.service.Logger.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
+		level := slog.LevelError
+		if status == http.StatusServiceUnavailable { // an outage passes, and every probe meets it
+			level = slog.LevelWarn
+		}
+		c.service.Logger.LogAttrs(c.Request.Context(), level, "request failed",
 			slog.String("route", c.FullPath()),
 			slog.String("request_id", c.requestID),
 			slog.String("code", string(e.Kind)),
