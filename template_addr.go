@@ -1,0 +1,220 @@
+package errata
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// This file finds addresses, UUIDs and numbers. Each function gets a text and
+// where to look, reads a bounded piece of it, and returns the end of what it
+// found, 0 for nothing.
+
+const uuidLen = 36
+
+// isUUID says whether s begins with a UUID that ends there.
+func isUUID(s string) bool {
+	if len(s) < uuidLen || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	for i := 0; i < uuidLen; i++ {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			continue
+		}
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return len(s) == uuidLen || !isWordAt(s, uuidLen) && placeholderAt(s[uuidLen:]) == ""
+}
+
+// mail finds a mail address. What was looked at in vain is not looked at again.
+func (t *templater) mail(i int) int {
+	if !t.mailLeft || i < t.mailEnd {
+		return 0
+	}
+	in, at := t.in, i
+	for at < len(in) && isMailByte(in[at]) {
+		at++
+	}
+	t.mailEnd = at
+	if at == len(in) || in[at] != '@' {
+		return 0
+	}
+	return domainEnd(in, at+1)
+}
+
+// domainEnd is the end of the longest domain at in[i] whose last label is of
+// letters and does not go on; 0 when there is none.
+func domainEnd(in string, i int) (end int) {
+	for labels := 0; ; labels++ {
+		label, letters := i, true
+		for i < len(in) && (isAlnum(in[i]) || in[i] == '-') {
+			letters = letters && isLetter(in[i])
+			i++
+		}
+		if i == label {
+			return end
+		}
+		goesOn := i < len(in) && (isWordAt(in, i) || in[i] == '_' || in[i] == '@' || in[i] == '<')
+		if labels > 0 && letters && i-label >= 2 && !goesOn {
+			end = i
+		}
+		if i == len(in) || in[i] != '.' {
+			return end
+		}
+		i++
+	}
+}
+
+func isMailByte(c byte) bool {
+	return isAlnum(c) || c == '.' || c == '_' || c == '%' || c == '+' || c == '-'
+}
+
+// ipv4At finds an IPv4 address.
+func ipv4At(s string, i int) int {
+	end := i
+	for part := range 4 {
+		if part > 0 {
+			if end == len(s) || s[end] != '.' {
+				return 0
+			}
+			end++
+		}
+		first, value := end, 0
+		for end < len(s) && isDigit(s[end]) && end-first < 3 {
+			value = value*10 + int(s[end]-'0')
+			end++
+		}
+		if end == first || value > 255 {
+			return 0
+		}
+	}
+	if end < len(s) && isWordAt(s, end) || end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
+		return 0
+	}
+	return end
+}
+
+// maxIPv6 is the length of the longest IPv6 address as text.
+const maxIPv6 = 45
+
+// ipv6At finds an IPv6 address. A "::" alone also stands in C++ and PHP names,
+// so an address must have a digit and all or the compressed groups.
+func ipv6At(s string, i int) int {
+	end, colons, digits, group := i, 0, 0, i
+	for end < len(s) && end-i <= maxIPv6 && (isHex(s[end]) || s[end] == ':') {
+		switch {
+		case s[end] == ':':
+			colons++
+			group = end + 1
+		case isDigit(s[end]):
+			digits++
+		case colons == 0 && end-i > 4:
+			return 0
+		}
+		end++
+	}
+	if colons < 2 || digits == 0 {
+		return 0
+	}
+	if v4 := ipv4At(s, group); v4 > 0 {
+		end = v4
+	}
+	if s[end-1] == ':' && s[end-2] != ':' {
+		end-- // "::1: refused"
+		colons--
+	}
+	if end < len(s) && (isWordAt(s, end) || s[end] == '<' || s[end] == ':' && s[end-1] == ':') {
+		return 0
+	}
+	if colons < 7 && !strings.Contains(s[i:end], "::") {
+		return 0
+	}
+	if _, err := netip.ParseAddr(s[i:end]); err != nil {
+		return 0
+	}
+	return end
+}
+
+// macAt finds a hardware address: six pairs of hex digits.
+func macAt(s string, i int) int {
+	const length = 17
+	if len(s)-i < length || s[i+2] != ':' && s[i+2] != '-' {
+		return 0
+	}
+	for k := range length {
+		c := s[i+k]
+		if k%3 == 2 && c != s[i+2] || k%3 != 2 && !isHex(c) {
+			return 0
+		}
+	}
+	if i+length < len(s) && isWordAt(s, i+length) {
+		return 0
+	}
+	return i + length
+}
+
+// firstEphemeralPort is where Linux begins to draw the ports of outgoing
+// connections. Ports below name a service and tell problems apart.
+const firstEphemeralPort = 32768
+
+// port writes the port behind an address.
+func (t *templater) port(i int) int {
+	in := t.in
+	if strings.HasPrefix(in[i:], "]:") {
+		t.out = append(t.out, ']')
+		i++
+	}
+	if i == len(in) || in[i] != ':' {
+		return i
+	}
+	end, port := i+1, 0
+	for end < len(in) && isDigit(in[end]) && end-i <= 5 {
+		port = port*10 + int(in[end]-'0')
+		end++
+	}
+	if end == i+1 || end < len(in) && isWordAt(in, end) {
+		return i
+	}
+	if port < firstEphemeralPort {
+		t.out = append(t.out, in[i:end]...)
+		return end
+	}
+	t.out = append(t.out, ':')
+	t.emit("<num>")
+	return end
+}
+
+// numberAt finds a number: digits, groups of thousands, any count of ".digits"
+// (decimals, versions), an exponent.
+func numberAt(s string, i int) int {
+	end := digitsEnd(s, i)
+	if end-i <= 3 {
+		for end+3 < len(s) && s[end] == ',' && digitsEnd(s, end+1) == end+4 {
+			end += 4
+		}
+		if end+4 == len(s) && s[end] == ',' && digitsEnd(s, end+1) == len(s) {
+			end = len(s)
+		}
+	}
+	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
+		end = digitsEnd(s, end+1)
+	}
+	if end+1 < len(s) && s[end]|0x20 == 'e' {
+		k := end + 1
+		if s[k] == '-' || s[k] == '+' {
+			k++
+		}
+		if e := digitsEnd(s, k); e > k && (e == len(s) || !isWordAt(s, e)) {
+			end = e
+		}
+	}
+	return end
+}
+
+func digitsEnd(s string, i int) int {
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,239 @@
+package errata
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// This file decides about quoted text: a name that is kept, or a value.
+
+// The kinds of quotes, as indexes of what is remembered about them.
+const (
+	quoteSingle = iota
+	quoteDouble
+	quoteBack
+	quoteEscaped // \" in a text that was quoted before
+	quoteCurlySingle
+	quoteCurlyDouble
+	quoteAngle
+	numQuotes
+)
+
+// maxName bounds a quoted name in bytes; what is longer is a value.
+const maxName = 96
+
+// quoted writes the quoted text whose opening quote is at in[open], if there
+// is one; the token, with a prefix that is dropped, begins at in[start]. It
+// returns the end of it, 0 when nothing is quoted here.
+func (t *templater) quoted(start, open int) int {
+	kind, from, closer := t.opening(open)
+	if closer == "" {
+		if start == open {
+			return t.typographic(open)
+		}
+		return 0
+	}
+	if kind == quoteSingle && t.afterWord() || start != open && t.afterWord() {
+		return 0 // an apostrophe
+	}
+	if t.noClose[kind] {
+		return t.typographic(open)
+	}
+	end := t.closing(from, kind, closer)
+	if end < 0 {
+		t.noClose[kind] = true
+		return t.typographic(open)
+	}
+	content := t.in[from:end]
+	after := end + len(closer)
+	if kind != quoteEscaped && t.keepName(t.in[open:from], content, closer, after) {
+		return t.rightWord(after)
+	}
+	t.emit("<str>")
+	return after
+}
+
+// opening recognises the opening quote at in[i].
+func (t *templater) opening(i int) (kind, from int, closer string) {
+	rest := t.in[i:]
+	switch {
+	case rest[0] == '\'':
+		return quoteSingle, i + 1, "'"
+	case rest[0] == '"':
+		return quoteDouble, i + 1, `"`
+	case rest[0] == '`':
+		return quoteBack, i + 1, "`"
+	case strings.HasPrefix(rest, `\"`):
+		return quoteEscaped, i + 2, `\"`
+	case strings.HasPrefix(rest, "‘"):
+		return quoteCurlySingle, i + 3, "’"
+	case strings.HasPrefix(rest, "“"):
+		return quoteCurlyDouble, i + 3, "”"
+	case strings.HasPrefix(rest, "„"):
+		return quoteCurlyDouble, i + 3, "“"
+	case strings.HasPrefix(rest, "«"):
+		return quoteAngle, i + 2, "»"
+	}
+	return 0, 0, ""
+}
+
+// typographic writes a quote of several bytes that quotes nothing.
+func (t *templater) typographic(i int) int {
+	n := 0
+	switch {
+	case t.in[i] == 0xc2:
+		n = 2
+	case t.in[i] == 0xe2:
+		n = 3
+	default:
+		return 0
+	}
+	t.out = append(t.out, t.in[i:i+n]...)
+	return i + n
+}
+
+// closing finds the closing quote. A doubled or escaped one is content, and so
+// is a single one within a word ('can't').
+func (t *templater) closing(i int, kind int, closer string) int {
+	in := t.in
+	if kind >= quoteEscaped {
+		if k := strings.Index(in[i:], closer); k >= 0 {
+			return i + k
+		}
+		return -1
+	}
+	q := closer[0]
+	for ; i < len(in); i++ {
+		switch {
+		case in[i] == '\\' && i+1 < len(in) && in[i+1] == q:
+			i++
+		case in[i] != q:
+		case i+1 < len(in) && in[i+1] == q && kind == quoteSingle:
+			i++
+		case kind == quoteSingle && i+1 < len(in) && (isWordAt(in, i+1) || placeholderAt(in[i+1:]) != ""):
+		default:
+			return i
+		}
+	}
+	return -1
+}
+
+// keepName writes the quoted text with its quotes if it is a name.
+func (t *templater) keepName(opener, content, closer string, after int) bool {
+	if content == "" || len(content) > maxName || strings.IndexFunc(content, notNameRune) >= 0 {
+		return false
+	}
+	named := opener == "`" || t.namedBefore() || t.namedAfter(after) || len(t.out) == 0 && after == len(t.in)
+	mark, in, noClose := len(t.out), t.in, t.noClose
+	t.out = append(t.out, opener...)
+	t.wordEnd = -1
+	t.in = in[:after-len(closer)]
+	for i := len(t.in) - len(content); i < len(t.in); {
+		i = t.next(i)
+	}
+	t.in, t.noClose, t.url = in, noClose, false
+	t.mailEnd = 0
+	t.wordEnd = -1
+	name := t.out[mark+len(opener):]
+	if len(name) <= maxName && startsName(name) && (named || isCodeLike(name)) {
+		t.out = append(t.out, closer...)
+		return true
+	}
+	t.out = t.out[:mark]
+	return false
+}
+
+func notNameRune(r rune) bool {
+	if r < 0x80 {
+		return !isAlnum(byte(r)) && strings.IndexByte(`_$.\:/@#-<>()[]`, byte(r)) < 0
+	}
+	return !unicode.IsLetter(r)
+}
+
+// startsName says whether the template of a quoted text can be a name: it
+// begins like one and is more than placeholders.
+func startsName(name []byte) bool {
+	if len(name) == 0 || name[0] == '<' && !bytes.HasPrefix(name, []byte("<num>")) || isDigit(name[0]) {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] == '<' {
+			if p := placeholderAt(string(name[i:])); p != "" {
+				i += len(p) - 1
+				continue
+			}
+			return false
+		}
+		if isLetter(name[i]) || name[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// isCodeLike says whether a name is a piece of code whatever stands around it:
+// App\Models\User, Foo::bar, Order.Total, String.length().
+func isCodeLike(name []byte) bool {
+	s := string(name)
+	if strings.HasSuffix(s, ")") {
+		return isLetter(s[0]) && strings.Contains(s, "(")
+	}
+	if strings.ContainsAny(s, "/@<>()[]-") || strings.Contains(s, `:\`) {
+		return false
+	}
+	if strings.Contains(s, `\`) || strings.Contains(s, "::") {
+		return true
+	}
+	dot := strings.LastIndexByte(s, '.')
+	if dot <= 0 || dot == len(s)-1 {
+		return false
+	}
+	// A capital behind the last dot; "report.pdf" and "example.com" are values.
+	return isUpper(s[dot+1])
+}
+
+// namedBefore says whether the word before the quote says that a name follows.
+func (t *templater) namedBefore() bool {
+	var buf [16]byte
+	w, g := t.before(2, &buf)
+	if gap := string(g); w == nil || gap != " " && gap != " (" && gap != "(" {
+		return false
+	}
+	switch string(w) {
+	case "class", "interface", "trait", "enum", "struct", "type", "object", "instance", "component", "module", "package",
+		"namespace", "import", "from", "require", "required", "method", "function", "func", "macro", "callback", "hook",
+		"property", "attribute", "member", "variable", "constant", "parameter", "param", "argument", "arg", "option", "flag",
+		"column", "columns", "field", "fields", "table", "relation", "index", "key", "constraint", "database", "schema", "view",
+		"sequence", "trigger", "collection", "into", "update", "join", "where", "template", "route", "controller",
+		"action", "command", "job", "queue", "topic", "plugin", "extension", "driver", "provider", "service", "bean",
+		"directive", "element", "tag", "prop", "symbol", "identifier", "keyword", "reading", "setting", "named",
+		"attributes", "because", "label", "annotation", "decorator", "middleware", "dependency", "role", "permission", "feature":
+		return true
+	}
+	return false
+}
+
+// rightWords are what Python says behind a name in quotes.
+var rightWords = [...]string{" is not defined", " is undefined", " object", " has no attribute", " referenced before"}
+
+// namedAfter says whether the words behind the quote say that it holds a name.
+func (t *templater) namedAfter(after int) bool { return t.rightWordAt(after) != "" }
+
+func (t *templater) rightWordAt(after int) string {
+	rest := t.in[after:]
+	for _, w := range rightWords {
+		if strings.HasPrefix(rest, w) && (len(rest) == len(w) || rest[len(w)] == ' ') {
+			return w
+		}
+	}
+	return ""
+}
+
+// rightWord writes the words behind a name that make it one, so that the end
+// of the template never falls between them.
+func (t *templater) rightWord(after int) int {
+	w := t.rightWordAt(after)
+	t.out = append(t.out, w...)
+	return after + len(w)
+}
