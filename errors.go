@@ -42,6 +42,7 @@ const (
 	KindInvalidNumber     Kind = "invalid_number"
 	KindInvalidBoolean    Kind = "invalid_boolean"
 	KindInvalidIP         Kind = "invalid_ip"
+	KindInvalidPattern    Kind = "invalid_pattern"
 	KindInvalidEvent      Kind = "invalid_event"
 	KindInvalidScope      Kind = "invalid_scope"
 	KindInvalidName       Kind = "invalid_name"
@@ -79,6 +80,7 @@ var statuses = map[Kind]int{
 	KindInvalidNumber:     http.StatusUnprocessableEntity,
 	KindInvalidBoolean:    http.StatusUnprocessableEntity,
 	KindInvalidIP:         http.StatusUnprocessableEntity,
+	KindInvalidPattern:    http.StatusUnprocessableEntity,
 	KindInvalidEvent:      http.StatusUnprocessableEntity,
 	KindInvalidScope:      http.StatusUnprocessableEntity,
 	KindInvalidName:       http.StatusUnprocessableEntity,
