@@ -18,9 +18,10 @@ GOLANGCI_VERSION = v2.15.0
 GOLANGCI         = $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 
 FUZZTIME ?= 30s
+comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint check bench fuzz cover test-containers clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +44,8 @@ test: ## Everything that must hold: format, vet, house rules, all tests on real 
 	@$(MAKE) --no-print-directory fmt-check vet unit
 
 unit:
-	@echo "race detector: $(if $(RACE),on,off, no C compiler found)"
+	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
+	@$(GO) test $(RACE) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./internal/testenv | grep '^testenv:'
 	$(GO) test $(RACE) $(TESTFLAGS) ./...
 
 # With the flags of the tests, so that both share what is compiled.
@@ -60,6 +62,9 @@ fmt-check:
 lint: $(GOLANGCI) ## Run the linter of .golangci.yml, built once into the cache folder
 	$(GOLANGCI) run ./...
 
+fix: $(GOLANGCI) fmt ## Format, and apply what the linter can mend by itself
+	$(GOLANGCI) run --fix ./...
+
 $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION), once, which takes minutes"
 	@GOBIN=$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
@@ -69,7 +74,7 @@ check: fmt-check vet lint ## Everything that can be said without running the eng
 	$(GO) mod tidy -diff
 
 bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
-	$(GO) test $(TESTFLAGS) -run '^$$' -bench . -benchtime 1x -v ./test/bench
+	$(GO) run ./test/bench $(ARGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
@@ -85,7 +90,7 @@ cover: build engine ## Measure how much of the code the tests run, into bin/cove
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 test-containers: build ## Run the tests that need engines on NATS and ClickHouse in containers
-	ERRATA_TEST_ENGINES=containers $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
+	ERRATA_TEST_CONTAINERS=1 $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
 
 clean: ## Remove what was built; data and cache stay
 	rm -rf bin

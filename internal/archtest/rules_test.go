@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -212,9 +213,7 @@ func TestLinks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := map[string]string{"README.md": c.text}
-			for name, text := range texts {
-				all[name] = text
-			}
+			maps.Copy(all, texts)
 			expect(t, Links(planted(t, all)), c.want...)
 		})
 	}
