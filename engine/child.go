@@ -27,8 +27,10 @@ const (
 	// childPortTries is for the port being taken in between.
 	childPortTries = 3
 	// childSteady is how long a child must have answered for its death to be
-	// an accident, after which it is started again without waiting.
+	// an accident and not one more failure in a row.
 	childSteady = time.Second
+	// childFreeTries is how many failures in a row are not waited after.
+	childFreeTries = 3
 	// childMaxWait bounds the wait between starts that fail.
 	childMaxWait = 2 * time.Second
 	// dialPatience is how long a new connection waits for a restart that is
@@ -143,12 +145,13 @@ func (c *child) revive(ctx context.Context, failures int) *process {
 }
 
 // restartWait is how long to wait after so many failures in a row: not at all
-// after an accident, and up to two seconds when nothing helps.
+// after the first few, which may be accidents, and up to two seconds when
+// nothing helps.
 func restartWait(failures int) time.Duration {
-	if failures == 0 {
+	if failures <= childFreeTries {
 		return 0
 	}
-	return min(50*time.Millisecond<<min(failures-1, 10), childMaxWait)
+	return min(50*time.Millisecond<<min(failures-childFreeTries, 10), childMaxWait)
 }
 
 // launch starts one child and returns when it answers.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,6 @@ import (
 )
 
 const (
-	// clickHouseConnectTimeout is how long an external ClickHouse may take to
-	// appear; see natsConnectTimeout.
-	clickHouseConnectTimeout = 15 * time.Second
-	clickHouseRetryWait      = 100 * time.Millisecond
 	// clickHouseDialTimeout bounds waiting for a connection, new or pooled.
 	clickHouseDialTimeout = 5 * time.Second
 	// clickHouseMaxConns is more than the projector and the readers of one
@@ -37,6 +34,8 @@ type ClickHouseConfig struct {
 	DSN string
 	// Database: see [Config.Database].
 	Database string
+	// ConnectTimeout: see [Config.ConnectTimeout].
+	ConnectTimeout time.Duration
 
 	// DataDir holds the embedded engine's tables, RunDir the files of one
 	// start. Both are made when absent; one engine at a time may use them.
@@ -74,9 +73,8 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, 
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	if cfg.Memory == 0 {
-		cfg.Memory = DefaultClickHouseMemory
-	}
+	cfg.Memory = cmp.Or(cfg.Memory, DefaultClickHouseMemory)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)
 	ch := &ClickHouse{restarts: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_clickhouse_restarts_total",
 		Help: "How often the embedded ClickHouse ended by itself and was started again.",
@@ -94,7 +92,7 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, 
 	if err != nil {
 		return nil, err
 	}
-	if err = ensureDatabase(ctx, ch.options); err != nil {
+	if err = ensureDatabase(ctx, ch.options, cfg.ConnectTimeout); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	if ch.conn, err = clickhouse.Open(ch.options); err != nil {
@@ -181,8 +179,8 @@ func baseOptions(o *clickhouse.Options) *clickhouse.Options {
 }
 
 // ensureDatabase waits for the server and makes the database if there is none.
-func ensureDatabase(ctx context.Context, options *clickhouse.Options) error {
-	ctx, cancel := context.WithTimeout(ctx, clickHouseConnectTimeout)
+func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	bare := *options
 	bare.Auth.Database = "" // a database that does not exist cannot be selected
@@ -202,7 +200,7 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("connect to ClickHouse: %w", err)
-		case <-time.After(clickHouseRetryWait):
+		case <-time.After(connectRetryWait):
 		}
 	}
 }

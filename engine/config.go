@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -21,6 +22,10 @@ const (
 	// DefaultClickHouseMemory bounds the embedded ClickHouse. It is a ceiling
 	// for merges and large sorts, not what it uses: that is about 60 MiB idle.
 	DefaultClickHouseMemory = 2 << 30
+
+	defaultConnectTimeout = 15 * time.Second
+	// connectRetryWait is how often an external engine is tried in that time.
+	connectRetryWait = 100 * time.Millisecond
 
 	// minLogMaxBytes is below what one busy second may write; less than that
 	// is a slip of the unit.
@@ -56,6 +61,10 @@ type Config struct {
 
 	// ClickHouseMemory bounds the embedded ClickHouse in bytes, 0 means 2 GiB.
 	ClickHouseMemory int64
+
+	// ConnectTimeout is how long an external engine may take to appear, so
+	// that services that are started together find each other. 0 means 15 s.
+	ConnectTimeout time.Duration
 
 	// Database is the ClickHouse database, which is made when it is absent. ""
 	// means the one that the DSN names, else "errata".

@@ -71,26 +71,28 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, store, e.cfg.NATSURL == "")
 	}
 	e.nats, err = StartNATS(ctx, NATSConfig{
-		URL:      e.cfg.NATSURL,
-		StoreDir: store,
-		MaxStore: e.cfg.LogMaxBytes + bucketRoom,
-		LazySync: e.cfg.LazySync,
-		Logger:   e.cfg.Logger,
+		URL:            e.cfg.NATSURL,
+		ConnectTimeout: e.cfg.ConnectTimeout,
+		StoreDir:       store,
+		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
+		LazySync:       e.cfg.LazySync,
+		Logger:         e.cfg.Logger,
 	})
 	return err
 }
 
 func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 	e.clickhouse, err = StartClickHouse(ctx, ClickHouseConfig{
-		DSN:          e.cfg.ClickHouseDSN,
-		DataDir:      filepath.Join(e.cfg.DataDir, "clickhouse"),
-		RunDir:       filepath.Join(e.cfg.DataDir, "run"),
-		EngineBinary: e.cfg.EngineBinary,
-		Library:      e.cfg.Library,
-		Memory:       e.cfg.ClickHouseMemory,
-		Database:     e.cfg.Database,
-		Logger:       e.cfg.Logger,
-		Registerer:   e.cfg.Registerer,
+		DSN:            e.cfg.ClickHouseDSN,
+		Database:       e.cfg.Database,
+		ConnectTimeout: e.cfg.ConnectTimeout,
+		DataDir:        filepath.Join(e.cfg.DataDir, "clickhouse"),
+		RunDir:         filepath.Join(e.cfg.DataDir, "run"),
+		EngineBinary:   e.cfg.EngineBinary,
+		Library:        e.cfg.Library,
+		Memory:         e.cfg.ClickHouseMemory,
+		Logger:         e.cfg.Logger,
+		Registerer:     e.cfg.Registerer,
 	})
 	return err
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,9 +22,6 @@ const (
 	// natsReadyTimeout bounds the start: a log of 10 GiB is read in a second
 	// or two, and a check of every block after a power cut takes longer.
 	natsReadyTimeout = 2 * time.Minute
-	// natsConnectTimeout is how long an external NATS may take to appear, so
-	// that services that are started together find each other.
-	natsConnectTimeout = 15 * time.Second
 	// natsRetryWait is short because the embedded server is back in
 	// milliseconds and an external one should not be missed either.
 	natsRetryWait = 100 * time.Millisecond
@@ -35,6 +34,9 @@ const (
 type NATSConfig struct {
 	// URL is an external NATS; "" for the embedded one, which uses the rest.
 	URL string
+	// ConnectTimeout: see [Config.ConnectTimeout].
+	ConnectTimeout time.Duration
+
 	// StoreDir is the folder of JetStream's files. One server at a time.
 	StoreDir string
 	// MaxStore bounds all of JetStream's files in bytes. It must be below what
@@ -66,6 +68,7 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)
 	n := &NATS{cfg: cfg}
 	defer func() {
 		if err != nil {
@@ -158,28 +161,38 @@ func (n *NATS) options() []nats.Option {
 
 // dial connects to the external NATS and waits a while for it to appear.
 func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, natsConnectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, n.cfg.ConnectTimeout)
 	defer cancel()
 	for {
 		conn, err := nats.Connect(n.cfg.URL, n.options()...)
 		if err == nil {
 			return conn, nil
 		}
+		err = fmt.Errorf("%s: %w", redactURL(n.cfg.URL), err)
+		// An answer will not change by asking again.
+		if errors.Is(err, nats.ErrAuthorization) {
+			return nil, err
+		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w", redactURL(n.cfg.URL), err)
-		case <-time.After(natsRetryWait):
+			return nil, err
+		case <-time.After(connectRetryWait):
 		}
 	}
 }
 
-// redactURL hides the password of an address that goes into a sentence.
-func redactURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "the configured address"
+// redactURL hides the passwords of the address, or of the addresses with commas
+// between them, for a sentence.
+func redactURL(addresses string) string {
+	var redacted []string
+	for address := range strings.SplitSeq(addresses, ",") {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil {
+			return "the configured address"
+		}
+		redacted = append(redacted, u.Redacted())
 	}
-	return u.Redacted()
+	return strings.Join(redacted, ",")
 }
 
 // Conn is the connection; see [Engines.NATS].
