@@ -53,6 +53,9 @@ func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error 
 		return fmt.Errorf("migrations: read the ClickHouse migrations: %w", err)
 	}
 	if _, err := provider.Up(ctx); err != nil {
+		if failed := (*goose.PartialError)(nil); errors.As(err, &failed) {
+			err = fmt.Errorf("%s: %w", failed.Failed.Source.Path, failed.Err)
+		}
 		return fmt.Errorf("migrations: apply to the ClickHouse database %s: %w", options.Auth.Database, err)
 	}
 	return nil

@@ -1,0 +1,223 @@
+package migrations_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+// released are the files as they are in the source tree.
+func released(t *testing.T) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	dir := os.DirFS("clickhouse")
+	names, err := fs.Glob(dir, "*.sql")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no migrations were found: %v", err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return files
+}
+
+// tables is what makes two databases equal.
+func tables(t *testing.T, env *testenv.Env) (list []string) {
+	t.Helper()
+	rows, err := env.ClickHouse.Query(t.Context(), "SELECT concat(name, ' ', engine_full) FROM system.tables WHERE database = currentDatabase() ORDER BY name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, one)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func count(t *testing.T, env *testenv.Env, query string) (n uint64) {
+	t.Helper()
+	if err := env.ClickHouse.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// New has applied everything already.
+func TestClickHouseUpAndAgain(t *testing.T) {
+	env := testenv.New(t)
+	files := uint64(len(released(t)))
+	before := tables(t, env)
+	for _, want := range []string{"records ", "payloads ", "answers ", "schema_migrations "} {
+		if !strings.Contains(strings.Join(before, "\n"), want) {
+			t.Errorf("there is no table %s among\n%s", want, strings.Join(before, "\n"))
+		}
+	}
+	if got := count(t, env, "SELECT count() FROM schema_migrations WHERE version > 0 AND length(sha256) = 64 AND name != ''"); got != files {
+		t.Errorf("%d files are noted, want %d", got, files)
+	}
+	begin := time.Now()
+	if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("nothing to do took %s", time.Since(begin).Round(time.Millisecond))
+	if after := tables(t, env); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Errorf("a second run changed the tables from\n%s\nto\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+	}
+	if got := count(t, env, "SELECT count() FROM schema_migrations WHERE version > 0"); got != files {
+		t.Errorf("after a second run %d files are noted, want %d", got, files)
+	}
+}
+
+func TestClickHouseTwoAtOnce(t *testing.T) {
+	env := testenv.New(t)
+	options := env.ClickHouseOptions()
+	for range 3 {
+		if err := env.ClickHouse.Exec(t.Context(), "DROP TABLE schema_migrations SYNC"); err != nil {
+			t.Fatal(err)
+		}
+		// The tables are there: a lost history is made again from them.
+		errs := make([]error, 3)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { errs[i] = migrations.ClickHouse(t.Context(), options) })
+		}
+		wg.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if err := migrations.ClickHouse(t.Context(), options); err != nil {
+			t.Fatalf("after three at once: %v", err)
+		}
+	}
+}
+
+func TestClickHouseRefusals(t *testing.T) {
+	const changed, newer = "00002_payloads.sql", "00099_newer.sql"
+	for name, test := range map[string]struct {
+		before, after func(fstest.MapFS)
+		want          []string // nil when it is fine
+	}{
+		"nothing changed": {nil, nil, nil},
+		"one more file": {nil, func(f fstest.MapFS) {
+			f[newer] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS newer (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
+		}, nil},
+		"one byte changed": {nil, func(f fstest.MapFS) {
+			f[changed] = &fstest.MapFile{Data: append([]byte("-- "), f[changed].Data...)}
+		}, []string{changed, "has changed since it was applied"}},
+		"renamed only": {nil, func(f fstest.MapFS) {
+			f["00002_other.sql"] = f[changed]
+			delete(f, changed)
+		}, nil},
+		"missing in this program": {func(f fstest.MapFS) {
+			f[newer] = &fstest.MapFile{Data: []byte("-- +goose Up\nSELECT 1;\n")}
+		}, func(f fstest.MapFS) { delete(f, newer) }, []string{newer, "not in this program"}},
+		"two with one number": {nil, func(f fstest.MapFS) {
+			f["00002_again.sql"] = f[changed]
+		}, []string{"00002_again.sql", changed, "the same number"}},
+		"without a number": {nil, func(f fstest.MapFS) {
+			f["records.sql"] = f[changed]
+		}, []string{"records.sql", "number"}},
+		"wrong SQL": {nil, func(f fstest.MapFS) {
+			f[newer] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABEL x;\n")}
+		}, []string{newer, "Syntax error"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := testenv.New(t)
+			if err := env.ClickHouse.Exec(t.Context(), "DROP TABLE schema_migrations SYNC"); err != nil {
+				t.Fatal(err)
+			}
+			files := released(t)
+			if test.before != nil {
+				test.before(files)
+			}
+			if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err != nil {
+				t.Fatal(err)
+			}
+			if test.after != nil {
+				test.after(files)
+			}
+			err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files)
+			if (err == nil) != (test.want == nil) {
+				t.Fatalf("error %v, want one with %q", err, test.want)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// A failure in the middle leaves what was applied noted, so that the next run
+// goes on behind it.
+func TestClickHouseGoesOnAfterAFailure(t *testing.T) {
+	env := testenv.New(t)
+	files := released(t)
+	files["00010_first.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS first (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
+	files["00011_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABEL x;\n")}
+	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err == nil {
+		t.Fatal("wrong SQL was applied")
+	}
+	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 10 {
+		t.Errorf("the last noted file is %d, want 10", got)
+	}
+	files["00011_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS second (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
+	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 11 {
+		t.Errorf("the last noted file is %d, want 11", got)
+	}
+}
+
+func TestClickHouseNeedsADatabase(t *testing.T) {
+	env := testenv.New(t)
+	options := env.ClickHouseOptions()
+	options.Auth.Database = ""
+	if err := migrations.ClickHouse(t.Context(), options); err == nil {
+		t.Error("migrations were applied to no database")
+	}
+}
+
+// A gap would be filled by somebody later, behind the back of those who have
+// gone past it.
+func TestReleasedFilesAreNumberedWithoutGaps(t *testing.T) {
+	n := 0
+	for name := range released(t) {
+		n++
+		if !strings.HasPrefix(path.Base(name), "000") {
+			t.Errorf("%s does not begin with five digits", name)
+		}
+	}
+	for i := range n {
+		prefix := fmt.Sprintf("%05d_", i+1)
+		if matches, err := fs.Glob(released(t), prefix+"*.sql"); err != nil || len(matches) != 1 {
+			t.Errorf("%d files begin with %s, error %v, want 1", len(matches), prefix, err)
+		}
+	}
+}
