@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
+)
+
+// App is a service that has been built and listens. It serves in Run.
+type App struct {
+	options  Options
+	logger   *slog.Logger
+	cleanups cleanups
+	life     life
+
+	// In the order they come to be.
+	dir       *dataDir
+	engines   *engine.Engines
+	keys      *access.Store
+	projector *projector.Projector
+	log       *watchedLog
+	server    *api.Server
+
+	welcome Welcome
+}
+
+// Welcome is what to tell the operator once the service listens.
+type Welcome struct {
+	// First is set when this start made the first keys.
+	First bool
+	// URL is the service as seen from this machine.
+	URL string
+	// AdminKeyFile and IngestKeyFile are absolute paths, "" when there is no
+	// such file.
+	AdminKeyFile, IngestKeyFile string
+	// DSN is that of the first ingest key, "" when its file is gone.
+	DSN string
+	// NotReachable says that the DSN names loopback although the service
+	// listens for other machines too.
+	NotReachable bool
+}
+
+// New builds the service and binds its address. ctx bounds the start only.
+// When it fails, everything that had been started is stopped. Whoever gets an
+// App calls Run or Stop.
+func New(ctx context.Context, o Options) (_ *App, err error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	a := &App{options: o, logger: o.Logger, cleanups: cleanups{logger: o.Logger}}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"data folder", a.openData},
+		{"engines", a.startEngines},
+		{"stores", a.migrate},
+		{"keys", a.openKeys},
+		{"projector", a.startProjector},
+		{"log", a.openLog},
+		{"server", a.listen},
+		{"address", a.announce},
+	} {
+		began := time.Now()
+		if err := step.do(ctx); err != nil {
+			return nil, a.undo(ctx, err)
+		}
+		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
+	}
+	return a, nil
+}
+
+func (a *App) openData(context.Context) (err error) {
+	if a.dir, err = openDataDir(a.options.Data); err != nil {
+		return err
+	}
+	a.cleanups.add("data folder", func(context.Context) error { return a.dir.close() })
+	return nil
+}
+
+func (a *App) startEngines(ctx context.Context) (err error) {
+	o := a.options
+	a.engines, err = engine.Start(ctx, engine.Config{
+		DataDir: a.dir.path,
+		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
+		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
+		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
+		Logger: a.logger, Registerer: o.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	a.cleanups.add("engines", a.engines.Stop)
+	return nil
+}
+
+func (a *App) migrate(ctx context.Context) error {
+	if err := migrations.ClickHouse(ctx, a.engines.ClickHouseOptions()); err != nil {
+		return err
+	}
+	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
+		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
+	})
+}
+
+func (a *App) openKeys(ctx context.Context) error {
+	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(a.options.Namespace))
+	if err != nil {
+		return fmt.Errorf("open the bucket of API keys: %w", err)
+	}
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
+		return err
+	}
+	a.cleanups.addPlain("keys", a.keys.Close)
+	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
+	return err
+}
+
+// startProjector comes before the log is opened for writing: where the log is
+// shorter than the projection, the projector fills it up first. So it also
+// stops after the log, and folds what came in last if it gets to it.
+func (a *App) startProjector(ctx context.Context) (err error) {
+	a.projector, err = projector.New(ctx, projector.Config{
+		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
+		Stream: a.stream(), Prefix: a.prefix(),
+		ClickHouse: a.engines.ClickHouse(),
+		Logger:     a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	a.projector.Start()
+	a.cleanups.add("projector", a.projector.Stop)
+	return nil
+}
+
+func (a *App) openLog(context.Context) error {
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
+		JetStream: a.engines.JetStream(), Stream: a.stream(), Prefix: a.prefix(),
+		Logger: a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	a.cleanups.add("log", appender.Close)
+	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	return nil
+}
+
+func (a *App) stream() string { return migrations.StreamName(a.options.Namespace) }
+func (a *App) prefix() string { return migrations.SubjectPrefix(a.options.Namespace) }
+
+// logState asks the log how far it reaches and how large it is.
+func (a *App) logState(ctx context.Context) (eventlog.State, error) {
+	return eventlog.Inspect(ctx, a.engines.JetStream(), a.stream())
+}

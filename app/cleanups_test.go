@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func newCleanups() *cleanups {
+	return &cleanups{logger: slog.New(slog.DiscardHandler)}
+}
+
+func TestCleanupsRunInReverse(t *testing.T) {
+	c := newCleanups()
+	var order []string
+	broken := errors.New("disk is gone")
+	for _, name := range []string{"engines", "appender", "listener"} {
+		c.add(name, func(context.Context) error {
+			order = append(order, name)
+			if name == "appender" {
+				return broken
+			}
+			return nil
+		})
+	}
+	err := c.run(t.Context())
+	if want := []string{"listener", "appender", "engines"}; !slices.Equal(order, want) {
+		t.Errorf("order: got %q, want %q", order, want)
+	}
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "stop appender") {
+		t.Errorf("got error %v, want the cause with the name of its part", err)
+	}
+	order = nil
+	if err := c.run(t.Context()); err != nil || order != nil {
+		t.Errorf("second run: got %v and steps %q, want nothing", err, order)
+	}
+}
+
+func TestCleanupsLeaveAStuckStepBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCleanups()
+		release := make(chan struct{})
+		var closed, late bool
+		c.add("files", func(ctx context.Context) error {
+			closed = true
+			_, late = ctx.Deadline()
+			return ctx.Err()
+		})
+		c.add("stuck", func(context.Context) error { <-release; return nil })
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		err := c.run(ctx)
+		if took := time.Since(began); took != 10*time.Second+lastCall {
+			t.Errorf("took %v, want the limit and one last call", took)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stop stuck") {
+			t.Errorf("got error %v, want a deadline with the name of the stuck part", err)
+		}
+		if !closed || !late {
+			t.Errorf("the step below: closed %v, with a limit %v; want both", closed, late)
+		}
+		close(release)
+	})
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDataDirHasOneOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "data")
+	if _, err := FindHolder(path); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("before: got %v, want ErrNotRunning", err)
+	}
+	first, err := openDataDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder: got %v, %v, want mode 0700", info.Mode(), err)
+	}
+	if err := first.announce("http://127.0.0.1:1"); err != nil {
+		t.Fatal(err)
+	}
+	holder, err := FindHolder(path)
+	if want := (Holder{PID: os.Getpid(), URL: "http://127.0.0.1:1"}); err != nil || holder != want {
+		t.Errorf("holder: got %+v, %v, want %+v", holder, err, want)
+	}
+
+	_, err = openDataDir(path)
+	var inUse *InUseError
+	if !errors.As(err, &inUse) || inUse.Holder != holder {
+		t.Fatalf("second owner: got %v, want an InUseError that names the first", err)
+	}
+	if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("error does not say which folder and what to do: %v", err)
+	}
+
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindHolder(path); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("after: got %v, want ErrNotRunning", err)
+	}
+	second, err := openDataDir(path)
+	if err != nil {
+		t.Fatalf("after the first owner: %v", err)
+	}
+	if err := second.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDataDirThatIsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openDataDir(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want an error that names the path", err)
+	}
+}
+
+func TestHolderThatIsNoHolder(t *testing.T) {
+	for text, want := range map[string]Holder{
+		"":                  {},
+		"x\nhttp://h\n":     {},
+		"12":                {PID: 12},
+		"12\n\n":            {PID: 12},
+		"12\nhttp://h:1\n ": {PID: 12, URL: "http://h:1"},
+	} {
+		path := filepath.Join(t.TempDir(), lockName)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := readHolder(path); got != want {
+			t.Errorf("%q: got %+v, want %+v", text, got, want)
+		}
+	}
+}

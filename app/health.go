@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+)
+
+const (
+	// readyLag is how far the list may be behind the log of a service that is
+	// ready. Half the maximum load stays below one second.
+	readyLag = 30 * time.Second
+	// probeTimeout bounds one question to an engine, so that a probe answers
+	// before common health checks give up after 5 s.
+	probeTimeout = 1500 * time.Millisecond
+)
+
+// health says how the service is. It is ready when events are taken and the
+// records are read and up to date:
+//
+//	log         answers, has room, and took the latest events
+//	ClickHouse  answers
+//	projector   is at most readyLag behind, or moved within readyLag
+//
+// A projector that catches up after an outage is ready: holding readers back
+// would help nobody. Whoever routes events by readiness should use /healthz
+// instead: events are safe while ClickHouse is away.
+type health struct {
+	log        func(context.Context) (eventlog.State, error)
+	trouble    func() error // of the latest appends
+	ping       func(context.Context) error
+	unsynced   func(context.Context) ([]string, error)
+	projection func() projector.Status
+	engines    func(context.Context) []engine.Check
+	now        func() time.Time
+
+	mu    sync.Mutex
+	seen  uint64    // the checkpoint when it was last looked at
+	moved time.Time // when it was last seen to be another one
+}
+
+var _ api.Health = (*health)(nil)
+
+// Ready is nil when the service is. Kinds: log_unavailable, log_full,
+// store_unavailable.
+func (h *health) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*probeTimeout)
+	defer cancel()
+	if err := h.logReady(ctx); err != nil {
+		return err
+	}
+	if err := h.storeReady(ctx); err != nil {
+		return errata.Errorf(errata.KindStoreUnavailable, "ClickHouse does not answer. Events are taken and safe; records cannot be read.").Because(err)
+	}
+	return h.projectorReady()
+}
+
+func (h *health) logReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	state, err := h.log(ctx)
+	if err != nil {
+		return errata.Errorf(errata.KindLogUnavailable, "The log does not answer. Events are refused until it does.").Because(err)
+	}
+	if state.MaxBytes > 0 && state.Bytes >= uint64(state.MaxBytes) {
+		return errata.Errorf(errata.KindLogFull, "The log has reached its limit. Events are refused.")
+	}
+	if err := h.trouble(); err != nil {
+		return errata.Errorf(errata.KindOf(err), "The log did not take the latest events.").Because(err)
+	}
+	return nil
+}
+
+func (h *health) storeReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return h.ping(ctx)
+}
+
+func (h *health) projectorReady() error {
+	status, still := h.progress()
+	if status.Lag <= readyLag && status.Err == nil || still <= readyLag {
+		return nil
+	}
+	return errata.Errorf(errata.KindStoreUnavailable,
+		"The records are behind the log and do not get on. Events are taken and safe.").Because(status.Err)
+}
+
+// progress is how the projector stands, and for how long it has not moved as
+// far as anybody has looked.
+func (h *health) progress() (status projector.Status, still time.Duration) {
+	status = h.projection()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.now(); h.moved.IsZero() || status.Checkpoint.Sequence != h.seen {
+		h.seen, h.moved = status.Checkpoint.Sequence, now
+	}
+	return status, h.now().Sub(h.moved)
+}
+
+// Checks is all that an operator would look at.
+func (h *health) Checks(ctx context.Context) []api.Check {
+	var checks []api.Check
+	for _, c := range h.engines(ctx) {
+		checks = append(checks, api.Check(c))
+	}
+	return append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
+}
+
+func (h *health) checkLog(ctx context.Context) api.Check {
+	c := api.Check{Name: "log"}
+	state, err := h.log(ctx)
+	if err != nil {
+		c.Detail, c.Hint = err.Error(), "see the checks of nats"
+		return c
+	}
+	c.Detail = fmt.Sprintf("facts %d to %d, %d of %d bytes", state.First, state.Last, state.Bytes, state.MaxBytes)
+	if err := h.logReady(ctx); err != nil {
+		c.Detail += "; " + err.Error()
+		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk and restart the service"
+		return c
+	}
+	c.OK = true
+	if state.MaxBytes > 0 && state.Bytes > uint64(state.MaxBytes)/10*9 {
+		c.Hint = "the log is nearly full, and then events are refused: raise log-max-bytes"
+	}
+	return c
+}
+
+// checkTables looks for tables that would lose confirmed rows at a power cut.
+func (h *health) checkTables(ctx context.Context) api.Check {
+	c := api.Check{Name: "table sync"}
+	tables, err := h.unsynced(ctx)
+	switch {
+	case err != nil:
+		c.Detail, c.Hint = fmt.Sprintf("cannot be asked: %v", err), "see the check of clickhouse"
+	case len(tables) > 0:
+		c.Detail = "no fsync after insert: " + strings.Join(tables, ", ")
+		c.Hint = "a power cut loses records: ALTER TABLE … MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1"
+	default:
+		c.OK, c.Detail = true, "fsync after every insert"
+	}
+	return c
+}
+
+func (h *health) checkProjector(ctx context.Context) api.Check {
+	c := api.Check{Name: "projector"}
+	status, _ := h.progress()
+	c.Detail = fmt.Sprintf("records show the log up to fact %d, lag %v", status.Checkpoint.Sequence, status.Lag.Round(time.Millisecond))
+	if state, err := h.log(ctx); err == nil && state.Last > status.Checkpoint.Sequence {
+		c.Detail += fmt.Sprintf(", %d facts to go", state.Last-status.Checkpoint.Sequence)
+	}
+	if status.Err != nil {
+		c.Detail += "; " + status.Err.Error()
+	}
+	if c.OK = h.projectorReady() == nil; !c.OK {
+		c.Hint = "events are safe on the log; see the check of clickhouse and the log of this service"
+	}
+	return c
+}

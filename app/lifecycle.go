@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// StopTimeout bounds the whole stop.
+	StopTimeout = 10 * time.Second
+	// finishTimeout is how long running requests get of it. What is left must
+	// do for the engines: ClickHouse takes up to 5 s when a query still runs.
+	finishTimeout = 4 * time.Second
+)
+
+// life holds what Run and Stop share.
+type life struct {
+	stop sync.Once
+	err  error // of the stop, after it
+}
+
+// Addr is the address that the service listens on.
+func (a *App) Addr() net.Addr { return a.server.Addr() }
+
+// Welcome is what to tell the operator.
+func (a *App) Welcome() Welcome { return a.welcome }
+
+// Run serves until ctx ends or serving fails, and then stops the service. A
+// clean end is nil.
+func (a *App) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve() }() // ends with Stop
+	a.logger.Info("serving", "url", a.welcome.URL, "version", a.options.Version)
+	var err error
+	select {
+	case <-ctx.Done():
+		a.logger.Info("stopping", "within", StopTimeout)
+	case err = <-served:
+	}
+	began := time.Now()
+	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	a.logger.Info("stopped", "took", time.Since(began))
+	return err
+}
+
+// Stop undoes the start, last part first, within StopTimeout: it takes no new
+// requests, finishes those that run, writes what waits for the log, and ends
+// projector and engines. What was answered with success is on disk before and
+// after. It may be called twice and at any time; later calls wait for the
+// first and return what it returned.
+func (a *App) Stop(ctx context.Context) error {
+	a.life.stop.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, StopTimeout)
+		defer cancel()
+		a.life.err = a.cleanups.run(ctx)
+	})
+	return a.life.err
+}
+
+// undo stops what a start that fails has started. ctx may have ended: that is
+// one way to fail.
+func (a *App) undo(ctx context.Context, err error) error {
+	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+}

@@ -1,0 +1,143 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options is what the service can be told. The zero values of Data and Listen
+// are not usable: begin with [DefaultOptions].
+type Options struct {
+	// Data is the folder for everything kept: log, records, first keys.
+	Data string
+	// Listen is the TCP address of the HTTP server, host:port.
+	Listen string
+	// PublicURL is how applications and people reach the service, "" to make
+	// it from the address that was bound.
+	PublicURL string
+
+	// NATSURL is an external NATS server, "" for the embedded one. Several
+	// servers of one cluster are separated by commas.
+	NATSURL string
+	// ClickHouseDSN is an external ClickHouse server, "" for the embedded one.
+	ClickHouseDSN string
+	// Namespace keeps several services on one NATS apart, "" for the only one.
+	// On one ClickHouse, the database in the DSN does.
+	Namespace string
+	// EngineBinary is the program that runs the embedded ClickHouse and
+	// LibCHDB the library it loads; "" to look in the usual places.
+	EngineBinary, LibCHDB string
+
+	// LogMaxBytes bounds the log; at the bound new events are refused. 0
+	// takes 10 GiB, or less where the disk has no room for that.
+	LogMaxBytes int64
+	// LazySync answers senders before their events are on disk.
+	LazySync bool
+
+	// TrustedProxies are the peers whose forwarding headers are believed.
+	TrustedProxies []netip.Prefix
+	// InstallRoots are cut from the front of file names.
+	InstallRoots []string
+	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
+	AdminRateLimit int
+
+	// Version is what the service calls itself, "" for "dev".
+	Version string
+	// Logger gets the service's own log, nil for none.
+	Logger *slog.Logger
+	// Registry gets the metrics, nil for a new one. A registry serves one App.
+	Registry *prometheus.Registry
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+}
+
+// DefaultOptions keeps everything in ./data and serves on loopback only.
+func DefaultOptions() Options {
+	return Options{
+		Data:           "data",
+		Listen:         "127.0.0.1:8080",
+		AdminRateLimit: 600,
+	}
+}
+
+// Validate names the first option that cannot be used, by its setting's name.
+func (o Options) Validate() error {
+	if strings.TrimSpace(o.Data) == "" {
+		return fmt.Errorf("data: want a folder, got none")
+	}
+	if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
+		return fmt.Errorf("listen: %q is not host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
+	}
+	if err := validURL(o.PublicURL, "http", "https"); err != nil {
+		return fmt.Errorf("public-url: %w", err)
+	}
+	for item := range strings.SplitSeq(o.NATSURL, ",") {
+		// nats.go also takes host:port without a scheme.
+		if strings.Contains(item, "://") {
+			if err := validURL(item, "nats", "tls", "ws", "wss"); err != nil {
+				return fmt.Errorf("nats-url: %w", err)
+			}
+		}
+	}
+	if err := validURL(o.ClickHouseDSN, "clickhouse", "tcp"); err != nil {
+		return fmt.Errorf("clickhouse-dsn: %w", err)
+	}
+	if o.LogMaxBytes != 0 && o.LogMaxBytes < minLog {
+		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, minLog)
+	}
+	if o.AdminRateLimit < 0 {
+		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)
+	}
+	for _, root := range o.InstallRoots {
+		if strings.TrimSpace(root) == "" {
+			return fmt.Errorf("install-roots: want paths, got an empty one")
+		}
+	}
+	return nil
+}
+
+// minLog is one JetStream block file with room to rotate: below it the log
+// would be full after the first burst.
+const minLog = 16 << 20
+
+// validURL checks scheme and host of a URL that may be empty. The error never
+// shows the text, since it may hold a password.
+func validURL(text string, schemes ...string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("not a URL; want %s://host", schemes[0])
+	}
+	for _, scheme := range schemes {
+		if u.Scheme == scheme {
+			return nil
+		}
+	}
+	return fmt.Errorf("scheme %q is not one of %s", u.Scheme, strings.Join(schemes, ", "))
+}
+
+// withDefaults fills in what was left to the service.
+func (o Options) withDefaults() Options {
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}

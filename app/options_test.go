@@ -1,0 +1,71 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	if err := DefaultOptions().Validate(); err != nil {
+		t.Fatalf("the defaults: %v", err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Options)
+		field  string // "" for valid
+	}{
+		{"no data", func(o *Options) { o.Data = " " }, "data"},
+		{"listen without port", func(o *Options) { o.Listen = "127.0.0.1" }, "listen"},
+		{"listen with empty port", func(o *Options) { o.Listen = "127.0.0.1:" }, "listen"},
+		{"listen on all", func(o *Options) { o.Listen = ":0" }, ""},
+		{"listen on IPv6", func(o *Options) { o.Listen = "[::1]:80" }, ""},
+		{"public URL with path", func(o *Options) { o.PublicURL = "https://example.org/errata" }, ""},
+		{"public URL without scheme", func(o *Options) { o.PublicURL = "example.org" }, "public-url"},
+		{"one NATS server", func(o *Options) { o.NATSURL = "nats://u:p@h:4222" }, ""},
+		{"three NATS servers", func(o *Options) { o.NATSURL = "nats://a,tls://b:1,c:4222" }, ""},
+		{"NATS over HTTP", func(o *Options) { o.NATSURL = "nats://a,http://secret@b" }, "nats-url"},
+		{"ClickHouse native", func(o *Options) { o.ClickHouseDSN = "clickhouse://h:9000/d?dial_timeout=1s" }, ""},
+		{"ClickHouse over HTTP", func(o *Options) { o.ClickHouseDSN = "https://u:secret@h:8443" }, "clickhouse-dsn"},
+		{"ClickHouse nonsense", func(o *Options) { o.ClickHouseDSN = "u:secret@h" }, "clickhouse-dsn"},
+		{"tiny log", func(o *Options) { o.LogMaxBytes = minLog - 1 }, "log-max-bytes"},
+		{"smallest log", func(o *Options) { o.LogMaxBytes = minLog }, ""},
+		{"negative log", func(o *Options) { o.LogMaxBytes = -1 }, "log-max-bytes"},
+		{"no rate limit", func(o *Options) { o.AdminRateLimit = 0 }, ""},
+		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},
+		{"empty root", func(o *Options) { o.InstallRoots = []string{"/srv", ""} }, "install-roots"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := DefaultOptions()
+			c.change(&o)
+			err := o.Validate()
+			if c.field == "" {
+				if err != nil {
+					t.Fatalf("got %v, want none", err)
+				}
+				return
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), c.field+":") {
+				t.Fatalf("got %v, want an error of %s", err, c.field)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error shows a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestLocalURL(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:8080": "http://127.0.0.1:8080",
+		":8080":          "http://127.0.0.1:8080",
+		"0.0.0.0:80":     "http://127.0.0.1:80",
+		"[::]:80":        "http://127.0.0.1:80",
+		"[::1]:80":       "http://[::1]:80",
+		"10.0.0.7:1":     "http://10.0.0.7:1",
+		"errors.lan:1":   "http://errors.lan:1",
+	} {
+		if got := LocalURL(listen); got != want {
+			t.Errorf("%s: got %s, want %s", listen, got, want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/ingest/sentry"
+	"github.com/errata-log/errata/query"
+)
+
+// listen builds the HTTP side and binds the address.
+func (a *App) listen(context.Context) error {
+	handler, err := a.handler()
+	if err != nil {
+		return err
+	}
+	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
+		return err
+	}
+	a.cleanups.add("server", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+		defer cancel()
+		return a.server.Shutdown(ctx)
+	})
+	return nil
+}
+
+// handler joins the receivers, the API and the metrics.
+func (a *App) handler() (http.Handler, error) {
+	receivers, err := a.receivers()
+	if err != nil {
+		return nil, err
+	}
+	registry := a.options.Registry
+	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return api.New(api.Config{
+		Version: a.options.Version, PublicURL: a.options.PublicURL,
+		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
+		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
+		TrustedProxies: a.options.TrustedProxies,
+		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
+		Logger: a.logger, Now: a.options.Now,
+	})
+}
+
+// receivers are the doors. They share one budget of memory.
+func (a *App) receivers() (api.Receivers, error) {
+	pipeline, err := ingest.New(ingest.Config{
+		Log: a.log, Random: rand.Reader,
+		Rules:  ingest.Rules{InstallRoots: a.options.InstallRoots},
+		Logger: a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return api.Receivers{}, err
+	}
+	cfg := door.Config{
+		Accepter: pipeline, Keyring: keyring{a.keys},
+		TrustedProxies: a.options.TrustedProxies,
+		Budget:         body.NewBudget(body.DefaultBudget),
+		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
+	}
+	events, err := native.New(cfg)
+	if err != nil {
+		return api.Receivers{}, err
+	}
+	envelopes, err := sentry.New(cfg)
+	if err != nil {
+		return api.Receivers{}, err
+	}
+	telemetry, err := otlp.New(cfg)
+	if err != nil {
+		return api.Receivers{}, err
+	}
+	return api.Receivers{
+		Native:         events,
+		SentryEnvelope: envelopes, SentryStore: envelopes,
+		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
+	}, nil
+}
+
+func (a *App) health() *health {
+	clickhouse := a.engines.ReadOnlyClickHouse()
+	return &health{
+		log: a.logState, trouble: a.log.trouble, ping: clickhouse.Ping,
+		unsynced: func(ctx context.Context) ([]string, error) {
+			return unsyncedTables(ctx, a.engines.ClickHouse())
+		},
+		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
+	}
+}
+
+// announce tells the data folder and the operator where the service is.
+func (a *App) announce(context.Context) error {
+	w := &a.welcome
+	w.URL = LocalURL(a.Addr().String())
+	public := a.options.PublicURL
+	if public == "" {
+		public = w.URL
+	}
+	var err error
+	if w.DSN, err = writeDSN(a.dir, a.keys, public); err != nil {
+		return err
+	}
+	w.NotReachable = a.options.PublicURL == "" && !isLoopback(a.Addr())
+	w.AdminKeyFile = existing(a.dir.join(AdminKeyFile))
+	w.IngestKeyFile = existing(a.dir.join(IngestKeyFile))
+	return a.dir.announce(w.URL)
+}
+
+// existing is path if there is something, else "".
+func existing(path string) string {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return path
+}
+
+func isLoopback(addr net.Addr) bool {
+	bound, err := netip.ParseAddrPort(addr.String())
+	return err == nil && bound.Addr().IsLoopback()
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"github.com/errata-log/errata/app"
+)
+
+// firstBanner greets who has never seen Errata: where it is, who may do what,
+// and two commands that show it working. Both must run as they are printed.
+var firstBanner = template.Must(template.New("first").Funcs(bannerFuncs).Parse(`
+Errata is ready at {{.URL}}
+
+  Admin key    {{.AdminKeyFile}}
+               reads and changes everything; for people and "errata keys"
+  Ingest key   {{.IngestKeyFile}}
+               sends errors and nothing else; for applications
+  Sentry DSN   {{.DSN}}
+               for any Sentry SDK, unchanged
+{{if .NotReachable}}
+  The DSN names this machine only. For applications elsewhere set --public-url.
+{{end}}
+Send a first error:
+
+  curl -sS {{.URL | quote}}/api/v1/events \
+    -H "Authorization: Bearer $(cat {{.IngestKeyFile | quote}})" \
+    -H 'Content-Type: application/json' \
+    -d '{"message":"Hello, Errata","exception_class":"FirstError","level":"error","file":"hello.go","line":1}'
+
+See it in the list:
+
+  curl -sS {{.URL | quote}}/api/v1/admin/tools/logs/errors \
+    -H "Authorization: Bearer $(cat {{.AdminKeyFile | quote}})"
+
+Use the admin key in this shell:
+
+  export ERRATA_KEY="$(cat {{.AdminKeyFile | quote}})"
+
+`))
+
+var laterBanner = template.Must(template.New("later").Funcs(bannerFuncs).Parse(
+	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}
+`))
+
+var bannerFuncs = template.FuncMap{"quote": shellQuote}
+
+// printBanner tells the operator where the service is. It shows where the keys
+// are, never a key; a DSN is no secret, since it is made to be published.
+func printBanner(w io.Writer, welcome app.Welcome) error {
+	banner := laterBanner
+	if welcome.First {
+		banner = firstBanner
+	}
+	if err := banner.Execute(w, welcome); err != nil {
+		return fmt.Errorf("print where the service is: %w", err)
+	}
+	return nil
+}
+
+// shellQuote makes one word of a POSIX shell, which prints as it is while
+// nothing in it is special.
+func shellQuote(text string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/.:_-+@%", r))
+	}
+	if text != "" && !strings.ContainsFunc(text, special) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

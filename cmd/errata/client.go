@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+// clientTimeout bounds one call: the slowest answer, a command that waits for
+// the projection, takes at most a few seconds.
+const clientTimeout = 15 * time.Second
+
+// maxAnswer bounds what a client reads; the longest answer is a list of keys.
+const maxAnswer = 8 << 20
+
+// client talks to a running service through its HTTP API.
+type client struct {
+	http http.Client
+	url  string // without a slash at the end
+	key  string // "" for the open routes
+}
+
+// addURL declares the flag that says where the service is.
+func addURL(cmd *cobra.Command) {
+	cmd.Flags().String("url", "", "`URL` of the service. Empty: the one that runs on the data folder, else made from --listen. [ERRATA_URL]")
+}
+
+// addKey declares the flag that says as whom to speak to the service.
+func addKey(cmd *cobra.Command) {
+	cmd.Flags().String("key", "", "Admin `key`, or @FILE that holds one. The file is better: everybody on this machine can read a command line. Empty: DATA/keys/admin.key. [ERRATA_KEY]")
+}
+
+// newClient finds the service. The key is only read when a command needs one.
+func newClient(cmd *cobra.Command, t *terminal, c *config) *client {
+	return &client{http: http.Client{Timeout: clientTimeout}, url: serviceURL(cmd, t, c)}
+}
+
+func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
+	url := flagOrEnv(cmd, t, "url")
+	if url == "" {
+		if holder, err := app.FindHolder(c.service.Data); err == nil {
+			url = holder.URL
+		}
+	}
+	if url == "" {
+		url = app.LocalURL(c.service.Listen)
+	}
+	return strings.TrimRight(url, "/")
+}
+
+// errNoKey says where a key is looked for.
+var errNoKey = errors.New("no admin key: give --key @FILE or ERRATA_KEY, or --data the folder of the service, which holds keys/admin.key")
+
+// readKey finds the admin key: flag, variable, then the file of the first start.
+func readKey(cmd *cobra.Command, t *terminal, c *config) (string, error) {
+	text := flagOrEnv(cmd, t, "key")
+	if text == "" {
+		text = "@" + filepath.Join(c.service.Data, app.AdminKeyFile)
+	}
+	path, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		return text, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("%w (%w)", errNoKey, err)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+func flagOrEnv(cmd *cobra.Command, t *terminal, name string) string {
+	if text, err := cmd.Flags().GetString(name); err == nil && text != "" {
+		return text
+	}
+	text, _ := lookup(t.environ, envName(name))
+	return text
+}
+
+// apiError is an answer of the service that is no success.
+type apiError struct {
+	Status    int
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	RequestID string `json:"request_id"`
+}
+
+func (e *apiError) Error() string {
+	if e.Code == "" {
+		return fmt.Sprintf("the service answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	return fmt.Sprintf("the service answered %d %s: %s", e.Status, e.Code, e.Message)
+}
+
+// call sends one request and decodes the "data" of the answer into data, which
+// may be nil. Errors: *apiError for what the service refused.
+func (c *client) call(ctx context.Context, method, path string, body, data any) error {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		content = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
+	if err != nil {
+		return usagef("url: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("reach the service: %w", err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		refusal := struct {
+			Error apiError `json:"error"`
+		}{}
+		_ = json.Unmarshal(text, &refusal) // what is no envelope of ours keeps its status only
+		refusal.Error.Status = resp.StatusCode
+		return &refusal.Error
+	}
+	if data == nil {
+		return nil
+	}
+	envelope := struct {
+		Data any `json:"data"`
+	}{data}
+	if err := json.Unmarshal(text, &envelope); err != nil {
+		return fmt.Errorf("the answer of %s %s is not Errata's: %w", method, path, err)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// load reads the settings from a file text ("" for no file), variables and flags.
+func load(t *testing.T, file string, environ, args []string) (*config, string, error) {
+	t.Helper()
+	path := ""
+	if file != "" {
+		path = filepath.Join(t.TempDir(), "errata.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		environ = append(slices.Clone(environ), "ERRATA_CONFIG="+path)
+	}
+	cmd := &cobra.Command{}
+	addSettings(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatalf("parse %q: %v", args, err)
+	}
+	c, err := loadConfig(cmd.Flags(), environ)
+	return c, path, err
+}
+
+func TestPrecedence(t *testing.T) {
+	// Each setting with a value for the file, the environment and the flag,
+	// all different from each other and from the default.
+	values := map[string][3]string{
+		"data":             {"/f", "/e", "/g"},
+		"listen":           {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+		"public-url":       {"http://f", "http://e", "http://g"},
+		"nats-url":         {"nats://f:1", "nats://e:1", "nats://g:1"},
+		"clickhouse-dsn":   {"clickhouse://f:1", "clickhouse://e:1", "clickhouse://g:1"},
+		"log-max-bytes":    {"1GiB", "2GiB", "3GiB"},
+		"lazy-sync":        {"true", "false", "true"},
+		"trusted-proxies":  {"10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16,::1/128"},
+		"install-roots":    {"/srv/f", "/srv/e", "/srv/g,/srv/h"},
+		"admin-rate-limit": {"1", "2", "3"},
+		"log-level":        {"debug", "warn", "error"},
+		"log-format":       {"text", "json", "text"},
+		"engine-binary":    {"/f/engine", "/e/engine", "/g/engine"},
+		"libchdb":          {"/f/lib", "/e/lib", "/g/lib"},
+	}
+	value := func(c *config, name string) string {
+		for _, s := range settings(c) {
+			if s.name == name {
+				return s.get()
+			}
+		}
+		t.Fatalf("no setting %q", name)
+		return ""
+	}
+	for _, s := range settings(defaultConfig()) {
+		t.Run(s.name, func(t *testing.T) {
+			v, ok := values[s.name]
+			if !ok {
+				t.Fatal("setting without a row in this table")
+			}
+			file := s.name + ": \"" + v[0] + "\"\n"
+			environ := []string{envName(s.name) + "=" + v[1]}
+			flags := []string{"--" + s.name + "=" + v[2]}
+			for _, c := range []struct {
+				what          string
+				file          string
+				environ, args []string
+				want          string
+			}{
+				{"default", "", nil, nil, s.get()},
+				{"file", file, nil, nil, v[0]},
+				{"environment over file", file, environ, nil, v[1]},
+				{"flag over all", file, environ, flags, v[2]},
+				{"flag over environment", "", environ, flags, v[2]},
+				{"empty variable is not set", file, []string{envName(s.name) + "="}, nil, v[0]},
+			} {
+				got, _, err := load(t, c.file, c.environ, c.args)
+				if err != nil {
+					t.Fatalf("%s: %v", c.what, err)
+				}
+				if got := value(got, s.name); got != c.want {
+					t.Errorf("%s: got %q, want %q", c.what, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestFileForms(t *testing.T) {
+	c, _, err := load(t, `# what this installation chose
+listen: :9000
+install-roots:
+  - /srv/app
+  - /var/www
+trusted-proxies: [10.0.0.0/8, "::1"]
+lazy-sync: yes-is-not-a-bool-in-yaml-1.2
+`, []string{"ERRATA_LAZY_SYNC=1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.service.InstallRoots, []string{"/srv/app", "/var/www"}; !slices.Equal(got, want) {
+		t.Errorf("install-roots: got %q, want %q", got, want)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	if got := c.service.TrustedProxies; !slices.Equal(got, want) {
+		t.Errorf("trusted-proxies: got %v, want %v", got, want)
+	}
+	if c.service.Listen != ":9000" || !c.service.LazySync {
+		t.Errorf("got listen %q, lazy-sync %v", c.service.Listen, c.service.LazySync)
+	}
+	for _, empty := range []string{"# nothing but a comment\n", "\n", "data:\n"} {
+		if c, _, err := load(t, empty, nil, nil); err != nil || c.service.Data != "data" {
+			t.Errorf("file %q: got data %q, error %v", empty, c.service.Data, err)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		file          string
+		environ, args []string
+		want          []string // parts of the error
+	}{
+		{"unknown key", "listen: :1\nlisten-on: :2\n", nil, nil, []string{"FILE", `"listen-on" is not a setting`, "2 |", "listen-on: :2", "^"}},
+		{"config is no key", "config: x\n", nil, nil, []string{`"config" is not a setting`}},
+		{"nested", "log:\n  max-bytes: 1\n", nil, nil, []string{`"log" is not a setting`, "1 |"}},
+		{"mapping for a value", "listen: :1\ndata:\n  folder: x\n", nil, nil, []string{"single value or a list", "2 |"}},
+		{"twice", "data: a\ndata: b\n", nil, nil, []string{"2 |", "data"}},
+		{"no YAML", "data: [a\n", nil, nil, []string{"FILE", "1 |"}},
+		{"a list", "- data\n", nil, nil, []string{"FILE"}},
+		{"bad value in file", "log-max-bytes: lots\n", nil, nil, []string{"FILE: log-max-bytes", `"lots" is not a size`}},
+		{"bad value in environment", "", []string{"ERRATA_LOG_MAX_BYTES=1XB"}, nil, []string{"ERRATA_LOG_MAX_BYTES", `"1XB" is not a size`}},
+		{"bad value in flag", "", nil, []string{"--log-max-bytes=-1"}, []string{"--log-max-bytes", "not a size"}},
+		{"a file's mistake is hidden by a flag only if set there", "log-level: loud\n", nil, nil, []string{`"loud" is none of`}},
+		{"log format", "", nil, []string{"--log-format=xml"}, []string{`"xml" is none of auto, text, json`}},
+		{"bool", "", []string{"ERRATA_LAZY_SYNC=perhaps"}, nil, []string{"ERRATA_LAZY_SYNC", "neither true nor false"}},
+		{"proxy", "", nil, []string{"--trusted-proxies=10.0.0.0/8,proxy.local"}, []string{"--trusted-proxies", `"proxy.local"`}},
+		{"rate", "", nil, []string{"--admin-rate-limit=-1"}, []string{"--admin-rate-limit"}},
+		{"listen without port", "", nil, []string{"--listen=localhost"}, []string{"listen", "localhost"}},
+		{"empty data", "", nil, []string{"--data="}, []string{"data", "want a folder"}},
+		{"public url", "", nil, []string{"--public-url=errors.example.com"}, []string{"public-url"}},
+		{"dsn scheme", "", []string{"ERRATA_CLICKHOUSE_DSN=http://h:8123"}, nil, []string{"clickhouse-dsn", `"http"`}},
+		{"small log", "", nil, []string{"--log-max-bytes=1MiB"}, []string{"log-max-bytes", "at least"}},
+		{"password in flag", "", nil, []string{"--clickhouse-dsn=clickhouse://u:hunter2@h:9000"}, []string{"--clickhouse-dsn", "ERRATA_CLICKHOUSE_DSN"}},
+		{"token in flag", "", nil, []string{"--nats-url=nats://hunter2@h:4222"}, []string{"--nats-url", "ERRATA_NATS_URL"}},
+		{"no file", "", []string{"ERRATA_CONFIG=/nowhere/errata.yaml"}, nil, []string{"/nowhere/errata.yaml", "no such file"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, path, err := load(t, c.file, c.environ, c.args)
+			var usage usageError
+			if !errors.As(err, &usage) {
+				t.Fatalf("got %v, want a usage error", err)
+			}
+			for _, part := range c.want {
+				if part = strings.ReplaceAll(part, "FILE", path); !strings.Contains(err.Error(), part) {
+					t.Errorf("error lacks %q:\n%v", part, err)
+				}
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("error shows the secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"auto": 0, "1": 1, "512MiB": 512 << 20, "10 GiB": 10 << 30, "1gb": 1e9, "2kb": 2000, "7B": 7, "1TiB": 1 << 40,
+	} {
+		got, err := parseSize(text)
+		if err != nil || got != want {
+			t.Errorf("parseSize(%q): got %d, %v, want %d", text, got, err, want)
+		}
+		if again, err := parseSize(formatSize(got)); err != nil || again != got {
+			t.Errorf("formatSize(%d) = %q reads as %d, %v", got, formatSize(got), again, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "GiB", "1.5GiB", "1QB", "9999999TiB", "0x10", "1 2"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("parseSize(%q): got %d, want an error", text, got)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		"nats://h:4222":                    "nats://h:4222",
+		"h:4222":                           "h:4222",
+		"nats://u:p@h:4222,nats://h2:4222": "nats://u:xxxxx@h:4222,nats://h2:4222",
+		"nats://token@h:4222":              "nats://xxxxx@h:4222",
+		"clickhouse://u@h:9000/db":         "clickhouse://u@h:9000/db",
+		"clickhouse://u:p@h:9000/db?x=1":   "clickhouse://u:xxxxx@h:9000/db?x=1",
+		"clickhouse://h/db?username=u&Password=p": "clickhouse://h/db?Password=xxxxx&username=u",
+		"clickhouse://u:%zz@h":                    "xxxxx",
+	} {
+		if got := redact(text); got != want {
+			t.Errorf("redact(%q): got %q, want %q", text, got, want)
+		}
+	}
+}

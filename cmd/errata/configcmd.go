@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+func newConfig(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "config",
+		Short: "Show or check the configuration",
+		Long:  "Show or check the configuration as \"errata serve\" would read it with the same\nflags, environment and file.",
+	}
+	print := &cobra.Command{
+		Use:   "print",
+		Short: "Print the settings that hold, as a configuration file",
+		Long:  "Print the settings that hold, as a configuration file, and behind each where it was set.\nPasswords are printed as " + hidden + ".",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			return printConfig(cmd, c)
+		},
+	}
+	validate := &cobra.Command{
+		Use:   "validate",
+		Short: "Check the settings; exit code 2 names the wrong one",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := loadConfig(cmd.Flags(), t.environ); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
+			return err
+		},
+	}
+	addSettings(print)
+	addSettings(validate)
+	group.AddCommand(print, validate)
+	return group
+}
+
+// printConfig writes each setting as a line of a configuration file.
+func printConfig(cmd *cobra.Command, c *config) error {
+	for _, s := range settings(c) {
+		text := s.get()
+		if s.secret {
+			text = redact(text)
+		}
+		if s.hint != "" && s.hint != "n" { // words need YAML's quotes, numbers and switches must not have them
+			value, err := yaml.Marshal(text)
+			if err != nil {
+				return fmt.Errorf("print %s: %w", s.name, err)
+			}
+			text = strings.TrimSpace(string(value))
+		}
+		line := fmt.Sprintf("%s: %s", s.name, text)
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-40s # %s\n", line, c.origin(s.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

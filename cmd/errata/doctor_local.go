@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/errata-log/errata/app"
+)
+
+// checkData looks at the data folder, or at the place where it would be made.
+func checkData(c *config) finding {
+	f := finding{Check: "data folder"}
+	path, err := filepath.Abs(c.service.Data)
+	if err != nil {
+		return f.failed(err.Error(), "choose another folder with --data")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		parent := existingParent(path)
+		if unix.Access(parent, unix.W_OK|unix.X_OK) != nil {
+			return f.failed(fmt.Sprintf("%s does not exist and %s cannot be written", path, parent),
+				"make the folder, or choose another one with --data")
+		}
+		return f.ok(path + " does not exist; \"errata serve\" will make it")
+	case err != nil:
+		return f.failed(err.Error(), "choose another folder with --data")
+	case !info.IsDir():
+		return f.failed(path+" is not a folder", "choose another folder with --data")
+	case unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK) != nil:
+		return f.failed(fmt.Sprintf("%s cannot be written by user %d", path, os.Getuid()),
+			fmt.Sprintf("run as the user who owns it, or: chown -R %d %s", os.Getuid(), shellQuote(path)))
+	case info.Mode().Perm()&0o077 != 0:
+		return f.warning(fmt.Sprintf("%s can be entered by other users (%v)", path, info.Mode().Perm()),
+			"chmod 700 "+shellQuote(path))
+	}
+	return f.ok(path)
+}
+
+// existingParent is the nearest folder above path that exists.
+func existingParent(path string) string {
+	for {
+		path = filepath.Dir(path)
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+	}
+}
+
+// checkConfigFile sees that no password stands in it for everybody to read.
+func checkConfigFile(c *config) finding {
+	f := finding{Check: "configuration"}
+	if c.openSecret != "" {
+		return f.failed(c.openSecret+" holds a password and can be read by other users", "chmod 600 "+shellQuote(c.openSecret))
+	}
+	return f.ok("valid")
+}
+
+// checkKeyFiles looks whether other users can read the keys of the first start.
+func checkKeyFiles(c *config) finding {
+	f := finding{Check: "key files"}
+	found := 0
+	for _, name := range []string{app.AdminKeyFile, app.IngestKeyFile} {
+		path := filepath.Join(c.service.Data, name)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // not started yet, or moved to a safer place
+		}
+		if err != nil {
+			return f.failed(err.Error(), "run as the user of the service")
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			return f.failed(fmt.Sprintf("%s can be read by other users (%v)", path, info.Mode().Perm()), "chmod 600 "+shellQuote(path))
+		}
+		found++
+	}
+	if found == 0 {
+		return f.skipped("no key files in " + filepath.Join(c.service.Data, filepath.Dir(app.AdminKeyFile)))
+	}
+	return f.ok(fmt.Sprintf("%d files, readable by their owner only", found))
+}
+
+// leastFree is what a first day needs: a log, the records, and merging them.
+const leastFree = 1 << 30
+
+// checkDisk compares the room on the disk with what the log may still take.
+// A disk that fills before the log reaches its limit stops the log until
+// somebody restarts the service.
+func checkDisk(c *config) finding {
+	f := finding{Check: "disk"}
+	if c.service.NATSURL != "" {
+		return f.skipped("the log is on the servers of nats-url")
+	}
+	limit, used, free, err := app.LogRoom(c.service)
+	if err != nil {
+		return f.failed(err.Error(), "see that the data folder can be read")
+	}
+	if limit == 0 { // the service takes what fits
+		detail := fmt.Sprintf("%s free; the log has %s", roundSize(free), roundSize(used))
+		if free < leastFree {
+			return f.failed(detail, "free at least "+roundSize(leastFree))
+		}
+		return f.ok(detail)
+	}
+	detail := fmt.Sprintf("%s free; the log has %s and may grow to %s", roundSize(free), roundSize(used), roundSize(limit))
+	if limit-used > free {
+		return f.failed(detail, "free some space, or set --log-max-bytes below "+roundSize(used+free/2))
+	}
+	return f.ok(detail)
+}
+
+// roundSize prints a size for people, in three digits.
+func roundSize(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB"}
+	value := float64(n) / (1 << 10)
+	i := 0
+	for ; value >= 1000 && i < len(units)-1; i++ {
+		value /= 1 << 10
+	}
+	return fmt.Sprintf("%.*f %s", max(0, 2-int(math.Log10(max(1, value)))), value, units[i])
+}
+
+const (
+	// clockWatch is how long the clocks are compared, clockDrift how far they
+	// may part: a clock that is being slewed parts by at most 0.05 %.
+	clockWatch = 100 * time.Millisecond
+	clockDrift = 20 * time.Millisecond
+	// clockSkew is how far the clocks of this machine and of a service may be
+	// apart, the time of the request included.
+	clockSkew = 5 * time.Second
+)
+
+// checkClock sees that the clock is not before this binary was made, and that
+// it runs as fast as the time that passes.
+func checkClock(ctx context.Context, b build) finding {
+	f := finding{Check: "clock"}
+	const fix = "set the clock and let a time service keep it (timedatectl set-ntp true)"
+	began := time.Now()
+	if committed, ok := b.committed(); ok && began.Before(committed) {
+		return f.failed(fmt.Sprintf("it is %s here, before this program was made (%s)",
+			began.UTC().Format(time.RFC3339), committed.UTC().Format(time.RFC3339)), fix)
+	}
+	select {
+	case <-ctx.Done():
+		return f.skipped("stopped")
+	case <-time.After(clockWatch):
+	}
+	now := time.Now()
+	// Round(0) leaves the wall clock alone; Sub uses the monotonic one otherwise.
+	wall, passed := now.Round(0).Sub(began.Round(0)), now.Sub(began)
+	if drift := (wall - passed).Abs(); drift > clockDrift {
+		return f.failed(fmt.Sprintf("the clock moved by %v while %v passed", wall, passed), fix)
+	}
+	return f.ok(began.UTC().Format(time.RFC3339))
+}
+
+// checkEngine looks for what the embedded ClickHouse needs.
+func checkEngine(c *config) finding {
+	f := finding{Check: "engine"}
+	if c.service.ClickHouseDSN != "" {
+		return f.skipped("ClickHouse is at clickhouse-dsn")
+	}
+	found, err := app.FindEngine(c.service)
+	if err != nil {
+		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
+	}
+	return f.ok(found)
+}
+
+func (f finding) ok(detail string) finding {
+	f.State, f.Detail = stateOK, detail
+	return f
+}
+
+func (f finding) skipped(detail string) finding {
+	f.State, f.Detail = stateSkipped, detail
+	return f
+}
+
+func (f finding) warning(detail, fix string) finding {
+	f.State, f.Detail, f.Fix = stateWarning, detail, fix
+	return f
+}
+
+func (f finding) failed(detail, fix string) finding {
+	f.State, f.Detail, f.Fix = stateFailed, detail, fix
+	return f
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// doctor runs "errata doctor --json" and returns the findings by check.
+func doctor(t *testing.T, environ []string, args ...string) (code int, found map[string]finding) {
+	t.Helper()
+	got := command(t, environ, append([]string{"doctor", "--json"}, args...)...)
+	var report struct {
+		OK     bool      `json:"ok"`
+		Checks []finding `json:"checks"`
+	}
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatalf("code %d, stdout %q, stderr %q: %v", got.code, got.out, got.err, err)
+	}
+	found = map[string]finding{}
+	failed := false
+	for _, f := range report.Checks {
+		found[f.Check] = f
+		failed = failed || f.State == stateFailed
+		if (f.State == stateFailed || f.State == stateWarning) && f.Fix == "" {
+			t.Errorf("%s: %s without a word on what to do", f.Check, f.State)
+		}
+	}
+	if report.OK == failed || (got.code == exitFailed) != failed {
+		t.Errorf("ok %v, code %d, failed checks %v", report.OK, got.code, failed)
+	}
+	return got.code, found
+}
+
+func TestDoctorOnThisMachine(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const external = "ERRATA_CLICKHOUSE_DSN=clickhouse://db:9000/errata"
+	library := write("lib/libchdb.so", "", 0o600)
+	program := write("lib/errata-engine", "", 0o700)
+	shown := write("shown/keys/admin.key", "key", 0o644)
+	secret := write("errata.yaml", "clickhouse-dsn: clickhouse://u:hunter2@db:9000/errata\n", 0o644)
+	open := filepath.Join(folder, "open")
+	if err := os.Mkdir(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		environ []string
+		args    []string
+		check   string
+		state   state
+		parts   []string // of detail and fix
+	}{
+		{"folder to come", []string{external}, []string{"--data", folder + "/new/data"}, "data folder", stateOK, []string{"does not exist"}},
+		{"folder", []string{external}, []string{"--data", folder}, "data folder", stateOK, []string{folder}},
+		{"folder for everybody", []string{external}, []string{"--data", open}, "data folder", stateWarning, []string{"chmod 700 " + open}},
+		{"folder is a file", []string{external}, []string{"--data", library}, "data folder", stateFailed, []string{"not a folder", "--data"}},
+		{"keys for everybody", []string{external}, []string{"--data", folder + "/shown"}, "key files", stateFailed, []string{"chmod 600 " + shown}},
+		{"no keys", []string{external}, []string{"--data", folder}, "key files", stateSkipped, nil},
+		{"clock", []string{external}, []string{"--data", folder}, "clock", stateOK, nil},
+		{"log larger than the disk", []string{external}, []string{"--data", folder, "--log-max-bytes", "4096TiB"}, "disk", stateFailed, []string{"4.00 PiB", "--log-max-bytes"}},
+		{"log that fits", []string{external}, []string{"--data", folder, "--log-max-bytes", "16MiB"}, "disk", stateOK, []string{"16.0 MiB"}},
+		{"log elsewhere", []string{external, "ERRATA_NATS_URL=nats://log:4222"}, []string{"--data", folder}, "disk", stateSkipped, nil},
+		{"no library", nil, []string{"--data", folder, "--libchdb", folder + "/nothing.so"}, "engine", stateFailed, []string{"nothing.so", "make"}},
+		{"no program", nil, []string{"--data", folder, "--libchdb", library, "--engine-binary", folder + "/nothing"}, "engine", stateFailed, []string{folder + "/nothing"}},
+		{"engine", nil, []string{"--data", folder, "--libchdb", library, "--engine-binary", program}, "engine", stateOK, []string{program, library}},
+		{"engine elsewhere", []string{external}, []string{"--data", folder}, "engine", stateSkipped, nil},
+		{"password in an open file", nil, []string{"--data", folder, "--config", secret}, "configuration", stateFailed, []string{"chmod 600 " + secret}},
+		{"nothing runs", []string{external}, []string{"--data", folder}, "service", stateSkipped, []string{"--url"}},
+		{"nothing runs there", []string{external}, []string{"--data", folder, "--url", "http://127.0.0.1:1"}, "service", stateFailed, []string{"127.0.0.1:1", "refused"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, found := doctor(t, c.environ, c.args...)
+			f := found[c.check]
+			if f.State != c.state {
+				t.Errorf("got %+v, want %s", f, c.state)
+			}
+			for _, part := range c.parts {
+				if !strings.Contains(f.Detail+" "+f.Fix, part) {
+					t.Errorf("got %+v, want %q in it", f, part)
+				}
+			}
+			if strings.Contains(f.Detail+f.Fix, "hunter2") {
+				t.Errorf("shows a password: %+v", f)
+			}
+		})
+	}
+}
+
+func TestDoctorForPeople(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command(t, []string{"ERRATA_CLICKHOUSE_DSN=clickhouse://db:9000/errata"}, "doctor", "--data", file)
+	if got.code != exitFailed || got.err != "" {
+		t.Errorf("code %d, stderr %q", got.code, got.err)
+	}
+	for _, line := range []string{
+		"ok       configuration  valid\n",
+		"failed   data folder    " + file + " is not a folder\n                        → choose another folder with --data\n",
+		"skipped  engine ",
+		" checks failed.\n",
+	} {
+		if !strings.Contains(got.out, line) {
+			t.Errorf("lacks %q:\n%s", line, got.out)
+		}
+	}
+}
+
+func TestClockBeforeTheBuild(t *testing.T) {
+	future := build{Time: time.Now().Add(time.Hour).Format(time.RFC3339)}
+	if f := checkClock(t.Context(), future); f.State != stateFailed || !strings.Contains(f.Detail, future.Time[:10]) {
+		t.Errorf("got %+v, want a failure that names the day of the build", f)
+	}
+}
+
+func TestRoundSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1 << 10: "1.00 KiB", 1536: "1.50 KiB", 10 << 30: "10.0 GiB",
+		100 << 20: "100 MiB", 999 << 20: "999 MiB", 1023 << 20: "1.00 GiB", 4096 << 40: "4.00 PiB", 5 << 60: "5120 PiB",
+	} {
+		if got := roundSize(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}

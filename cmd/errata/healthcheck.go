@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// healthTimeout is below the timeout of common health checks, so that this
+// program can still say what is wrong.
+const healthTimeout = 4 * time.Second
+
+func newHealthcheck(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Ask the running service whether it is ready; exit code 0 or 1",
+		Long:  "Asks GET /readyz of the running service. Exit code 0: ready. Exit code 1: not ready, or not reached.\nFor container health checks, where no shell and no curl is at hand.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			return healthcheck(cmd, serviceURL(cmd, t, c))
+		},
+	}
+	addSettings(cmd, "data", "listen")
+	addURL(cmd)
+	return cmd
+}
+
+func healthcheck(cmd *cobra.Command, url string) error {
+	req, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return usagef("url: %w", err)
+	}
+	resp, err := (&http.Client{Timeout: healthTimeout}).Do(req)
+	if err != nil {
+		return fmt.Errorf("not reached: %w", err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %w", readyError(resp.StatusCode, text))
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), "ready")
+	return err
+}
+
+// readyError is what the service says about why it is not ready.
+func readyError(status int, text []byte) error {
+	var answer struct {
+		Error apiError `json:"error"`
+	}
+	if json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
+		return errors.New(answer.Error.Message)
+	}
+	return &apiError{Status: status}
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+// keysPath is where the API keeps the keys.
+const keysPath = "/api/v1/admin/keys"
+
+// apiKey is a key as the service shows it. Times are RFC 3339, "" for never.
+type apiKey struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"`
+	Scopes     []string `json:"scopes"`
+	Project    uint64   `json:"project"`
+	State      string   `json:"state"`
+	CreatedAt  string   `json:"created_at"`
+	ExpiresAt  string   `json:"expires_at"`
+	LastUsedAt string   `json:"last_used_at"`
+	RevokedAt  string   `json:"revoked_at"`
+	DSN        string   `json:"dsn,omitempty"`
+	Key        string   `json:"key,omitempty"` // of a new key only
+}
+
+// newAPIKey is what the service is asked for.
+type newAPIKey struct {
+	Name          string   `json:"name"`
+	Kind          string   `json:"kind"`
+	Scopes        []string `json:"scopes,omitempty"`
+	Project       uint64   `json:"project,omitempty"`
+	ExpiresInDays int      `json:"expires_in_days"`
+}
+
+const keysHelp = `Makes, lists and ends API keys of the running service, through its HTTP API. The
+admin key comes from --key, ERRATA_KEY, or the file of the first start.
+
+Lost every admin key? On the machine of the service, touch DATA/` + app.MakeKeysFile + `
+and start it again: it makes those of its first keys whose file is missing or
+holds a key that works no more.`
+
+func newKeys(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "keys",
+		Short: "Make, list and end API keys of the running service",
+		Long:  keysHelp,
+	}
+	group.AddCommand(newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
+	return group
+}
+
+// keyCommand gives a command a client that holds the admin key.
+func keyCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *client, args []string) error) *cobra.Command {
+	addSettings(cmd, "data", "listen")
+	addURL(cmd)
+	addKey(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := loadConfig(cmd.Flags(), t.environ)
+		if err != nil {
+			return err
+		}
+		service := newClient(cmd, t, c)
+		if service.key, err = readKey(cmd, t, c); err != nil {
+			return err
+		}
+		return do(cmd, service, args)
+	}
+	return cmd
+}
+
+const keysCreateHelp = `Makes an API key and prints its text, once: it is stored nowhere, only its hash
+is. What else there is to know goes to standard error, so that
+
+  errata keys create shop > shop.key
+
+leaves a file with the key alone. Kinds of keys:
+
+  ing   sends events of one project; the only kind to put into applications
+  adm   administers, within its scopes, such as "Tools/*" or "*"
+  ops   reads status and metrics`
+
+func newKeysCreate(t *terminal) *cobra.Command {
+	var (
+		wanted newAPIKey
+		asJSON bool
+	)
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an API key and print its text, once",
+		Long:  keysCreateHelp,
+		Args:  cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, c *client, args []string) error {
+		wanted.Name = args[0]
+		var made apiKey
+		if err := c.call(cmd.Context(), http.MethodPost, keysPath, wanted, &made); err != nil {
+			return fmt.Errorf("make the key: %w", err)
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(made)
+		}
+		return printNewKey(cmd.OutOrStdout(), cmd.ErrOrStderr(), made)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&wanted.Kind, "kind", "ing", "The `kind` of the key: ing, adm or ops.")
+	flags.StringSliceVar(&wanted.Scopes, "scopes", nil, "The `scopes` of an adm key, separated by commas.")
+	flags.Uint64Var(&wanted.Project, "project", 0, "The `number` of the project of an ing key; 0 takes the next free one.")
+	flags.IntVar(&wanted.ExpiresInDays, "expires-in-days", 365, "How many `days` until the key stops working; 0 means never.")
+	flags.BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	return cmd
+}
+
+func printNewKey(out, about io.Writer, made apiKey) error {
+	text := fmt.Sprintf("made key %s %q, kind %s, scopes %s, expires %s\n",
+		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), orNever(made.ExpiresAt))
+	if made.DSN != "" {
+		text += fmt.Sprintf("project %d, Sentry DSN %s\n", made.Project, made.DSN)
+	}
+	if _, err := io.WriteString(about, text); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, made.Key)
+	return err
+}
+
+func newKeysList(t *terminal) *cobra.Command {
+	var asJSON bool
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "list",
+		Short: "List all API keys, oldest first",
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		keys := []apiKey{}
+		if err := c.call(cmd.Context(), http.MethodGet, keysPath, nil, &keys); err != nil {
+			return fmt.Errorf("list the keys: %w", err)
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(keys)
+		}
+		return printKeys(cmd.OutOrStdout(), keys)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array.")
+	return cmd
+}
+
+func printKeys(w io.Writer, keys []apiKey) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tKIND\tSTATE\tPROJECT\tLAST USED\tEXPIRES\tSCOPES\tNAME")
+	for _, k := range keys {
+		project := "-"
+		if k.Project > 0 {
+			project = strconv.FormatUint(k.Project, 10)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			k.ID, k.Kind, k.State, project, orNever(day(k.LastUsedAt)), orNever(day(k.ExpiresAt)), strings.Join(k.Scopes, ","), k.Name)
+	}
+	return table.Flush() // a tabwriter keeps the first error until here
+}
+
+// day is the date of an RFC 3339 time.
+func day(instant string) string {
+	date, _, _ := strings.Cut(instant, "T")
+	return date
+}
+
+func orNever(text string) string {
+	if text == "" {
+		return "never"
+	}
+	return text
+}
+
+func newKeysRevoke(t *terminal) *cobra.Command {
+	return keyCommand(t, &cobra.Command{
+		Use:   "revoke ID...",
+		Short: "End API keys for good, by their ids",
+		Long:  "Ends API keys for good, by their ids as \"errata keys list\" shows them. Within a\nsecond no node takes them any more.",
+		Args:  cobra.MinimumNArgs(1),
+	}, func(cmd *cobra.Command, c *client, ids []string) error {
+		for _, id := range ids {
+			if err := c.call(cmd.Context(), http.MethodDelete, keysPath+"/"+url.PathEscape(id), nil, nil); err != nil {
+				return fmt.Errorf("revoke %s: %w", id, err)
+			}
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

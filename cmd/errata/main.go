@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // a mistake in the command line or the configuration
+)
+
+func main() {
+	// The first signal asks for a clean stop. After it, the default action
+	// is back, so that a second one ends the process at once.
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, release)
+	code := run(ctx, &terminal{args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	release()
+	os.Exit(code)
+}
+
+// terminal is the outside world of one run.
+type terminal struct {
+	args     []string
+	environ  []string
+	in       io.Reader
+	out, err io.Writer
+}
+
+// errSilent is a failure that the command has already shown.
+var errSilent = errors.New("already shown")
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, t *terminal) int {
+	root := newRoot(t)
+	root.SetArgs(t.args)
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errSilent):
+		return exitFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(t.err, "errata: %v\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(t.err, "errata: %v\n", err)
+		return exitFailed
+	}
+}

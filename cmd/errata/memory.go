@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// The share of the memory that the Go heap may grow to before the collector
+// works harder. The embedded ClickHouse lives in the same container and takes
+// up to 1.5 GB for itself, so it gets the larger half.
+const (
+	memoryShareAlone    = 0.8
+	memoryShareEmbedded = 0.4
+	minMemoryLimit      = 128 << 20
+)
+
+// limitMemory sets Go's soft memory limit from the memory of the container or
+// the machine, unless GOMEMLIMIT is set. It is no ceiling: it makes the
+// collector run before the kernel has to kill.
+func limitMemory(environ []string, embedded bool, logger *slog.Logger) {
+	if _, set := lookup(environ, "GOMEMLIMIT"); set {
+		return
+	}
+	total := availableMemory(os.ReadFile)
+	if total <= 0 {
+		return
+	}
+	share := memoryShareAlone
+	if embedded {
+		share = memoryShareEmbedded
+	}
+	limit := max(minMemoryLimit, int64(float64(total)*share))
+	debug.SetMemoryLimit(limit)
+	logger.Debug("soft memory limit set", "bytes", limit, "of", total)
+}
+
+// availableMemory is the smallest limit in force for this process: of its
+// cgroup (version 2, then 1) or the machine's memory. 0 when nothing is known.
+func availableMemory(readFile func(string) ([]byte, error)) int64 {
+	smallest := int64(math.MaxInt64)
+	for _, path := range append(cgroupFiles(readFile), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes") {
+		text, err := readFile(path)
+		if err != nil {
+			continue
+		}
+		// Version 2 says "max" and version 1 a number near 2^63 for "no limit".
+		if n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64); err == nil && n > 0 {
+			smallest = min(smallest, n)
+		}
+	}
+	if text, err := readFile("/proc/meminfo"); err == nil {
+		if total := memTotal(text); total > 0 {
+			smallest = min(smallest, total)
+		}
+	}
+	if smallest == math.MaxInt64 {
+		return 0
+	}
+	return smallest
+}
+
+// cgroupFiles are the limit files of this process's own cgroup, which outside
+// a container lies below the root of the hierarchy.
+func cgroupFiles(readFile func(string) ([]byte, error)) []string {
+	text, err := readFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(fields) != 3:
+		case fields[0] == "0":
+			files = append(files, filepath.Join("/sys/fs/cgroup", fields[2], "memory.max"))
+		case fields[1] == "memory":
+			files = append(files, filepath.Join("/sys/fs/cgroup/memory", fields[2], "memory.limit_in_bytes"))
+		}
+	}
+	return files
+}
+
+// memTotal reads the line "MemTotal:  8011764 kB" of /proc/meminfo.
+func memTotal(text []byte) int64 {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) >= 2 && fields[0] == "MemTotal:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// lookup finds a variable in an environment.
+func lookup(environ []string, name string) (value string, ok bool) {
+	for _, entry := range environ {
+		if key, value, found := strings.Cut(entry, "="); found && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,387 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+const (
+	// readyTimeout and visibleTimeout are far above what it takes: they say
+	// "never".
+	readyTimeout   = 60 * time.Second
+	visibleTimeout = 20 * time.Second
+)
+
+// service is "errata serve" as a process of its own.
+type service struct {
+	cmd    *exec.Cmd
+	banner string
+	url    string
+	log    *strings.Builder // complete once stop has returned
+}
+
+// serveProcess starts the service on a data folder and waits for its banner.
+func serveProcess(t *testing.T, data string) *service {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "serve", "--data", data, "--listen", "127.0.0.1:0", "--log-max-bytes", "64MiB")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "ERRATA_ENGINE_BINARY="+testenv.EngineBinary(t))
+	s := &service{cmd: cmd, log: &strings.Builder{}}
+	cmd.Stderr = s.log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill() // a test that failed before its stop
+			_ = cmd.Wait()
+		}
+	})
+	watchdog := time.AfterFunc(readyTimeout, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	s.read(t, bufio.NewReader(out))
+	return s
+}
+
+var urlOfBanner = regexp.MustCompile(`^Errata is ready at (\S+)`)
+
+// read takes in the banner, whose last line begins with two spaces in its long
+// form, and is its only line in the short one.
+func (s *service) read(t *testing.T, out *bufio.Reader) {
+	t.Helper()
+	for {
+		line, err := out.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the service ended: %v\n%s%s", s.cmd.Wait(), s.banner, s.log)
+		}
+		s.banner += line
+		if found := urlOfBanner.FindStringSubmatch(line); found != nil {
+			s.url = found[1]
+		}
+		short := strings.HasPrefix(line, "Errata is ready") && strings.Contains(line, "admin key in")
+		if short || strings.Contains(line, "export ERRATA_KEY=") {
+			return
+		}
+	}
+}
+
+// stop asks for a clean end and returns how long that took.
+func (s *service) stop(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the service did not end well: %v\n%s", err, s.log)
+	}
+	return time.Since(began)
+}
+
+// shell runs a command of the banner.
+func shell(t *testing.T, script string) string {
+	t.Helper()
+	var errs strings.Builder
+	cmd := exec.CommandContext(t.Context(), "sh", "-euc", script)
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s\n%v: %s%s", script, err, out, errs.String())
+	}
+	return string(out)
+}
+
+// commands are the commands of a banner: lines that are set in, with the lines
+// that they go on in.
+func commands(banner string) []string {
+	var found []string
+	goesOn := false
+	for line := range strings.Lines(banner) {
+		text := strings.TrimSpace(line)
+		switch {
+		case goesOn:
+			found[len(found)-1] += "\n" + text
+		case strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "export "):
+			found = append(found, text)
+		default:
+			continue
+		}
+		goesOn = strings.HasSuffix(text, `\`)
+	}
+	return found
+}
+
+// TestFirstStartForAPerson does what a person does: start, copy and paste what
+// is printed, look around with the other commands, stop, start again.
+//
+// long: one day of one operator, whose steps build on each other.
+func TestFirstStartForAPerson(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "an operator's data") // to be quoted
+	began := time.Now()
+	s := serveProcess(t, data)
+	t.Logf("first start: %v", time.Since(began))
+
+	steps := commands(s.banner)
+	if len(steps) != 3 {
+		t.Fatalf("%d commands in the banner, want 3:\n%s", len(steps), s.banner)
+	}
+	if got := shell(t, steps[0]); !strings.Contains(got, `"accepted":1`) {
+		t.Errorf("the first error was answered with %s", got)
+	}
+	awaitListed(t, steps[1], `"exception_class":"FirstError"`)
+	if got := shell(t, steps[2]+"\nprintf %s \"$ERRATA_KEY\""); !strings.HasPrefix(got, "eik_adm_") {
+		t.Errorf("the exported key is %q", got)
+	}
+	noSecrets(t, s, data)
+
+	t.Run("healthcheck", func(t *testing.T) {
+		if got := command(t, nil, "healthcheck", "--data", data); got.code != exitOK || got.out != "ready\n" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("keys", func(t *testing.T) { useKeys(t, s, data) })
+	t.Run("doctor", func(t *testing.T) { askDoctor(t, data) })
+	t.Run("second service", func(t *testing.T) {
+		got := command(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
+		if got.code != exitFailed || !strings.Contains(got.err, "in use") || !strings.Contains(got.err, data) {
+			t.Errorf("got %+v, want a failure that names the folder", got)
+		}
+	})
+
+	t.Logf("stop: %v", s.stop(t))
+	if got := command(t, nil, "healthcheck", "--data", data, "--url", s.url); got.code != exitFailed || !strings.Contains(got.err, "refused") {
+		t.Errorf("healthcheck of a stopped service: %+v", got)
+	}
+
+	began = time.Now()
+	again := serveProcess(t, data)
+	t.Logf("second start: %v", time.Since(began))
+	if lines := strings.Count(again.banner, "\n"); lines != 1 || !strings.Contains(again.banner, "DSN http://") {
+		t.Errorf("the second banner has %d lines, want one with the DSN:\n%s", lines, again.banner)
+	}
+	awaitListed(t, strings.ReplaceAll(steps[1], s.url, again.url), `"exception_class":"FirstError"`)
+	again.stop(t)
+}
+
+// awaitListed repeats a command until its output holds part.
+func awaitListed(t *testing.T, script, part string) {
+	t.Helper()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(visibleTimeout)
+	for {
+		got := shell(t, script)
+		if strings.Contains(got, part) {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatalf("after %v the list is %s", visibleTimeout, got)
+		}
+	}
+}
+
+// noSecrets looks for the keys where they must not be: on the command lines of
+// the service and its child, in the banner, and in what is open to everybody.
+func noSecrets(t *testing.T, s *service, data string) {
+	t.Helper()
+	places := map[string]string{"banner": s.banner}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/"} {
+		places[path] = shell(t, "curl -sS "+s.url+path)
+	}
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range lines {
+		if text, err := os.ReadFile(name); err == nil { // others end meanwhile
+			places[name] = string(text)
+		}
+	}
+	for _, file := range []string{"admin.key", "ingest.key"} {
+		text, err := os.ReadFile(filepath.Join(data, "keys", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for place, content := range places {
+			if strings.Contains(content, strings.TrimSpace(string(text))) {
+				t.Errorf("%s shows the key of %s", place, file)
+			}
+		}
+	}
+}
+
+// useKeys makes a key, sees it listed, uses it, revokes it, and is refused.
+func useKeys(t *testing.T, s *service, data string) {
+	got := command(t, nil, "keys", "create", "web shop", "--project", "7", "--expires-in-days", "30", "--data", data)
+	key := strings.TrimSpace(got.out)
+	if got.code != exitOK || !strings.HasPrefix(key, "eik_ing_") || !strings.Contains(got.err, "/7\n") {
+		t.Fatalf("create: %+v, want the key alone on stdout and the DSN of project 7 on stderr", got)
+	}
+	got = command(t, nil, "keys", "list", "--json", "--data", data)
+	var keys []apiKey
+	if err := json.Unmarshal([]byte(got.out), &keys); err != nil {
+		t.Fatalf("list: %+v: %v", got, err)
+	}
+	i := slices.IndexFunc(keys, func(k apiKey) bool { return k.Name == "web shop" })
+	if i < 0 || keys[i].State != "active" || keys[i].Project != 7 || keys[i].Kind != "ing" || keys[i].Key != "" {
+		t.Fatalf("list: %+v", keys)
+	}
+	if got := command(t, nil, "keys", "list", "--data", data); got.code != exitOK ||
+		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +active +7 .*web shop$`).MatchString(got.out) {
+		t.Errorf("list for people: %+v", got)
+	}
+	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + key + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`
+	if got := shell(t, send); !strings.Contains(got, `"accepted":1`) {
+		t.Errorf("send with the new key: %s", got)
+	}
+
+	got = command(t, []string{"ERRATA_URL=" + s.url, "ERRATA_KEY=@" + filepath.Join(data, "keys", "admin.key")}, "keys", "revoke", keys[i].ID)
+	if got.code != exitOK || got.out != "revoked "+keys[i].ID+"\n" {
+		t.Errorf("revoke: %+v", got)
+	}
+	if got := shell(t, send); !strings.Contains(got, `"unauthorized"`) {
+		t.Errorf("send with the revoked key: %s", got)
+	}
+
+	for name, c := range map[string]struct {
+		environ, args []string
+		want          string
+	}{
+		"scopes are missing":  {nil, []string{"keys", "create", "x", "--kind", "adm", "--data", data}, "invalid_scope"},
+		"there is no such id": {nil, []string{"keys", "revoke", "000000000000", "--data", data}, "not_found"},
+		"an ingest key":       {[]string{"ERRATA_KEY=@" + filepath.Join(data, "keys", "ingest.key")}, []string{"keys", "list", "--data", data}, "insufficient_scope"},
+		"a wrong key":         {[]string{"ERRATA_KEY=nonsense"}, []string{"keys", "list", "--data", data}, "unauthorized"},
+		"no key":              {[]string{"ERRATA_URL=" + s.url}, []string{"keys", "list", "--data", t.TempDir()}, "--key @FILE"},
+	} {
+		if got := command(t, c.environ, c.args...); got.code != exitFailed || got.out != "" || !strings.Contains(got.err, c.want) {
+			t.Errorf("%s: %+v, want a failure with %q", name, got, c.want)
+		}
+	}
+}
+
+// askDoctor sees a healthy service, and one whose status is not to be had.
+func askDoctor(t *testing.T, data string) {
+	engine := "ERRATA_ENGINE_BINARY=" + testenv.EngineBinary(t)
+	code, found := doctor(t, []string{engine}, "--data", data)
+	for _, check := range []string{"data folder", "key files", "disk", "clock", "engine", "service", "service clock",
+		"nats", "log sync", "log storage", "clickhouse", "log", "table sync", "projector"} {
+		if found[check].State != stateOK {
+			t.Errorf("%s: %+v, want ok", check, found[check])
+		}
+	}
+	if code != exitOK {
+		t.Errorf("code %d of %+v, want 0", code, found)
+	}
+	code, found = doctor(t, []string{engine, "ERRATA_KEY=nonsense"}, "--data", data)
+	if f := found["status"]; code != exitFailed || f.State != stateFailed || !strings.Contains(f.Fix, "--key") {
+		t.Errorf("with a wrong key: code %d, %+v; want a failure that asks for the key", code, f)
+	}
+}
+
+// TestKilledServiceLeavesNothingBehind kills the service and starts the next
+// one on the same folder at once: the ClickHouse child must not be in its way.
+func TestKilledServiceLeavesNothingBehind(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := serveProcess(t, data)
+	steps := commands(s.banner)
+	if got := shell(t, steps[0]); !strings.Contains(got, `"accepted":1`) {
+		t.Fatalf("the first error was answered with %s", got)
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Wait() // "signal: killed"
+	if got := command(t, nil, "doctor", "--data", data); strings.Contains(got.out, "ok       service") {
+		t.Errorf("doctor finds a service that is gone:\n%s", got.out)
+	}
+	began := time.Now()
+	again := serveProcess(t, data)
+	t.Logf("start after kill -9: %v", time.Since(began))
+	awaitListed(t, strings.ReplaceAll(steps[1], s.url, again.url), `"count":1`)
+	again.stop(t)
+}
+
+func TestHealthcheckOfAServiceThatIsNotReady(t *testing.T) {
+	// What answers is anything but a ready Errata.
+	for name, answer := range map[string]string{
+		"not ready":  "HTTP/1.1 503 Service Unavailable\r\n\r\n" + `{"error":{"code":"store_unavailable","message":"ClickHouse does not answer."}}`,
+		"not Errata": "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
+	} {
+		url := answerOnce(t, answer)
+		got := command(t, nil, "healthcheck", "--url", url)
+		if got.code != exitFailed || !strings.HasPrefix(got.err, "errata: not ready: ") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// answerOnce answers one request with raw bytes.
+func answerOnce(t *testing.T, answer string) (url string) {
+	t.Helper()
+	listener := listenLocal(t)
+	done := make(chan struct{})
+	go func() { // ends with its only request, or when the listener is closed
+		defer close(done)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+			_, _ = io.WriteString(conn, answer)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return "http://" + listener.Addr().String()
+}
+
+// TestSignalWhileStarting asks a service to stop before it is ready.
+func TestSignalWhileStarting(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), readyTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "debug")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "ERRATA_ENGINE_BINARY="+testenv.EngineBinary(t))
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(log)
+	var all strings.Builder
+	asked := false
+	for lines.Scan() {
+		all.WriteString(lines.Text() + "\n")
+		if !asked && strings.Contains(lines.Text(), `"part":"data folder"`) {
+			asked = true
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || !asked {
+		t.Errorf("asked to stop: %v, end: %v\n%s", asked, err, all.String())
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/errata-log/errata/app"
+)
+
+// config is everything an operator can choose: what the service takes, and
+// what only this program needs.
+type config struct {
+	service   app.Options
+	logLevel  slog.Level
+	logFormat string // "auto", "text" or "json"
+	// origins says where each setting was set that is not the default.
+	origins map[string]string
+	// openSecret is the configuration file if it holds a password that other
+	// users can read, else "".
+	openSecret string
+}
+
+// origin is where a setting was set, for people.
+func (c *config) origin(name string) string {
+	if from, ok := c.origins[name]; ok {
+		return from
+	}
+	return "default"
+}
+
+// setting is one thing an operator can choose. The flag and the key in the
+// file have its name; the environment variable is envName(name).
+type setting struct {
+	name  string
+	hint  string // what stands for the value in the help text
+	usage string // one or two sentences; the help text adds the variable
+	// secret says that the value can hold a password: it is refused on the
+	// command line, where every user of the machine can read it, and shown
+	// without the password.
+	secret bool
+	set    func(text string) error
+	get    func() string
+}
+
+// settings binds the settings to a config, in the order that the help shows.
+func settings(c *config) []setting {
+	o := &c.service
+	return []setting{
+		textSetting("data", "folder", "Folder for everything Errata keeps: the log, the records, the first keys.", &o.Data),
+		textSetting("listen", "host:port", "Address to serve HTTP on. Port 0 picks a free one.", &o.Listen),
+		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
+		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
+		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
+		sizeSetting("log-max-bytes", "Size that the log may grow to; then new events are refused, never old ones dropped. \"auto\": 10GiB, at most 80 % of what the disk has for it.", &o.LogMaxBytes),
+		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
+		prefixesSetting("trusted-proxies", "Addresses or prefixes of the proxies whose X-Forwarded-For is believed, separated by commas.", &o.TrustedProxies),
+		listSetting("install-roots", "path,...", "Folders that applications are installed in, cut from the front of file names, separated by commas.", &o.InstallRoots),
+		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
+		{name: "log-level", hint: "level", usage: "Least severe line to log: debug, info, warn or error.",
+			set: c.setLogLevel, get: func() string { return strings.ToLower(c.logLevel.String()) }},
+		{name: "log-format", hint: "format", usage: "text, json, or auto: text on a terminal, json elsewhere.",
+			set: c.setLogFormat, get: func() string { return c.logFormat }},
+		textSetting("engine-binary", "path", "The errata-engine program, which runs the embedded ClickHouse. Empty: the one beside this program.", &o.EngineBinary),
+		textSetting("libchdb", "path", "The libchdb.so that errata-engine loads. Empty: beside this program, then the cache folder that \"make engine\" fills.", &o.LibCHDB),
+	}
+}
+
+// defaultConfig is what holds when nobody chooses anything.
+func defaultConfig() *config {
+	return &config{service: app.DefaultOptions(), logLevel: slog.LevelInfo, logFormat: "auto", origins: map[string]string{}}
+}
+
+// envName is the environment variable of a setting: ERRATA_LOG_MAX_BYTES for
+// log-max-bytes.
+func envName(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+const envPrefix = "ERRATA_"
+
+func textSetting(name, hint, usage string, at *string) setting {
+	return setting{name: name, hint: hint, usage: usage,
+		set: func(text string) error { *at = text; return nil },
+		get: func() string { return *at }}
+}
+
+func secretSetting(name, hint, usage string, at *string) setting {
+	s := textSetting(name, hint, usage, at)
+	s.secret = true
+	return s
+}
+
+func sizeSetting(name, usage string, at *int64) setting {
+	return setting{name: name, hint: "size", usage: usage,
+		set: func(text string) (err error) { *at, err = parseSize(text); return err },
+		get: func() string { return formatSize(*at) }}
+}
+
+func boolSetting(name, usage string, at *bool) setting {
+	return setting{name: name, usage: usage,
+		set: func(text string) (err error) {
+			if *at, err = strconv.ParseBool(text); err != nil {
+				return fmt.Errorf("%q is neither true nor false", text)
+			}
+			return nil
+		},
+		get: func() string { return strconv.FormatBool(*at) }}
+}
+
+func countSetting(name, usage string, at *int) setting {
+	return setting{name: name, hint: "n", usage: usage,
+		set: func(text string) error {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return fmt.Errorf("%q is not a whole number from 0 up", text)
+			}
+			*at = n
+			return nil
+		},
+		get: func() string { return strconv.Itoa(*at) }}
+}
+
+func listSetting(name, hint, usage string, at *[]string) setting {
+	return setting{name: name, hint: hint, usage: usage,
+		set: func(text string) error { *at = splitList(text); return nil },
+		get: func() string { return strings.Join(*at, ",") }}
+}
+
+func prefixesSetting(name, usage string, at *[]netip.Prefix) setting {
+	return setting{name: name, hint: "prefix,...", usage: usage,
+		set: func(text string) error {
+			var list []netip.Prefix
+			for _, item := range splitList(text) {
+				prefix, err := parsePrefix(item)
+				if err != nil {
+					return err
+				}
+				list = append(list, prefix)
+			}
+			*at = list
+			return nil
+		},
+		get: func() string {
+			texts := make([]string, len(*at))
+			for i, prefix := range *at {
+				texts[i] = prefix.String()
+			}
+			return strings.Join(texts, ",")
+		}}
+}
+
+func (c *config) setLogLevel(text string) error {
+	switch strings.ToLower(text) {
+	case "debug", "info", "warn", "error":
+		return c.logLevel.UnmarshalText([]byte(text))
+	default:
+		return fmt.Errorf("%q is none of debug, info, warn, error", text)
+	}
+}
+
+func (c *config) setLogFormat(text string) error {
+	switch text {
+	case "auto", "text", "json":
+		c.logFormat = text
+		return nil
+	default:
+		return fmt.Errorf("%q is none of auto, text, json", text)
+	}
+}
+
+// splitList splits at commas and drops blanks and empty items.
+func splitList(text string) []string {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// parsePrefix reads a prefix or a single address, which becomes the prefix of
+// that address alone.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.Masked(), nil
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil || addr.Zone() != "" {
+		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", text)
+	}
+	return netip.PrefixFrom(addr, addr.BitLen()), nil
+}
