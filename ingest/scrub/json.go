@@ -1,0 +1,219 @@
+package scrub
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-faster/jx"
+)
+
+// Limits of the JSON that is scrubbed: nesting, values, and the bytes of a key
+// and a string. Deeper or wider JSON is refused, longer texts are cut.
+const (
+	MaxDepth  = 64
+	MaxValues = 20000
+	maxKeyLen = 200
+	maxString = 16 << 10
+)
+
+// Errors of [JSON]. They say nothing of what was read.
+var (
+	ErrNotObject = errors.New("not a JSON object")
+	ErrTooDeep   = errors.New("JSON is nested too deeply")
+	ErrTooMany   = errors.New("JSON has too many values")
+)
+
+// JSON is one JSON object without its secrets: the values of secret keys are
+// [Filtered] whatever they are (null and "" say that there is none, and stay),
+// keys and strings pass through [Text]. A list that begins with a secret key,
+// like ["password", "x"], and an object that names one, like {"name":
+// "password", "value": "x"}, are taken for pairs. The result is compact.
+func JSON(raw []byte) ([]byte, error) {
+	d := jx.GetDecoder()
+	defer jx.PutDecoder(d)
+	d.ResetBytes(raw)
+	if d.Next() != jx.Object {
+		return nil, ErrNotObject
+	}
+	w := jsonScrubber{in: d}
+	w.out.Grow(len(raw) + 64)
+	if err := w.object(); err != nil {
+		return nil, err
+	}
+	if d.Next() != jx.Invalid || hasMore(d) {
+		return nil, ErrNotObject
+	}
+	return w.out.Buf, nil
+}
+
+// hasMore says whether something stands behind the object.
+func hasMore(d *jx.Decoder) bool { return d.Skip() == nil }
+
+// jsonScrubber copies JSON value by value.
+type jsonScrubber struct {
+	in     *jx.Decoder
+	out    jx.Writer
+	depth  int
+	values int
+}
+
+// enter counts a value and refuses the one that is too many.
+func (w *jsonScrubber) enter() error {
+	if w.values++; w.values > MaxValues {
+		return ErrTooMany
+	}
+	return nil
+}
+
+func (w *jsonScrubber) object() error {
+	if w.depth++; w.depth > MaxDepth {
+		return ErrTooDeep
+	}
+	defer func() { w.depth-- }()
+	w.out.ObjStart()
+	first, named := true, false
+	err := w.in.Obj(func(_ *jx.Decoder, key string) error {
+		if !first {
+			w.out.Comma()
+		}
+		first = false
+		w.out.StrEscape(cut(Text(valid(key)), maxKeyLen))
+		w.out.RawStr(":")
+		name, value := pairKey(key)
+		secret, err := w.value(SecretKey(key) && !name || named && value)
+		named = named || name && secret
+		return err
+	})
+	if err != nil {
+		return shortError(err)
+	}
+	w.out.ObjEnd()
+	return nil
+}
+
+// pairKey says whether a member holds the name or the value of a pair.
+func pairKey(key string) (name, value bool) {
+	switch strings.ToLower(key) {
+	case "name", "key", "field", "header":
+		return true, false
+	case "value", "val", "content", "data":
+		return false, true
+	}
+	return false, false
+}
+
+// value writes one value, filtered when it is secret. secretName says that it
+// was a string that is a secret key itself.
+func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
+	if err := w.enter(); err != nil {
+		return false, err
+	}
+	kind := w.in.Next()
+	if secret {
+		return false, w.filtered(kind)
+	}
+	switch kind {
+	case jx.Object:
+		return false, w.object()
+	case jx.Array:
+		return false, w.array()
+	case jx.String:
+		s, err := w.in.Str()
+		if err != nil {
+			return false, shortError(err)
+		}
+		w.out.StrEscape(cut(Text(valid(s)), maxString))
+		return len(s) <= maxKeyLen && SecretKey(s), nil
+	default:
+		raw, err := w.in.Raw()
+		if err != nil {
+			return false, shortError(err)
+		}
+		if text := string(raw); kind == jx.Number && Text(text) != text {
+			w.out.StrEscape(Filtered)
+		} else {
+			w.out.Raw(raw)
+		}
+		return false, nil
+	}
+}
+
+// filtered skips a value and writes what stands for it.
+func (w *jsonScrubber) filtered(kind jx.Type) error {
+	if kind == jx.String {
+		s, err := w.in.Str()
+		if err != nil {
+			return shortError(err)
+		}
+		if s == "" {
+			w.out.StrEscape("")
+			return nil
+		}
+	} else if err := w.in.Skip(); err != nil {
+		return shortError(err)
+	}
+	if kind == jx.Null {
+		w.out.Null()
+		return nil
+	}
+	w.out.StrEscape(Filtered)
+	return nil
+}
+
+func (w *jsonScrubber) array() error {
+	if w.depth++; w.depth > MaxDepth {
+		return ErrTooDeep
+	}
+	defer func() { w.depth-- }()
+	w.out.ArrStart()
+	index, pair := 0, false
+	err := w.in.Arr(func(*jx.Decoder) error {
+		if index > 0 {
+			w.out.Comma()
+		}
+		secret, err := w.value(pair && index == 1)
+		pair = index == 0 && secret
+		index++
+		return err
+	})
+	if err != nil {
+		return shortError(err)
+	}
+	w.out.ArrEnd()
+	return nil
+}
+
+// errSyntax stands for every parse error: the parser's own text repeats the
+// input and grows with its depth.
+var errSyntax = errors.New("invalid JSON")
+
+func shortError(err error) error {
+	for _, known := range []error{ErrTooDeep, ErrTooMany, errSyntax} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return errSyntax
+}
+
+// valid repairs UTF-8 and drops NUL, which no store takes gladly.
+func valid(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}
+
+// cut shortens s to limit bytes at a rune and marks the cut.
+func cut(s string, limit int) string {
+	const mark = "…"
+	if len(s) <= limit {
+		return s
+	}
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}

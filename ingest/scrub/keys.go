@@ -1,0 +1,128 @@
+package scrub
+
+import "strings"
+
+// SecretKey says whether the value under a key is a secret. The key is read
+// without regard to case, dashes, underscores, blanks, dots and camel humps;
+// the default list is what Relay, the SDKs of Sentry, Rollbar, Bugsnag,
+// Honeybadger and Flare, Rails, Laravel, Django and OpenTelemetry filter.
+// Most terms count wherever they stand in the key; those that are part of
+// ordinary words (otp, pin, ssn, sig, su) count as a word of the key only.
+func SecretKey(key string) bool {
+	var buf [96]byte
+	k := foldedKey{text: buf[:0]}
+	k.fold(key)
+	return k.hasTerm() || k.hasWord() || k.isExact()
+}
+
+// foldedKey is a key in lower case with letters and digits only, and where its
+// words begin.
+type foldedKey struct {
+	text   []byte
+	starts [16]int // the first words'
+	words  int
+}
+
+func (k *foldedKey) fold(key string) {
+	previous := byte(0)
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case isAlnum(c):
+		case strings.HasPrefix(key[i:], "\u212a"): // the Kelvin sign, k in every case mapping
+			c, i = 'k', i+2
+		case strings.HasPrefix(key[i:], "\u017f"): // the long s
+			c, i = 's', i+1
+		case c >= 0x80:
+			continue // zero width and other disguises
+		default:
+			previous = 0
+			continue
+		}
+		hump := isUpper(c) && (!isUpper(previous) || i+1 < len(key) && isAlpha(key[i+1]) && !isUpper(key[i+1]))
+		if (previous == 0 || hump) && k.words < len(k.starts) {
+			k.starts[k.words] = len(k.text)
+			k.words++
+		}
+		previous = c
+		if isUpper(c) {
+			c |= 0x20
+		}
+		k.text = append(k.text, c)
+	}
+}
+
+// terms count wherever they stand in a folded key, by their first letter.
+var terms = func() (t [26][]string) {
+	for _, term := range []string{
+		"password", "passw", "passphrase", "passcode", "privatekey", "phpsessid", "pwd",
+		"secret", "session", "signature", "sentrysid", "setcookie", "sessid",
+		"token", "twofactor", "auth", "apikey", "accesskey", "aiohttpsession",
+		"credential", "cookie", "csrf", "crypt", "certificate", "connectsid", "creditcard", "cardnumber", "ccnumber",
+		"xsrf", "xforwardedfor", "xrealip", "mysqlpwd", "verceljwt", "bearer", "email", "formvars", "remoteaddr", "ipaddress",
+		"googsignature", "awsaccesskeyid", "encryptionkey", "socialsecurity",
+	} {
+		c := term[0] - 'a'
+		t[c] = append(t[c], term)
+	}
+	return t
+}()
+
+func (k *foldedKey) hasTerm() bool {
+	for i, c := range k.text {
+		if c < 'a' {
+			continue
+		}
+		for _, term := range terms[c-'a'] {
+			if len(k.text)-i >= len(term) && string(k.text[i:i+len(term)]) == term && !isAuthor(term, k.text[i:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isAuthor says whether "auth" is only the beginning of author or authority.
+func isAuthor(term string, rest []byte) bool {
+	s := string(rest)
+	return term == "auth" && strings.HasPrefix(s, "author") && !strings.HasPrefix(s, "authori")
+}
+
+// hasWord looks for terms that count as a whole word of the key.
+func (k *foldedKey) hasWord() bool {
+	for i := range k.words {
+		end := len(k.text)
+		if i+1 < k.words {
+			end = k.starts[i+1]
+		}
+		switch string(k.text[k.starts[i]:end]) {
+		case "pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw":
+			return true
+		case "key":
+			if i == k.words-1 && i > 0 && !k.isPlainKey(i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isPlainKey says whether "key" behind word i-1 names a thing of a database or
+// a cache that is no secret.
+func (k *foldedKey) isPlainKey(i int) bool {
+	switch string(k.text[k.starts[i-1]:k.starts[i]]) {
+	case "primary", "foreign", "unique", "sort", "partition", "cache", "routing", "public", "index", "message", "translation", "lookup", "duplicate":
+		return true
+	}
+	return false
+}
+
+// isExact looks for terms that are secret only as the whole key.
+func (k *foldedKey) isExact() bool {
+	s := string(k.text)
+	switch s {
+	case "key", "su", "sudo", "symfony", "bypass", "compass":
+		return s != "bypass" && s != "compass"
+	}
+	return strings.HasSuffix(s, "pass") && len(s) <= len("userpass")+4 && !strings.HasSuffix(s, "bypass") && !strings.HasSuffix(s, "compass")
+}
