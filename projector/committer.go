@@ -138,6 +138,9 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 		case insertErr == nil:
 			insertErr = errVanished
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		c.p.metrics.retries.Inc()
 		c.p.failed(insertErr)
 		c.p.cfg.Logger.Warn("insert failed, trying again", "error", insertErr, "try", try+1)
@@ -153,6 +156,9 @@ func (c *committer) confirm(ctx context.Context) (Checkpoint, error) {
 		cp, err := c.p.store.Checkpoint(ctx)
 		if err == nil {
 			return cp, nil
+		}
+		if ctx.Err() != nil {
+			return Checkpoint{}, ctx.Err()
 		}
 		c.p.failed(err)
 		if try == 0 {

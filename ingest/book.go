@@ -1,0 +1,57 @@
+package ingest
+
+import (
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// defaultDatabaseClasses are the marks of errors that a database or its driver
+// raised, as they stand in classes and modules of PHP, Go, Python, Java,
+// JavaScript and .NET.
+var defaultDatabaseClasses = []string{
+	"PDOException", "QueryException", `Doctrine\DBAL\`, "mysqli_sql_exception",
+	"pgconn.PgError", "pq.Error", "mysql.MySQLError", "sqlite3.Error", "*proto.Exception",
+	"psycopg2.", "psycopg.", "django.db.utils.", "sqlalchemy.exc.", "pymysql.err.", "pymongo.errors.",
+	"java.sql.", "org.hibernate.", "org.springframework.dao.",
+	"Sequelize", "PrismaClient", "MongoServerError", "ActiveRecord::", "PG::", "Mysql2::",
+	"System.Data.SqlClient.", "Npgsql.",
+}
+
+// sqlStateMark is how PDO and others begin the message of a database error.
+const sqlStateMark = "SQLSTATE["
+
+// bookOf is the book that the draft chose, else the one that its classes,
+// modules and message tell of.
+func (r *Rules) bookOf(d *Draft) errata.Book {
+	if d.Book == errata.BookSystem || d.Book == errata.BookDatabase {
+		return d.Book
+	}
+	if strings.Contains(d.Message, sqlStateMark) || r.isDatabaseClass(d.Class) {
+		return errata.BookDatabase
+	}
+	chain := d.Context.Exceptions
+	for i := range chain[:min(len(chain), MaxExceptions)] {
+		x := &chain[i]
+		if r.isDatabaseClass(x.Class) || (x.Module != "" && r.isDatabaseClass(x.Module+"."+x.Class)) || strings.Contains(x.Message, sqlStateMark) {
+			return errata.BookDatabase
+		}
+	}
+	return errata.BookSystem
+}
+
+func (r *Rules) isDatabaseClass(class string) bool {
+	if class == "" {
+		return false
+	}
+	marks := r.DatabaseClasses
+	if marks == nil {
+		marks = defaultDatabaseClasses
+	}
+	for _, mark := range marks {
+		if strings.Contains(class, mark) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package ingest
+
+import (
+	"strconv"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/scrub"
+)
+
+// Rules turn drafts into events. They are configuration and never change
+// while the service runs; the zero Rules are usable.
+type Rules struct {
+	// InstallRoots are cut from the front of file names; the longest that fits.
+	InstallRoots []string
+	// DatabaseClasses are the marks in classes, modules and messages by which
+	// an error is put into the database book; nil means the default list.
+	DatabaseClasses []string
+}
+
+// How far a client's clock is believed, as in Sentry: an event from the future
+// or from too long ago gets the time it was received.
+const (
+	maxAge = 30 * 24 * time.Hour
+	// minDrift is the difference between SentAt and Received that no network
+	// explains; beyond it the client's clock is wrong by that much.
+	minDrift = time.Minute
+)
+
+// Event is the pure middle of ingest: gate, normalise, scrub, sign. The same
+// draft, source and id always give the same event. The error, if any, has kind
+// invalid_event and is meant for the sender.
+func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
+	class, message := classOf(d), messageOf(d)
+	if class == "" && message == "" {
+		return errata.Event{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message or an exception class")
+	}
+	received := src.Received.UTC().Truncate(time.Millisecond)
+	class = cutText(oneLine(class), MaxClass)
+	message = cutText(cleanText(scrub.Text(cutText(message, MaxMessage))), MaxMessage)
+	template := message
+	if d.Template != "" {
+		template = cutText(cleanText(scrub.Text(cutText(d.Template, MaxMessage))), MaxMessage)
+	}
+	file := cutText(scrub.Text(r.relativeFile(oneLine(d.File))), MaxFile)
+	e := errata.Event{
+		ID: id, Project: src.Project, Book: r.bookOf(d), Level: d.Level,
+		Time: eventTime(d.Time, d.SentAt, received), Received: received,
+		File: file, Line: lineOf(d.Line), Message: preview(message), Class: class,
+		URI:    cutText(oneLine(scrub.URI(cutText(d.URI, 4*MaxURI))), MaxURI),
+		Method: methodOf(d.Method), UserID: userIDOf(d.UserID), IP: d.IP.Unmap().WithZone(""),
+		ScrubVersion: scrub.Version,
+	}
+	if e.Level == errata.LevelUnknown {
+		e.Level = errata.LevelError
+	}
+	identity := errata.Identity{
+		Book: e.Book, Project: e.Project, Class: e.Class, Place: errata.Place(e.File), Template: errata.Template(template),
+	}
+	identity.Fingerprint = fingerprintOf(d.Fingerprint, identity)
+	e.Signature = errata.Sign(identity)
+	e.Payload = r.payload(d, &e, message)
+	return e, nil
+}
+
+// classOf is the class of the thrown exception. Go wraps errors in types that
+// say nothing; then it is the class of the first cause that does.
+func classOf(d *Draft) string {
+	if !isWrapper(d.Class) {
+		return d.Class
+	}
+	chain := d.Context.Exceptions
+	for i := len(chain) - 1; i >= 0; i-- {
+		if chain[i].Class != "" && !isWrapper(chain[i].Class) {
+			return chain[i].Class
+		}
+	}
+	return d.Class
+}
+
+// isWrapper says that a Go type only carries another error or a text.
+func isWrapper(class string) bool {
+	switch class {
+	case "*fmt.wrapError", "*fmt.wrapErrors", "*errors.joinError", "*errors.errorString",
+		"*errors.withStack", "*errors.withMessage", "*errors.fundamental":
+		return true
+	}
+	return false
+}
+
+// messageOf is the draft's message, else that of the thrown exception.
+func messageOf(d *Draft) string {
+	if d.Message != "" {
+		return d.Message
+	}
+	if n := len(d.Context.Exceptions); n > 0 {
+		return d.Context.Exceptions[n-1].Message
+	}
+	return d.Template
+}
+
+// eventTime is when it happened: the client's word, mended by the drift of its
+// clock, where that is believable.
+func eventTime(at, sent, received time.Time) time.Time {
+	if at.IsZero() {
+		return received
+	}
+	if !sent.IsZero() {
+		if drift := received.Sub(sent); drift > minDrift || drift < -minDrift {
+			at = at.Add(drift)
+		}
+	}
+	at = at.UTC().Truncate(time.Millisecond)
+	if at.After(received) || at.Before(received.Add(-maxAge)) {
+		return received
+	}
+	return at
+}
+
+// fingerprintOf is the caller's own grouping, nil when it asks for ours. The
+// word for ours may stand among other parts, which then split it further.
+func fingerprintOf(parts []string, ours errata.Identity) []string {
+	if len(parts) == 0 || (len(parts) == 1 && isDefaultFingerprint(parts[0])) {
+		return nil
+	}
+	kept := make([]string, 0, min(len(parts), MaxFingerprint)+2)
+	for _, part := range parts[:min(len(parts), MaxFingerprint)] {
+		if isDefaultFingerprint(part) {
+			kept = append(kept, ours.Class, ours.Place, ours.Template)
+			continue
+		}
+		kept = append(kept, cutText(part, MaxTag))
+	}
+	return kept
+}
+
+func isDefaultFingerprint(part string) bool {
+	return part == "{{ default }}" || part == "{{default}}"
+}
+
+// userIDOf is the account number, 0 when the text is not one that fits.
+func userIDOf(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+func lineOf(n int64) uint32 {
+	if n < 0 || n > 1<<31 {
+		return 0
+	}
+	return uint32(n)
+}

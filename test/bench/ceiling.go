@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/native"
+)
+
+// nullSink is the ceiling of the HTTP rows: the same kind of server with a
+// handler that reads the body and throws it away.
+func nullSink() (addr string, stop func() error, err error) {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.POST("/*path", func(c *gin.Context) {
+		if _, err := io.Copy(io.Discard, c.Request.Body); err != nil {
+			c.Status(http.StatusBadRequest)
+			return
+		}
+		c.Status(http.StatusAccepted)
+		c.Writer.WriteHeaderNow()
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by stop
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: router, ReadHeaderTimeout: readHeaderTimeout}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }() // ends with stop
+	return listener.Addr().String(), func() error {
+		err := server.Shutdown(context.Background())
+		if serveErr := <-ended; !errors.Is(serveErr, http.ErrServerClosed) {
+			err = errors.Join(err, serveErr)
+		}
+		return err
+	}, nil
+}
+
+// packed is what the events of a native body become on the log: the blocks
+// that the pipeline would append.
+func packed(text string) (blocks [][]byte, err error) {
+	record := &recordingLog{}
+	pipeline, err := ingest.New(ingest.Config{Log: record, Random: rand.Reader})
+	if err != nil {
+		return nil, err
+	}
+	handler, err := native.New(native.Config{Accepter: pipeline, Keyring: openKeyring{}})
+	if err != nil {
+		return nil, err
+	}
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(text)) //nolint:noctx // not sent
+	request.Header.Set("Authorization", "Bearer any")
+	handler.ServeHTTP(answer, request)
+	if answer.Code != http.StatusAccepted {
+		return nil, fmt.Errorf("native door answered %d: %s", answer.Code, answer.Body)
+	}
+	const block = 250
+	for events := range slices.Chunk(record.events, block) {
+		data, err := eventlog.EncodeBlock(events)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, data)
+	}
+	return blocks, nil
+}
+
+// recordingLog keeps what it is given.
+type recordingLog struct{ events []errata.Event }
+
+func (l *recordingLog) Append(_ context.Context, events []errata.Event) error {
+	l.events = append(l.events, events...)
+	return nil
+}
+
+// openKeyring lets everybody in.
+type openKeyring struct{}
+
+func (openKeyring) ByToken(string) (ingest.Grant, error) { return ingest.Grant{Project: 1}, nil }
+
+func (openKeyring) ByPublicKey(string, uint64) (ingest.Grant, error) {
+	return ingest.Grant{Project: 1}, nil
+}
+
+// publishRaw publishes the blocks over and over, two in flight, as fast as
+// the log takes them, and returns events a second.
+func publishRaw(js jetstream.JetStream, blocks [][]byte, perRound int, span time.Duration) (float64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), span)
+	defer cancel()
+	var (
+		done   sync.WaitGroup
+		rounds atomic.Int64
+		failed atomic.Pointer[error]
+	)
+	begin := time.Now()
+	for range 2 {
+		done.Go(func() {
+			for ctx.Err() == nil {
+				for _, block := range blocks {
+					if _, err := js.Publish(context.Background(), "ev.0", block); err != nil {
+						failed.Store(&err)
+						return
+					}
+				}
+				rounds.Add(1)
+			}
+		})
+	}
+	done.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(rounds.Load()*int64(perRound)) / time.Since(begin).Seconds(), nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// request is a prebuilt HTTP request in which some places take a number that
+// is never the same twice, as 16 hex digits.
+type request struct {
+	bytes  []byte
+	places []int // offsets of the numbers
+	events int   // events in one request
+}
+
+// placeholder marks the places of a request's numbers.
+const placeholder = "0123456789abcdef"
+
+func newRequest(method, path string, header [][2]string, body string, events int) request {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n", method, path, len(body))
+	for _, h := range header {
+		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
+	}
+	b.WriteString("\r\n")
+	b.WriteString(body)
+	r := request{bytes: b.Bytes(), events: events}
+	for at := 0; ; {
+		i := bytes.Index(r.bytes[at:], []byte(placeholder))
+		if i < 0 {
+			return r
+		}
+		r.places = append(r.places, at+i)
+		at += i + len(placeholder)
+	}
+}
+
+// result is what one run of load brought.
+type result struct {
+	requests int64
+	events   int64
+	elapsed  time.Duration
+	latency  *hdrhistogram.Histogram // microseconds
+}
+
+func (r result) perSecond() float64 { return float64(r.events) / r.elapsed.Seconds() }
+
+// load sends the request over conns connections, one in flight on each, for
+// the given time. It is lean on purpose: what the generator takes of the same
+// two cores would flatter neither side, it would hide the difference.
+func load(addr string, req request, conns int, span time.Duration) (result, error) {
+	var (
+		stop    atomic.Bool
+		done    sync.WaitGroup
+		mu      sync.Mutex
+		total   = result{latency: newHistogram()}
+		failure error
+	)
+	begin := time.Now()
+	timer := time.AfterFunc(span, func() { stop.Store(true) })
+	defer timer.Stop()
+	for range conns {
+		done.Go(func() {
+			latency, n, err := loadOne(addr, req, &stop)
+			mu.Lock()
+			defer mu.Unlock()
+			total.requests += n
+			total.latency.Merge(latency)
+			failure = errors.Join(failure, err)
+		})
+	}
+	done.Wait()
+	total.elapsed = time.Since(begin)
+	total.events = total.requests * int64(req.events)
+	return total, failure
+}
+
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 60_000_000, 3) }
+
+// number makes every event of a run unique.
+var number atomic.Uint64
+
+func loadOne(addr string, req request, stop *atomic.Bool) (*hdrhistogram.Histogram, int64, error) {
+	latency := newHistogram()
+	conn, err := net.Dial("tcp", addr) //nolint:noctx // ends with stop
+	if err != nil {
+		return latency, 0, err
+	}
+	defer conn.Close()
+	in := bufio.NewReaderSize(conn, 16<<10)
+	out := bytes.Clone(req.bytes)
+	for n := int64(0); ; n++ {
+		if stop.Load() {
+			return latency, n, nil
+		}
+		fill(out, req.places)
+		sent := time.Now()
+		if _, err := conn.Write(out); err != nil {
+			return latency, n, fmt.Errorf("send: %w", err)
+		}
+		if err := readAnswer(in); err != nil {
+			return latency, n, err
+		}
+		if err := latency.RecordValue(max(1, time.Since(sent).Microseconds())); err != nil {
+			return latency, n, err
+		}
+	}
+}
+
+// fill writes fresh numbers into the places.
+func fill(out []byte, places []int) {
+	const hex = "0123456789abcdef"
+	for _, at := range places {
+		n := number.Add(1) * 0x9e3779b97f4a7c15
+		for i := range 16 {
+			out[at+i] = hex[n>>(60-4*i)&15]
+		}
+	}
+}
+
+// readAnswer reads one answer and refuses all but a 2xx.
+func readAnswer(in *bufio.Reader) error {
+	head := textproto.NewReader(in)
+	status, err := head.ReadLine()
+	if err != nil {
+		return fmt.Errorf("read the status: %w", err)
+	}
+	length := 0
+	for {
+		line, err := head.ReadLineBytes()
+		if err != nil {
+			return fmt.Errorf("read the header: %w", err)
+		}
+		if len(line) == 0 {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(value)); err != nil {
+				return fmt.Errorf("read the length: %w", err)
+			}
+		}
+	}
+	if len(status) < 10 || status[9] != '2' {
+		body, _ := io.ReadAll(io.LimitReader(in, int64(min(length, 500)))) // for the message only
+		return fmt.Errorf("answered %q: %s", status, body)
+	}
+	_, err = in.Discard(length)
+	return err
+}
+
+// paced sends the request over one connection, one every interval, until ctx
+// ends. It does not fall behind on purpose: what could not be sent in time is
+// sent at once, as real senders do.
+func paced(ctx context.Context, addr string, req request, interval time.Duration) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	in := bufio.NewReaderSize(conn, 16<<10)
+	out := bytes.Clone(req.bytes)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for due := time.Now(); ; due = due.Add(interval) {
+		if wait := time.Until(due); wait > 0 {
+			timer.Reset(wait)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				return nil
+			}
+		} else if ctx.Err() != nil {
+			return nil
+		}
+		fill(out, req.places)
+		if _, err := conn.Write(out); err != nil {
+			return fmt.Errorf("send: %w", err)
+		}
+		if err := readAnswer(in); err != nil {
+			return err
+		}
+	}
+}

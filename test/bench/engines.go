@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/migrations"
+)
+
+// engines are engines without a service, for the rows and ceilings that work
+// on the log itself.
+func (b *bench) engines(name string) (*engine.Engines, func() error, error) {
+	ctx := context.Background()
+	e, err := engine.Start(ctx, engine.Config{
+		DataDir: filepath.Join(b.dir, name), EngineBinary: b.engine, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := func() error {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return e.Stop(ctx)
+	}
+	err = errors.Join(
+		migrations.ClickHouse(ctx, e.ClickHouseOptions()),
+		migrations.Log(ctx, e.JetStream(), migrations.LogConfig{MaxBytes: e.LogMaxBytes()}),
+	)
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return e, stop, nil
+}

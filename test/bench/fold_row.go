@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
+)
+
+// foldEvents is how many events the log of the fold row holds.
+const foldEvents = 1_000_000
+
+// fold measures how fast a projector catches up with a full log, against
+// reading and decoding the same blocks.
+func (b *bench) fold() error {
+	for _, problems := range []int{100, 1_000_000} {
+		target := 0.40
+		if problems > 1000 {
+			target = 0.15
+		}
+		if err := b.foldOf(problems, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) foldOf(problems int, target float64) error {
+	var ours, ceilings, ratios []float64
+	for round := range max(1, b.rounds/2) { // each round fills a log of its own
+		e, stop, err := b.engines(fmt.Sprintf("fold-%d-%d", problems, round))
+		if err != nil {
+			return err
+		}
+		o, c, err := foldRound(e, problems)
+		if err != nil {
+			return err
+		}
+		if err := stop(); err != nil {
+			return err
+		}
+		ours, ceilings, ratios = append(ours, o), append(ceilings, c), append(ratios, o/c)
+	}
+	row{name: fmt.Sprintf("fold, %d signatures", problems), ours: median(ours), ceiling: median(ceilings),
+		unit: "events/s", ratio: median(ratios), target: target, note: "until visible"}.write(b.out)
+	return nil
+}
+
+func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
+	stream := migrations.StreamName("")
+	if err := fillLog(e, stream, problems); err != nil {
+		return 0, 0, fmt.Errorf("fill the log: %w", err)
+	}
+	if ceiling, err = readAndDecode(e, stream); err != nil {
+		return 0, 0, fmt.Errorf("read and decode: %w", err)
+	}
+	begin := time.Now()
+	ctx := context.Background()
+	p, err := projector.New(ctx, projector.Config{
+		NATS: e.NATS(), JetStream: e.JetStream(), Stream: stream, ClickHouse: e.ClickHouse(),
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	commander, err := eventlog.NewCommander(eventlog.CommanderConfig{
+		NATS: e.NATS(), JetStream: e.JetStream(), Stream: stream, Answers: p.Store(),
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	p.Start()
+	if _, err := commander.Do(ctx, eventlog.CommandBarrier, nil); err != nil {
+		return 0, 0, err
+	}
+	took := time.Since(begin)
+	if got := p.Status().Checkpoint.Events; got != foldEvents {
+		return 0, 0, fmt.Errorf("%d events were counted, want %d", got, foldEvents)
+	}
+	if err := p.Stop(ctx); err != nil {
+		return 0, 0, err
+	}
+	return foldEvents / took.Seconds(), ceiling, commander.Close()
+}
+
+// fillLog appends events of 1 KB in blocks of 250.
+func fillLog(e *engine.Engines, stream string, problems int) error {
+	ctx := context.Background()
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{JetStream: e.JetStream(), Stream: stream})
+	if err != nil {
+		return err
+	}
+	payload := []byte(nativeEvent(7))
+	at := time.Now()
+	const block = 250
+	events := make([]errata.Event, block)
+	for from := 0; from < foldEvents; from += block {
+		for i := range events {
+			n := from + i
+			events[i] = errata.Event{
+				ID: errata.NewEventID(1, fmt.Sprint(n)), Project: 1, Book: errata.Books[n%2], Level: errata.LevelError,
+				Signature: errata.Sign(errata.Identity{Project: uint64(n % problems)}),
+				Time:      at, Received: at, File: "src/Payment/Gateway.php", Line: 42, Message: "could not charge order",
+				Class: "PaymentError", URI: "/checkout?page=2", Method: "POST", UserID: int64(n), Payload: payload,
+			}
+		}
+		if err := appender.Append(ctx, events); err != nil {
+			return err
+		}
+	}
+	return appender.Close(ctx)
+}
+
+// readAndDecode reads the whole log and decodes every event's head: what a
+// fold cannot do without.
+func readAndDecode(e *engine.Engines, stream string) (perSecond float64, err error) {
+	ctx := context.Background()
+	state, err := eventlog.Inspect(ctx, e.JetStream(), stream)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	reader, err := eventlog.NewReader(ctx, e.JetStream(), stream, "", 1)
+	if err != nil {
+		return 0, err
+	}
+	defer reader.Close()
+	var scratch []byte
+	events := 0
+	for range state.Last {
+		f, err := reader.Next(ctx)
+		if err != nil {
+			return 0, err
+		}
+		block, err := eventlog.DecodeBlock(f.Data, scratch)
+		if err != nil {
+			return 0, err
+		}
+		scratch = block.Raw()
+		block.Entries(func(int, eventlog.Entry) { events++ })
+	}
+	return float64(events) / time.Since(begin).Seconds(), nil
+}

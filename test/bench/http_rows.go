@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// readHeaderTimeout keeps the linter's promise for a server that lives for seconds.
+const readHeaderTimeout = 5 * time.Second
+
+// nativeHeader authorises and labels a request of native JSON.
+func (b *bench) nativeHeader() [][2]string {
+	return [][2]string{{"Authorization", "Bearer " + b.ingestKey}, {"Content-Type", "application/json"}}
+}
+
+// httpRow measures one request against the same request at the null sink.
+func (b *bench) httpRow(name string, req request, conns int, target float64) error {
+	var p50, p99 int64
+	run := func(addr string, latency bool) func() (float64, error) {
+		return func() (float64, error) {
+			r, err := load(addr, req, conns, b.span)
+			if latency {
+				p50, p99 = r.latency.ValueAtQuantile(50), r.latency.ValueAtQuantile(99)
+			}
+			return r.perSecond(), err
+		}
+	}
+	sink, stop, err := nullSink()
+	if err != nil {
+		return err
+	}
+	ours, ceiling, ratio, err := paired(b.rounds, run(b.addr, true), run(sink, false))
+	if err != nil {
+		return err
+	}
+	row{name: name, ours: ours, ceiling: ceiling, unit: "events/s", ratio: ratio, target: target,
+		note: fmt.Sprintf("p50 %.2f ms, p99 %.1f ms", float64(p50)/1000, float64(p99)/1000)}.write(b.out)
+	return stop()
+}
+
+func (b *bench) single() error {
+	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
+	return b.httpRow("single event, 64 connections", req, 64, 0.60)
+}
+
+func (b *bench) sentry() error {
+	header := [][2]string{
+		{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_client=sentry.go/0.50.0, sentry_key=" + b.publicKey},
+		{"Content-Type", "application/x-sentry-envelope"},
+	}
+	req := newRequest("POST", "/api/1/envelope/", header, sentryEnvelope(b.publicKey), 1)
+	for _, conns := range []int{16, 64} {
+		if err := b.httpRow(fmt.Sprintf("Sentry envelope, %d connections", conns), req, conns, 0.60); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ndjson measures requests of 500 events against packed blocks of the same
+// events, made before and published raw, with the same fsync.
+func (b *bench) ndjson() error {
+	const batch, conns = 500, 8
+	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
+	blocks, err := packed(ndjson(batch))
+	if err != nil {
+		return err
+	}
+	e, stop, err := b.engines("ceiling")
+	if err != nil {
+		return err
+	}
+	ours := func() (float64, error) {
+		r, err := load(b.addr, req, conns, b.span)
+		return r.perSecond(), err
+	}
+	ceiling := func() (float64, error) { return publishRaw(e.JetStream(), blocks, batch, b.span) }
+	o, c, ratio, err := paired(b.rounds, ours, ceiling)
+	if err != nil {
+		return err
+	}
+	row{name: "NDJSON, 500 events a request", ours: o, ceiling: c, unit: "events/s", ratio: ratio, target: 0.50}.write(b.out)
+	return stop()
+}

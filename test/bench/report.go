@@ -1,0 +1,54 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// row is one line of the table: a figure beside its ceiling of the same run.
+type row struct {
+	name          string
+	ours, ceiling float64 // medians over the rounds
+	unit          string
+	ratio         float64 // median of the rounds' ratios
+	target        float64 // ratio to reach, 0 when there is none
+	note          string
+}
+
+func (r row) write(w io.Writer) {
+	verdict := ""
+	if r.target > 0 {
+		verdict = fmt.Sprintf("%.2f (target %.2f)", r.ratio, r.target)
+	}
+	fmt.Fprintf(w, "%-34s %12.0f %12.0f %-10s %-20s %s\n", r.name, r.ours, r.ceiling, r.unit, verdict, r.note)
+}
+
+func header(w io.Writer) {
+	fmt.Fprintf(w, "%-34s %12s %12s %-10s %-20s %s\n", "work", "errata", "ceiling", "unit", "ratio", "")
+}
+
+// median is the middle value; the lower one of two.
+func median[T cmp.Ordered](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[(len(sorted)-1)/2]
+}
+
+// paired runs ours and ceiling in turn for a number of rounds, so that a change
+// of the machine's speed meets both, and returns the medians.
+func paired(rounds int, ours, ceiling func() (float64, error)) (o, c, ratio float64, err error) {
+	var os, cs, rs []float64
+	for range rounds {
+		c, err := ceiling()
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("ceiling: %w", err)
+		}
+		o, err := ours()
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		os, cs, rs = append(os, o), append(cs, c), append(rs, o/c)
+	}
+	return median(os), median(cs), median(rs), nil
+}

@@ -1,0 +1,175 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// sent is one event as its sender knows it.
+type sent struct {
+	id    string
+	class string // stands for the problem: every problem has a class of its own
+	user  int64
+	at    time.Time
+}
+
+// referee knows what every record must be.
+type referee struct {
+	mu       sync.Mutex
+	accepted map[string][]sent // by class; each event once, when it first got its 2xx
+
+	answers, resends, repeats, failures atomic.Int64
+}
+
+func (r *referee) accept(events []sent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range events {
+		r.accepted[e.class] = append(r.accepted[e.class], e)
+	}
+}
+
+func (r *referee) total() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, events := range r.accepted {
+		n += len(events)
+	}
+	return n
+}
+
+// client sends events until ctx ends, each until it is accepted.
+type client struct {
+	name    string
+	addr    string
+	key     string // ingest key
+	dsnKey  string // Sentry public key
+	referee *referee
+	random  *rand.Rand
+	http    *http.Client
+	n       int
+}
+
+// problems is how many problems the clients have between them; few enough that
+// records are shared, many enough that new ones come up all the time.
+const problems = 400
+
+// event makes a new event of a random problem: a few are frequent.
+func (c *client) event() sent {
+	c.n++
+	k := int(float64(problems) * c.random.Float64() * c.random.Float64())
+	return sent{
+		id:    fmt.Sprintf("%s-%d", c.name, c.n),
+		class: "Problem" + letters(k),
+		user:  c.random.Int64N(1 << 40),
+		at:    time.Now().Add(-time.Duration(c.random.Int64N(int64(time.Hour)))).UTC().Truncate(time.Millisecond),
+	}
+}
+
+// letters writes a number without digits, which normalising would fold together.
+func letters(k int) string {
+	var b strings.Builder
+	for ; k > 0; k /= 26 {
+		b.WriteByte(byte('a' + k%26))
+	}
+	return b.String()
+}
+
+// run sends until ctx ends. A request without a 2xx is sent again, with the
+// same ids, for as long as it takes; one accepted in eight is sent twice.
+func (c *client) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		events := make([]sent, 1+c.random.IntN(20))
+		for i := range events {
+			events[i] = c.event()
+		}
+		send := c.native
+		if c.random.IntN(4) == 0 {
+			events, send = events[:1], c.sentry
+		}
+		for !send(events) {
+			c.referee.resends.Add(1)
+			// The service may be dead; its return is no signal a client has.
+			time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
+		}
+		c.referee.accept(events)
+		if c.random.IntN(8) == 0 && send(events) {
+			c.referee.repeats.Add(int64(len(events)))
+		}
+	}
+}
+
+// native sends the events as NDJSON.
+func (c *client) native(events []sent) bool {
+	var body bytes.Buffer
+	for _, e := range events {
+		fmt.Fprintf(&body, `{"id":%q,"time":%q,"level":"error","message":"it broke","exception_class":%q,"file":"src/app.go","line":7,"user_id":%d}`+"\n",
+			e.id, e.at.Format(time.RFC3339Nano), e.class, e.user)
+	}
+	var answer struct {
+		Data struct {
+			Accepted int `json:"accepted"`
+		} `json:"data"`
+	}
+	return c.post("/api/v1/events", map[string]string{"Authorization": "Bearer " + c.key}, body.Bytes(), &answer) &&
+		answer.Data.Accepted == len(events)
+}
+
+// sentry sends one event as an envelope; its id must be 32 hex digits.
+func (c *client) sentry(events []sent) bool {
+	e := &events[0]
+	if len(e.id) != 32 {
+		e.id = fmt.Sprintf("%08x%024x", fnv(c.name), c.n)
+	}
+	item := fmt.Sprintf(`{"event_id":%q,"timestamp":%q,"level":"error","platform":"go","user":{"id":"%d"},"exception":[{"type":%q,"value":"it broke","stacktrace":{"frames":[{"filename":"src/app.go","lineno":7,"in_app":true}]}}]}`,
+		e.id, e.at.Format(time.RFC3339Nano), e.user, e.class)
+	body := fmt.Sprintf("{\"event_id\":%q}\n{\"type\":\"event\",\"length\":%d}\n%s\n", e.id, len(item), item)
+	var answer struct {
+		ID string `json:"id"`
+	}
+	header := map[string]string{"X-Sentry-Auth": "Sentry sentry_version=7, sentry_key=" + c.dsnKey}
+	return c.post("/api/1/envelope/", header, []byte(body), &answer) && answer.ID == e.id
+}
+
+func fnv(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}
+
+// post says whether the answer was a 2xx and decodes it.
+func (c *client) post(path string, header map[string]string, body []byte, answer any) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.addr+path, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.referee.failures.Add(1)
+		return false
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 || json.Unmarshal(text, answer) != nil {
+		c.referee.failures.Add(1)
+		return false
+	}
+	c.referee.answers.Add(1)
+	return true
+}

@@ -1,0 +1,265 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/internal/failpoint"
+)
+
+const (
+	// defaultKills is how many kills one run deals; ERRATA_CRASH_KILLS sets another number.
+	defaultKills = 56
+	clients      = 6
+	// visibleLimit is how long the projection may take to catch up at the end.
+	visibleLimit = 60 * time.Second
+	// failpointLimit is how long a failpoint may take to be reached before the
+	// process is killed where it stands.
+	failpointLimit = 5 * time.Second
+)
+
+// kill is one way to die.
+type kill struct {
+	name string
+	deal func(s *service, random *rand.Rand) (recovery time.Duration, err error)
+}
+
+func kills() []kill {
+	all := []kill{
+		{"service", func(s *service, random *rand.Rand) (time.Duration, error) {
+			s.kill()
+			return restart(s, "", random)
+		}},
+		{"clickhouse", func(s *service, _ *rand.Rand) (time.Duration, error) {
+			begin := time.Now()
+			if err := s.killClickHouse(); err != nil {
+				return 0, err
+			}
+			s.awaitReady(s.exited, begin.Add(readyLimit))
+			return time.Since(begin), nil
+		}},
+	}
+	for _, point := range failpoint.Points {
+		all = append(all, kill{point, func(s *service, random *rand.Rand) (time.Duration, error) {
+			s.kill()
+			return restart(s, point, random)
+		}})
+	}
+	return all
+}
+
+// restart starts the service to die at the point, waits until it has, and
+// starts it again.
+func restart(s *service, point string, random *rand.Rand) (time.Duration, error) {
+	if point != "" {
+		s.start(fmt.Sprintf("%s@%d", point, 1+random.IntN(12)))
+		if !s.awaitDeath(failpointLimit) {
+			s.kill()
+		}
+	}
+	took, ready := s.start("")
+	if !ready {
+		return 0, fmt.Errorf("the service died by itself")
+	}
+	return took, nil
+}
+
+// TestKilledAnywhereCountsExactly deals the kills under load and compares.
+func TestKilledAnywhereCountsExactly(t *testing.T) {
+	n := defaultKills
+	if text := os.Getenv("ERRATA_CRASH_KILLS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := newService(t)
+	if _, ready := s.start(""); !ready {
+		t.Fatal("the service did not start")
+	}
+	ref := &referee{accepted: map[string][]sent{}}
+	stop := load(t, s, ref, seed)
+	ways := kills()
+	var recoveries []time.Duration
+	for i := range n {
+		way := ways[i%len(ways)]
+		// Let the load run on for a moment of any length between two kills.
+		time.Sleep(time.Duration(50+random.IntN(400)) * time.Millisecond)
+		recovery, err := way.deal(s, random)
+		if err != nil {
+			t.Fatalf("kill %d (%s): %v", i+1, way.name, err)
+		}
+		recoveries = append(recoveries, recovery)
+	}
+	stop()
+	slices.Sort(recoveries)
+	t.Logf("%d kills; events accepted %d, requests answered %d, failed %d, resent %d, events sent twice %d; recovery median %v, worst %v",
+		n, ref.total(), ref.answers.Load(), ref.failures.Load(), ref.resends.Load(), ref.repeats.Load(),
+		recoveries[len(recoveries)/2], recoveries[len(recoveries)-1])
+	compare(t, s, ref)
+}
+
+// load runs the clients; stop ends them once all their events are accepted.
+func load(t *testing.T, s *service, ref *referee, seed uint64) (stop func()) {
+	t.Helper()
+	key := s.key("ingest.key")
+	dsn := s.key("dsn")
+	publicKey := strings.TrimPrefix(dsn[:strings.Index(dsn, "@")], "http://")
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	for i := range clients {
+		c := &client{
+			name: fmt.Sprintf("client%d", i), addr: s.addr, key: key, dsnKey: publicKey, referee: ref,
+			random: rand.New(rand.NewPCG(seed, uint64(i+1))), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
+		}
+		done.Go(func() { c.run(ctx) })
+	}
+	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+// listed is a record of the API with what is compared.
+type listed struct {
+	Signature string    `json:"signature"`
+	Class     string    `json:"exception_class"`
+	Count     int       `json:"count"`
+	UserID    int64     `json:"user_id"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	File      string    `json:"file"`
+	Line      int       `json:"line"`
+	Payload   struct {
+		EventID string `json:"event_id"`
+	} `json:"payload"`
+}
+
+// compare waits until everything accepted is visible and checks each record
+// against what the clients know.
+func compare(t *testing.T, s *service, ref *referee) {
+	t.Helper()
+	records := awaitTotal(t, s, ref.total())
+	sum := 0
+	for _, r := range records {
+		sum += r.Count
+	}
+	if want := ref.total(); sum != want {
+		t.Errorf("sum of counts is %d, accepted were %d: error %+d", sum, want, sum-want)
+	}
+	if len(records) != len(ref.accepted) {
+		t.Errorf("%d records, want %d", len(records), len(ref.accepted))
+	}
+	for _, r := range records {
+		checkRecord(t, s, r, ref.accepted[r.Class])
+	}
+}
+
+// awaitTotal lists all records until their counts reach want, or go past it.
+func awaitTotal(t *testing.T, s *service, want int) []listed {
+	t.Helper()
+	deadline := time.Now().Add(visibleLimit)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		records := list(t, s)
+		sum := 0
+		for _, r := range records {
+			sum += r.Count
+		}
+		if sum >= want || time.Now().After(deadline) {
+			return records
+		}
+		<-tick.C
+	}
+}
+
+func list(t *testing.T, s *service) (all []listed) {
+	t.Helper()
+	for page := 1; page != 0; {
+		var answer struct {
+			Data []listed `json:"data"`
+			Meta struct {
+				NextPage int `json:"next_page"`
+			} `json:"meta"`
+		}
+		fetch(t, s, fmt.Sprintf("/api/v1/admin/tools/logs/errors?limit=100&page=%d", page), &answer)
+		all = append(all, answer.Data...)
+		page = answer.Meta.NextPage
+	}
+	return all
+}
+
+func fetch(t *testing.T, s *service, path string, answer any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addr+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key("admin.key"))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s: %s", path, resp.Status, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		t.Fatalf("GET %s: %v in %s", path, err, text)
+	}
+}
+
+// checkRecord compares one record and its payload with the events of its problem.
+func checkRecord(t *testing.T, s *service, r listed, events []sent) {
+	t.Helper()
+	if len(events) == 0 {
+		t.Errorf("record of class %q that nobody sent", r.Class)
+		return
+	}
+	first, last := events[0].at, events[0].at
+	for _, e := range events {
+		if e.at.Before(first) {
+			first = e.at
+		}
+		if e.at.After(last) {
+			last = e.at
+		}
+	}
+	if r.Count != len(events) || !r.FirstSeen.Equal(first) || !r.LastSeen.Equal(last) || r.File != "src/app.go" || r.Line != 7 {
+		t.Errorf("%s: got count %d, first %v, last %v, %s:%d; want %d, %v, %v, src/app.go:7",
+			r.Class, r.Count, r.FirstSeen, r.LastSeen, r.File, r.Line, len(events), first, last)
+	}
+	var detail struct {
+		Data listed `json:"data"`
+	}
+	fetch(t, s, "/api/v1/admin/tools/logs/errors/"+r.Signature, &detail)
+	i := slices.IndexFunc(events, func(e sent) bool { return e.id == detail.Data.Payload.EventID })
+	if i < 0 {
+		t.Errorf("%s: the payload is of event %q, which no client was told is accepted", r.Class, detail.Data.Payload.EventID)
+		return
+	}
+	// The context of the record and its payload must be of one and the same event.
+	if events[i].user != r.UserID {
+		t.Errorf("%s: the record's user %d is not that of its payload's event, %d", r.Class, r.UserID, events[i].user)
+	}
+}

@@ -1,0 +1,208 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/internal/failpoint"
+)
+
+// readyLimit is how long a start may take on a busy machine before the test
+// gives up; the promise of 5 s is about the median and printed.
+const readyLimit = 60 * time.Second
+
+// service is the binary under test.
+type service struct {
+	t      *testing.T
+	binary string
+	data   string
+	addr   string
+	log    *os.File
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// build compiles the service with failpoints and the engine beside it.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"build", "-tags", "failpoints", "-o", filepath.Join(dir, "errata"), "../../cmd/errata"},
+		{"build", "-o", filepath.Join(dir, "errata-engine"), "../../cmd/errata-engine"},
+	} {
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return filepath.Join(dir, "errata")
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	log, err := os.Create(filepath.Join(dir, "service.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{t: t, binary: build(t), data: filepath.Join(dir, "data"), addr: addr, log: log}
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			s.printTail()
+		}
+		log.Close()
+	})
+	return s
+}
+
+// start runs the service, with a failpoint such as "folded@3" or "" for none,
+// and returns how long it took until it was ready. A process that died at its
+// failpoint before is reported as not ready.
+func (s *service) start(point string) (took time.Duration, ready bool) {
+	s.t.Helper()
+	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0")
+	cmd.Env = append(os.Environ(), failpoint.Variable+"="+point)
+	cmd.Stdout, cmd.Stderr = s.log, s.log
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() { // ends with the process
+		_ = cmd.Wait() // how it ended is what the test is about
+		close(exited)
+	}()
+	s.mu.Lock()
+	s.cmd, s.exited = cmd, exited
+	s.mu.Unlock()
+	ready = s.awaitReady(exited, begin.Add(readyLimit))
+	return time.Since(begin), ready
+}
+
+// awaitReady polls readiness until it is there or the process is gone.
+func (s *service) awaitReady(exited <-chan struct{}, deadline time.Time) bool {
+	s.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for time.Now().Before(deadline) {
+		select {
+		case <-exited:
+			return false
+		case <-tick.C:
+		}
+		if s.get("/readyz") == http.StatusOK {
+			return true
+		}
+	}
+	s.t.Fatalf("not ready after %v", readyLimit)
+	return false
+}
+
+func (s *service) get(path string) int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addr+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// kill sends SIGKILL to the service and waits until it is gone.
+func (s *service) kill() {
+	s.mu.Lock()
+	cmd, exited := s.cmd, s.exited
+	s.mu.Unlock()
+	if cmd == nil {
+		return
+	}
+	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Errorf("kill the service: %v", err)
+	}
+	<-exited
+}
+
+// awaitDeath waits for the failpoint; false when it was not reached in time.
+func (s *service) awaitDeath(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-s.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// killClickHouse sends SIGKILL to the service's child, the database.
+func (s *service) killClickHouse() error {
+	pid := s.cmd.Process.Pid
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		children, err := os.ReadFile(task)
+		if err != nil {
+			continue // a thread that ended
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			n, err := strconv.Atoi(child)
+			if err != nil {
+				return err
+			}
+			return syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
+	return errors.New("the service has no child")
+}
+
+// key reads a key file that the first start wrote.
+func (s *service) key(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data, "keys", name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// printTail shows the end of the service's log.
+func (s *service) printTail() {
+	text, err := os.ReadFile(s.log.Name())
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	const tail = 8 << 10
+	s.t.Logf("end of the service's log:\n%s", text[max(0, len(text)-tail):])
+}
