@@ -5,9 +5,11 @@
 // it cannot take the service down. The service starts it, watches it and hands
 // it its options; it is of no use by hand.
 //
-//	errata-engine LIBRARY OPTION...
+//	errata-engine LIBRARY DATA RUN OPTION...
 //
-// LIBRARY is the path of libchdb.so, the options are those of clickhouse-local.
+// LIBRARY is the path of libchdb.so, DATA the folder that the engine may write,
+// RUN the folder of its configuration, and the options are those of
+// clickhouse-local. Where the kernel can, the engine is kept from all else.
 // Standard input is the life line: the query that the service passes reads it
 // to its end, so the engine leaves when its parent is gone, whatever the cause.
 //
@@ -35,18 +37,25 @@ const (
 )
 
 func main() {
-	if len(os.Args) < 3 {
-		fail(exitUsage, "usage: errata-engine LIBRARY OPTION... (it is started by errata serve)")
+	if len(os.Args) < 5 {
+		fail(exitUsage, "usage: errata-engine LIBRARY DATA RUN OPTION... (it is started by errata serve)")
 	}
+	library, data, run, options := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
 	// The terminal's ^C and the service manager's TERM are for the parent, which
 	// closes its connections first and then this process's standard input.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 
-	lib, err := load(os.Args[1])
+	// The engine keeps thread-local state of the thread that enters it, and
+	// confine is about threads.
+	runtime.LockOSThread()
+	lib, err := load(library)
 	if err != nil {
 		fail(exitUnavailable, fmt.Sprintf("%v; run 'make engine' to bring it again, or set ERRATA_CLICKHOUSE_DSN", err))
 	}
-	if text := lib.serve(append([]string{"clickhouse"}, os.Args[2:]...)); text != "" {
+	if err := confine(data, run); err != nil {
+		fmt.Fprintln(os.Stderr, "errata-engine: it is not confined to its own files:", err)
+	}
+	if text := lib.serve(append([]string{"clickhouse"}, options...)); text != "" {
 		fail(exitSoftware, text)
 	}
 }
@@ -88,8 +97,6 @@ func load(path string) (*library, error) {
 // process by itself; it returns only when the engine could not start, with the
 // engine's text.
 func (l *library) serve(args []string) string {
-	// The engine keeps thread-local state of the thread that entered it.
-	runtime.LockOSThread()
 	// With its own handlers a crash takes the engine more than 5 s to die of;
 	// with Go's it is gone at once and the parent starts it again.
 	l.setSignalHandlersEnabled(0)
