@@ -164,9 +164,11 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		if err := c.files.write(c.cfg, c.keys, port); err != nil {
 			return nil, "", err
 		}
-		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library,
+		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library, c.cfg.DataDir, c.cfg.RunDir,
 			"--config-file="+c.files.config, "--query="+childQuery)
 		cmd.Dir = c.cfg.DataDir // a core dump and the like stay with the data
+		// Nothing of this process's environment, which may hold secrets.
+		cmd.Env = []string{"TZ=UTC", "LANG=C.UTF-8", "HOME=" + c.cfg.DataDir}
 		cmd.WaitDelay = time.Second
 		output := &childLog{log: c.log}
 		p, err := startProcess(cmd, output)

@@ -110,7 +110,9 @@ func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }
 func (e *Engines) ClickHouse() driver.Conn { return e.clickhouse.Conn() }
 
 // ReadOnlyClickHouse is a second connection whose queries can change nothing
-// and are bounded in time and memory. What answers people reads through it.
+// and are bounded: 10 s unless the context has a deadline, which may be at most
+// 115 s away, and a quarter of the engine's memory. What answers people reads
+// through it.
 func (e *Engines) ReadOnlyClickHouse() driver.Conn { return e.clickhouse.ReadOnly() }
 
 // ClickHouseOptions are the options of [Engines.ClickHouse], for those who need

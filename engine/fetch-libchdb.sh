@@ -78,7 +78,7 @@ got=$(sha256sum "$archive")
 got=${got%% *}
 [ "$got" = "$sha256" ] || fail "the archive of $package@$version has SHA-256 $got and must have $sha256; it was not unpacked"
 
-tar -xzf "$archive" -C "$work" package/libchdb.so || fail "cannot unpack $archive; is the disk full?"
+tar -xzmf "$archive" -C "$work" package/libchdb.so || fail "cannot unpack $archive; is the disk full?"
 whole "$work/package/libchdb.so" || fail "the unpacked library does not have $size bytes"
 chmod 0644 "$work/package/libchdb.so"
 mv -f "$work/package/libchdb.so" "$library"

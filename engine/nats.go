@@ -95,12 +95,33 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	return n, nil
 }
 
-// startNATSServer starts a server that listens nowhere: it is reached through
-// memory only, so there is no port to guard.
+// startNATSServer starts the embedded server with room for all that its streams
+// have reserved: a server with less would refuse every change to them, the
+// change to a smaller log among them.
 func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
 	}
+	srv, err := runNATSServer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	_, reserved, err := srv.JetStreamReservedResources()
+	if err == nil && reserved <= cfg.MaxStore {
+		return srv, nil
+	}
+	srv.Shutdown()
+	srv.WaitForShutdown()
+	if err != nil {
+		return nil, fmt.Errorf("engine: read what the embedded NATS has reserved: %w", err)
+	}
+	cfg.MaxStore += reserved
+	return runNATSServer(ctx, cfg)
+}
+
+// runNATSServer starts a server that listens nowhere: it is reached through
+// memory only, so there is no port to guard.
+func runNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
 	srv, err := server.NewServer(&server.Options{
 		ServerName:         "errata",
 		DontListen:         true,

@@ -5,14 +5,17 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/engine"
 )
@@ -40,7 +43,7 @@ func TestUsersReachNothingButTables(t *testing.T) {
 		"SELECT * FROM url('http://127.0.0.1:1/', LineAsString)",
 		"SELECT * FROM remote('127.0.0.1:1', system.one)",
 		"SELECT * FROM mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
-		"CREATE TABLE f (a String) ENGINE = File(CSV, '/tmp/x')",
+		"CREATE TABLE f (a String) ENGINE = File(CSV, 'x')",
 		"CREATE TABLE u (a String) ENGINE = URL('http://127.0.0.1:1/')",
 		"CREATE DATABASE d ENGINE = Filesystem('/etc')",
 		"BACKUP TABLE t TO File('b')",
@@ -70,6 +73,29 @@ func TestUsersReachNothingButTables(t *testing.T) {
 	var rows uint64
 	if err := e.ReadOnlyClickHouse().QueryRow(t.Context(), "SELECT count() FROM t").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("the reader reads %d rows, error %v, want 1", rows, err)
+	}
+}
+
+// No right is needed for the function file(), so the kernel keeps the engine
+// from reading anything but its own.
+func TestEngineReadsNoFilesButItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	var log strings.Builder
+	cfg := config(t, dir)
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	e := start(t, cfg)
+	for who, conn := range map[string]driver.Conn{"the service's user": e.ClickHouse(), "the reader": e.ReadOnlyClickHouse()} {
+		for _, path := range []string{"/etc/passwd", "/proc/1/environ", filepath.Join(dir, "lock"), filepath.Join(dir, "nats")} {
+			var text string
+			if err := conn.QueryRow(t.Context(), "SELECT file(?)", path).Scan(&text); err == nil {
+				t.Errorf("%s has read %d bytes of %s", who, len(text), path)
+			}
+		}
+	}
+	stop(t, e) // nothing is logged after it
+	version, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if warned := strings.Contains(log.String(), "not confined"); warned {
+		t.Errorf("the kernel has version %d of Landlock, 2 is needed for this to hold; the log says\n%s", int(version), log.String())
 	}
 }
 
