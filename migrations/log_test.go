@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
+	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
@@ -97,6 +98,22 @@ func TestLogIsMadeAndKept(t *testing.T) {
 	status, err := bucket.Status(t.Context())
 	if err != nil || status.History() != 5 {
 		t.Errorf("the bucket keeps %d values, error %v, want 5", status.History(), err)
+	}
+}
+
+// The limit of a server's store is set before the log's: a lower one must not
+// keep the log from being made smaller, or the service could not start.
+func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
+	dir := t.TempDir()
+	for _, room := range []int64{500 << 20, 50 << 20, 600 << 20} {
+		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 128<<20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = migrations.Log(t.Context(), n.JetStream(), migrations.LogConfig{MaxBytes: room})
+		if err := errors.Join(err, n.Stop(t.Context())); err != nil {
+			t.Fatalf("with %d MiB: %v", room>>20, err)
+		}
 	}
 }
 
