@@ -68,7 +68,7 @@ func (d *dataDir) take() error {
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			break
 		}
-		time.Sleep(lockPause)
+		time.Sleep(lockPause) // reason: the kernel tells nobody that a lock is free without waiting for it for ever
 	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return &InUseError{Path: d.path, Holder: readHolder(d.lock.Name())}

@@ -32,12 +32,22 @@ func (a *App) listen(context.Context) error {
 	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
 		return err
 	}
-	a.cleanups.add("server", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
-		defer cancel()
-		return a.server.Shutdown(ctx)
-	})
+	a.cleanups.add("server", a.finishRequests)
 	return nil
+}
+
+// finishRequests takes no new requests and lets the running ones finish. Those
+// that do not in time are cut off: their senders got no answer and send again,
+// so that nothing is lost and nothing has failed.
+func (a *App) finishRequests(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+	defer cancel()
+	err := a.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.logger.Warn("cut off connections that did not finish", "after", finishTimeout)
+		return nil
+	}
+	return err
 }
 
 // handler joins the receivers, the API and the metrics.

@@ -81,6 +81,9 @@ func keyFiles(t *testing.T, data string) map[string]string {
 	return files
 }
 
+// TestFromPostToListAndAfterARestart is the main job of the service.
+//
+// long: the life of one record, whose steps build on each other.
 func TestFromPostToListAndAfterARestart(t *testing.T) {
 	o := testOptions(t)
 	// The address stays the same, as it does for an operator, and the DSN with it.
@@ -118,6 +121,7 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 	if status, body := get(t, a.Welcome().URL+"/api/v1/admin/tools/logs/errors", files[app.IngestKeyFile]); status != http.StatusForbidden {
 		t.Errorf("list with the ingest key: %d %s, want 403", status, body)
 	}
+	checkMetrics(t, a)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +150,25 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 	}
 	want.Count = 4
 	awaitRecords(t, again, isWant)
+}
+
+// checkMetrics looks for what an operator watches, after three events.
+func checkMetrics(t *testing.T, a *app.App) {
+	t.Helper()
+	status, body := get(t, a.Welcome().URL+"/metrics", "")
+	if status != http.StatusOK {
+		t.Fatalf("metrics: %d %s", status, body)
+	}
+	for _, want := range []string{
+		`errata_log_events_appended_total 3`, `errata_events_folded_total 3`, `errata_events_duplicate_total 0`,
+		`errata_projector_lag_seconds `, `errata_projector_insert_seconds_count `,
+		`errata_log_bytes `, fmt.Sprintf("errata_log_max_bytes %g\n", float64(64<<20)),
+		`errata_door_requests_total{code="ok",door="native"} 3`, `go_goroutines `, `process_resident_memory_bytes `,
+	} {
+		if !strings.Contains(body, "\n"+want) {
+			t.Errorf("metrics lack %q", want)
+		}
+	}
 }
 
 // TestStopLosesNothing stops a service under load. Whatever it answered with

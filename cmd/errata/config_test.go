@@ -32,6 +32,9 @@ func load(t *testing.T, file string, environ, args []string) (*config, string, e
 	return c, path, err
 }
 
+// TestPrecedence walks all settings through all layers.
+//
+// long: a table with a row for each setting.
 func TestPrecedence(t *testing.T) {
 	// Each setting with a value for the file, the environment and the flag,
 	// all different from each other and from the default.

@@ -35,6 +35,9 @@ func doctor(t *testing.T, environ []string, args ...string) (code int, found map
 	return got.code, found
 }
 
+// TestDoctorOnThisMachine breaks one thing at a time.
+//
+// long: a table with a row for each thing.
 func TestDoctorOnThisMachine(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Chmod(folder, 0o700); err != nil {

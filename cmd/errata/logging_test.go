@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLogLinesCannotBeForged logs what a sender could have chosen.
+func TestLogLinesCannotBeForged(t *testing.T) {
+	const nasty = "a\n{\"level\":\"ERROR\",\"msg\":\"fake\"}\r\n\x1b[31mred\x1b[0m\u202egnp"
+	for _, format := range []string{"text", "json"} {
+		var out bytes.Buffer
+		newLogger(&out, slog.LevelInfo, format).Info("message", "value", nasty, "error", errorText(nasty))
+		if lines := strings.Count(out.String(), "\n"); lines != 1 {
+			t.Errorf("%s: %d lines: %q", format, lines, out.String())
+		}
+		if strings.ContainsAny(strings.TrimSuffix(out.String(), "\n"), "\n\r\x1b") {
+			t.Errorf("%s: control characters: %q", format, out.String())
+		}
+	}
+}
+
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+func TestLogForMachines(t *testing.T) {
+	var out bytes.Buffer
+	logger := newLogger(&out, slog.LevelWarn, "auto") // a buffer is no terminal
+	logger.Info("left out")
+	logger.Warn("kept", "took", 1500*time.Millisecond)
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("%q: %v", out.String(), err)
+	}
+	if line["msg"] != "kept" || line["level"] != "WARN" || line["took"] != 1.5 {
+		t.Errorf("got %v, want the warning with 1.5 seconds", line)
+	}
+}
+
+func TestLimitMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	quiet := slog.New(slog.DiscardHandler)
+	limitMemory([]string{"GOMEMLIMIT=1GiB"}, true, quiet)
+	if got := debug.SetMemoryLimit(-1); got != before {
+		t.Errorf("with GOMEMLIMIT: the limit became %d", got)
+	}
+	limitMemory(nil, false, quiet)
+	alone := debug.SetMemoryLimit(-1)
+	limitMemory(nil, true, quiet)
+	embedded := debug.SetMemoryLimit(-1)
+	if alone == before || embedded < minMemoryLimit || embedded > alone {
+		t.Errorf("limit %d alone and %d beside ClickHouse, of %d before", alone, embedded, before)
+	}
+}
