@@ -8,7 +8,6 @@
 package lenient
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"strconv"
@@ -68,7 +67,10 @@ func Bytes(d *jx.Decoder) ([]byte, error) {
 		return Cut(text, MaxText), err
 	case jx.Number, jx.Bool:
 		raw, err := d.Raw()
-		return Cut(bytes.TrimLeft(raw, " \t\r\n"), MaxText), err
+		for len(raw) > 0 && raw[0] <= ' ' { // Raw begins before the blanks
+			raw = raw[1:]
+		}
+		return Cut(raw, MaxText), err
 	default:
 		return nil, d.Skip()
 	}

@@ -100,7 +100,7 @@ func (s *scanner) at(text string) {
 	}
 	open := strings.LastIndexByte(text, '(')
 	if open < 0 || !strings.HasSuffix(text, ")") {
-		s.v8("", text)
+		s.v8("", strings.TrimPrefix(text, "async "))
 		return
 	}
 	inside := text[open+1 : len(text)-1]

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 )
@@ -193,4 +195,26 @@ func address(a netip.Addr) string {
 		return ""
 	}
 	return a.String()
+}
+
+// Counters gives the values of all counters by name and label values; nil
+// when they cannot be gathered.
+func Counters(from prometheus.Gatherer) map[string]float64 {
+	families, err := from.Gather()
+	if err != nil {
+		return nil
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			name := family.GetName()
+			for _, label := range m.GetLabel() {
+				name += " " + label.GetValue()
+			}
+			if c := m.GetCounter(); c != nil {
+				values[name] = c.GetValue()
+			}
+		}
+	}
+	return values
 }

@@ -1,0 +1,151 @@
+package lenient_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+func TestText(t *testing.T) {
+	f := func(document, want string) {
+		t.Helper()
+		d := jx.DecodeStr(document)
+		got, err := lenient.Text(d)
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", document, got, err, want)
+		}
+		if !lenient.AtEnd(d) {
+			t.Errorf("%s: not read to its end", document)
+		}
+	}
+	f(`"a text"`, "a text")
+	f(`"an \"escape\" \u00e9\n"`, "an \"escape\" é\n")
+	f(`""`, "")
+	f(` 17 `, "17")
+	f(`-1.50e3`, "-1.50e3")
+	f(`true`, "true")
+	f(`null`, "")
+	f(`{"a":[1,2,{"b":"]"}]}`, "")
+	f(`["a"]`, "")
+	f(`"`+strings.Repeat("é", lenient.MaxText)+`"`, strings.Repeat("é", lenient.MaxText/2))
+}
+
+func TestBrokenJSONIsTheOnlyError(t *testing.T) {
+	for _, document := range []string{``, ` `, `"`, `"a`, `"\x"`, "\"a\nb\"", `tru`, `nul`, `NaN`, `Infinity`, `01`, `1.`, `+1`, `{`, `[1,`, `{"a" 1}`, `]`, `,`, `'a'`} {
+		if got, err := lenient.Text(jx.DecodeStr(document)); err == nil {
+			t.Errorf("%q: read as %q", document, got)
+		}
+	}
+}
+
+func TestIntAndBool(t *testing.T) {
+	for document, want := range map[string]int64{
+		`17`: 17, `"17"`: 17, `17.0`: 17, `"1e3"`: 1000, `-3`: -3, `17.5`: 0, `"x"`: 0, `null`: 0, `[]`: 0, `true`: 0,
+		`9223372036854775807`: 9223372036854775807, `9223372036854775808`: 0, `1e400`: 0, `-0`: 0, `""`: 0,
+	} {
+		if got, err := lenient.Int(jx.DecodeStr(document)); err != nil || got != want {
+			t.Errorf("int %s: %d, %v, want %d", document, got, err, want)
+		}
+	}
+	for document, want := range map[string][2]bool{
+		`true`: {true, true}, `false`: {false, true}, `1`: {true, true}, `0`: {false, true}, `"true"`: {true, true},
+		`null`: {}, `"maybe"`: {}, `{}`: {}, `2`: {},
+	} {
+		if value, known, err := lenient.Bool(jx.DecodeStr(document)); err != nil || value != want[0] || known != want[1] {
+			t.Errorf("bool %s: %t, %t, %v, want %v", document, value, known, err, want)
+		}
+	}
+}
+
+func TestCutKeepsRunesWhole(t *testing.T) {
+	text := "aé€😀z"
+	for max := range len(text) + 2 {
+		got := lenient.Cut([]byte(text), max)
+		if len(got) > max || !strings.HasPrefix(text, string(got)) || !utf8.Valid(got) {
+			t.Errorf("cut at %d: %q", max, got)
+		}
+	}
+	broken := []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80}
+	if got := lenient.Cut(broken, 6); len(got) > 6 {
+		t.Errorf("%d bytes of text without any rune", len(got))
+	}
+}
+
+func TestTime(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		got := "none"
+		if at, ok := lenient.Time(text); ok {
+			got = at.Format(time.RFC3339Nano)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	const noon = "2026-11-21T12:00:00Z"
+	f("2026-11-21T12:00:00Z", noon)
+	f("2026-11-21T13:00:00+01:00", noon)
+	f("2026-11-21T13:00:00+0100", noon)
+	f("2026-11-21T12:00:00", noon)
+	f("2026-11-21 12:00:00", noon)
+	f("2026-11-21 12:00:00Z", noon)
+	f(" 2026-11-21T12:00:00Z\n", noon)
+	f("2026-11-21T12:00:00.986375992Z", "2026-11-21T12:00:00.986375992Z")
+	f("2026-11-21T12:00:00.986375", "2026-11-21T12:00:00.986375Z")
+	f("1795262400", noon)
+	f("1795262400.0", noon)
+	f("1795231193.5072038", "2026-11-21T03:19:53.5072038Z")
+	f("1795231193.5072038123", "2026-11-21T03:19:53.507203812Z")
+	f("1795262400000", noon)
+	f("1795262400000000", noon)
+	f("1795262400000000000", noon)
+	f("1.7952624e9", noon)
+	f("-1.5", "1969-12-31T23:59:58.5Z")
+	f("0", "1970-01-01T00:00:00Z")
+	f("9223372036854775807", "2262-04-11T23:47:16.854775807Z")
+	f("-9223372036854775808", "none")
+	f("9223372036854775808", "none")
+	f("1e400", "none")
+	f("NaN", "none")
+	f("-Inf", "none")
+	f("", "none")
+	f("yesterday", "none")
+	f("2026-11-21", "none")
+	f("2026-13-21T12:00:00Z", "none")
+	f("2026-11-21T12:00:60Z", "none")
+	f("1.x", "none")
+	f(strings.Repeat("1", 65), "none")
+}
+
+// What was kept stays as it was, whatever is kept later and whatever becomes
+// of the document.
+func TestKeeperSharesNothing(t *testing.T) {
+	var keeper lenient.Keeper
+	var kept, want []string
+	document := make([]byte, 2000)
+	for i := range 3000 {
+		text := document[:i%700]
+		for j := range text {
+			text[j] = byte('a' + (i+j)%26)
+		}
+		want = append(want, string(text))
+		kept = append(kept, keeper.String(text))
+	}
+	clear(document)
+	for i := range kept {
+		if kept[i] != want[i] {
+			t.Fatalf("text %d became %q", i, kept[i])
+		}
+	}
+	small := testing.AllocsPerRun(1000, func() { keeper.String(shortText) })
+	if small > 0.1 {
+		t.Errorf("%v allocations for a short text", small)
+	}
+}
+
+var shortText = []byte("/srv/app/main.go")

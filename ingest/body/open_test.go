@@ -1,0 +1,333 @@
+package body_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+)
+
+// codings are all the ways to write a body, by the header that announces them.
+var codings = []struct {
+	name, header string
+	pack         func(w io.Writer) (io.WriteCloser, error)
+}{
+	{"none", "", nil},
+	{"identity", "identity", nil},
+	{"gzip", "gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }},
+	{"x-gzip", "x-gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }},
+	{"upper case", " GZIP ", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }},
+	{"zlib deflate", "deflate", func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }},
+	{"raw deflate", "deflate", func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) }},
+	{"br", "br", func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, 5), nil }},
+	{"zstd", "zstd", func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}},
+	{"zstd, 8 MiB window", "zstd", func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20), zstd.WithSingleSegment(false))
+	}},
+}
+
+func pack(t testing.TB, with func(io.Writer) (io.WriteCloser, error), content []byte) []byte {
+	t.Helper()
+	if with == nil {
+		return content
+	}
+	var packed bytes.Buffer
+	z, err := with(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// open reads a body to its end and gives what came out.
+func open(r *http.Request, o body.Options) ([]byte, error) {
+	b, err := body.Open(httptest.NewRecorder(), r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	return io.ReadAll(b)
+}
+
+func request(content io.Reader, coding string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", content)
+	if coding != "" {
+		r.Header.Set("Content-Encoding", coding)
+	}
+	return r
+}
+
+func TestEveryCodingIsUndone(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	mixed := make([]byte, 700<<10) // half text, half noise, larger than all buffers
+	for i := range mixed {
+		if mixed[i] = 'a' + byte(i%26); i%2 == 0 {
+			mixed[i] = byte(random.Uint32())
+		}
+	}
+	for _, c := range codings {
+		for name, content := range map[string][]byte{"small": []byte(`{"message":"x"}`), "empty": {}, "large": mixed} {
+			packed := pack(t, c.pack, content)
+			for form, reader := range map[string]io.Reader{
+				"with a length": bytes.NewReader(packed), "chunked": io.MultiReader(bytes.NewReader(packed)),
+				"byte by byte": iotest.OneByteReader(bytes.NewReader(packed)),
+			} {
+				got, err := open(request(reader, c.header), body.Options{Budget: body.NewBudget(0)})
+				if err != nil || !bytes.Equal(got, content) {
+					t.Errorf("%s, %s, %s: %d bytes of %d, %v", c.name, name, form, len(got), len(content), err)
+				}
+			}
+		}
+	}
+}
+
+func TestUnknownAndSeveralCodingsAreRefused(t *testing.T) {
+	for _, header := range []string{"lzma", "compress", "utf-8", "gzip, br", "gzip,gzip", "identity, gzip, deflate", "*"} {
+		_, err := open(request(strings.NewReader("x"), header), body.Options{})
+		if errata.KindOf(err) != errata.KindUnsupportedMediaType {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+	r := request(strings.NewReader("x"), "gzip")
+	r.Header.Add("Content-Encoding", "gzip")
+	if _, err := open(r, body.Options{}); errata.KindOf(err) != errata.KindUnsupportedMediaType {
+		t.Errorf("two headers: %v", err)
+	}
+	for _, header := range []string{"", "identity", "identity, identity", ","} {
+		if _, err := open(request(strings.NewReader("x"), header), body.Options{}); err != nil {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+}
+
+func TestEveryCutBodyIsInvalid(t *testing.T) {
+	content := []byte(strings.Repeat(`{"message":"order 42 failed","line":17}`, 20))
+	for _, c := range codings {
+		if c.pack == nil {
+			continue
+		}
+		packed := pack(t, c.pack, content)
+		for n := range packed {
+			got, err := open(request(bytes.NewReader(packed[:n]), c.header), body.Options{})
+			var told *errata.Error
+			if !errors.As(err, &told) || told.Kind != errata.KindInvalidBody {
+				t.Errorf("%s cut at %d of %d: %d bytes, %v", c.name, n, len(packed), len(got), err)
+			}
+		}
+	}
+}
+
+func TestDamagedBodiesAreInvalid(t *testing.T) {
+	content := []byte(strings.Repeat("some text that is long enough ", 50))
+	gz := pack(t, codings[2].pack, content)
+	badCRC := bytes.Clone(gz)
+	badCRC[len(badCRC)-5] ^= 1
+	zs := pack(t, codings[8].pack, content)
+	badSum := bytes.Clone(zs)
+	badSum[len(badSum)-1] ^= 1
+	for name, c := range map[string]struct {
+		header  string
+		content []byte
+	}{
+		"gzip with a wrong checksum":   {"gzip", badCRC},
+		"zstd with a wrong checksum":   {"zstd", badSum},
+		"plain text called gzip":       {"gzip", content},
+		"plain text called zstd":       {"zstd", content},
+		"plain text called br":         {"br", []byte("{\"message\":\"plain\"}")},
+		"gzip called zstd":             {"zstd", gz},
+		"zstd called gzip":             {"gzip", zs},
+		"gzip with junk behind it":     {"gzip", append(bytes.Clone(gz), "junk"...)},
+		"gzip with a reserved method":  {"gzip", append([]byte{0x1f, 0x8b, 9}, gz[3:]...)},
+		"a brotli with a large window": {"br", []byte{0x11, 0x10, 0x20}},
+	} {
+		if _, err := open(request(bytes.NewReader(c.content), c.header), body.Options{}); errata.KindOf(err) != errata.KindInvalidBody {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	// A text that compresses about 10:1, so that only size can refuse it.
+	var text bytes.Buffer
+	random := rand.New(rand.NewPCG(3, 4))
+	for text.Len() < 3<<20 {
+		fmt.Fprintf(&text, "{\"message\":\"order %d failed\",\"file\":\"/srv/app/main.go\"}\n", random.Uint32())
+	}
+	content := text.Bytes()
+	gz := pack(t, codings[2].pack, content)
+	f := func(name string, r *http.Request, o body.Options, want errata.Kind) {
+		t.Helper()
+		got, err := open(r, o)
+		if want == "" {
+			if err != nil || len(got) == 0 {
+				t.Errorf("%s: %d bytes, %v", name, len(got), err)
+			}
+		} else if errata.KindOf(err) != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	exact := int64(len(content))
+	f("at the wire limit", request(bytes.NewReader(content), ""), body.Options{MaxWire: exact}, "")
+	f("over it, announced", request(bytes.NewReader(content), ""), body.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
+	f("over it, chunked", request(io.MultiReader(bytes.NewReader(content)), ""), body.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
+	f("over it, packed", request(io.MultiReader(bytes.NewReader(gz)), "gzip"), body.Options{MaxWire: int64(len(gz)) - 1}, errata.KindBodyTooLarge)
+	f("at the open limit", request(bytes.NewReader(gz), "gzip"), body.Options{MaxOpen: exact}, "")
+	f("over it", request(bytes.NewReader(gz), "gzip"), body.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
+	f("plain and over it", request(bytes.NewReader(content), ""), body.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
+	f("client gone", request(io.MultiReader(bytes.NewReader(content[:9]), iotest.ErrReader(io.ErrUnexpectedEOF)), ""), body.Options{}, errata.KindInvalidBody)
+	f("client gone, packed", request(io.MultiReader(bytes.NewReader(gz[:999]), iotest.ErrReader(io.ErrUnexpectedEOF)), "gzip"), body.Options{}, errata.KindInvalidBody)
+}
+
+// bombs are bodies of blanks in each coding: 64 MiB out of almost nothing.
+func bombs(t testing.TB) map[string][]byte {
+	t.Helper()
+	blanks := bytes.Repeat([]byte{' '}, 64<<20)
+	all := map[string][]byte{}
+	for _, c := range codings {
+		if c.pack != nil {
+			all[c.name] = pack(t, c.pack, blanks)
+		}
+	}
+	return all
+}
+
+func TestBombsAreStoppedEarly(t *testing.T) {
+	packed := bombs(t)
+	for _, c := range codings {
+		if c.pack == nil {
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := open(request(bytes.NewReader(packed[c.name]), c.header), body.Options{})
+		runtime.ReadMemStats(&after)
+		if errata.KindOf(err) != errata.KindBodyTooLarge {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if limit := ingest.MaxRatio*len(packed[c.name]) + 1<<20; len(got) > limit {
+			t.Errorf("%s: %d bytes came out of %d", c.name, len(got), len(packed[c.name]))
+		}
+		// What io.ReadAll of the test takes for what came out is part of it.
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%s: allocated %d MiB", c.name, took>>20)
+		}
+		t.Logf("%s: %d bytes on the wire, %d came out, %d KiB allocated", c.name, len(packed[c.name]), len(got), (after.TotalAlloc-before.TotalAlloc)>>10)
+	}
+}
+
+func TestNestedBombStaysPacked(t *testing.T) {
+	inner := bombs(t)["gzip"]
+	outer := pack(t, codings[2].pack, inner)
+	got, err := open(request(bytes.NewReader(outer), "gzip"), body.Options{})
+	if err != nil || !bytes.Equal(got, inner) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(inner), err)
+	}
+}
+
+// A zstd frame may declare a window of terabytes in its first bytes.
+func TestHugeWindowIsRefusedBeforeItIsAllocated(t *testing.T) {
+	for name, frame := range map[string][]byte{
+		"3.75 TiB":                {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0},
+		"64 MiB":                  {0x28, 0xb5, 0x2f, 0xfd, 0x00, 16 << 3, 0, 0, 0},
+		"1 GiB in one segment":    {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40, 0, 0, 0},
+		"64 MiB in a later frame": append(pack(t, codings[8].pack, []byte("small")), 0x28, 0xb5, 0x2f, 0xfd, 0x00, 16<<3, 0, 0, 0),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := open(request(bytes.NewReader(frame), "zstd"), body.Options{Budget: body.NewBudget(0)})
+		runtime.ReadMemStats(&after)
+		if errata.KindOf(err) != errata.KindBodyTooLarge {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+			t.Errorf("%s: allocated %d bytes", name, took)
+		}
+	}
+}
+
+func TestReadAllBoundsAndCharges(t *testing.T) {
+	budget := body.NewBudget(4 << 20)
+	content := bytes.Repeat([]byte("x"), 1<<20)
+	b, err := body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := body.GetBuffer()
+	if err := b.ReadAll(buf, len(content)); err != nil || !bytes.Equal(buf.B, content) {
+		t.Errorf("%d bytes, %v", len(buf.B), err)
+	}
+	if budget.InUse() < int64(len(content)) {
+		t.Errorf("%d bytes charged for %d", budget.InUse(), len(content))
+	}
+	buf.Free()
+	b.Close()
+	b.Close()
+	if budget.InUse() != 0 {
+		t.Errorf("%d bytes still charged after Close", budget.InUse())
+	}
+	if _, err := b.Read(make([]byte, 1)); err == nil {
+		t.Error("a closed body can be read")
+	}
+
+	b, err = body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.ReadAll(body.GetBuffer(), len(content)-1); errata.KindOf(err) != errata.KindBodyTooLarge {
+		t.Errorf("over the limit: %v", err)
+	}
+}
+
+func FuzzDecompress(f *testing.F) {
+	names := []string{"gzip", "deflate", "br", "zstd"}
+	content := []byte(strings.Repeat(`{"message":"order 42 failed"}`, 30))
+	for _, c := range codings {
+		if c.pack != nil {
+			for i, name := range names {
+				if strings.Contains(c.header, name) {
+					f.Add(uint8(i), pack(f, c.pack, content))
+				}
+			}
+		}
+	}
+	f.Add(uint8(3), []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0})
+	budget := body.NewBudget(64 << 20)
+	f.Fuzz(func(t *testing.T, which uint8, packed []byte) {
+		got, err := open(request(bytes.NewReader(packed), names[int(which)%len(names)]), body.Options{Budget: budget, MaxOpen: 1 << 20})
+		if kind := errata.KindOf(err); err != nil && kind != errata.KindInvalidBody && kind != errata.KindBodyTooLarge {
+			t.Errorf("%v", err)
+		}
+		if len(got) > 1<<20 {
+			t.Errorf("%d bytes came out", len(got))
+		}
+		if budget.InUse() != 0 {
+			t.Errorf("%d bytes still charged", budget.InUse())
+		}
+	})
+}
