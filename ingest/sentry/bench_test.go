@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -28,6 +29,7 @@ func BenchmarkHandler(b *testing.B) {
 			w := &nullWriter{header: http.Header{}}
 			b.SetBytes(int64(len(content)))
 			b.ReportAllocs()
+			began := doortest.CPU()
 			for b.Loop() {
 				reader.Reset(content)
 				r.Body = io.NopCloser(reader)
@@ -37,6 +39,7 @@ func BenchmarkHandler(b *testing.B) {
 					b.Fatal(w.code)
 				}
 			}
+			b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

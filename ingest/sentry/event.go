@@ -23,6 +23,7 @@ import (
 // is an error.
 type parser struct {
 	dec   jx.Decoder
+	keep  *lenient.Keeper
 	draft ingest.Draft
 
 	eventID     []byte
@@ -60,13 +61,13 @@ func (n named) join(sep string) string {
 	if len(version) == 0 {
 		return string(name)
 	}
-	if len(name) == 0 {
-		return ""
+	if len(name) == 0 || bytes.HasPrefix(version, name) { // Go says "go", "go1.26.0"
+		return string(version)
 	}
 	return string(name) + sep + string(version)
 }
 
-var parsers = sync.Pool{New: func() any { return new(parser) }}
+var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
 
 // parseEvent reads an event. ok is false when it is valid but no error: a
 // performance transaction. sender stands in where the event asks for it.
@@ -95,7 +96,7 @@ func (p *parser) free() {
 	p.scratch.Clear()
 	p.stack.Clear()
 	clear(p.exceptions)
-	*p = parser{scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0]}
+	*p = parser{keep: p.keep, scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0]}
 	parsers.Put(p)
 }
 
@@ -107,7 +108,14 @@ func (p *parser) array(element func(*parser) error) error {
 	return lenient.Array(&p.dec, p, element)
 }
 
-func (p *parser) set(to *string) error { return lenient.Set(&p.dec, to) }
+// set reads a text into to, and leaves to alone where there is none.
+func (p *parser) set(to *string) error {
+	text, err := lenient.Bytes(&p.dec)
+	if len(text) > 0 {
+		*to = p.keep.String(text)
+	}
+	return err
+}
 
 func (p *parser) bytes(to *[]byte) error {
 	text, err := lenient.Bytes(&p.dec)
@@ -200,9 +208,9 @@ func (p *parser) time() (time.Time, error) {
 }
 
 func (p *parser) addFingerprint() error {
-	part, err := lenient.Text(&p.dec)
-	if part != "" && len(p.draft.Fingerprint) < ingest.MaxFingerprint {
-		p.draft.Fingerprint = append(p.draft.Fingerprint, part)
+	part, err := lenient.Bytes(&p.dec)
+	if len(part) > 0 && len(p.draft.Fingerprint) < ingest.MaxFingerprint {
+		p.draft.Fingerprint = append(p.draft.Fingerprint, p.keep.String(part))
 	}
 	return err
 }
@@ -214,7 +222,7 @@ func (p *parser) addTag(key, value []byte) {
 	if string(key) == "book" {
 		p.draft.Book, _ = errata.ParseBook(string(value))
 	}
-	p.draft.Context.Tags = append(p.draft.Context.Tags, ingest.Pair{Key: string(key), Value: string(value)})
+	p.draft.Context.Tags = append(p.draft.Context.Tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 }
 
 // levelOf reads a level: a word, or the numbers of Python's logging.

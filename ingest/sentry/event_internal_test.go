@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+
+	"github.com/errata-log/errata/ingest/body/door/doortest"
 )
 
 // event is the event item of a recorded envelope.
@@ -30,11 +32,13 @@ func BenchmarkParseEvent(b *testing.B) {
 			document := recordedEvent(b, name)
 			b.SetBytes(int64(len(document)))
 			b.ReportAllocs()
+			began := doortest.CPU()
 			for b.Loop() {
 				if _, ok, err := parseEvent(document, netip.Addr{}); err != nil || !ok {
 					b.Fatal(ok, err)
 				}
 			}
+			b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

@@ -36,7 +36,7 @@ func (p *parser) readFrame() error {
 		return nil // null, or a frame that says nothing
 	}
 	p.scratch.Add(ingest.Frame{
-		File: string(file), Line: f.line, Function: string(f.function), Module: string(f.module), InApp: f.inApp,
+		File: p.keep.String(file), Line: f.line, Function: p.keep.String(f.function), Module: p.keep.String(f.module), InApp: f.inApp,
 	})
 	return nil
 }

@@ -62,8 +62,8 @@ func fill(template string, raw []byte) string {
 	if len(list) == 0 && len(named) == 0 {
 		return template
 	}
-	if strings.Contains(template, "%") {
-		return fillPercent(template, list, named)
+	if filled, some := fillPercent(template, list, named); some {
+		return filled
 	}
 	return fillBraces(template, list, named)
 }
@@ -107,8 +107,9 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 	return list, named
 }
 
-// fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign.
-func fillPercent(template string, list []string, named map[string]string) string {
+// fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign. some says
+// whether there was anything to fill: "100% of {0}" is in braces.
+func fillPercent(template string, list []string, named map[string]string) (filled string, some bool) {
 	var b strings.Builder
 	for next := 0; template != "" && b.Len() < lenient.MaxText; {
 		before, rest, found := strings.Cut(template, "%")
@@ -125,7 +126,7 @@ func fillPercent(template string, list []string, named map[string]string) string
 		if strings.HasPrefix(tail, "(") {
 			name, tail, _ = strings.Cut(tail[1:], ")")
 		}
-		verb := strings.TrimLeft(tail, "#0- +.123456789*lhjzt")
+		verb := strings.TrimLeft(tail, "#0-+.123456789*lhjzt")
 		param, ok := named[name]
 		if name == "" && next < len(list) {
 			param, ok = list[next], true
@@ -136,10 +137,11 @@ func fillPercent(template string, list []string, named map[string]string) string
 			continue
 		}
 		next++
+		some = true
 		b.WriteString(param)
 		template = verb[1:]
 	}
-	return b.String()
+	return b.String(), some
 }
 
 // fillBraces fills {}, {0}, {0:N2} and {name}.

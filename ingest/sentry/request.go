@@ -20,8 +20,8 @@ func (p *parser) request(key []byte) error {
 	case "url":
 		return p.bytes(&p.url)
 	case "method":
-		method, err := lenient.Text(&p.dec)
-		p.draft.Method = strings.ToUpper(method)
+		method, err := lenient.Bytes(&p.dec)
+		p.draft.Method = strings.ToUpper(p.keep.String(method))
 		return err
 	case "query_string":
 		return p.readQuery()
@@ -61,7 +61,7 @@ func (p *parser) addQuery(key, value []byte) {
 
 func (p *parser) addHeader(key, value []byte) {
 	if len(p.draft.Context.Headers) < ingest.MaxTags {
-		p.draft.Context.Headers = append(p.draft.Context.Headers, ingest.Pair{Key: string(key), Value: string(value)})
+		p.draft.Context.Headers = append(p.draft.Context.Headers, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 	}
 }
 
