@@ -20,24 +20,20 @@ const maxID = 64
 // parser reads one event.
 type parser struct {
 	dec     jx.Decoder
+	keep    *lenient.Keeper
 	draft   ingest.Draft
 	trace   stacktrace.Trace
 	frame   ingest.Frame
 	refused *errata.Error // the first reason to reject the event
 }
 
-var parsers = sync.Pool{New: func() any { return new(parser) }}
+var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
 
 // readEvent reads one event. The error is an *errata.Error: invalid_body for
 // broken JSON, another kind for an event that cannot be taken.
 func readEvent(document []byte) (ingest.Draft, error) {
-	var s scan
-	s.run(bytes.TrimLeft(document, " \t\r\n"))
-	if s.deepest > ingest.MaxDepth {
-		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event is nested deeper than %d levels", ingest.MaxDepth)
-	}
-	if s.values > ingest.MaxValues {
-		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event has more than %d values", ingest.MaxValues)
+	if refused := checkShape(document); refused != nil {
+		return ingest.Draft{}, refused
 	}
 	p := parsers.Get().(*parser)
 	defer p.free()
@@ -61,7 +57,7 @@ func readEvent(document []byte) (ingest.Draft, error) {
 
 func (p *parser) free() {
 	p.trace.Clear()
-	*p = parser{trace: p.trace}
+	*p = parser{keep: p.keep, trace: p.trace}
 	parsers.Put(p)
 }
 
@@ -124,8 +120,12 @@ func (p *parser) text(name string, to *string) error {
 		p.refuse(errata.KindInvalidEvent, "%s must be a string", name)
 		return p.dec.Skip()
 	}
-	text, err := lenient.Text(&p.dec)
-	*to = text
+	return p.set(to)
+}
+
+func (p *parser) set(to *string) error {
+	text, err := lenient.Bytes(&p.dec)
+	*to = p.keep.String(text)
 	return err
 }
 
@@ -134,9 +134,7 @@ func (p *parser) scalar(name string, to *string) error {
 	if p.dec.Next() != jx.Number {
 		return p.text(name, to)
 	}
-	text, err := lenient.Text(&p.dec)
-	*to = text
-	return err
+	return p.set(to)
 }
 
 func (p *parser) book() error {

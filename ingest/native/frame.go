@@ -35,14 +35,14 @@ func (p *parser) frameField(key []byte) (err error) {
 	f := &p.frame
 	switch string(key) {
 	case "file":
-		return lenient.Set(&p.dec, &f.File)
+		return p.set(&f.File)
 	case "line":
 		f.Line, err = lenient.Int(&p.dec)
 		return err
 	case "function":
-		return lenient.Set(&p.dec, &f.Function)
+		return p.set(&f.Function)
 	case "module":
-		return lenient.Set(&p.dec, &f.Module)
+		return p.set(&f.Module)
 	case "in_app":
 		f.InApp, _, err = lenient.Bool(&p.dec)
 		return err

@@ -1,6 +1,11 @@
 package native
 
-import "github.com/errata-log/errata/ingest"
+import (
+	"bytes"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+)
 
 // scan finds the structure of JSON without reading its values: where it ends,
 // how deep it is, how many values it has. What it passes is not yet valid.
@@ -15,22 +20,17 @@ type scan struct {
 // how many bytes belong to that value. done is false when it goes on.
 func (s *scan) run(text []byte) (n int, done bool) {
 	for i := 0; i < len(text); i++ {
-		c := text[i]
 		if s.inString {
-			switch {
-			case s.escaped:
-				s.escaped = false
-			case c == '\\':
-				s.escaped = true
-			case c == '"':
-				s.inString = false
-				if s.depth == 0 {
-					return i + 1, true
-				}
+			i += s.string(text[i:])
+			if s.inString {
+				break
+			}
+			if s.depth == 0 {
+				return i + 1, true
 			}
 			continue
 		}
-		switch c {
+		switch text[i] {
 		case '"':
 			s.inString = true
 		case '{', '[':
@@ -52,6 +52,44 @@ func (s *scan) run(text []byte) (n int, done bool) {
 		}
 	}
 	return len(text), false
+}
+
+// string scans the inside of a string and returns how many bytes stand before
+// its end.
+func (s *scan) string(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		if s.escaped {
+			s.escaped = false
+			continue
+		}
+		switch text[i] {
+		case '\\':
+			s.escaped = true
+		case '"':
+			s.inString = false
+			return i
+		}
+	}
+	return len(text)
+}
+
+// checkShape refuses a document that is too deep or too wide, before anything
+// is built of it. Counting bytes is many times faster than looking at the
+// structure and enough for almost all events.
+func checkShape(document []byte) error {
+	containers := bytes.Count(document, []byte("{")) + bytes.Count(document, []byte("["))
+	if containers <= ingest.MaxDepth && containers+bytes.Count(document, []byte(",")) <= ingest.MaxValues {
+		return nil
+	}
+	var s scan
+	s.run(bytes.TrimLeft(document, " \t\r\n"))
+	if s.deepest > ingest.MaxDepth {
+		return errata.Errorf(errata.KindInvalidEvent, "the event is nested deeper than %d levels", ingest.MaxDepth)
+	}
+	if s.values > ingest.MaxValues {
+		return errata.Errorf(errata.KindInvalidEvent, "the event has more than %d values", ingest.MaxValues)
+	}
+	return nil
 }
 
 // value reads the value that comes next into the buffer. over says that it was
