@@ -49,6 +49,7 @@ type batch struct {
 	last       uint64
 	since      time.Time // when the log took the first fact; for the lag only
 	windowFrom uint64
+	windowTime int64
 	deltas     map[recordKey]*delta
 	order      []recordKey // keys in log order, so that equal batches make equal blocks
 	events     uint64      // counted

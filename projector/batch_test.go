@@ -76,7 +76,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 		want := newModel()
 		records := map[recordKey]errata.Record{}
 		payloads := map[errata.Position]string{}
-		w, b := newWindow(maxWindowIDs), newBatch()
+		w, b := newWindow(maxWindowIDs, 0), newBatch()
 		flush := func() {
 			for _, key := range b.order {
 				var old *errata.Record

@@ -72,7 +72,7 @@ func (c *committer) prepare(ctx context.Context, b *batch) (*commit, error) {
 	}
 	work := &commit{from: c.cp, to: Checkpoint{
 		Sequence: b.last, Events: c.cp.Events + b.events, Duplicates: c.cp.Duplicates + b.duplicates,
-		Poison: c.cp.Poison + b.poison, WindowFrom: b.windowFrom, Log: c.cp.Log,
+		Poison: c.cp.Poison + b.poison, WindowFrom: b.windowFrom, WindowTime: b.windowTime, Log: c.cp.Log,
 	}}
 	work.changes = make([]change, 0, len(b.order))
 	for _, key := range b.order {

@@ -57,7 +57,7 @@ func (p *Projector) session(ctx context.Context) error {
 	defer reader.Close()
 	p.status.Store(&Status{Checkpoint: cp})
 	s := &session{
-		p: p, committer: newCommitter(p, cp, known), window: newWindow(maxWindowIDs), start: cp,
+		p: p, committer: newCommitter(p, cp, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	return s.run(ctx, reader)
@@ -171,7 +171,8 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 		b.since = f.Appended
 		s.p.open.Store(f.Appended.UnixNano())
 	}
-	b.last, b.windowFrom = f.Sequence, s.window.from(f.Sequence+1)
+	b.last = f.Sequence
+	b.windowFrom, b.windowTime = s.window.from(f.Sequence + 1)
 	s.p.metrics.pending.Set(float64(f.Pending))
 	return nil
 }

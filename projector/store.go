@@ -51,8 +51,10 @@ type Checkpoint struct {
 	Events     uint64 `json:"events"`
 	Duplicates uint64 `json:"duplicates"`
 	Poison     uint64 `json:"poison"`
-	// WindowFrom is the first sequence that the window of event ids needs.
+	// WindowFrom is the first sequence that the window of event ids needs, and
+	// WindowTime the window's clock there, in Unix milliseconds.
 	WindowFrom uint64 `json:"window_from"`
+	WindowTime int64  `json:"window_time"`
 	// Log tells one log from another: when its stream was created, in Unix
 	// nanoseconds. Sequences mean nothing in another log.
 	Log int64 `json:"log"`

@@ -24,7 +24,8 @@ const (
 // and what it holds is a function of the log alone: blocks leave by age and
 // number as later blocks come in. A repeat keeps its id in the window.
 type window struct {
-	limit  int // most ids, a power of two, at least errata.MaxBlockEvents
+	limit  int   // most ids, a power of two, at least errata.MaxBlockEvents
+	clock  int64 // latest receive time so far, Unix milliseconds
 	blocks []windowBlock
 	ring   []errata.EventID // ids in log order, at [index % len]
 	first  uint64           // index of the oldest id
@@ -37,12 +38,17 @@ type window struct {
 // windowBlock is one block of the window.
 type windowBlock struct {
 	sequence uint64
+	// received is the latest receive time up to this block: it never falls, so
+	// that a clock which was set back cannot make the order of leaving depend
+	// on blocks that have left.
 	received int64
 	events   int
 }
 
-func newWindow(limit int) *window {
-	w := &window{limit: limit}
+// newWindow makes an empty window; clock is the receive time of the block
+// before the first one it will get, 0 at the beginning of the log.
+func newWindow(limit int, clock int64) *window {
+	w := &window{limit: limit, clock: clock}
 	w.resize(min(minWindowIDs, limit))
 	return w
 }
@@ -50,10 +56,11 @@ func newWindow(limit int) *window {
 // begin makes room for a block: it drops blocks that are too old or too many.
 func (w *window) begin(sequence uint64, b eventlog.Block) {
 	n := b.Len()
+	w.clock = max(w.clock, b.Received)
 	drop := 0
 	for drop < len(w.blocks) {
 		oldest := w.blocks[drop]
-		tooOld := oldest.received < b.Received-windowAge
+		tooOld := oldest.received < w.clock-windowAge
 		tooMany := int(w.next-w.first)+n > w.limit
 		if !tooOld && !tooMany {
 			break
@@ -65,7 +72,7 @@ func (w *window) begin(sequence uint64, b eventlog.Block) {
 	for int(w.next-w.first)+n > len(w.ring) {
 		w.resize(2 * len(w.ring))
 	}
-	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: b.Received, events: n})
+	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: w.clock, events: n})
 }
 
 // add puts the next id of the block in and says whether it was there already.
@@ -134,12 +141,13 @@ func (w *window) resize(size int) {
 }
 
 // from is the first sequence that a projector which starts must read to have
-// this window again; next is the sequence it would read otherwise.
-func (w *window) from(next uint64) uint64 {
+// this window again, and the clock to begin with; next is the sequence it would
+// read otherwise.
+func (w *window) from(next uint64) (sequence uint64, clock int64) {
 	if len(w.blocks) == 0 {
-		return next
+		return next, w.clock
 	}
-	return w.blocks[0].sequence
+	return w.blocks[0].sequence, w.blocks[0].received
 }
 
 // slotOf spreads ids over slots; they are cut from a SHA-256 or random.

@@ -37,6 +37,7 @@ func idOf(n int) (id errata.EventID) {
 // modelWindow says the same as window in the plainest way.
 type modelWindow struct {
 	limit  int
+	clock  int64
 	blocks []modelBlock
 }
 
@@ -54,10 +55,11 @@ func (m *modelWindow) size() (n int) {
 }
 
 func (m *modelWindow) addBlock(seq uint64, b eventlog.Block) (duplicates []bool) {
-	for len(m.blocks) > 0 && (m.blocks[0].received < b.Received-windowAge || m.size()+b.Len() > m.limit) {
+	m.clock = max(m.clock, b.Received)
+	for len(m.blocks) > 0 && (m.blocks[0].received < m.clock-windowAge || m.size()+b.Len() > m.limit) {
 		m.blocks = m.blocks[1:]
 	}
-	m.blocks = append(m.blocks, modelBlock{sequence: seq, received: b.Received})
+	m.blocks = append(m.blocks, modelBlock{sequence: seq, received: m.clock})
 	for i := range b.Len() {
 		seen := false
 		for _, block := range m.blocks {
@@ -86,7 +88,7 @@ func addBlock(w *window, seq uint64, b eventlog.Block) (duplicates []bool) {
 func TestWindowModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 64
-		w, model := newWindow(limit), &modelWindow{limit: limit}
+		w, model := newWindow(limit, 0), &modelWindow{limit: limit}
 		var log []eventlog.Block
 		now := int64(1_700_000_000_000)
 		restart := rapid.IntRange(0, 60).Draw(t, "restart")
@@ -101,8 +103,8 @@ func TestWindowModel(t *testing.T) {
 				}
 			}
 			if int(seq) == restart {
-				from := w.from(seq + 1)
-				w = newWindow(limit)
+				from, clock := w.from(seq + 1)
+				w = newWindow(limit, clock)
 				for s := from; s <= seq; s++ {
 					addBlock(w, s, log[s-1])
 				}
@@ -112,23 +114,43 @@ func TestWindowModel(t *testing.T) {
 }
 
 func TestWindowFrom(t *testing.T) {
-	w := newWindow(64)
-	if got := w.from(7); got != 7 {
+	w := newWindow(64, 0)
+	if got, _ := w.from(7); got != 7 {
 		t.Errorf("an empty window begins at %d, want the next sequence 7", got)
 	}
 	addBlock(w, 7, blockOf(t, 1000, 1, 2))
 	addBlock(w, 8, blockOf(t, 1000+windowAge, 3))
-	if got := w.from(9); got != 7 {
+	if got, _ := w.from(9); got != 7 {
 		t.Errorf("a block of exactly the window's age is gone: from %d, want 7", got)
 	}
 	addBlock(w, 9, blockOf(t, 1001+windowAge, 4))
-	if got := w.from(10); got != 8 {
+	if got, _ := w.from(10); got != 8 {
 		t.Errorf("from %d, want 8 once block 7 is too old", got)
 	}
 }
 
+// TestWindowAfterClockSetBack: a block received by a clock that was set back
+// stays as long after a restart as it would have without one.
+func TestWindowAfterClockSetBack(t *testing.T) {
+	w := newWindow(64, 0)
+	addBlock(w, 1, blockOf(t, 2*windowAge, 1))
+	addBlock(w, 2, blockOf(t, windowAge, 2))                      // the clock was set back
+	addBlock(w, 3, blockOf(t, 3*windowAge-1, make([]int, 62)...)) // makes block 1 leave by number
+	from, clock := w.from(4)
+	again := newWindow(64, clock)
+	addBlock(again, 2, blockOf(t, windowAge, 2))
+	addBlock(again, 3, blockOf(t, 3*windowAge-1, make([]int, 62)...))
+	if from != 1 && from != 2 {
+		t.Fatalf("window begins at %d", from)
+	}
+	late := blockOf(t, 3*windowAge-1, 2)
+	if want, got := addBlock(w, 4, late)[0], addBlock(again, 4, late)[0]; want != got {
+		t.Errorf("duplicate %v after the restart, %v without it", got, want)
+	}
+}
+
 func BenchmarkWindowAdd(b *testing.B) {
-	w := newWindow(maxWindowIDs)
+	w := newWindow(maxWindowIDs, 0)
 	block := blockOf(b, 0, make([]int, 250)...)
 	for i := 0; b.Loop(); i++ {
 		if i%250 == 0 {
