@@ -84,7 +84,7 @@ const draftSize = int(unsafe.Sizeof(ingest.Draft{})) + 256
 // resource, of the record, and its place among equal ones.
 func (f *finder) add(d ingest.Draft, parts ...[]byte) error {
 	if len(f.drafts) == maxErrors {
-		return errata.Errorf(errata.KindBodyTooLarge, "the request holds more than %d errors; send smaller batches", maxErrors)
+		return tooManyErrors()
 	}
 	size := draftSize
 	h := sha256.New()
@@ -110,6 +110,10 @@ func (f *finder) add(d ingest.Draft, parts ...[]byte) error {
 	d.ClientID = "o-" + hex.EncodeToString(sum[:16])
 	f.drafts = append(f.drafts, d)
 	return nil
+}
+
+func tooManyErrors() error {
+	return errata.Errorf(errata.KindBodyTooLarge, "the request holds more than %d errors; send smaller batches", maxErrors)
 }
 
 // log keeps a log record if it is an error.

@@ -21,12 +21,11 @@ func (f *finder) readJSON(request []byte) error {
 	if d.Next() != jx.Object {
 		return errNotObject
 	}
-	err := eachRaw(d, f.signal.resources, func(part []byte) error {
-		f.begin(nil, nil)
-		if err := find(part, "resource", f.jsonResource); err != nil {
-			return err
+	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+		if camel(key) != f.signal.resources {
+			return d.Skip()
 		}
-		return eachRaw(jx.DecodeBytes(part), f.signal.scopes, f.jsonScope)
+		return lenient.Array(d, d, f.jsonPart)
 	})
 	if err == nil && !lenient.AtEnd(d) {
 		return errors.New("there is more after the request")
@@ -34,39 +33,82 @@ func (f *finder) readJSON(request []byte) error {
 	return err
 }
 
-func (f *finder) jsonResource(d *jx.Decoder) error {
-	resource, err := d.Raw()
+// jsonPart reads a resource and what came from it, in whichever order they
+// stand.
+func (f *finder) jsonPart(d *jx.Decoder) error {
+	resource, scopes, err := two(d, "resource", f.signal.scopes)
 	if err != nil {
 		return err
 	}
 	attrs := f.attrs[:0]
-	err = find(resource, "attributes", func(d *jx.Decoder) (err error) {
-		attrs, err = jsonAttrs(attrs, d)
-		return err
-	})
+	if resource != nil {
+		inner := jx.DecodeBytes(resource)
+		err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) (err error) {
+			if camel(key) != "attributes" {
+				return d.Skip()
+			}
+			attrs, err = jsonAttrs(attrs[:0], d)
+			return err
+		})
+	}
 	f.begin(resource, attrs)
 	f.attrs = attrs
-	return err
+	if err != nil || scopes == nil {
+		return err
+	}
+	list := jx.DecodeBytes(scopes)
+	return lenient.Array(list, list, f.jsonScope)
 }
 
-func (f *finder) jsonScope(part []byte) error {
+func (f *finder) jsonScope(d *jx.Decoder) error {
+	scope, records, err := two(d, "scope", f.signal.records)
+	if err != nil {
+		return err
+	}
 	f.scope = ""
-	err := find(part, "scope", func(d *jx.Decoder) error {
-		return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
-			if string(key) != "name" {
+	if scope != nil {
+		inner := jx.DecodeBytes(scope)
+		err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) error {
+			if camel(key) != "name" {
 				return d.Skip()
 			}
 			return lenient.Set(d, &f.scope)
 		})
-	})
-	if err != nil {
+	}
+	if err != nil || records == nil {
 		return err
 	}
 	read := f.jsonLog
 	if f.signal == &traces {
 		read = f.jsonSpan
 	}
-	return eachRaw(jx.DecodeBytes(part), f.signal.records, read)
+	list := jx.DecodeBytes(records)
+	return lenient.Array(list, list, func(d *jx.Decoder) error {
+		raw, err := d.Raw()
+		if err != nil {
+			return err
+		}
+		return read(raw)
+	})
+}
+
+// two takes the values of two keys out of an object, as raw JSON.
+func two(d *jx.Decoder, one, other string) (first, second []byte, err error) {
+	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+		var raw jx.Raw
+		switch name := camel(key); name {
+		case one, other:
+			if raw, err = d.Raw(); name == one {
+				first = raw
+			} else {
+				second = raw
+			}
+			return err
+		default:
+			return d.Skip()
+		}
+	})
+	return first, second, err
 }
 
 func (f *finder) jsonLog(raw []byte) error {
@@ -120,6 +162,9 @@ func (f *finder) jsonSpan(raw []byte) error {
 			events = events[:0]
 			err = lenient.Array(d, d, func(d *jx.Decoder) error {
 				rec, isException, err := jsonEvent(d)
+				if isException && len(events) == maxErrors {
+					return tooManyErrors()
+				}
 				if isException {
 					events = append(events, rec)
 				}
@@ -185,6 +230,9 @@ func severity(d *jx.Decoder) (int64, error) {
 
 func jsonAttrs(attrs []attr, d *jx.Decoder) ([]attr, error) {
 	err := lenient.Array(d, d, func(d *jx.Decoder) error {
+		if len(attrs) == maxAttributes {
+			return d.Skip()
+		}
 		a, _, err := jsonElement(d)
 		attrs = append(attrs, a)
 		return err
@@ -258,17 +306,6 @@ func (v *value) jsonField(d *jx.Decoder, key []byte) error {
 	return nil
 }
 
-// find calls read for the value of one key of an object.
-func find(object []byte, name string, read func(d *jx.Decoder) error) error {
-	d := jx.DecodeBytes(object)
-	return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
-		if camel(key) != name {
-			return d.Skip()
-		}
-		return read(d)
-	})
-}
-
 // eachRaw calls visit for each element of the array under one key.
 func eachRaw(d *jx.Decoder, name string, visit func(element []byte) error) error {
 	return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
@@ -285,15 +322,28 @@ func eachRaw(d *jx.Decoder, name string, visit func(element []byte) error) error
 	})
 }
 
-// camel is the key in lowerCamelCase; JSON protobuf may also use the names of
-// the .proto file.
-func camel(key []byte) string {
-	name := string(key)
-	for {
-		before, after, found := strings.Cut(name, "_")
-		if !found || after == "" {
-			return name
+// names are the fields that are read, by both of their spellings: JSON
+// protobuf writes lowerCamelCase and may use the names of the .proto file.
+var names = func() map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{
+		"resource", "resourceLogs", "resourceSpans", "resourceMetrics", "scope", "scopeLogs", "scopeSpans", "scopeMetrics",
+		"logRecords", "spans", "metrics", "dataPoints", "attributes", "events", "name", "body",
+		"timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "traceId", "spanId",
+		"stringValue", "boolValue", "intValue", "doubleValue", "bytesValue", "arrayValue", "kvlistValue",
+	} {
+		snake := ""
+		for _, r := range name {
+			if r >= 'A' && r <= 'Z' {
+				snake += "_" + string(r|0x20)
+			} else {
+				snake += string(r)
+			}
 		}
-		name = before + strings.ToUpper(after[:1]) + after[1:]
+		all[name], all[snake] = name, name
 	}
-}
+	return all
+}()
+
+// camel is the key in lowerCamelCase, "" for one that is not read.
+func camel(key []byte) string { return names[string(key)] }

@@ -134,6 +134,9 @@ func (f *finder) protoSpan(raw []byte) error {
 			event, _ := fc.MessageData()
 			name, _, err := easyproto.GetString(event, 2)
 			if err == nil && name == exceptionEvent {
+				if len(found) == maxErrors {
+					return tooManyErrors()
+				}
 				found = append(found, event)
 			}
 			return err
@@ -187,7 +190,10 @@ func appendAttr(attrs []attr, fc *easyproto.FieldContext) ([]attr, error) {
 		return attrs, nil
 	}
 	a, err := protoAttr(pair)
-	return append(attrs, a), err
+	if len(attrs) < maxAttributes {
+		attrs = append(attrs, a)
+	}
+	return attrs, err
 }
 
 func protoAttr(pair []byte) (a attr, err error) {

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"encoding/base64"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -31,6 +32,10 @@ const (
 	nestedProto // an array or a list of pairs as protobuf
 	nestedJSON  // the same as JSON
 )
+
+// maxAttributes bounds the attributes that are read of one record, resource or
+// list; SDKs allow 128. Further ones are passed over.
+const maxAttributes = 1024
 
 // value is an AnyValue. Strings and bytes are parts of the body, which is
 // reused: what is kept of them must be copied.
@@ -127,7 +132,7 @@ func writeProto(e *jx.Encoder, any []byte, depth int) {
 					v, _ := protoValue(element)
 					v.write(e, depth)
 				}
-				return nil
+				return enough(e)
 			})
 			e.ArrEnd()
 			return
@@ -136,16 +141,26 @@ func writeProto(e *jx.Encoder, any []byte, depth int) {
 			_ = each(inner, func(fc *easyproto.FieldContext) error {
 				if pair, ok := fc.MessageData(); ok && fc.FieldNum == 1 {
 					a, _ := protoAttr(pair)
-					e.FieldStart(a.key)
+					e.FieldStart(keep(a.key))
 					a.value.write(e, depth)
 				}
-				return nil
+				return enough(e)
 			})
 			e.ObjEnd()
 			return
 		}
 	}
 	e.Null()
+}
+
+var errEnough = errors.New("more than is kept")
+
+// enough ends a list that is longer than what is kept of it.
+func enough(e *jx.Encoder) error {
+	if len(e.Bytes()) > lenient.MaxText {
+		return errEnough
+	}
+	return nil
 }
 
 // writeJSON does the same for the JSON form: {"values":[…]}, where the values
@@ -159,6 +174,9 @@ func writeJSON(e *jx.Encoder, list []byte, depth int) {
 			return d.Skip()
 		}
 		return lenient.Array(d, d, func(d *jx.Decoder) error {
+			if len(values) == maxAttributes {
+				return errEnough
+			}
 			a, isPair, err := jsonElement(d)
 			pairs = pairs || isPair
 			values = append(values, a)

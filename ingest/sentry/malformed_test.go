@@ -56,9 +56,9 @@ func TestMalformedBodiesAreRefusedAndCostLittle(t *testing.T) {
 		for _, c := range bodies {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			began := time.Now()
+			began := doortest.CPU()
 			w := post(h, envelopeURL, c.Body)
-			slowest = max(slowest, time.Since(began))
+			slowest = max(slowest, doortest.CPU()-began)
 			runtime.ReadMemStats(&after)
 			took := after.TotalAlloc - before.TotalAlloc
 			most = max(most, took)
@@ -98,9 +98,9 @@ func TestOddEventsAreTakenAndCostLittle(t *testing.T) {
 		h, recorder := newHandler(t)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		began := time.Now()
+		began := doortest.CPU()
 		w := post(h, storeURL, c.Body)
-		took := time.Since(began)
+		took := doortest.CPU()-began
 		runtime.ReadMemStats(&after)
 		if w.Code != 200 {
 			t.Errorf("%s: %d %s", c.Name, w.Code, w.Body)
