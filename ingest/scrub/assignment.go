@@ -17,7 +17,7 @@ func assignment(s string, i int) (start, end int) {
 		return -1, -1
 	}
 	key, quoted := keyBefore(s, i)
-	if key == "" || !isSecretInText(s, i, key) {
+	if key == "" || !isSecretInText(s, i, key) || s[i] == ':' && !quoted && isOrdinaryLabel(s, i, key) {
 		return -1, -1
 	}
 	start = from
@@ -87,23 +87,42 @@ func isKeyByte(c byte) bool {
 // isSecretInText says whether a key in free text is secret. "api key" and
 // "access token" are two words there. A bare "key" is too common to be one.
 func isSecretInText(s string, i int, key string) bool {
-	switch strings.ToLower(strings.Trim(key, "_-.[$")) {
-	case "key", "code", "phrase", "number":
+	if bare := strings.Trim(key, "_-.[$"); isOneOf(bare, "key", "code", "phrase", "number") {
 		end := strings.LastIndex(s[:i], key)
 		if end < 1 || s[end-1] != ' ' {
 			return false
 		}
 		before, _ := keyBefore(s, end-1)
-		return before != "" && strings.ToLower(before) != "duplicate" && SecretKey(before+" "+key) && isSecretPair(before)
+		return isSecretPair(before)
 	}
-	return SecretKey(key)
+	if SecretKey(key) {
+		return true
+	}
+	inner := key[strings.LastIndexByte(key, '[')+1:] // user[su]
+	return inner != key && inner != "key" && SecretKey(inner)
+}
+
+// isOrdinaryLabel says whether what stands before a colon only looks like a
+// secret key: a file (session.php:12), or what a parser did not expect.
+func isOrdinaryLabel(s string, i int, key string) bool {
+	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !SecretKey(key[dot+1:]) {
+		return true
+	}
+	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
+	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")
 }
 
 // isSecretPair says whether "key" behind a word of a sentence is a secret one.
 func isSecretPair(word string) bool {
-	switch strings.ToLower(word) {
-	case "api", "access", "private", "secret", "encryption", "signing", "license", "master", "ssh", "auth", "pass", "card", "pin":
-		return true
+	return isOneOf(word, "api", "access", "private", "secret", "encryption", "signing", "license", "master", "ssh", "auth", "pass", "card", "pin")
+}
+
+// isOneOf compares without regard to case and without an allocation.
+func isOneOf(word string, words ...string) bool {
+	for _, w := range words {
+		if strings.EqualFold(word, w) {
+			return true
+		}
 	}
 	return false
 }
@@ -112,9 +131,8 @@ func isSecretPair(word string) bool {
 // word: Authorization with its scheme, cookies to the end of the line. It is 0
 // for other keys.
 func headerRange(s string, start int, key string) int {
-	lower := strings.ToLower(key)
 	switch {
-	case strings.HasSuffix(lower, "authorization"):
+	case hasSuffixFold(key, "authorization"):
 		word := run(s, start, "-")
 		if word == start || word == len(s) || s[word] != ' ' {
 			return 0
@@ -127,20 +145,25 @@ func headerRange(s string, start int, key string) int {
 			}
 			return end
 		case "digest", "aws4-hmac-sha256", "hmac", "hawk", "oauth", "ntlm":
-			return lineEnd(s, start)
+			return lineEnd(s, start, key)
 		}
-	case lower == "cookie" || lower == "set-cookie" || lower == "http_cookie":
-		if strings.HasPrefix(s[start:], Filtered) || s[start] == '"' || s[start] == '\'' || s[start] == '{' || s[start] == '[' {
+	case isOneOf(key, "cookie", "set-cookie", "http_cookie"):
+		if quoteAt(s, start) > 0 || s[start] == '{' || s[start] == '[' {
 			return 0
 		}
-		return lineEnd(s, start)
+		return lineEnd(s, start, key)
 	}
 	return 0
 }
 
-// lineEnd is the end of the line at s[i], or of the quotes it stands in.
-func lineEnd(s string, i int) int {
-	if k := strings.IndexAny(s[i:], "\r\n\"'`"); k >= 0 {
+// lineEnd is the end of the line at s[i], or of the quotes that the key before
+// it stands in ('Cookie: a=b').
+func lineEnd(s string, i int, key string) int {
+	stop := "\r\n"
+	if k := strings.LastIndex(s[:i], key); k > 0 && strings.IndexByte("\"'`", s[k-1]) >= 0 {
+		stop += s[k-1 : k]
+	}
+	if k := strings.IndexAny(s[i:], stop); k >= 0 {
 		return i + k
 	}
 	return len(s)
@@ -150,6 +173,9 @@ func lineEnd(s string, i int) int {
 // quotes or brackets, else up to a delimiter. It is empty for a value that is
 // filtered already or says that there is none.
 func valueRange(s string, i int) (start, end int) {
+	if i >= len(s) {
+		return i, i
+	}
 	start, end = i, valueEnd(s, i)
 	if opener := quoteAt(s, i); opener > 0 {
 		start += opener
@@ -195,7 +221,9 @@ func quoteEnd(s string, i int, opener string) int {
 func valueEnd(s string, i int) int {
 	k := i
 	if strings.HasPrefix(s[i:], Filtered) {
-		k += len(Filtered)
+		if k += len(Filtered); k == len(s) || strings.IndexByte("/.:", s[k]) >= 0 {
+			return k
+		}
 	} else if s[i] == '[' || s[i] == '{' {
 		return bracketEnd(s, i)
 	}

@@ -20,6 +20,7 @@ const (
 // Errors of [JSON]. They say nothing of what was read.
 var (
 	ErrNotObject = errors.New("not a JSON object")
+	ErrSyntax    = errors.New("invalid JSON")
 	ErrTooDeep   = errors.New("JSON is nested too deeply")
 	ErrTooMany   = errors.New("JSON has too many values")
 )
@@ -36,19 +37,19 @@ func JSON(raw []byte) ([]byte, error) {
 	if d.Next() != jx.Object {
 		return nil, ErrNotObject
 	}
+	// What follows reads up to the end of the object; only this sees what may
+	// stand behind it.
+	if err := d.Validate(); err != nil {
+		return nil, ErrSyntax
+	}
+	d.ResetBytes(raw)
 	w := jsonScrubber{in: d}
 	w.out.Grow(len(raw) + 64)
 	if err := w.object(); err != nil {
 		return nil, err
 	}
-	if d.Next() != jx.Invalid || hasMore(d) {
-		return nil, ErrNotObject
-	}
 	return w.out.Buf, nil
 }
-
-// hasMore says whether something stands behind the object.
-func hasMore(d *jx.Decoder) bool { return d.Skip() == nil }
 
 // jsonScrubber copies JSON value by value.
 type jsonScrubber struct {
@@ -78,10 +79,11 @@ func (w *jsonScrubber) object() error {
 			w.out.Comma()
 		}
 		first = false
-		w.out.StrEscape(cut(Text(valid(key)), maxKeyLen))
+		kept := cut(Text(valid(key)), maxKeyLen)
+		w.out.StrEscape(kept)
 		w.out.RawStr(":")
-		name, value := pairKey(key)
-		secret, err := w.value(SecretKey(key) && !name || named && value)
+		name, value := pairKey(kept)
+		secret, err := w.value((SecretKey(key) || SecretKey(kept)) && !name || named && value)
 		named = named || name && secret
 		return err
 	})
@@ -123,8 +125,9 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		if err != nil {
 			return false, shortError(err)
 		}
-		w.out.StrEscape(cut(Text(valid(s)), maxString))
-		return len(s) <= maxKeyLen && SecretKey(s), nil
+		kept := cut(Text(valid(s)), maxString)
+		w.out.StrEscape(kept)
+		return len(kept) <= maxKeyLen && SecretKey(kept), nil
 	default:
 		raw, err := w.in.Raw()
 		if err != nil {
@@ -184,17 +187,15 @@ func (w *jsonScrubber) array() error {
 	return nil
 }
 
-// errSyntax stands for every parse error: the parser's own text repeats the
+// shortError is one of the errors above: the parser's own text repeats the
 // input and grows with its depth.
-var errSyntax = errors.New("invalid JSON")
-
 func shortError(err error) error {
-	for _, known := range []error{ErrTooDeep, ErrTooMany, errSyntax} {
+	for _, known := range []error{ErrTooDeep, ErrTooMany, ErrSyntax} {
 		if errors.Is(err, known) {
 			return known
 		}
 	}
-	return errSyntax
+	return ErrSyntax
 }
 
 // valid repairs UTF-8 and drops NUL, which no store takes gladly.

@@ -1,6 +1,9 @@
 package scrub
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // SecretKey says whether the value under a key is a secret. The key is read
 // without regard to case, dashes, underscores, blanks, dots and camel humps;
@@ -10,8 +13,7 @@ import "strings"
 // ordinary words (otp, pin, ssn, sig, su) count as a word of the key only.
 func SecretKey(key string) bool {
 	var buf [96]byte
-	k := foldedKey{text: buf[:0]}
-	k.fold(key)
+	k := fold(buf[:0], key)
 	return k.hasTerm() || k.hasWord() || k.isExact()
 }
 
@@ -23,7 +25,8 @@ type foldedKey struct {
 	words  int
 }
 
-func (k *foldedKey) fold(key string) {
+// fold folds a key into buf.
+func fold(buf []byte, key string) (k foldedKey) {
 	previous := byte(0)
 	for i := 0; i < len(key); i++ {
 		c := key[i]
@@ -41,15 +44,17 @@ func (k *foldedKey) fold(key string) {
 		}
 		hump := isUpper(c) && (!isUpper(previous) || i+1 < len(key) && isAlpha(key[i+1]) && !isUpper(key[i+1]))
 		if (previous == 0 || hump) && k.words < len(k.starts) {
-			k.starts[k.words] = len(k.text)
+			k.starts[k.words] = len(buf)
 			k.words++
 		}
 		previous = c
 		if isUpper(c) {
 			c |= 0x20
 		}
-		k.text = append(k.text, c)
+		buf = append(buf, c)
 	}
+	k.text = buf
+	return k
 }
 
 // terms count wherever they stand in a folded key, by their first letter.
@@ -68,13 +73,13 @@ var terms = func() (t [26][]string) {
 	return t
 }()
 
-func (k *foldedKey) hasTerm() bool {
+func (k foldedKey) hasTerm() bool {
 	for i, c := range k.text {
 		if c < 'a' {
 			continue
 		}
 		for _, term := range terms[c-'a'] {
-			if len(k.text)-i >= len(term) && string(k.text[i:i+len(term)]) == term && !isAuthor(term, k.text[i:]) {
+			if len(k.text)-i >= len(term) && string(k.text[i:i+len(term)]) == term && !isOrdinary(term, k.text[i:]) {
 				return true
 			}
 		}
@@ -82,14 +87,21 @@ func (k *foldedKey) hasTerm() bool {
 	return false
 }
 
-// isAuthor says whether "auth" is only the beginning of author or authority.
-func isAuthor(term string, rest []byte) bool {
-	s := string(rest)
-	return term == "auth" && strings.HasPrefix(s, "author") && !strings.HasPrefix(s, "authori")
+// isOrdinary says whether a term is only the beginning of an ordinary word:
+// author, authority, secretary.
+func isOrdinary(term string, rest []byte) bool {
+	s := string(rest[:min(len(rest), len("authoriz"))])
+	switch term {
+	case "auth":
+		return strings.HasPrefix(s, "author") && s != "authoriz" && s != "authoris"
+	case "secret":
+		return strings.HasPrefix(s, "secretar")
+	}
+	return false
 }
 
 // hasWord looks for terms that count as a whole word of the key.
-func (k *foldedKey) hasWord() bool {
+func (k foldedKey) hasWord() bool {
 	for i := range k.words {
 		end := len(k.text)
 		if i+1 < k.words {
@@ -109,7 +121,7 @@ func (k *foldedKey) hasWord() bool {
 
 // isPlainKey says whether "key" behind word i-1 names a thing of a database or
 // a cache that is no secret.
-func (k *foldedKey) isPlainKey(i int) bool {
+func (k foldedKey) isPlainKey(i int) bool {
 	switch string(k.text[k.starts[i-1]:k.starts[i]]) {
 	case "primary", "foreign", "unique", "sort", "partition", "cache", "routing", "public", "index", "message", "translation", "lookup", "duplicate":
 		return true
@@ -117,12 +129,15 @@ func (k *foldedKey) isPlainKey(i int) bool {
 	return false
 }
 
+// maxPass bounds a key in one word that ends in pass: dbpass, userpass.
+const maxPass = 12
+
 // isExact looks for terms that are secret only as the whole key.
-func (k *foldedKey) isExact() bool {
-	s := string(k.text)
-	switch s {
-	case "key", "su", "sudo", "symfony", "bypass", "compass":
-		return s != "bypass" && s != "compass"
+func (k foldedKey) isExact() bool {
+	switch string(k.text) {
+	case "key", "su", "sudo", "symfony":
+		return true
 	}
-	return strings.HasSuffix(s, "pass") && len(s) <= len("userpass")+4 && !strings.HasSuffix(s, "bypass") && !strings.HasSuffix(s, "compass")
+	ends := func(s string) bool { return bytes.HasSuffix(k.text, []byte(s)) }
+	return ends("pass") && len(k.text) <= maxPass && !ends("bypass") && !ends("compass")
 }

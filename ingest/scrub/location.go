@@ -5,7 +5,7 @@ import "strings"
 // This file finds names and passwords within URLs, DSNs and paths.
 
 // maxUserinfo bounds how far the user and password of a URL reach.
-const maxUserinfo = 512
+const maxUserinfo = 256
 
 // urlPassword is the range of the user and password of the URL whose "://" is
 // at s[i]. A user alone is no secret unless it is as long as a token.

@@ -2,11 +2,18 @@ package scrub
 
 import "strings"
 
+// maxWord bounds a word of a sentence; what is longer is a value. It also keeps
+// the work linear: what is judged and left is read again from the next colon.
+const maxWord = 128
+
 // isProseSecret says whether what stands behind "key: " or "key = " is a value
 // and not the rest of a sentence: "invalid token: unexpected end" is clean,
 // "password: hunter2" is not.
 func isProseSecret(s, key string, start, end int) bool {
 	value := s[start:end]
+	if len(value) > maxWord {
+		return true
+	}
 	if isPositions(value) {
 		return false
 	}
@@ -40,9 +47,8 @@ func isPositions(value string) bool {
 }
 
 func isPasswordKey(key string) bool {
-	key = strings.ToLower(key)
 	for _, name := range [...]string{"password", "passwd", "passphrase", "passwort", "pwd", "secret"} {
-		if strings.HasSuffix(key, name) {
+		if hasSuffixFold(key, name) {
 			return true
 		}
 	}
@@ -63,12 +69,11 @@ func isSentenceWord(value string) bool {
 // isCount says whether a short number behind a key counts or measures what the
 // key names: max_tokens=4096, session_timeout=30.
 func isCount(key, value string) bool {
-	if len(value) > 7 || strings.Trim(value, "0123456789") != "" {
+	if len(value) > 12 || strings.Trim(value, "0123456789") != "" {
 		return false
 	}
-	key = strings.ToLower(key)
 	for _, suffix := range [...]string{"tokens", "sessions", "cookies", "count", "size", "length", "limit", "ttl", "timeout", "age", "lifetime", "version"} {
-		if strings.HasSuffix(key, suffix) {
+		if hasSuffixFold(key, suffix) {
 			return true
 		}
 	}

@@ -61,9 +61,9 @@ func replaceAll(s string) string {
 	return out.String()
 }
 
-// find is the range of the first secret at or behind i, -1 when there is none.
-func find(s string, i int) (start, end int) {
-	for ; i < len(s); i++ {
+// find is the range of the first secret at or behind from, -1 when there is none.
+func find(s string, from int) (start, end int) {
+	for i := from; i < len(s); i++ {
 		c := triggers[s[i]]
 		if c == nothing {
 			continue
@@ -85,8 +85,8 @@ func find(s string, i int) (start, end int) {
 		case bracket:
 			start, end = element(s, i)
 		}
-		if end > start {
-			return start, end
+		if end > start && end > from {
+			return max(start, from), end // what was replaced before stays
 		}
 	}
 	return -1, -1

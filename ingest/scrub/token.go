@@ -118,7 +118,7 @@ func dashes(s string, i int) (start, end int) {
 	if !strings.HasPrefix(s[i:], "--") || i > 0 && isAlnum(s[i-1]) {
 		return -1, -1
 	}
-	key := run(s, i+2, "-_")
+	key := run(s[:min(len(s), i+2+maxKey)], i+2, "-_.")
 	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !SecretKey(s[i+2:key]) {
 		return -1, -1
 	}
@@ -145,4 +145,8 @@ func pemEnd(s string, i int) int {
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+func hasSuffixFold(s, suffix string) bool {
+	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }

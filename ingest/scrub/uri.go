@@ -13,6 +13,17 @@ import "strings"
 // secrets. In the path, long hex, tokens and what [Text] finds are replaced.
 // A URI without a path of its own (data:, mailto:) gives "".
 func URI(raw string) string {
+	for range maxRounds {
+		clean := cleanURI(raw)
+		if clean == raw {
+			break
+		}
+		raw = clean
+	}
+	return raw
+}
+
+func cleanURI(raw string) string {
 	raw, _, _ = strings.Cut(raw, "#")
 	path, query, hasQuery := strings.Cut(raw, "?")
 	path = withoutHost(path)
