@@ -22,7 +22,6 @@ type AppenderConfig struct {
 	JetStream jetstream.JetStream
 	Stream    string // name of the stream, "LOG"
 	Prefix    string // in front of every subject, "" outside tests
-	Lanes     int    // publishers that may be in flight at once, default 2
 	Logger    *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
@@ -36,22 +35,20 @@ const (
 	// publishTimeout is how long one try may take before the same block is
 	// sent again under the same message id.
 	publishTimeout = 2 * time.Second
-	// maxPending bounds the encoded events that wait for a lane. Beyond it
+	// maxPending bounds the encoded events that wait for the lane. Beyond it
 	// callers are told to come back rather than queued: memory stays flat.
 	maxPending = 64 << 20
-	// laneThreshold is what must be waiting before a second lane starts a
-	// block of its own. Below it one lane makes larger groups, and a group
-	// costs one fsync whatever its size.
-	laneThreshold = 128 << 10
-	defaultLanes  = 2
 )
 
 // retryPauses are the pauses between tries of one block; the last one repeats.
 var retryPauses = [...]time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 200 * time.Millisecond, time.Second}
 
-// Appender appends events to the log with group commit: what arrives while a
-// block is on its way to the disk is the next block. There is no timer. It is
-// safe for concurrent use.
+// Appender appends events to the log with group commit: one block is on its way
+// to the disk, and what arrives meanwhile is the next block. There is no timer.
+// A second block in flight gains nothing: the stream writes one at a time, and
+// smaller groups cost more fsyncs (measured: 1 lane 20,000 single events a
+// second where 2 took 12,000 and 3 took 6,000, and no less in batches of 500).
+// It is safe for concurrent use.
 type Appender struct {
 	cfg     AppenderConfig
 	id      string // part of every message id
@@ -63,7 +60,7 @@ type Appender struct {
 	pending int // encoded bytes in queue
 	closed  bool
 
-	stop context.CancelFunc // ends the tries of blocks in flight
+	stop context.CancelFunc // ends the tries of the block in flight
 	done sync.WaitGroup
 }
 
@@ -74,13 +71,10 @@ type group struct {
 	stored   chan error // capacity 1: the lane never waits for the caller
 }
 
-// NewAppender starts the lanes. Close stops them.
+// NewAppender starts the lane. Close stops it.
 func NewAppender(cfg AppenderConfig) (*Appender, error) {
 	if cfg.JetStream == nil || cfg.Stream == "" {
 		return nil, errors.New("appender: JetStream and Stream are required")
-	}
-	if cfg.Lanes <= 0 {
-		cfg.Lanes = defaultLanes
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -88,10 +82,8 @@ func NewAppender(cfg AppenderConfig) (*Appender, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	a := &Appender{cfg: cfg, id: nuid.Next(), stop: stop, metrics: newAppenderMetrics(cfg.Registerer)}
 	a.ready = sync.NewCond(&a.mu)
-	for lane := range cfg.Lanes {
-		// A lane ends when Close was called and the queue is empty.
-		a.done.Go(func() { a.run(ctx, lane) })
-	}
+	// The lane ends when Close was called and the queue is empty.
+	a.done.Go(func() { a.run(ctx) })
 	return a, nil
 }
 
@@ -160,15 +152,15 @@ func (a *Appender) enqueue(groups []*group) error {
 		a.queue = append(a.queue, g)
 		a.pending += len(g.raw)
 	}
-	a.ready.Broadcast()
+	a.ready.Signal()
 	return nil
 }
 
-// run is one lane: take what waits, seal it, publish it, wake its callers.
-func (a *Appender) run(ctx context.Context, lane int) {
-	var ids, raw, block []byte
+// run is the lane: take what waits, seal it, publish it, wake its callers.
+func (a *Appender) run(ctx context.Context) {
+	var ids, raw []byte
 	for n := 0; ; n++ {
-		groups := a.take(lane)
+		groups := a.take()
 		if groups == nil {
 			return
 		}
@@ -178,8 +170,8 @@ func (a *Appender) run(ctx context.Context, lane int) {
 			raw = append(raw, g.raw...)
 		}
 		// NATS copies the block only after Publish returned, so each has bytes of its own.
-		block = sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
-		err := a.publish(ctx, block, a.id+"."+strconv.Itoa(lane)+"."+strconv.Itoa(n))
+		block := sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
+		err := a.publish(ctx, block, a.id+"."+strconv.Itoa(n))
 		if err == nil {
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
@@ -190,14 +182,13 @@ func (a *Appender) run(ctx context.Context, lane int) {
 	}
 }
 
-// take waits until there is work for the lane and returns as much of it as fits
-// into one block; nil when the appender is closed and nothing is left. Lanes
-// after the first only start on a crowd.
-func (a *Appender) take(lane int) []*group {
+// take waits until there is work and returns as much of it as fits into one
+// block; nil when the appender is closed and nothing is left.
+func (a *Appender) take() []*group {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for len(a.queue) == 0 || (lane > 0 && a.pending < laneThreshold) {
-		if a.closed && (len(a.queue) == 0 || lane > 0) {
+	for len(a.queue) == 0 {
+		if a.closed {
 			return nil
 		}
 		a.ready.Wait()
@@ -245,8 +236,8 @@ func (a *Appender) publish(ctx context.Context, block []byte, msgID string) erro
 	}
 }
 
-// Close takes no more events, writes what waits, and stops the lanes. When ctx
-// ends first, blocks in flight are given up: their callers get an error.
+// Close takes no more events, writes what waits, and stops the lane. When ctx
+// ends first, the block in flight is given up: its callers get an error.
 func (a *Appender) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closed = true
@@ -254,7 +245,7 @@ func (a *Appender) Close(ctx context.Context) error {
 	a.mu.Unlock()
 	defer a.stop()
 	finished := make(chan struct{})
-	go func() { // ends with the lanes, which stop ends at the latest
+	go func() { // ends with the lane, which stop ends at the latest
 		a.done.Wait()
 		close(finished)
 	}()
@@ -264,6 +255,6 @@ func (a *Appender) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		a.stop()
 		<-finished
-		return fmt.Errorf("close the log's lanes: %w", ctx.Err())
+		return fmt.Errorf("close the log's lane: %w", ctx.Err())
 	}
 }

@@ -1,7 +1,7 @@
 // Package eventlog is the log: one JetStream stream with one total order of
 // facts, and the only way into it and out of it.
 //
-//	events ─▶ Appender ─ lanes, group commit ─▶ ev.0    one block per message
+//	events ─▶ Appender ─ group commit       ─▶ ev.0    one block per message
 //	command ▶ Commander ──────────────────────▶ cmd.*   one fact per message
 //	                                              │
 //	                                    stream, fsynced before the PubAck

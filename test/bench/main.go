@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -42,9 +43,18 @@ func main() {
 	span := flag.Duration("span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", "single,sentry,ndjson,fold,visible", "rows to measure")
 	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
 		*engine = path // the child runs in a folder of its own
+	}
+	if *profile != "" {
+		stop, err := startProfile(*profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer stop()
 	}
 	if err := run(*rounds, *span, strings.Split(*rows, ","), *engine); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -116,4 +126,21 @@ func (b *bench) readKeys(data string) error {
 	_, rest, _ := strings.Cut(b.publicKey, "://")
 	b.publicKey, _, _ = strings.Cut(rest, "@")
 	return nil
+}
+
+// startProfile writes a CPU profile until the returned function is called.
+func startProfile(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
+	}, nil
 }
