@@ -175,7 +175,7 @@ func TestPresence(t *testing.T) {
 			wrong++
 		}
 	}
-	if share := float64(wrong) / n; share > 0.03 {
-		t.Errorf("%.2f %% of absent records look present, want at most 3 %%", 100*share)
+	if share := float64(wrong) / n; share > 0.003 {
+		t.Errorf("%.2f %% of absent records look present, want at most 0.3 %%", 100*share)
 	}
 }

@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS payloads
     book      Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2),
     signature FixedString(16),
     id        UInt64,
-    payload   String CODEC(ZSTD(3))
+    payload   String CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (book, signature, id)

@@ -115,8 +115,7 @@ func fillLog(e *engine.Engines, stream string, problems int) error {
 	return appender.Close(ctx)
 }
 
-// readAndDecode reads the whole log and decodes every event's head: what a
-// fold cannot do without.
+// readAndDecode reads the whole log and decodes every event.
 func readAndDecode(e *engine.Engines, stream string) (perSecond float64, err error) {
 	ctx := context.Background()
 	state, err := eventlog.Inspect(ctx, e.JetStream(), stream)
@@ -141,7 +140,16 @@ func readAndDecode(e *engine.Engines, stream string) (perSecond float64, err err
 			return 0, err
 		}
 		scratch = block.Raw()
-		block.Entries(func(int, eventlog.Entry) { events++ })
+		var broken error
+		block.Entries(func(_ int, entry eventlog.Entry) {
+			events++
+			if _, err := entry.Event(); err != nil {
+				broken = err
+			}
+		})
+		if broken != nil {
+			return 0, broken
+		}
 	}
 	return float64(events) / time.Since(begin).Seconds(), nil
 }
