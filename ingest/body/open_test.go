@@ -84,7 +84,7 @@ func request(content io.Reader, coding string) *http.Request {
 
 func TestEveryCodingIsUndone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	mixed := make([]byte, 700<<10) // half text, half noise, larger than all buffers
+	mixed := make([]byte, 300<<10) // half text, half noise, larger than all buffers
 	for i := range mixed {
 		if mixed[i] = 'a' + byte(i%26); i%2 == 0 {
 			mixed[i] = byte(random.Uint32())
@@ -97,6 +97,9 @@ func TestEveryCodingIsUndone(t *testing.T) {
 				"with a length": bytes.NewReader(packed), "chunked": io.MultiReader(bytes.NewReader(packed)),
 				"byte by byte": iotest.OneByteReader(bytes.NewReader(packed)),
 			} {
+				if name == "large" && form == "byte by byte" {
+					continue // takes seconds and shows nothing more
+				}
 				got, err := open(request(reader, c.header), body.Options{Budget: body.NewBudget(0)})
 				if err != nil || !bytes.Equal(got, content) {
 					t.Errorf("%s, %s, %s: %d bytes of %d, %v", c.name, name, form, len(got), len(content), err)
@@ -175,7 +178,7 @@ func TestLimits(t *testing.T) {
 	// A text that compresses about 10:1, so that only size can refuse it.
 	var text bytes.Buffer
 	random := rand.New(rand.NewPCG(3, 4))
-	for text.Len() < 3<<20 {
+	for text.Len() < 1<<20 {
 		fmt.Fprintf(&text, "{\"message\":\"order %d failed\",\"file\":\"/srv/app/main.go\"}\n", random.Uint32())
 	}
 	content := text.Bytes()
@@ -203,45 +206,38 @@ func TestLimits(t *testing.T) {
 	f("client gone, packed", request(io.MultiReader(bytes.NewReader(gz[:999]), iotest.ErrReader(io.ErrUnexpectedEOF)), "gzip"), body.Options{}, errata.KindInvalidBody)
 }
 
-// bombs are bodies of blanks in each coding: 64 MiB out of almost nothing.
-func bombs(t testing.TB) map[string][]byte {
+// bomb is a body of blanks: 4 MiB out of almost nothing.
+func bomb(t testing.TB, with func(io.Writer) (io.WriteCloser, error)) []byte {
 	t.Helper()
-	blanks := bytes.Repeat([]byte{' '}, 64<<20)
-	all := map[string][]byte{}
-	for _, c := range codings {
-		if c.pack != nil {
-			all[c.name] = pack(t, c.pack, blanks)
-		}
-	}
-	return all
+	return pack(t, with, bytes.Repeat([]byte{' '}, 4<<20))
 }
 
 func TestBombsAreStoppedEarly(t *testing.T) {
-	packed := bombs(t)
 	for _, c := range codings {
 		if c.pack == nil {
 			continue
 		}
+		packed := bomb(t, c.pack)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got, err := open(request(bytes.NewReader(packed[c.name]), c.header), body.Options{})
+		got, err := open(request(bytes.NewReader(packed), c.header), body.Options{})
 		runtime.ReadMemStats(&after)
 		if errata.KindOf(err) != errata.KindBodyTooLarge {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if limit := ingest.MaxRatio*len(packed[c.name]) + 1<<20; len(got) > limit {
-			t.Errorf("%s: %d bytes came out of %d", c.name, len(got), len(packed[c.name]))
+		if limit := ingest.MaxRatio*len(packed) + 1<<20; len(got) > limit {
+			t.Errorf("%s: %d bytes came out of %d", c.name, len(got), len(packed))
 		}
 		// What io.ReadAll of the test takes for what came out is part of it.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
 			t.Errorf("%s: allocated %d MiB", c.name, took>>20)
 		}
-		t.Logf("%s: %d bytes on the wire, %d came out, %d KiB allocated", c.name, len(packed[c.name]), len(got), (after.TotalAlloc-before.TotalAlloc)>>10)
+		t.Logf("%s: %d bytes on the wire, %d came out, %d KiB allocated", c.name, len(packed), len(got), (after.TotalAlloc-before.TotalAlloc)>>10)
 	}
 }
 
 func TestNestedBombStaysPacked(t *testing.T) {
-	inner := bombs(t)["gzip"]
+	inner := bomb(t, codings[2].pack)
 	outer := pack(t, codings[2].pack, inner)
 	got, err := open(request(bytes.NewReader(outer), "gzip"), body.Options{})
 	if err != nil || !bytes.Equal(got, inner) {

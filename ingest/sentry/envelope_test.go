@@ -113,7 +113,7 @@ func TestStoreForms(t *testing.T) {
 	f("base64 of junk", encode("it broke"), 400)
 	f("cut base64", wrapped[:len(wrapped)/2], 400)
 	f("zlib of junk", encode(packed("it broke")), 400)
-	f("zlib bomb", encode(packed(strings.Repeat(" ", 64<<20))), 413)
+	f("zlib bomb", encode(packed(strings.Repeat(" ", 8<<20))), 413)
 	f("too large", `{"message":"`+strings.Repeat("x", ingest.MaxEvent)+`"}`, 413)
 	f("far too large", strings.Repeat(" ", 2*ingest.MaxEvent), 413)
 	h, recorder := newHandler(t)
