@@ -1,20 +1,29 @@
 package ingest
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"errors"
+	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics count what became of drafts.
 type metrics struct {
 	accepted, dropped *prometheus.CounterVec
 }
 
-func newMetrics(r prometheus.Registerer) metrics {
+func newMetrics(r prometheus.Registerer) (metrics, error) {
 	m := metrics{
 		accepted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_events_accepted_total", Help: "Events on disk, by the way they came in."}, []string{"source"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_events_dropped_total", Help: "Events not taken, by reason; their senders were told."}, []string{"reason"}),
 	}
-	if r != nil {
-		r.MustRegister(m.accepted, m.dropped)
+	if r == nil {
+		return m, nil
 	}
-	return m
+	if err := errors.Join(r.Register(m.accepted), r.Register(m.dropped)); err != nil {
+		return m, fmt.Errorf("register metrics of ingest: %w", err)
+	}
+	return m, nil
 }

@@ -21,28 +21,44 @@ import (
 //	 "release": "…", "environment": "…", "server_name": "…", "platform": "…", "sdk": "…", "runtime": "…",
 //	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…", "extra": {…}}
 //
-// Exceptions stand oldest cause first, frames oldest call first. When it would
-// exceed MaxPayload, extra is left out, then frames from the middle.
+//	"truncated": ["frames"]}
+//
+// Exceptions stand oldest cause first, frames oldest call first. "truncated"
+// names what was left out because it was too much: exceptions, frames and tags
+// over their limits, and where the whole would exceed MaxPayload first extra,
+// then frames from the middle, then the ends of long messages, then the
+// causes, frames and tags. A text that was cut ends in "…".
 func (r *Rules) payload(d *Draft, e *errata.Event, message string) []byte {
-	for _, keep := range [...]struct {
-		extra  bool
-		frames int
-	}{{true, MaxFrames}, {false, MaxFrames}, {false, 10}, {false, 0}} {
-		w := payloadWriters.Get().(*jx.Writer) //nolint:errcheck // the pool holds nothing else
+	w := payloadWriters.Get().(*jx.Writer) //nolint:errcheck // the pool holds nothing else
+	defer payloadWriters.Put(w)
+	for _, share := range shares {
 		w.Reset()
-		p := payloadWriter{Writer: w, rules: r}
-		p.write(d, e, message, keep.extra, keep.frames)
-		fits := len(w.Buf) <= MaxPayload || keep.frames == 0
-		var payload []byte
-		if fits {
-			payload = bytes.Clone(w.Buf)
-		}
-		payloadWriters.Put(w)
-		if fits {
-			return payload
+		p := payloadWriter{Writer: w, rules: r, share: share}
+		p.write(d, e, message)
+		if len(w.Buf) <= MaxPayload {
+			break
 		}
 	}
-	return nil // not reached: the last round always returns
+	return bytes.Clone(w.Buf)
+}
+
+// share is how much of a draft a payload holds.
+type share struct {
+	extra, tags bool
+	exceptions  int
+	frames      int // per exception
+	text        int // bytes of an exception's message
+}
+
+// shares go from all to what fits for sure: the last one has the message, the
+// thrown exception and a few short fields, less than 48 KiB when every byte of
+// them is escaped.
+var shares = [...]share{
+	{extra: true, tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
+	{tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
+	{tags: true, exceptions: MaxExceptions, frames: 10, text: MaxMessage},
+	{tags: true, exceptions: MaxExceptions, frames: 10, text: 1024},
+	{exceptions: 1, text: 1024},
 }
 
 // payloadWriters keep their buffers: a payload is copied out at its true size.
@@ -52,17 +68,23 @@ var payloadWriters = sync.Pool{New: func() any { return new(jx.Writer) }}
 type payloadWriter struct {
 	*jx.Writer
 	rules  *Rules
+	share  share
 	inside bool // a member was written
+	// What was left out.
+	cutExtra, cutExceptions, cutFrames, cutTags bool
 }
 
-// name begins a member.
+// name begins a member whose key is ours: it needs no escapes, and there are
+// five of them in each frame.
 func (p *payloadWriter) name(key string) {
+	b := p.Buf
 	if p.inside {
-		p.Comma()
+		b = append(b, ',')
 	}
+	b = append(b, '"')
+	b = append(b, key...)
+	p.Buf = append(b, '"', ':')
 	p.inside = true
-	p.Str(key)
-	p.RawStr(":")
 }
 
 // text writes a member of ours unless it is empty: one line, scrubbed, cut.
@@ -71,15 +93,7 @@ func (p *payloadWriter) text(key, value string, limit int) {
 		return
 	}
 	p.name(key)
-	p.Str(cutText(scrub.Text(oneLine(cutText(value, 4*limit))), limit))
-}
-
-// foreign writes a member whose key is the sender's and may name a secret.
-func (p *payloadWriter) foreign(key, value string, limit int) {
-	if scrub.SecretKey(key) {
-		value = scrub.Filtered
-	}
-	p.text(cutText(oneLine(key), limit), value, limit)
+	p.Str(bounded(value, limit, false))
 }
 
 // object writes a member that is an object.
@@ -92,7 +106,7 @@ func (p *payloadWriter) object(key string, members func()) {
 	p.inside = true
 }
 
-func (p *payloadWriter) write(d *Draft, e *errata.Event, message string, extra bool, frames int) {
+func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
 	c := &d.Context
 	p.ObjStart()
 	p.text("source", c.Source, MaxTag)
@@ -101,7 +115,7 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string, extra b
 		p.name("message")
 		p.Str(message)
 	}
-	p.exceptions(c.Exceptions, frames)
+	p.exceptions(c.Exceptions)
 	if c.Handled != nil {
 		p.name("handled")
 		p.Bool(*c.Handled)
@@ -120,13 +134,48 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string, extra b
 	} {
 		p.text(member.key, member.value, MaxName)
 	}
-	if extra && len(c.Extra) > 0 {
-		if kept, err := scrub.JSON(c.Extra); err == nil {
+	p.extra(c.Extra)
+	p.truncated()
+	p.ObjEnd()
+}
+
+// extra writes the application's own object, if there is room and it is one.
+func (p *payloadWriter) extra(extra []byte) {
+	if len(extra) == 0 {
+		return
+	}
+	if p.share.extra && len(extra) <= 2*MaxPayload {
+		if kept, err := scrub.JSON(extra); err == nil {
 			p.name("extra")
 			p.Raw(kept)
+			return
 		}
 	}
-	p.ObjEnd()
+	p.cutExtra = true
+}
+
+func (p *payloadWriter) truncated() {
+	names := [...]struct {
+		name string
+		cut  bool
+	}{{"exceptions", p.cutExceptions}, {"frames", p.cutFrames}, {"tags", p.cutTags}, {"extra", p.cutExtra}}
+	written := 0
+	for _, n := range names {
+		if !n.cut {
+			continue
+		}
+		if written == 0 {
+			p.name("truncated")
+			p.ArrStart()
+		} else {
+			p.Comma()
+		}
+		written++
+		p.Str(n.name)
+	}
+	if written > 0 {
+		p.ArrEnd()
+	}
 }
 
 func (p *payloadWriter) headers(headers []Pair) {
@@ -143,47 +192,72 @@ func (p *payloadWriter) headers(headers []Pair) {
 	})
 }
 
+// tags writes the sender's tags, each key once. A key may name a secret or be one.
 func (p *payloadWriter) tags(tags []Pair) {
 	if len(tags) == 0 {
 		return
 	}
+	kept := tags[:min(len(tags), MaxTags)]
+	if p.cutTags = len(kept) < len(tags) || !p.share.tags; !p.share.tags {
+		return
+	}
 	p.object("tags", func() {
-		for _, tag := range tags[:min(len(tags), MaxTags)] {
-			p.foreign(tag.Key, tag.Value, MaxTag)
+		for i, tag := range kept {
+			if tag.Value == "" || contains(kept[:i], tag.Key) {
+				continue
+			}
+			if scrub.SecretKey(tag.Key) {
+				tag.Value = scrub.Filtered
+			}
+			if p.inside {
+				p.Comma()
+			}
+			p.inside = true
+			p.FieldStart(bounded(tag.Key, MaxTag, false))
+			p.Str(bounded(tag.Value, MaxTag, false))
 		}
 	})
 }
 
-func (p *payloadWriter) exceptions(chain []Exception, frames int) {
+func (p *payloadWriter) exceptions(chain []Exception) {
 	if len(chain) == 0 {
 		return
 	}
 	// The thrown one stands last and matters most.
-	chain = chain[max(0, len(chain)-MaxExceptions):]
+	first := max(0, len(chain)-p.share.exceptions)
+	p.cutExceptions = first > 0
 	p.name("exceptions")
 	p.ArrStart()
-	for i := range chain {
+	for i := range chain[first:] {
 		if i > 0 {
 			p.Comma()
 		}
-		p.inside = false
-		x := &chain[i]
-		p.ObjStart()
-		p.text("class", x.Class, MaxClass)
-		if x.Message != "" {
-			p.name("message")
-			p.Str(cutText(cleanText(scrub.Text(cutText(x.Message, MaxMessage))), MaxMessage))
-		}
-		p.text("module", x.Module, MaxName)
-		p.frames(x.Frames, frames)
-		p.ObjEnd()
+		p.exception(&chain[first+i])
 	}
 	p.ArrEnd()
 	p.inside = true
 }
 
-// frames writes at most limit frames, the first and the last half of them.
-func (p *payloadWriter) frames(frames []Frame, limit int) {
+func (p *payloadWriter) exception(x *Exception) {
+	p.inside = false
+	p.ObjStart()
+	p.text("class", x.Class, MaxClass)
+	if x.Message != "" {
+		p.name("message")
+		p.Str(bounded(x.Message, p.share.text, true))
+	}
+	p.text("module", x.Module, MaxName)
+	p.frames(x.Frames)
+	p.ObjEnd()
+}
+
+// frames writes the frames, or the first and the last half of what there is
+// room for.
+func (p *payloadWriter) frames(frames []Frame) {
+	limit := p.share.frames
+	if len(frames) > limit {
+		p.cutFrames = true
+	}
 	if len(frames) == 0 || limit == 0 {
 		return
 	}
@@ -221,7 +295,7 @@ func (p *payloadWriter) frame(f *Frame) {
 			if i > 0 {
 				p.Comma()
 			}
-			p.Str(cutText(scrub.Text(oneLine(arg)), MaxTag))
+			p.Str(shapeOf(arg))
 		}
 		p.ArrEnd()
 	}

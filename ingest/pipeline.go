@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,16 +43,20 @@ type Pipeline struct {
 
 // New checks the configuration.
 func New(cfg Config) (*Pipeline, error) {
-	if cfg.Log == nil || cfg.Random == nil {
-		return nil, errors.New("ingest: Log and Random are required")
+	if cfg.Log == nil {
+		return nil, errors.New("ingest: Config.Log is required")
+	}
+	if cfg.Random == nil {
+		return nil, errors.New("ingest: Config.Random is required")
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Pipeline{
-		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, logger: cfg.Logger,
-		metrics: newMetrics(cfg.Registerer),
-	}, nil
+	metrics, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{log: cfg.Log, random: cfg.Random, rules: cfg.Rules, logger: cfg.Logger, metrics: metrics}, nil
 }
 
 // Accept implements [Accepter].
@@ -67,6 +72,7 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 		event, refused := p.rules.Event(&drafts[i], src, id)
 		if refused != nil {
 			p.metrics.dropped.WithLabelValues(string(refused.Kind)).Inc()
+			p.logger.DebugContext(ctx, "draft refused", "kind", refused.Kind, "project", src.Project, "key_id", src.KeyID)
 			receipt.Rejected = append(receipt.Rejected, Rejection{Index: i, Err: refused})
 			continue
 		}
@@ -90,7 +96,7 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 // eventID is the client's id within its project, or a random one.
 func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, err error) {
 	if clientID != "" {
-		return errata.NewEventID(project, clientID), nil
+		return errata.NewEventID(project, canonicalID(clientID)), nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,3 +105,25 @@ func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, 
 	}
 	return id, nil
 }
+
+// canonicalID is a UUID without its dashes and in lower case, because SDKs
+// write one id both ways; any other id as it is.
+func canonicalID(id string) string {
+	const dashed, plain = 36, 32
+	if len(id) != dashed && len(id) != plain {
+		return id
+	}
+	bare := id
+	if len(id) == dashed {
+		if id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+			return id
+		}
+		bare = strings.ReplaceAll(id, "-", "")
+	}
+	if len(bare) != plain || strings.IndexFunc(bare, notHex) >= 0 {
+		return id
+	}
+	return strings.ToLower(bare)
+}
+
+func notHex(r rune) bool { return notDigit(r) && ('a' > r|0x20 || r|0x20 > 'f') }

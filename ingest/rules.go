@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -31,23 +32,22 @@ const (
 // draft, source and id always give the same event. The error, if any, has kind
 // invalid_event and is meant for the sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
-	class, message := classOf(d), messageOf(d)
-	if class == "" && message == "" {
-		return errata.Event{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message or an exception class")
+	class := cutText(oneLine(classOf(d)), MaxClass)
+	message := bounded(messageOf(d), MaxMessage, true)
+	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
+		return errata.Event{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
 	}
 	received := src.Received.UTC().Truncate(time.Millisecond)
-	class = cutText(oneLine(class), MaxClass)
-	message = cutText(cleanText(scrub.Text(cutText(message, MaxMessage))), MaxMessage)
 	template := message
-	if d.Template != "" {
-		template = cutText(cleanText(scrub.Text(cutText(d.Template, MaxMessage))), MaxMessage)
+	if d.Template != "" && d.Template != d.Message {
+		template = bounded(d.Template, MaxMessage, true)
 	}
-	file := cutText(scrub.Text(r.relativeFile(oneLine(d.File))), MaxFile)
+	file := bounded(r.relativeFile(d.File), MaxFile, false)
 	e := errata.Event{
 		ID: id, Project: src.Project, Book: r.bookOf(d), Level: d.Level,
 		Time: eventTime(d.Time, d.SentAt, received), Received: received,
 		File: file, Line: lineOf(d.Line), Message: preview(message), Class: class,
-		URI:    cutText(oneLine(scrub.URI(cutText(d.URI, 4*MaxURI))), MaxURI),
+		URI:    uriOf(d.URI),
 		Method: methodOf(d.Method), UserID: userIDOf(d.UserID), IP: d.IP.Unmap().WithZone(""),
 		ScrubVersion: scrub.Version,
 	}
@@ -63,11 +63,23 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	return e, nil
 }
 
+// tellsMore says whether a chain says anything, if only where it was thrown.
+func tellsMore(chain []Exception) bool {
+	for i := range chain {
+		if x := &chain[i]; x.Class != "" || x.Message != "" || len(x.Frames) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // classOf is the class of the thrown exception. Go wraps errors in types that
-// say nothing; then it is the class of the first cause that does.
+// say nothing; then it is the class of the first cause that does. What PHP
+// puts behind the NUL of an anonymous class is where it stands in memory.
 func classOf(d *Draft) string {
 	if !isWrapper(d.Class) {
-		return d.Class
+		class, _, _ := strings.Cut(d.Class, "\x00")
+		return class
 	}
 	chain := d.Context.Exceptions
 	for i := len(chain) - 1; i >= 0; i-- {

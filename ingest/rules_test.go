@@ -210,9 +210,19 @@ func TestPayloadIsBounded(t *testing.T) {
 
 func TestNothingToSayIsRefused(t *testing.T) {
 	var rules ingest.Rules
-	d := ingest.Draft{File: "a.go", Line: 3}
-	if _, refused := rules.Event(&d, ingest.Source{Received: received}, errata.EventID{}); refused == nil || refused.Kind != errata.KindInvalidEvent {
-		t.Errorf("got %v, want invalid_event", refused)
+	for name, d := range map[string]ingest.Draft{
+		"a place":           {File: "a.go", Line: 3},
+		"invisible message": {Message: "\x00\u202e\u200b"},
+		"invisible class":   {Class: "\x00E"},
+		"empty exceptions":  {Context: ingest.Context{Exceptions: make([]ingest.Exception, 2)}},
+	} {
+		if _, refused := rules.Event(&d, ingest.Source{Received: received}, errata.EventID{}); refused == nil || refused.Kind != errata.KindInvalidEvent {
+			t.Errorf("%s: got %v, want invalid_event", name, refused)
+		}
+	}
+	d := ingest.Draft{Context: ingest.Context{Exceptions: []ingest.Exception{{Frames: make([]ingest.Frame, 1)}}}}
+	if _, refused := rules.Event(&d, ingest.Source{Received: received}, errata.EventID{}); refused != nil {
+		t.Errorf("a stack without a word: %v", refused)
 	}
 }
 

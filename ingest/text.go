@@ -4,29 +4,65 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/errata-log/errata/ingest/scrub"
 )
 
 // cutText cuts s to at most limit bytes at a rune and marks the cut.
 func cutText(s string, limit int) string {
-	const mark = "…"
 	if len(s) <= limit {
 		return s
 	}
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
+	return marked(s, limit)
+}
+
+// marked is the beginning of s with the mark of a cut, at most limit bytes.
+func marked(s string, limit int) string {
+	const mark = "…"
+	end := min(len(s), limit-len(mark))
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + mark
 }
 
-// cleanText repairs invalid UTF-8 and takes out what could act rather than be
-// read: control characters but tab and line feed, and the bidirectional and
-// invisible formatting characters that make a text look like another.
-func cleanText(s string) string { return clean(s, true) }
+// slack is what is read of a text beyond its limit before it is scrubbed, so
+// that the cut does not go through a secret and leave half of it unknown.
+const slack = 512
 
-// oneLine is cleanText for fields that are one line.
+// bounded is a text cleaned, scrubbed and cut, in this order: cleaned first,
+// because an invisible character can hide a secret from the scrubber and would
+// be gone afterwards; cut last, and roughly before, so that what is scrubbed is
+// bounded, too.
+func bounded(s string, limit int, lines bool) string {
+	rough := len(s) > limit+slack
+	if rough {
+		s = roughly(s, limit+slack)
+	}
+	s = scrub.Text(clean(s, lines))
+	if rough {
+		return marked(s, limit)
+	}
+	return cutText(s, limit)
+}
+
+// roughly cuts s to limit bytes and takes the last word, which may be half a
+// secret, along.
+func roughly(s string, limit int) string {
+	s = s[:limit]
+	if blank := strings.LastIndexAny(s[limit-slack/2:], " \t\n\r"); blank >= 0 {
+		return s[:limit-slack/2+blank]
+	}
+	return s
+}
+
+// oneLine is clean for fields that are one line.
 func oneLine(s string) string { return clean(s, false) }
 
+// clean repairs invalid UTF-8 and takes out what could act rather than be
+// read: control characters but, with lines, tab and line feed, and the
+// bidirectional and invisible formatting characters that make a text look
+// like another.
 func clean(s string, lines bool) string {
 	if isPlain(s, lines) {
 		return s
@@ -47,8 +83,26 @@ func clean(s string, lines bool) string {
 	}, s)
 }
 
-// isPlain says that s is printable ASCII: nearly every field is, and needs no work.
+// isPlain says that s is printable ASCII: nearly every field is, and needs no
+// work. It looks at eight bytes at a time, because every byte of an event
+// passes here.
 func isPlain(s string, lines bool) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		b := s[i : i+8]
+		v := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		// The high bit of a byte is set in the first term for bytes from 0x80,
+		// in the second for those below a blank, in the third for 0x7f.
+		if (v|(v-ones*' ')|(v+ones))&highs != 0 && !arePlain(b, lines) {
+			return false
+		}
+	}
+	return arePlain(s[i:], lines)
+}
+
+func arePlain(s string, lines bool) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && !(lines && (c == '\n' || c == '\t'))) || c > '~' {
 			return false
@@ -77,6 +131,18 @@ func preview(message string) string {
 	return line
 }
 
+// uriOf is a request's address as it may be kept.
+func uriOf(uri string) string {
+	if len(uri) > maxRawURI {
+		uri = uri[:maxRawURI]
+	}
+	return cutText(scrub.URI(oneLine(uri)), MaxURI)
+}
+
+// maxRawURI is what is read of an address. Filtering shortens it: the values of
+// a query go.
+const maxRawURI = 4 * MaxURI
+
 // methodOf is a request method in upper case, "" for what is none.
 func methodOf(method string) string {
 	if method == "" || len(method) > MaxMethod {
@@ -93,39 +159,52 @@ func methodOf(method string) string {
 // relativeFile is a source file relative to the install root: without scheme,
 // host and configured roots, with forward slashes.
 func (r *Rules) relativeFile(file string) string {
-	file = strings.ReplaceAll(file, `\`, "/")
-	if scheme, rest, ok := strings.Cut(file, "://"); ok && isScheme(scheme) {
-		switch scheme {
-		case "file", "app":
-			file = rest
-		default:
-			_, path, _ := strings.Cut(rest, "/")
-			file = path
-		}
-		file, _, _ = strings.Cut(file, "?")
+	if len(file) > MaxFile+slack {
+		file = file[:MaxFile+slack]
 	}
-	cut := 0
-	for _, root := range r.InstallRoots {
-		cut = max(cut, rootLength(file, root))
+	file = strings.ReplaceAll(oneLine(file), `\`, "/")
+	file = withoutScheme(file)
+	root := 0
+	for _, r := range r.InstallRoots {
+		root = max(root, rootLen(file, r))
 	}
-	file = file[cut:]
+	file = file[root:]
 	for strings.HasPrefix(file, "./") {
 		file = file[2:]
 	}
-	if cut > 0 || strings.HasPrefix(file, "//") {
+	if root > 0 || strings.HasPrefix(file, "//") {
 		file = strings.TrimLeft(file, "/")
 	}
 	return file
 }
 
-// rootLength is how much of the file's front is the root, 0 when it lies elsewhere.
-func rootLength(file, root string) int {
-	root = strings.TrimRight(root, `/\`)
-	if len(file) <= len(root) || file[len(root)] != '/' {
+// withoutScheme cuts the scheme, the host and the query of a file that is
+// given as a URL.
+func withoutScheme(file string) string {
+	colon := strings.IndexByte(file, ':')
+	if colon < 0 || !strings.HasPrefix(file[colon:], "://") || !isScheme(file[:colon]) {
+		return file
+	}
+	scheme, rest := file[:colon], file[colon+len("://"):]
+	if scheme != "file" && scheme != "app" {
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return rest
+}
+
+// rootLen is the length of the root that a file lies under, with its slash; 0
+// when it lies elsewhere. A root may be written with backslashes and end in a slash.
+func rootLen(file, given string) int {
+	root := given
+	for root != "" && (root[len(root)-1] == '/' || root[len(root)-1] == '\\') {
+		root = root[:len(root)-1]
+	}
+	if len(file) <= len(root) || file[len(root)] != '/' || given == "" {
 		return 0
 	}
 	for i := range len(root) {
-		if c := root[i]; c != file[i] && !(c == '\\' && file[i] == '/') {
+		if c := root[i]; c != file[i] && (c != '\\' || file[i] != '/') {
 			return 0
 		}
 	}

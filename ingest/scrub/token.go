@@ -4,12 +4,14 @@ import "strings"
 
 // This file knows credentials by their form.
 
-// forms are prefixes of credentials, the bytes that follow, and how many at least.
-var forms = [...]struct {
+// form is how a kind of credential looks.
+type form struct {
 	prefix, bytes string // bytes besides letters and digits
-	min           int    // behind the prefix
+	min           int    // how many follow the prefix at least
 	digit         bool   // one of them must be a digit, because words begin like that, too
-}{
+}
+
+var forms = [...]form{
 	{"eyJ", "_-+/=.", 14, false},       // JWT and other base64 of a JSON object
 	{"eik_", "_", 8, false},            // Errata's own keys
 	{"AKIA", "", 12, false},            // AWS access keys
@@ -36,15 +38,27 @@ var forms = [...]struct {
 	{"AGE-SECRET-KEY-", "", 16, false}, //
 }
 
+// formsOf are the forms by their first byte, because every word is looked at.
+var formsOf = func() (of [128][]form) {
+	for _, f := range forms {
+		of[f.prefix[0]] = append(of[f.prefix[0]], f)
+	}
+	return of
+}()
+
 // maxProbe bounds how far a run is read to see whether it is a credential.
 const maxProbe = 128
 
 // tokenAt is the end of the credential that begins at s[i], 0 if none does.
 func tokenAt(s string, i int) int {
 	rest := s[i:]
-	for k := range forms {
-		f := &forms[k]
-		if rest[0] != f.prefix[0] || !strings.HasPrefix(rest, f.prefix) {
+	if len(rest) < 8 {
+		return 0 // shorter than all of them
+	}
+	of := formsOf[rest[0]&0x7f]
+	for k := range of {
+		f := &of[k]
+		if rest[1] != f.prefix[1] || !strings.HasPrefix(rest, f.prefix) {
 			continue
 		}
 		from := i + len(f.prefix)
