@@ -214,8 +214,8 @@ func bomb(t testing.TB, with func(io.Writer) (io.WriteCloser, error)) []byte {
 
 func TestBombsAreStoppedEarly(t *testing.T) {
 	for _, c := range codings {
-		if c.pack == nil {
-			continue
+		if c.pack == nil || c.header == "x-gzip" || c.name == "upper case" {
+			continue // other names of gzip
 		}
 		packed := bomb(t, c.pack)
 		var before, after runtime.MemStats

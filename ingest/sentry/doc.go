@@ -10,6 +10,7 @@
 //
 // The package is lenient by intention: no header field and no field of an
 // event is a reason to refuse it, only broken framing, broken JSON and size
-// are. It must not scrub, sign or store, and must not keep variables, source
+// are. What is not kept may be as deep and as wide as one event's size allows:
+// nothing is built of it. It must not scrub, sign or store, and must not keep variables, source
 // lines, cookies or bodies of requests.
 package sentry

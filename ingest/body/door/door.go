@@ -159,10 +159,15 @@ func isPublicKey(key string) bool {
 }
 
 // Done counts the answer to a request and logs what only the operator may
-// see. err is nil for a request that was taken.
+// see. ctx is the request's; err is nil for a request that was taken.
 func (d *Door) Done(ctx context.Context, requestID string, err error) {
 	if err == nil {
 		d.requests.WithLabelValues(d.name, "ok").Inc()
+		return
+	}
+	if ctx.Err() != nil {
+		// The sender is gone and what failed may have failed for that.
+		d.requests.WithLabelValues(d.name, "client_gone").Inc()
 		return
 	}
 	kind := errata.KindOf(err)

@@ -1,6 +1,7 @@
 package door_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -57,12 +58,18 @@ func TestDoorsShareTheirMetricsAndLogOnlyTheirOwnFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.Done(gone, "r-0", gone.Err())
+	if log.Len() > 0 {
+		t.Errorf("a sender that left was logged: %s", &log)
+	}
 	d.Done(t.Context(), "r-1", errors.New("nil map"))
 	if text := log.String(); !strings.Contains(text, "r-1") || !strings.Contains(text, "nil map") {
 		t.Errorf("log %q", text)
 	}
 	want := map[string]float64{
-		"errata_door_requests_total internal one":     1,
+		"errata_door_requests_total internal one": 1, "errata_door_requests_total client_gone one": 1,
 		"errata_door_requests_total invalid_body one": 1, "errata_door_requests_total invalid_body two": 1,
 		"errata_door_requests_total log_full one": 1, "errata_door_requests_total log_full two": 1,
 		"errata_door_requests_total ok one": 1, "errata_door_requests_total ok two": 1,
