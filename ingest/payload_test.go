@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/scrub"
 )
 
 // secret is a value that the rules find wherever a text stands.
@@ -189,5 +190,12 @@ func TestScrubBeforeSign(t *testing.T) {
 	}
 	if signatures[0] != signatures[1] || signatures[0] != signatures[2] {
 		t.Errorf("%v", signatures)
+	}
+}
+
+// TestLimitsAgree: the doors and the scrubber refuse the same JSON.
+func TestLimitsAgree(t *testing.T) {
+	if scrub.MaxDepth != ingest.MaxDepth || scrub.MaxValues != ingest.MaxValues {
+		t.Errorf("scrub allows depth %d and %d values, ingest %d and %d", scrub.MaxDepth, scrub.MaxValues, ingest.MaxDepth, ingest.MaxValues)
 	}
 }
