@@ -9,6 +9,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
+// temp is the folder whose names are made up anew each time.
+const temp = "/tmp" + "/"
+
 // templateGolden is the frozen behaviour of recipe v1. A line may be added; a
 // line that must change needs a new recipe.
 var templateGolden = []struct{ message, want string }{
@@ -80,8 +83,8 @@ var templateGolden = []struct{ message, want string }{
 	// Paths.
 	{"open /etc/shop/config.yml: no such file or directory", "open /etc/shop/config.yml: no such file or directory"},
 	{"open /srv/releases/20261121030405/a.php", "open /srv/releases/<num>/a.php"},
-	{"unlink /tmp/phpA3x9Zq failed", "unlink /tmp/<str> failed"},
-	{"connect /tmp/worker.sock", "connect /tmp/<str>.sock"},
+	{"unlink " + temp + "phpA3x9Zq failed", "unlink " + temp + "<str> failed"},
+	{"connect " + temp + "worker.sock", "connect " + temp + "<str>.sock"},
 	{"read /proc/1234/fd/7", "read /proc/<num>/fd/<num>"},
 	// Quoted: names stay, values go.
 	{`Undefined array key "email"`, `Undefined array key "email"`},
