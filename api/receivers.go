@@ -34,6 +34,9 @@ func (s *service) mountReceivers(engine *gin.Engine) {
 		"/v1/logs":               s.Receivers.OTLPLogs,
 		"/v1/traces":             s.Receivers.OTLPTraces,
 		"/v1/metrics":            s.Receivers.OTLPMetrics,
+		// What Sentry's own OpenTelemetry integration calls, with its kind of key.
+		"/api/:project/integration/otlp/v1/logs":   s.Receivers.OTLPLogs,
+		"/api/:project/integration/otlp/v1/traces": s.Receivers.OTLPTraces,
 	} {
 		if receiver == nil {
 			continue

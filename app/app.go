@@ -130,10 +130,8 @@ func (a *App) openKeys(ctx context.Context) error {
 // stops after the log, and folds what came in last if it gets to it.
 func (a *App) startProjector(ctx context.Context) (err error) {
 	a.projector, err = projector.New(ctx, projector.Config{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: a.stream(), Prefix: a.prefix(),
-		ClickHouse: a.engines.ClickHouse(),
-		Logger:     a.logger, Registerer: a.options.Registry,
+		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
+		Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
 		return err
@@ -145,8 +143,7 @@ func (a *App) startProjector(ctx context.Context) (err error) {
 
 func (a *App) openLog(context.Context) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		JetStream: a.engines.JetStream(), Stream: a.stream(), Prefix: a.prefix(),
-		Logger: a.logger, Registerer: a.options.Registry,
+		Log: a.stream(), Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
 		return err
@@ -156,10 +153,15 @@ func (a *App) openLog(context.Context) error {
 	return nil
 }
 
-func (a *App) stream() string { return migrations.StreamName(a.options.Namespace) }
-func (a *App) prefix() string { return migrations.SubjectPrefix(a.options.Namespace) }
+// stream says where the log is.
+func (a *App) stream() eventlog.Log {
+	return eventlog.Log{
+		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
+		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),
+	}
+}
 
 // logState asks the log how far it reaches and how large it is.
 func (a *App) logState(ctx context.Context) (eventlog.State, error) {
-	return eventlog.Inspect(ctx, a.engines.JetStream(), a.stream())
+	return eventlog.Inspect(ctx, a.stream())
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,10 +18,8 @@ import (
 
 // AppenderConfig says where an Appender writes.
 type AppenderConfig struct {
-	JetStream jetstream.JetStream
-	Stream    string // name of the stream, "LOG"
-	Prefix    string // in front of every subject, "" outside tests
-	Logger    *slog.Logger
+	Log    Log
+	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
@@ -73,8 +70,8 @@ type group struct {
 
 // NewAppender starts the lane. Close stops it.
 func NewAppender(cfg AppenderConfig) (*Appender, error) {
-	if cfg.JetStream == nil || cfg.Stream == "" {
-		return nil, errors.New("appender: JetStream and Stream are required")
+	if err := cfg.Log.validate(); err != nil {
+		return nil, fmt.Errorf("appender: %w", err)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -214,9 +211,8 @@ func (a *Appender) take() []*group {
 // message id is recognised by the stream for two minutes, and by the event ids
 // in the fold after that.
 func (a *Appender) publish(ctx context.Context, block []byte, msgID string) error {
-	subject := a.cfg.Prefix + subjectEvents + "0"
 	for try := 0; ; try++ {
-		err := publishOnce(ctx, a.cfg.JetStream, a.cfg.Stream, subject, block, msgID)
+		err := publishOnce(ctx, a.cfg.Log, subjectEvents+"0", block, msgID)
 		if err == nil {
 			return nil
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
@@ -25,11 +24,8 @@ type Answers interface {
 
 // CommanderConfig says where commands go.
 type CommanderConfig struct {
-	NATS      *nats.Conn
-	JetStream jetstream.JetStream
-	Stream    string
-	Prefix    string
-	Answers   Answers
+	Log     Log
+	Answers Answers
 }
 
 // answerPoll is how often a waiting caller asks the store, should the
@@ -52,11 +48,14 @@ type Commander struct {
 
 // NewCommander subscribes to the projectors' progress. Close ends that.
 func NewCommander(cfg CommanderConfig) (*Commander, error) {
-	if cfg.NATS == nil || cfg.JetStream == nil || cfg.Stream == "" || cfg.Answers == nil {
-		return nil, errors.New("commander: NATS, JetStream, Stream and Answers are required")
+	if err := cfg.Log.validate(); err != nil {
+		return nil, fmt.Errorf("commander: %w", err)
+	}
+	if cfg.Answers == nil {
+		return nil, errors.New("commander: Answers is required")
 	}
 	c := &Commander{cfg: cfg, waiting: map[uint64]chan Answer{}, early: map[uint64]Answer{}}
-	sub, err := subscribeProgress(cfg.NATS, cfg.Prefix, c.progressed)
+	sub, err := subscribeProgress(cfg.Log, c.progressed)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 	if err != nil {
 		return nil, fmt.Errorf("encode command %s: %w", name, err)
 	}
-	seq, err := c.append(ctx, c.cfg.Prefix+subjectCommands+name, data)
+	seq, err := c.append(ctx, subjectCommands+name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +82,7 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 func (c *Commander) append(ctx context.Context, subject string, data []byte) (uint64, error) {
 	msgID := nuid.Next()
 	for try := 0; ; try++ {
-		ack, err := publishAck(ctx, c.cfg.JetStream, c.cfg.Stream, subject, data, msgID)
+		ack, err := publishAck(ctx, c.cfg.Log, subject, data, msgID)
 		if err == nil {
 			return ack.Sequence, nil
 		}

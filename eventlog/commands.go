@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 )
 
@@ -20,9 +19,9 @@ const (
 // log that came back shorter than its projection, from a backup or a lost
 // disk, would otherwise use sequences again that the projection has passed,
 // and the new facts under them would never be folded.
-func PadTo(ctx context.Context, js jetstream.JetStream, stream, prefix string, last uint64) error {
+func PadTo(ctx context.Context, log Log, last uint64) error {
 	for {
-		ack, err := publishAck(ctx, js, stream, prefix+subjectCommands+CommandPad, nil, nuid.Next())
+		ack, err := publishAck(ctx, log, subjectCommands+CommandPad, nil, nuid.Next())
 		if err != nil {
 			return fmt.Errorf("fill up the log to %d: %w", last, err)
 		}

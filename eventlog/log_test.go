@@ -22,18 +22,21 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 // logEnv is an empty log on a real server.
 type logEnv struct {
 	*testenv.Env
-	stream, prefix string
+	eventlog.Log
 }
 
 func newLog(t testing.TB) logEnv {
 	t.Helper()
 	env := testenv.New(t)
-	return logEnv{Env: env, stream: migrations.StreamName(env.Namespace), prefix: migrations.SubjectPrefix(env.Namespace)}
+	return logEnv{Env: env, Log: eventlog.Log{
+		NATS: env.NATS, JetStream: env.JetStream,
+		Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
+	}}
 }
 
 func (l logEnv) appender(t testing.TB) *eventlog.Appender {
 	t.Helper()
-	a, err := eventlog.NewAppender(eventlog.AppenderConfig{JetStream: l.JetStream, Stream: l.stream, Prefix: l.prefix})
+	a, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: l.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +56,11 @@ func event(id string) errata.Event {
 // readAll reads the log from its first fact to its last.
 func (l logEnv) readAll(t testing.TB) (facts []eventlog.Fact, ids map[errata.EventID]int) {
 	t.Helper()
-	state, err := eventlog.Inspect(t.Context(), l.JetStream, l.stream)
+	state, err := eventlog.Inspect(t.Context(), l.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := eventlog.NewReader(t.Context(), l.JetStream, l.stream, l.prefix, 1)
+	r, err := eventlog.NewReader(t.Context(), l.Log, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,13 +142,13 @@ func TestAppendManyAtOnce(t *testing.T) {
 // operator gave it room.
 func TestAppendFull(t *testing.T) {
 	l := newLog(t)
-	s, err := l.JetStream.Stream(t.Context(), l.stream)
+	s, err := l.Log.JetStream.Stream(t.Context(), l.Stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := s.CachedInfo().Config
 	config.MaxBytes = 1 << 10
-	if _, err := l.JetStream.UpdateStream(t.Context(), config); err != nil {
+	if _, err := l.Log.JetStream.UpdateStream(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	a := l.appender(t)
@@ -158,7 +161,7 @@ func TestAppendFull(t *testing.T) {
 		t.Fatalf("a full log answers %v, want log_full with a time to retry", err)
 	}
 	config.MaxBytes = 1 << 20
-	if _, err := l.JetStream.UpdateStream(t.Context(), config); err != nil {
+	if _, err := l.Log.JetStream.UpdateStream(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Append(t.Context(), []errata.Event{event("after")}); err != nil {
@@ -174,7 +177,7 @@ func TestAppendRefusesTooLarge(t *testing.T) {
 	if errata.KindOf(err) != errata.KindInvalidEvent {
 		t.Errorf("got %v, want invalid_event", err)
 	}
-	if state, err := eventlog.Inspect(t.Context(), l.JetStream, l.stream); err != nil || state.Last != 0 {
+	if state, err := eventlog.Inspect(t.Context(), l.Log); err != nil || state.Last != 0 {
 		t.Errorf("the log ends at %d (%v), want nothing of a refused call on it", state.Last, err)
 	}
 }
@@ -203,20 +206,20 @@ func TestReaderRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := eventlog.NewReader(t.Context(), l.JetStream, l.stream, l.prefix, 5); !errors.Is(err, eventlog.ErrLogShorter) {
+	if _, err := eventlog.NewReader(t.Context(), l.Log, 5); !errors.Is(err, eventlog.ErrLogShorter) {
 		t.Errorf("from behind the end: %v", err)
 	}
-	s, err := l.JetStream.Stream(t.Context(), l.stream)
+	s, err := l.Log.JetStream.Stream(t.Context(), l.Stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Purge(t.Context(), jetstream.WithPurgeSequence(3)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eventlog.NewReader(t.Context(), l.JetStream, l.stream, l.prefix, 2); !errors.Is(err, eventlog.ErrLogPurged) {
+	if _, err := eventlog.NewReader(t.Context(), l.Log, 2); !errors.Is(err, eventlog.ErrLogPurged) {
 		t.Errorf("from before the beginning: %v", err)
 	}
-	r, err := eventlog.NewReader(t.Context(), l.JetStream, l.stream, l.prefix, 4)
+	r, err := eventlog.NewReader(t.Context(), l.Log, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +232,7 @@ func TestReaderRefuses(t *testing.T) {
 
 func TestPadTo(t *testing.T) {
 	l := newLog(t)
-	if err := eventlog.PadTo(t.Context(), l.JetStream, l.stream, l.prefix, 5); err != nil {
+	if err := eventlog.PadTo(t.Context(), l.Log, 5); err != nil {
 		t.Fatal(err)
 	}
 	facts, _ := l.readAll(t)
@@ -251,7 +254,7 @@ func (s storedAnswers) Answer(context.Context, uint64) (eventlog.Answer, uint64,
 func (l logEnv) commander(t testing.TB, answers eventlog.Answers) *eventlog.Commander {
 	t.Helper()
 	c, err := eventlog.NewCommander(eventlog.CommanderConfig{
-		NATS: l.NATS, JetStream: l.JetStream, Stream: l.stream, Prefix: l.prefix, Answers: answers,
+		Log: l.Log, Answers: answers,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +272,7 @@ func (l logEnv) commander(t testing.TB, answers eventlog.Answers) *eventlog.Comm
 func TestCommandAnswered(t *testing.T) {
 	l := newLog(t)
 	nobody := l.commander(t, storedAnswers{})
-	r, err := eventlog.NewReader(t.Context(), l.JetStream, l.stream, l.prefix, 1)
+	r, err := eventlog.NewReader(t.Context(), l.Log, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +283,7 @@ func TestCommandAnswered(t *testing.T) {
 		if err != nil || f.Kind != eventlog.FactCommand || f.Name != "greet" || string(f.Data) != `{"name":"Ada"}` {
 			t.Errorf("on the log: %+v, %v", f, err)
 		}
-		err = eventlog.AnnounceProgress(l.NATS, l.prefix, eventlog.Progress{
+		err = eventlog.AnnounceProgress(l.Log, eventlog.Progress{
 			Checkpoint: f.Sequence, Answers: map[uint64]eventlog.Answer{f.Sequence: eventlog.Answer(`"hello"`)},
 		})
 		if err != nil {

@@ -19,19 +19,19 @@ type Answer = json.RawMessage
 
 // AnnounceProgress tells it to every node. It is a hint for those who wait: a
 // lost announcement costs them a poll of the stored answers, never the answer.
-func AnnounceProgress(nc *nats.Conn, prefix string, p Progress) error {
+func AnnounceProgress(log Log, p Progress) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
 	}
-	if err := nc.Publish(prefix+subjectFolded, data); err != nil {
+	if err := log.NATS.Publish(log.Prefix+subjectFolded, data); err != nil {
 		return fmt.Errorf("announce progress: %w", err)
 	}
 	return nil
 }
 
-func subscribeProgress(nc *nats.Conn, prefix string, on func(Progress)) (*nats.Subscription, error) {
-	sub, err := nc.Subscribe(prefix+subjectFolded, func(m *nats.Msg) {
+func subscribeProgress(log Log, on func(Progress)) (*nats.Subscription, error) {
+	sub, err := log.NATS.Subscribe(log.Prefix+subjectFolded, func(m *nats.Msg) {
 		var p Progress
 		if json.Unmarshal(m.Data, &p) == nil { // anything else is not ours
 			on(p)

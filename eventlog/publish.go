@@ -33,16 +33,16 @@ const (
 const retryLater = 5 * time.Second
 
 // publishOnce publishes and waits for the PubAck, once.
-func publishOnce(ctx context.Context, js jetstream.JetStream, stream, subject string, data []byte, msgID string) error {
-	_, err := publishAck(ctx, js, stream, subject, data, msgID)
+func publishOnce(ctx context.Context, log Log, subject string, data []byte, msgID string) error {
+	_, err := publishAck(ctx, log, subject, data, msgID)
 	return err
 }
 
-func publishAck(ctx context.Context, js jetstream.JetStream, stream, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
+func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	return js.PublishMsg(ctx, &nats.Msg{Subject: subject, Data: data},
-		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
+	return log.JetStream.PublishMsg(ctx, &nats.Msg{Subject: log.Prefix + subject, Data: data},
+		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))
 }
 
 // asFull returns the error to give the caller when err says that the log has

@@ -59,10 +59,10 @@ type Reader struct {
 
 // NewReader opens the log for reading from sequence from (1 is the first).
 // Errors: ErrLogShorter, ErrLogPurged.
-func NewReader(ctx context.Context, js jetstream.JetStream, stream, prefix string, from uint64) (*Reader, error) {
-	s, err := js.Stream(ctx, stream)
+func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
+	s, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {
-		return nil, fmt.Errorf("open the log %s: %w", stream, err)
+		return nil, fmt.Errorf("open the log %s: %w", log.Stream, err)
 	}
 	state := s.CachedInfo().State
 	if from > state.LastSeq+1 {
@@ -71,7 +71,7 @@ func NewReader(ctx context.Context, js jetstream.JetStream, stream, prefix strin
 	if from < state.FirstSeq {
 		return nil, fmt.Errorf("read from %d, the log begins at %d: %w", from, state.FirstSeq, ErrLogPurged)
 	}
-	consumer, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
+	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:   from,
 	})
@@ -82,7 +82,7 @@ func NewReader(ctx context.Context, js jetstream.JetStream, stream, prefix strin
 	if err != nil {
 		return nil, fmt.Errorf("pull the log from %d: %w", from, err)
 	}
-	return &Reader{prefix: prefix, messages: messages, next: from}, nil
+	return &Reader{prefix: log.Prefix, messages: messages, next: from}, nil
 }
 
 // Next waits for the next fact. After Close it returns
@@ -133,10 +133,10 @@ type State struct {
 }
 
 // Inspect reads the log's state.
-func Inspect(ctx context.Context, js jetstream.JetStream, stream string) (State, error) {
-	s, err := js.Stream(ctx, stream)
+func Inspect(ctx context.Context, log Log) (State, error) {
+	s, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {
-		return State{}, fmt.Errorf("inspect the log %s: %w", stream, err)
+		return State{}, fmt.Errorf("inspect the log %s: %w", log.Stream, err)
 	}
 	info := s.CachedInfo()
 	return State{

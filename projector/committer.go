@@ -179,7 +179,7 @@ func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
 	if work.command != 0 {
 		progress.Answers = map[uint64]eventlog.Answer{work.command: work.answer}
 	}
-	if err := eventlog.AnnounceProgress(p.cfg.NATS, p.cfg.Prefix, progress); err != nil {
+	if err := eventlog.AnnounceProgress(p.cfg.Log, progress); err != nil {
 		p.cfg.Logger.Warn("progress was not announced, who waits will poll", "error", err)
 	}
 }

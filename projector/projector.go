@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/eventlog"
@@ -19,10 +17,7 @@ import (
 
 // Config says which log is folded into which ClickHouse.
 type Config struct {
-	NATS       *nats.Conn // for announcing progress
-	JetStream  jetstream.JetStream
-	Stream     string
-	Prefix     string
+	Log        eventlog.Log
 	ClickHouse driver.Conn
 	Shard      uint16
 	Logger     *slog.Logger
@@ -73,8 +68,8 @@ type Status struct {
 // shorter than the projection, fills it up so that no sequence is used twice.
 // It must be called before anything is appended. Start begins the work.
 func New(ctx context.Context, cfg Config) (*Projector, error) {
-	if cfg.NATS == nil || cfg.JetStream == nil || cfg.Stream == "" || cfg.ClickHouse == nil {
-		return nil, errors.New("projector: NATS, JetStream, Stream and ClickHouse are required")
+	if cfg.ClickHouse == nil {
+		return nil, errors.New("projector: ClickHouse is required")
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -87,7 +82,7 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 	}
 	if log.Last < cp.Sequence {
 		cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", log.Last, "checkpoint", cp.Sequence)
-		if err := eventlog.PadTo(ctx, cfg.JetStream, cfg.Stream, cfg.Prefix, cp.Sequence); err != nil {
+		if err := eventlog.PadTo(ctx, cfg.Log, cp.Sequence); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +97,7 @@ func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, e
 	if err != nil {
 		return Checkpoint{}, eventlog.State{}, err
 	}
-	log, err := eventlog.Inspect(ctx, p.cfg.JetStream, p.cfg.Stream)
+	log, err := eventlog.Inspect(ctx, p.cfg.Log)
 	if err != nil {
 		return Checkpoint{}, eventlog.State{}, err
 	}

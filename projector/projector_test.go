@@ -22,23 +22,25 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 // ledger is a log with a projection on real engines.
 type ledger struct {
 	*testenv.Env
-	t              testing.TB
-	stream, prefix string
-	appender       *eventlog.Appender
-	commander      *eventlog.Commander
+	t         testing.TB
+	log       eventlog.Log
+	appender  *eventlog.Appender
+	commander *eventlog.Commander
 }
 
 func newLedger(t testing.TB) *ledger {
 	t.Helper()
 	env := testenv.New(t)
-	l := &ledger{Env: env, t: t, stream: migrations.StreamName(env.Namespace), prefix: migrations.SubjectPrefix(env.Namespace)}
+	l := &ledger{Env: env, t: t, log: eventlog.Log{
+		NATS: env.NATS, JetStream: env.JetStream,
+		Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
+	}}
 	var err error
-	if l.appender, err = eventlog.NewAppender(eventlog.AppenderConfig{JetStream: env.JetStream, Stream: l.stream, Prefix: l.prefix}); err != nil {
+	if l.appender, err = eventlog.NewAppender(eventlog.AppenderConfig{Log: l.log}); err != nil {
 		t.Fatal(err)
 	}
 	if l.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{
-		NATS: env.NATS, JetStream: env.JetStream, Stream: l.stream, Prefix: l.prefix,
-		Answers: projector.NewStore(env.ClickHouse, 0),
+		Log: l.log, Answers: projector.NewStore(env.ClickHouse, 0),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func newLedger(t testing.TB) *ledger {
 
 func (l *ledger) config() projector.Config {
 	return projector.Config{
-		NATS: l.NATS, JetStream: l.JetStream, Stream: l.stream, Prefix: l.prefix, ClickHouse: l.ClickHouse,
+		Log: l.log, ClickHouse: l.ClickHouse,
 		Logger: slog.New(slog.NewTextHandler(l.t.Output(), nil)),
 	}
 }
@@ -232,7 +234,7 @@ func TestUnreadableBlockIsLeftOut(t *testing.T) {
 	l := newLedger(t)
 	p, _ := l.start()
 	l.append(event("a", "1"))
-	if _, err := l.JetStream.Publish(t.Context(), l.prefix+"ev.0", []byte("no block")); err != nil {
+	if _, err := l.JetStream.Publish(t.Context(), l.log.Prefix+"ev.0", []byte("no block")); err != nil {
 		t.Fatal(err)
 	}
 	l.append(event("a", "2"))
@@ -263,7 +265,7 @@ func TestOtherLogIsRefused(t *testing.T) {
 	l.append(event("a", "1"))
 	l.barrier()
 	stop()
-	if err := l.JetStream.DeleteStream(t.Context(), l.stream); err != nil {
+	if err := l.JetStream.DeleteStream(t.Context(), l.log.Stream); err != nil {
 		t.Fatal(err)
 	}
 	if err := migrations.Log(t.Context(), l.JetStream, migrations.LogConfig{Namespace: l.Namespace, MaxBytes: 16 << 20}); err != nil {

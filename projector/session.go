@@ -50,7 +50,7 @@ func (p *Projector) session(ctx context.Context) error {
 	} else if cp.WindowFrom != 0 {
 		from = min(from, max(cp.WindowFrom, log.First))
 	}
-	reader, err := eventlog.NewReader(ctx, p.cfg.JetStream, p.cfg.Stream, p.cfg.Prefix, max(from, 1))
+	reader, err := eventlog.NewReader(ctx, p.cfg.Log, max(from, 1))
 	if err != nil {
 		return err
 	}

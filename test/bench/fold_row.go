@@ -52,23 +52,23 @@ func (b *bench) foldOf(problems int, target float64) error {
 }
 
 func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
-	stream := migrations.StreamName("")
-	if err := fillLog(e, stream, problems); err != nil {
+	log := eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
+	if err := fillLog(log, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
 	}
-	if ceiling, err = readAndDecode(e, stream); err != nil {
+	if ceiling, err = readAndDecode(log); err != nil {
 		return 0, 0, fmt.Errorf("read and decode: %w", err)
 	}
 	begin := time.Now()
 	ctx := context.Background()
 	p, err := projector.New(ctx, projector.Config{
-		NATS: e.NATS(), JetStream: e.JetStream(), Stream: stream, ClickHouse: e.ClickHouse(),
+		Log: log, ClickHouse: e.ClickHouse(),
 	})
 	if err != nil {
 		return 0, 0, err
 	}
 	commander, err := eventlog.NewCommander(eventlog.CommanderConfig{
-		NATS: e.NATS(), JetStream: e.JetStream(), Stream: stream, Answers: p.Store(),
+		Log: log, Answers: p.Store(),
 	})
 	if err != nil {
 		return 0, 0, err
@@ -88,9 +88,9 @@ func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err erro
 }
 
 // fillLog appends events of 1 KB in blocks of 250.
-func fillLog(e *engine.Engines, stream string, problems int) error {
+func fillLog(log eventlog.Log, problems int) error {
 	ctx := context.Background()
-	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{JetStream: e.JetStream(), Stream: stream})
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log})
 	if err != nil {
 		return err
 	}
@@ -116,14 +116,14 @@ func fillLog(e *engine.Engines, stream string, problems int) error {
 }
 
 // readAndDecode reads the whole log and decodes every event.
-func readAndDecode(e *engine.Engines, stream string) (perSecond float64, err error) {
+func readAndDecode(log eventlog.Log) (perSecond float64, err error) {
 	ctx := context.Background()
-	state, err := eventlog.Inspect(ctx, e.JetStream(), stream)
+	state, err := eventlog.Inspect(ctx, log)
 	if err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	reader, err := eventlog.NewReader(ctx, e.JetStream(), stream, "", 1)
+	reader, err := eventlog.NewReader(ctx, log, 1)
 	if err != nil {
 		return 0, err
 	}

@@ -99,6 +99,7 @@ func (c *client) run(ctx context.Context) {
 		for !send(events) {
 			c.referee.resends.Add(1)
 			// The service may be dead; its return is no signal a client has.
+			// reason: a pause between tries, as a real sender makes.
 			time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
 		}
 		c.referee.accept(events)

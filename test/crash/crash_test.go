@@ -97,7 +97,7 @@ func TestKilledAnywhereCountsExactly(t *testing.T) {
 	var recoveries []time.Duration
 	for i := range n {
 		way := ways[i%len(ways)]
-		// Let the load run on for a moment of any length between two kills.
+		// reason: the load runs on for a moment of any length between two kills.
 		time.Sleep(time.Duration(50+random.IntN(400)) * time.Millisecond)
 		recovery, err := way.deal(s, random)
 		if err != nil {

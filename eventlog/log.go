@@ -1,0 +1,25 @@
+package eventlog
+
+import (
+	"errors"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Log says where a log is. Everything of this package is reached through one.
+type Log struct {
+	// NATS carries the announcements of progress, JetStream the log itself.
+	NATS      *nats.Conn
+	JetStream jetstream.JetStream
+	// Stream is the stream's name, "LOG"; Prefix stands in front of every
+	// subject, "" where one NATS holds one log.
+	Stream, Prefix string
+}
+
+func (l Log) validate() error {
+	if l.NATS == nil || l.JetStream == nil || l.Stream == "" {
+		return errors.New("log: NATS, JetStream and Stream are required")
+	}
+	return nil
+}
