@@ -1,0 +1,267 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// maxPattern bounds a text to look for, in bytes. The longest field is
+	// longer, but no one types more, and every * costs the matcher a state.
+	maxPattern = 1024
+	// maxShown is how much of a refused value its error repeats, in bytes.
+	maxShown = 64
+)
+
+// Parse reads the query parameters of the list endpoint. A parameter that is
+// absent or blank does not filter; page and limit are moved into their bounds.
+// now is what relative dates count from. Errors: kind invalid_… or
+// signature_required, naming the value and what is allowed.
+func Parse(values url.Values, now time.Time) (Filter, Page, error) {
+	var (
+		p = parser{values: values}
+		f Filter
+	)
+	f.Search = p.text("search")
+	f.Books = list(&p, "types", errata.KindInvalidType, errata.ParseBook, names(errata.Books))
+	f.Levels = list(&p, "levels", errata.KindInvalidLevel, errata.ParseLevel, errata.Levels)
+	f.Statuses = list(&p, "status", errata.KindInvalidStatus, parseStatus, texts(errata.Statuses))
+	f.Signature = p.signature()
+	f.File = p.text("file")
+	f.Class = p.text("exception_class")
+	f.URI = p.text("request_uri")
+	f.Message = p.text("message")
+	f.Method = strings.TrimSpace(p.text("http_method"))
+	f.UserID = p.userID()
+	f.IP = p.ip()
+	f.MinOccurrence = p.minOccurrence()
+	f.From, f.To = p.dateRange(now)
+	f.HideNoise = p.boolean("hide_noise")
+
+	page := Page{
+		Order:     oneOf(&p, "order", errata.KindInvalidOrder, Orders),
+		Direction: oneOf(&p, "direction", errata.KindInvalidDirection, []Direction{Descending, Ascending}),
+		Number:    p.number("page", errata.KindInvalidPage),
+		Limit:     p.number("limit", errata.KindInvalidLimit),
+	}
+	if p.err != nil {
+		return Filter{}, Page{}, p.err
+	}
+	return f, page.normal(), nil
+}
+
+// parser reads parameters until the first one that cannot be used.
+type parser struct {
+	values url.Values
+	err    error
+}
+
+func (p *parser) fail(err *errata.Error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// value is the first value of the parameter without the blanks around it.
+func (p *parser) value(name string) string { return strings.TrimSpace(p.values.Get(name)) }
+
+// text is a text to look for, with its blanks: they may be meant. The engine's
+// matcher takes only valid UTF-8.
+func (p *parser) text(name string) string {
+	text := p.values.Get(name)
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	if len(text) > maxPattern {
+		p.fail(errata.Errorf(errata.KindInvalidPattern, "%s is %d bytes long, more than %d: shorten it.", name, len(text), maxPattern))
+		return ""
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+func (p *parser) signature() *errata.Signature {
+	text := p.value("signature")
+	if text == "" {
+		return nil
+	}
+	signature, err := errata.ParseSignature(text)
+	if err != nil {
+		p.fail(errata.Errorf(errata.KindSignatureRequired, "signature %s is not a signature: it has 32 hex digits, as the list shows it.", shown(text)))
+		return nil
+	}
+	return &signature
+}
+
+func (p *parser) userID() *int64 {
+	text := p.value("user_id")
+	if text == "" {
+		return nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.fail(errata.Errorf(errata.KindInvalidNumber, "user_id %s is not a whole number of at most 64 bits.", shown(text)))
+		return nil
+	}
+	return &id
+}
+
+func (p *parser) minOccurrence() uint64 {
+	text := p.value("min_occurrence")
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.fail(errata.Errorf(errata.KindInvalidNumber, "min_occurrence %s is not a whole number of at most 64 bits.", shown(text)))
+	}
+	return uint64(max(n, 0))
+}
+
+func (p *parser) ip() netip.Prefix {
+	text := p.value("ip")
+	if text == "" {
+		return netip.Prefix{}
+	}
+	prefix, ok := parsePrefix(text)
+	if !ok {
+		p.fail(errata.Errorf(errata.KindInvalidIP, "ip %s is neither an address, such as 203.0.113.9 or 2001:db8::1, nor a prefix, such as 10.0.0.0/8.", shown(text)))
+	}
+	return prefix
+}
+
+// parsePrefix reads an address or a prefix. IPv4 written as IPv6 is IPv4.
+func parsePrefix(text string) (netip.Prefix, bool) {
+	const mapped = 96 // ::ffff:0:0/96 holds the IPv4 addresses
+	if !strings.Contains(text, "/") {
+		addr, err := netip.ParseAddr(text)
+		if err != nil || addr.Zone() != "" {
+			return netip.Prefix{}, false
+		}
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	if prefix.Addr().Is4In6() && prefix.Bits() >= mapped {
+		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mapped)
+	}
+	return prefix.Masked(), true
+}
+
+func (p *parser) dateRange(now time.Time) (from, to time.Time) {
+	text := p.value("date_range")
+	if text == "" {
+		return from, to
+	}
+	from, to, reason := parseDateRange(text, now)
+	if reason != "" {
+		p.fail(errata.Errorf(errata.KindInvalidDateRange,
+			"date_range %s %s; it is like 2026-11-01..2026-11-21, 2026-11-01.., 2026-11-21, 24h, 7d, today or yesterday, and its ends may be RFC 3339 times.", shown(text), reason))
+	}
+	return from, to
+}
+
+func (p *parser) boolean(name string) bool {
+	switch text := strings.ToLower(p.value(name)); text {
+	case "1", "true", "on", "yes":
+		return true
+	case "", "0", "false", "off", "no":
+		return false
+	default:
+		p.fail(errata.Errorf(errata.KindInvalidBoolean, "%s %s is neither yes (1, true, on, yes) nor no (0, false, off, no).", name, shown(text)))
+		return false
+	}
+}
+
+// number is a page or limit: any whole number, however large.
+func (p *parser) number(name string, kind errata.Kind) int {
+	text := p.value(name)
+	if text == "" {
+		return 0
+	}
+	// A number outside the range is the nearest one within it.
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		p.fail(errata.Errorf(kind, "%s %s is not a whole number.", name, shown(text)))
+	}
+	return int(n)
+}
+
+// list reads a comma list. The parameter may be given more than once.
+func list[T cmp.Ordered](p *parser, name string, kind errata.Kind, parse func(string) (T, bool), allowed []string) []T {
+	var found []T
+	for _, text := range strings.Split(strings.Join(p.values[name], ","), ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		value, ok := parse(text)
+		if !ok {
+			p.fail(errata.Errorf(kind, "%s: %s is none of %s.", name, shown(text), strings.Join(allowed, ", ")))
+			return nil
+		}
+		found = append(found, value)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// oneOf reads one of the allowed words in any case, the first by default.
+func oneOf[T ~string](p *parser, name string, kind errata.Kind, allowed []T) T {
+	text := strings.ToLower(p.value(name))
+	if text == "" {
+		return allowed[0]
+	}
+	if !slices.Contains(allowed, T(text)) {
+		p.fail(errata.Errorf(kind, "%s %s is none of %s.", name, shown(text), strings.Join(texts(allowed), ", ")))
+	}
+	return T(text)
+}
+
+// statusAliases are other trackers' words for our statuses.
+var statusAliases = map[string]errata.Status{
+	"new": errata.StatusOpen, "unresolved": errata.StatusOpen, "active": errata.StatusOpen,
+	"ignored": errata.StatusMuted, "archived": errata.StatusMuted, "snoozed": errata.StatusMuted,
+}
+
+func parseStatus(name string) (errata.Status, bool) {
+	name = strings.ToLower(name)
+	if slices.Contains(errata.Statuses, errata.Status(name)) {
+		return errata.Status(name), true
+	}
+	status, ok := statusAliases[name]
+	return status, ok
+}
+
+// shown is the refused value as its error repeats it.
+func shown(text string) string {
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return strconv.Quote(text)
+}
+
+func names[T interface{ String() string }](values []T) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, v.String())
+	}
+	return out
+}
+
+func texts[T ~string](values []T) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
