@@ -1,0 +1,155 @@
+package query
+
+import (
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+const (
+	// maxSeconds bounds one query. The slowest search over 10 M records takes
+	// about one; what takes five should be narrowed.
+	maxSeconds = 5
+	// shallowWindow is up to how many rows a page is looked for in small
+	// blocks by one thread. In-order reading fills a block per part before it
+	// can stop: with 1,024 rows a filter that lets 1.3 % through read 179 k of
+	// 1 M rows, with 512 it read 26 k.
+	shallowWindow = 2000
+	shallowBlock  = 512
+	// deepBlock is for large windows, where few blocks matter more: 50,250 rows
+	// in 14 ms, in blocks of 512 in 18.
+	deepBlock = 8192
+	// minInOrder is how many rows must match for in-order reading to pay: with
+	// fewer, most of the projection would be read by one thread to find them.
+	// inOrderShare is how many times the window they must be, for the same
+	// reason.
+	minInOrder   = 1000
+	inOrderShare = 4
+	// maxOneScan is the largest window of total_and_page.sql, which keeps that
+	// many rows sorted while it reads.
+	maxOneScan = 2000
+)
+
+// window is in how many rows the records up to and with the page are looked
+// for at first. A record that is being counted leaves cancelled states behind
+// until the next merge, and the newest records are being counted most.
+func window(upTo uint64) uint64 { return 2*upTo + 200 }
+
+// totals are the answer of total.sql.
+type totals struct {
+	// total counts the records, raw the rows, cancelled ones included.
+	total, raw uint64
+}
+
+// cancelled is the number of rows that cancel each other, so that total plus
+// cancelled rows certainly hold every record.
+func (t totals) cancelled() uint64 { return t.raw - t.total }
+
+// due is how many records stand on the page.
+func (t totals) due(p Page) uint64 {
+	offset := p.offset()
+	if offset >= t.total {
+		return 0
+	}
+	return min(uint64(p.Limit), t.total-offset)
+}
+
+// unfiltered says that the filter lets every record through.
+func (f Filter) unfiltered() bool { return len(f.fragments()) == 0 }
+
+// wide says that the filter needs columns that the projection by_last has not.
+func (f Filter) wide() bool {
+	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" ||
+		f.UserID != nil || f.IP.IsValid() || len(noiseFragments(f)) > 0
+}
+
+// inOrder says whether by_last is the way to the window, when so many rows
+// match: read from one end until the page is full. A signature is found by the
+// primary key.
+func inOrder(f Filter, p Page, raw, window uint64) bool {
+	if f.wide() || f.Signature != nil || p.Order != OrderLastSeen {
+		return false
+	}
+	return f.unfiltered() || raw >= minInOrder && raw/inOrderShare >= window
+}
+
+// inOneScan says whether total and page are best found together: the filter
+// reads long columns, which is most of the work.
+func inOneScan(f Filter, p Page) bool {
+	_, sortable := sortKeys(p.Order, p.Direction)
+	return f.wide() && sortable && window(p.offset()+uint64(p.Limit)) <= maxOneScan
+}
+
+func totalStatement(f Filter) (statement, error) {
+	return build("total.sql", statementData{}, f.fragments(), clickhouse.Settings{
+		"max_threads": 2,
+		// Only a range of times is found faster there, and looking for a
+		// projection costs 1 to 2 ms.
+		"optimize_use_projections": zeroOrOne(!f.From.IsZero() || !f.To.IsZero()),
+	})
+}
+
+// slice is a part of the sorted result.
+type slice struct {
+	order         Order
+	direction     Direction
+	offset, limit uint64
+	// window bounds the rows that are looked at.
+	window uint64
+}
+
+func (s slice) args() []any {
+	return []any{bind("offset", s.offset), bind("limit", s.limit), bind("window", s.window)}
+}
+
+// pageStatement finds the keys of the slice, through by_last or not.
+func pageStatement(f Filter, s slice, byLast bool) (statement, error) {
+	fragments := f.fragments()
+	settings := clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 0}
+	if byLast {
+		for i := range fragments {
+			if fragments[i].name == "books" { // by it the engine would rather read the table
+				fragments[i].name = "books_unindexed"
+			}
+		}
+		settings = inOrderSettings(s.window)
+	}
+	data := statementData{Order: orderBy(s.order, s.direction)}
+	return build("page.sql", data, fragments, settings, s.args()...)
+}
+
+// inOrderSettings keep in-order reading from reading ahead: buffering reads a
+// hundred times the rows, and both the dynamic filter of top-k and late reading
+// of columns make it read whole parts where a filter is selective.
+func inOrderSettings(window uint64) clickhouse.Settings {
+	settings := clickhouse.Settings{
+		"optimize_use_projections":                 1,
+		"read_in_order_use_buffering":              0,
+		"use_top_k_dynamic_filtering":              0,
+		"query_plan_optimize_lazy_materialization": 0,
+		"max_threads":                              1,
+		"max_block_size":                           shallowBlock,
+	}
+	if window > shallowWindow {
+		settings["max_threads"] = 2
+		settings["max_block_size"] = deepBlock
+	}
+	return settings
+}
+
+// oneScanStatement finds total and keys together; only if [inOneScan].
+func oneScanStatement(f Filter, s slice) (statement, error) {
+	keys, _ := sortKeys(s.order, s.direction)
+	return build("total_and_page.sql", statementData{Keys: keys}, f.fragments(),
+		clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 0}, s.args()...)
+}
+
+// keySettings are for reading a few rows by their primary key.
+func keySettings() clickhouse.Settings {
+	return clickhouse.Settings{"max_threads": 1, "optimize_use_projections": 0, "use_skip_indexes": 0}
+}
+
+func zeroOrOne(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}

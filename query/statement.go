@@ -1,0 +1,166 @@
+package query
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"text/template"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var sqlTemplates = template.Must(template.ParseFS(sqlFiles, "sql/*.sql"))
+
+// statement is one query: text, arguments and the engine's settings for it.
+type statement struct {
+	text     string
+	args     []any
+	settings clickhouse.Settings
+}
+
+// fragment is one condition of the WHERE clause: a definition of filters.sql,
+// the number of its instance if it may occur more than once, and its arguments.
+type fragment struct {
+	name   string
+	number int
+	args   []any
+}
+
+// bind is an argument by the name of its parameter.
+func bind(name string, value any) driver.NamedValue { return clickhouse.Named(name, value) }
+
+// fragments are the conditions of the filter, always in the same order. They
+// are cheapest first; the engine orders them by its own lights anyway.
+func (f Filter) fragments() []fragment {
+	var all []fragment
+	add := func(set bool, name string, args func() []any) {
+		if set {
+			all = append(all, fragment{name: name, args: args()})
+		}
+	}
+	add(len(f.Books) > 0, "books", func() []any { return []any{bind("books", names(f.Books))} })
+	add(f.Signature != nil, "signature", func() []any { return []any{bind("signature", f.Signature.String())} })
+	add(!f.From.IsZero(), "from", func() []any { return []any{bind("from", storable(f.From))} })
+	add(!f.To.IsZero(), "to", func() []any { return []any{bind("to", storable(f.To))} })
+	add(len(f.Levels) > 0, "levels", func() []any { return []any{bind("levels", names(f.Levels))} })
+	add(len(f.Statuses) > 0, "statuses", func() []any { return []any{bind("statuses", texts(f.Statuses))} })
+	add(f.MinOccurrence > 1, "min_occurrence", func() []any { return []any{bind("min_occurrence", f.MinOccurrence)} })
+	add(f.HideNoise, "hide_noise", func() []any { return nil })
+	add(f.Method != "", "method", func() []any { return []any{bind("method", f.Method)} })
+	add(f.UserID != nil, "user_id", func() []any { return []any{bind("user_id", *f.UserID)} })
+	all = append(all, addressFragments(f.IP)...)
+	for _, pattern := range []struct{ name, text string }{
+		{"class", f.Class}, {"file", f.File}, {"uri", f.URI}, {"message", f.Message},
+	} {
+		whole, part := likePattern(pattern.text)
+		add(whole != "", pattern.name, func() []any {
+			return []any{bind(pattern.name+"_part", part), bind(pattern.name+"_like", whole)}
+		})
+	}
+	return append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+}
+
+func addressFragments(prefix netip.Prefix) []fragment {
+	if !prefix.IsValid() {
+		return nil
+	}
+	first := prefix.Masked().Addr()
+	if prefix.IsSingleIP() {
+		return []fragment{{name: "ip", args: []any{bind("ip", storedIP(first))}}}
+	}
+	last := first.AsSlice()
+	for bit := prefix.Bits(); bit < first.BitLen(); bit++ {
+		last[bit/8] |= 0x80 >> (bit % 8)
+	}
+	end, _ := netip.AddrFromSlice(last)
+	name := "ip_prefix"
+	if first.Is6() {
+		name = "ip_prefix_v6"
+	}
+	return []fragment{{name: name, args: []any{bind("ip_first", storedIP(first)), bind("ip_last", storedIP(end))}}}
+}
+
+// storedIP is the address as its column has it: IPv4 mapped into IPv6.
+func storedIP(addr netip.Addr) string { return netip.AddrFrom16(addr.As16()).String() }
+
+func searchFragments(text string) []fragment {
+	if text == "" {
+		return nil
+	}
+	pattern := bind("search", contains(text))
+	if first, last, ok := signatureRange(text); ok {
+		return []fragment{{name: "search_hex", args: []any{bind("search_first", first), bind("search_last", last), pattern}}}
+	}
+	return []fragment{{name: "search", args: []any{pattern}}}
+}
+
+func noiseFragments(f Filter) []fragment {
+	if !f.HideNoise {
+		return nil
+	}
+	var all []fragment
+	for _, pattern := range f.Noise {
+		if whole, _ := likePattern(pattern); whole != "" {
+			all = append(all, fragment{name: "noise", number: len(all), args: []any{bind("noise_"+strconv.Itoa(len(all)), whole)}})
+		}
+	}
+	return all
+}
+
+// The column holds times of these years; others would wrap around.
+var (
+	firstStorable = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastStorable  = time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// storable is the time in milliseconds, the nearest that a record can have.
+func storable(t time.Time) int64 {
+	if t.Before(firstStorable) {
+		t = firstStorable
+	}
+	if t.After(lastStorable) {
+		t = lastStorable
+	}
+	return t.UnixMilli()
+}
+
+// statementData is what the files in sql/ are filled with: text from
+// filters.sql and sort.go only, never a value.
+type statementData struct {
+	Filters []string
+	Order   string
+	Keys    string
+	ByID    bool
+}
+
+// build fills in a file of sql/.
+func build(file string, data statementData, fragments []fragment, settings clickhouse.Settings, args ...any) (statement, error) {
+	for _, f := range fragments {
+		text, err := render(f.name, f.number)
+		if err != nil {
+			return statement{}, err
+		}
+		data.Filters = append(data.Filters, text)
+		args = append(args, f.args...)
+	}
+	text, err := render(file, data)
+	if err != nil {
+		return statement{}, err
+	}
+	return statement{text: text, args: args, settings: settings}, nil
+}
+
+func render(name string, data any) (string, error) {
+	var text bytes.Buffer
+	if err := sqlTemplates.ExecuteTemplate(&text, name, data); err != nil {
+		return "", fmt.Errorf("fill in %s: %w", name, err)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,77 @@
+-- total and page in one scan
+WITH
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, signature)) AS rows,
+    arrayFilter(
+        (row, previous) -> row.4 = 1 AND row.3 != previous,
+        rows,
+        arrayShiftRight(arrayMap(row -> row.3, rows), 1)
+    ) AS live,
+    arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}) AS page
+SELECT
+    sum(sign) AS total,
+    count() AS raw,
+    arrayMap(row -> row.5, page) AS signatures,
+    arrayMap(row -> bitNot(row.3), page) AS versions
+FROM records
+WHERE book != 'checkpoint'
+    AND book IN {books:Array(String)}
+    AND signature = toFixedString(unhex({signature:String}), 16)
+    AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    AND level IN {levels:Array(String)}
+    AND status IN {statuses:Array(String)}
+    AND count >= {min_occurrence:UInt64}
+    AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
+    AND upper(request_method) = upper({method:String})
+    AND user_id = {user_id:Int64}
+    AND ip = {ip:IPv6}
+    AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+    AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}) AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
+    AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String})
+    AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
+    AND (
+        signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16)
+        OR lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
+    )
+    AND NOT (
+        lowerUTF8(message_preview) LIKE lowerUTF8({noise_0:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_0:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({noise_0:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_0:String})
+    )
+    AND NOT (
+        lowerUTF8(message_preview) LIKE lowerUTF8({noise_1:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_1:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({noise_1:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_1:String})
+    )
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- offset = 0
+-- limit = 25
+-- window = 250
+-- books = ["system"]
+-- signature = "00112233445566778899aabbccddeeff"
+-- from = 1795219200000
+-- to = 1795305599999
+-- levels = ["fatal"]
+-- statuses = ["open"]
+-- min_occurrence = 2
+-- method = "f"
+-- user_id = 1
+-- ip = "::ffff:10.0.0.1"
+-- class_part = "%d%"
+-- class_like = "%d%"
+-- file_part = "%c%"
+-- file_like = "%c%"
+-- uri_part = "%e%"
+-- uri_like = "%e%"
+-- message_part = "%b%"
+-- message_like = "%b%"
+-- search_first = "a0000000000000000000000000000000"
+-- search_last = "afffffffffffffffffffffffffffffff"
+-- search = "%a%"
+-- noise_0 = "%health%check%"
+-- noise_1 = "%favicon.ico%"

@@ -1,0 +1,34 @@
+-- total
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book != 'checkpoint'
+    AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- class_part = "%TypeError%"
+-- class_like = "%TypeError%"
+-- page, in order
+SELECT signature, version
+FROM
+(
+    SELECT book, signature, version, sign
+    FROM
+    (
+        SELECT book, signature, version, sign
+        FROM records
+        WHERE book != 'checkpoint'
+            AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+        ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
+        LIMIT {window:UInt64}
+    )
+    LIMIT 1 BY book, signature, version
+)
+WHERE sign = 1
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_block_size = 512, max_threads = 1, optimize_use_projections = 1, query_plan_optimize_lazy_materialization = 0, read_in_order_use_buffering = 0, use_top_k_dynamic_filtering = 0
+-- offset = 0
+-- limit = 25
+-- window = 250
+-- class_part = "%TypeError%"
+-- class_like = "%TypeError%"

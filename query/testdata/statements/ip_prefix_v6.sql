@@ -1,0 +1,24 @@
+-- total and page in one scan
+WITH
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, signature)) AS rows,
+    arrayFilter(
+        (row, previous) -> row.4 = 1 AND row.3 != previous,
+        rows,
+        arrayShiftRight(arrayMap(row -> row.3, rows), 1)
+    ) AS live,
+    arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}) AS page
+SELECT
+    sum(sign) AS total,
+    count() AS raw,
+    arrayMap(row -> row.5, page) AS signatures,
+    arrayMap(row -> bitNot(row.3), page) AS versions
+FROM records
+WHERE book != 'checkpoint'
+    AND ip BETWEEN {ip_first:IPv6} AND {ip_last:IPv6}
+        AND NOT ip BETWEEN toIPv6('::ffff:0.0.0.0') AND toIPv6('::ffff:255.255.255.255') AND ip != toIPv6('::')
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- offset = 0
+-- limit = 25
+-- window = 250
+-- ip_first = "2001:db8::"
+-- ip_last = "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"

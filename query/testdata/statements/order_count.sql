@@ -1,0 +1,28 @@
+-- total
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book != 'checkpoint'
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- page
+SELECT signature, version
+FROM
+(
+    SELECT book, signature, version, sign
+    FROM
+    (
+        SELECT book, signature, version, sign
+        FROM records
+        WHERE book != 'checkpoint'
+        ORDER BY count ASC, id ASC, version DESC, sign ASC
+        LIMIT {window:UInt64}
+    )
+    LIMIT 1 BY book, signature, version
+)
+WHERE sign = 1
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- offset = 50
+-- limit = 50
+-- window = 400

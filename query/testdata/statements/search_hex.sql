@@ -1,0 +1,30 @@
+-- total and page in one scan
+WITH
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, signature)) AS rows,
+    arrayFilter(
+        (row, previous) -> row.4 = 1 AND row.3 != previous,
+        rows,
+        arrayShiftRight(arrayMap(row -> row.3, rows), 1)
+    ) AS live,
+    arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}) AS page
+SELECT
+    sum(sign) AS total,
+    count() AS raw,
+    arrayMap(row -> row.5, page) AS signatures,
+    arrayMap(row -> bitNot(row.3), page) AS versions
+FROM records
+WHERE book != 'checkpoint'
+    AND (
+        signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16)
+        OR lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
+    )
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- offset = 0
+-- limit = 25
+-- window = 250
+-- search_first = "beef0000000000000000000000000000"
+-- search_last = "beefffffffffffffffffffffffffffff"
+-- search = "%BEEF%"

@@ -1,0 +1,32 @@
+-- total
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book != 'checkpoint'
+    AND signature = toFixedString(unhex({signature:String}), 16)
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- signature = "00112233445566778899aabbccddeeff"
+-- page
+SELECT signature, version
+FROM
+(
+    SELECT book, signature, version, sign
+    FROM
+    (
+        SELECT book, signature, version, sign
+        FROM records
+        WHERE book != 'checkpoint'
+            AND signature = toFixedString(unhex({signature:String}), 16)
+        ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
+        LIMIT {window:UInt64}
+    )
+    LIMIT 1 BY book, signature, version
+)
+WHERE sign = 1
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- offset = 0
+-- limit = 25
+-- window = 250
+-- signature = "00112233445566778899aabbccddeeff"
