@@ -1,0 +1,355 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/query"
+)
+
+// store is a table of records with many states each, and the model of it. It
+// is made once for each state of merging.
+type store struct {
+	*model
+	reader *query.Reader
+}
+
+// newStore fills a table: 12,000 records, half of them seen again several
+// times, some deleted, some seen again after that. Without merges every state
+// is still there; merged, only the last.
+func newStore(t *testing.T, merged bool) store {
+	t.Helper()
+	env := testenv.New(t)
+	ctx := t.Context()
+	exec := func(sql string) {
+		if err := env.ClickHouse.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SYSTEM STOP MERGES records")
+	m := newModel(7)
+	insert(ctx, t, env.ClickHouse, m.grow(8000))
+	for range 4 {
+		insert(ctx, t, env.ClickHouse, m.change(2500, 200))
+		insert(ctx, t, env.ClickHouse, m.grow(1250))
+	}
+	if merged {
+		exec("SYSTEM START MERGES records")
+		exec("OPTIMIZE TABLE records FINAL")
+	}
+	var rows uint64
+	if err := env.ClickHouse.QueryRow(ctx, "SELECT count() FROM records WHERE book != 'checkpoint'").Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
+	if live := uint64(len(m.live)); len(m.live) < 10_000 || merged && rows != live || !merged && rows < 2*live {
+		t.Fatalf("the table has %d rows for %d records, merged %t: not what this test is about", rows, live, merged)
+	}
+	return store{m, query.New(env.ReadOnlyClickHouse)}
+}
+
+// TestList compares lists with the model, on both tables.
+func TestList(t *testing.T) {
+	for name, merged := range map[string]bool{"unmerged": false, "merged": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, merged)
+			t.Run("each filter", s.eachFilter)
+			t.Run("filter pairs", s.filterPairs)
+			if merged {
+				return // the rest is about how pages are found among cancelled states
+			}
+			t.Run("all pages", s.allPages)
+			t.Run("beyond the end", s.beyondTheEnd)
+			t.Run("wildcards", s.wildcards)
+		})
+	}
+}
+
+// filters are every filter alone, with values that match some records, many and
+// none.
+func (m *model) filters() map[string][]query.Filter {
+	some := m.live[len(m.live)/2]
+	user, nobody := some.UserID, int64(999)
+	signature, unknown := some.Signature, errata.Signature{1}
+	prefix := netip.MustParsePrefix
+	at := modelDay.Add(-3 * 24 * time.Hour)
+	text := func(set func(*query.Filter, string), patterns ...string) []query.Filter {
+		var all []query.Filter
+		for _, pattern := range patterns {
+			var f query.Filter
+			set(&f, pattern)
+			all = append(all, f)
+		}
+		return all
+	}
+	return map[string][]query.Filter{
+		"types":     {{Books: []errata.Book{errata.BookDatabase}}, {Books: []errata.Book{errata.BookSystem}}, {Books: errata.Books}},
+		"levels":    {{Levels: []errata.Level{errata.LevelFatal}}, {Levels: []errata.Level{errata.LevelDebug, errata.LevelError}}},
+		"status":    {{Statuses: []errata.Status{errata.StatusMuted}}, {Statuses: []errata.Status{errata.StatusOpen, errata.StatusResolved}}},
+		"signature": {{Signature: &signature}, {Signature: &unknown}},
+		"search": text(func(f *query.Filter, s string) { f.Search = s },
+			"failed", "ÜBERGRÖ", "путь", "50%", "_", `\temp`, "o'clock", "*", "line\nsecond", "deadbeef", "a", signature.String()[:7], strings.ToUpper(signature.String()), "no such text"),
+		"message": text(func(f *query.Filter, s string) { f.Message = s },
+			"order*failed", "ORDER", "*off", "%", "_", `\`, "straße", "первый", "не*н", "first*second", "* *1*", "no*such", "o**o"),
+		"file":            text(func(f *query.Filter, s string) { f.File = s }, ".php", "src/*item_1*.php", "GRÖSSE", "größe", "none"),
+		"exception_class": text(func(f *query.Filter, s string) { f.Class = s }, "error", `App\Order`, "ОШИБ", "r*e", "none"),
+		"request_uri":     text(func(f *query.Filter, s string) { f.URI = s }, "/checkout", "100%", "a_b", "/order/*9", "none"),
+		"http_method":     {{Method: "GET"}, {Method: "put"}, {Method: "GE"}},
+		"user_id":         {{UserID: &user}, {UserID: new(int64)}, {UserID: &nobody}},
+		"ip": {
+			{IP: prefix("203.0.113.9/32")}, {IP: prefix("203.0.113.0/24")}, {IP: prefix("10.0.0.0/8")}, {IP: prefix("0.0.0.0/0")}, {IP: prefix("10.0.0.0/9")},
+			{IP: prefix("2001:db8::1/128")}, {IP: prefix("2001:db8::/32")}, {IP: prefix("2001:db8::/33")}, {IP: prefix("::/0")}, {IP: prefix("::1/128")}, {IP: prefix("192.0.2.1/32")},
+		},
+		"min_occurrence": {{MinOccurrence: 2}, {MinOccurrence: 40}, {MinOccurrence: 1 << 40}},
+		"date_range":     {{From: at}, {To: at}, {From: at, To: at.Add(10 * time.Second)}, {From: some.LastSeen, To: some.LastSeen}, {To: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)}, {From: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		"hide_noise":     {{HideNoise: true}, {HideNoise: true, Noise: []string{"order*failed", "/CHECKOUT", "*"}}},
+	}
+}
+
+func (s store) eachFilter(t *testing.T) {
+	for name, filters := range s.filters() {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			for _, f := range filters {
+				found += s.check(t, f, query.Page{})
+				s.check(t, f, query.Page{Number: 3, Limit: 7, Direction: query.Ascending})
+			}
+			if found == 0 {
+				t.Error("no filter matches anything")
+			}
+		})
+	}
+}
+
+func (s store) filterPairs(t *testing.T) {
+	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise"}
+	all := s.filters()
+	for range 60 {
+		a, b := pick(s.model, names...), pick(s.model, names...)
+		f := join(pick(s.model, all[a]...), pick(s.model, all[b]...))
+		s.check(t, f, query.Page{
+			Order: pick(s.model, query.Orders...), Direction: pick(s.model, query.Ascending, query.Descending),
+			Number: 1 + s.random.IntN(4), Limit: 1 + s.random.IntN(30),
+		})
+	}
+}
+
+// join is a filter with the fields of both; b's win.
+func join(a, b query.Filter) query.Filter {
+	if b.Search == "" {
+		b.Search = a.Search
+	}
+	for _, text := range []struct{ to, from *string }{{&b.Message, &a.Message}, {&b.File, &a.File}, {&b.Class, &a.Class}, {&b.URI, &a.URI}, {&b.Method, &a.Method}} {
+		if *text.to == "" {
+			*text.to = *text.from
+		}
+	}
+	if b.Books == nil {
+		b.Books = a.Books
+	}
+	if b.Levels == nil {
+		b.Levels = a.Levels
+	}
+	if b.Statuses == nil {
+		b.Statuses = a.Statuses
+	}
+	if b.UserID == nil {
+		b.UserID = a.UserID
+	}
+	if !b.IP.IsValid() {
+		b.IP = a.IP
+	}
+	if b.MinOccurrence == 0 {
+		b.MinOccurrence = a.MinOccurrence
+	}
+	if b.From.IsZero() && b.To.IsZero() {
+		b.From, b.To = a.From, a.To
+	}
+	if !b.HideNoise {
+		b.HideNoise, b.Noise = a.HideNoise, a.Noise
+	}
+	return b
+}
+
+// allPages holds that the pages of every order, one after the other, are the
+// sorted set: no record twice, none missing. The filters lead through the
+// different plans.
+func (s store) allPages(t *testing.T) {
+	for name, c := range map[string]struct {
+		filter query.Filter
+		orders []query.Order
+		limit  int
+	}{
+		"in order":    {query.Filter{}, []query.Order{query.OrderLastSeen}, 100},
+		"in the base": {query.Filter{Books: []errata.Book{errata.BookDatabase}, Levels: []errata.Level{errata.LevelInfo, errata.LevelFatal}}, query.Orders, 100},
+		"in one scan": {query.Filter{Message: "order", Levels: []errata.Level{errata.LevelFatal}}, query.Orders, 77},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, order := range c.orders {
+				for _, direction := range []query.Direction{query.Ascending, query.Descending} {
+					s.checkAll(t, c.filter, order, direction, c.limit)
+				}
+			}
+		})
+	}
+}
+
+func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, direction query.Direction, limit int) {
+	t.Helper()
+	want := s.list(f, order, direction)
+	var got []errata.Record
+	for number := 1; number != 0; {
+		list, err := s.reader.List(t.Context(), f, query.Page{Order: order, Direction: direction, Number: number, Limit: limit})
+		if err != nil {
+			t.Fatalf("%s %s, page %d: %v", order, direction, number, err)
+		}
+		if list.Page != number || list.Limit != limit || list.Total != uint64(len(want)) {
+			t.Fatalf("%s %s: got page %d, limit %d, total %d; want %d, %d, %d", order, direction, list.Page, list.Limit, list.Total, number, limit, len(want))
+		}
+		got = append(got, list.Records...)
+		number = list.NextPage
+	}
+	if slices.Equal(want, got) { // cmp takes seconds for so many records
+		return
+	}
+	if diff := cmp.Diff(want, got, compare...); diff != "" {
+		t.Fatalf("%s %s: %d records on all pages, want %d (-want +got):\n%.2000s", order, direction, len(got), len(want), diff)
+	}
+}
+
+// check compares one page with the model, and says how many records match.
+func (s store) check(t *testing.T, f query.Filter, p query.Page) (total int) {
+	t.Helper()
+	got, err := s.reader.List(t.Context(), f, p)
+	if err != nil {
+		t.Errorf("%s: %v", describe(f, p), err)
+		return 0
+	}
+	all := s.list(f, orDefault(p.Order, query.OrderLastSeen), orDefault(p.Direction, query.Descending))
+	number, limit := max(p.Number, 1), p.Limit
+	if limit == 0 {
+		limit = query.DefaultLimit
+	}
+	want := query.List{Records: []errata.Record{}, Total: uint64(len(all)), Page: number, Limit: limit}
+	from, to := min((number-1)*limit, len(all)), min(number*limit, len(all))
+	want.Records = append(want.Records, all[from:to]...)
+	if to < len(all) {
+		want.NextPage = number + 1
+	}
+	if diff := cmp.Diff(want, got, compare...); diff != "" {
+		t.Errorf("%s (-want +got):\n%.2000s", describe(f, p), diff)
+	}
+	return len(all)
+}
+
+func orDefault[T comparable](value, other T) T {
+	var zero T
+	if value == zero {
+		return other
+	}
+	return value
+}
+
+func describe(f query.Filter, p query.Page) string { return fmt.Sprintf("filter %+v, page %+v", f, p) }
+
+func (s store) beyondTheEnd(t *testing.T) {
+	for _, f := range []query.Filter{{}, {Message: "order"}, {Message: "no such text"}, {Levels: []errata.Level{errata.LevelFatal}}} {
+		for _, number := range []int{500, 1_000_000_000, 2_000_000_000} {
+			list, err := s.reader.List(t.Context(), f, query.Page{Number: number, Limit: 100})
+			if err != nil || len(list.Records) != 0 || list.NextPage != 0 || list.Total != uint64(len(s.list(f, query.OrderID, query.Ascending))) {
+				t.Errorf("page %d of %+v: got %d records, next page %d, total %d, error %v", number, f, len(list.Records), list.NextPage, list.Total, err)
+			}
+		}
+	}
+}
+
+// TestLateSigma: lower-casing a Greek text gives a sigma at the end of a word
+// another form than within one.
+func TestLateSigma(t *testing.T) {
+	env := testenv.New(t)
+	m := newModel(1)
+	rows := m.grow(2)
+	rows[0].record.Message, rows[1].record.Message = "ΟΔΟΣΑ ΧΧ", "οδοσ"
+	insert(t.Context(), t, env.ClickHouse, rows)
+	for _, text := range []string{"ΟΔΟΣ", "οδος", "οδοσ", "ΟΔ"} {
+		for _, f := range []query.Filter{{Message: text}, {Search: text}, {Message: "Ο*" + text[2:]}} {
+			list, err := query.New(env.ClickHouse).List(t.Context(), f, query.Page{})
+			if err != nil || list.Total != 2 {
+				t.Errorf("%+v: got %d records, error %v; want both", f, list.Total, err)
+			}
+		}
+	}
+}
+
+// wildcards holds that the longest patterns that Parse lets through do not
+// exhaust the engine's matcher.
+func (s store) wildcards(t *testing.T) {
+	for _, pattern := range []string{strings.Repeat("*o", 512), strings.Repeat("o*", 512), strings.Repeat("ж*", 341), strings.Repeat("*", 1024)} {
+		s.check(t, query.Filter{Message: pattern}, query.Page{})
+	}
+}
+
+// TestListWhileRecordsChange holds that a page is whole, sorted and without a
+// record twice, and that the total is exact, while every record on it is being
+// counted and merges run.
+func TestListWhileRecordsChange(t *testing.T) {
+	env := testenv.New(t)
+	m := newModel(3)
+	const records = 3000
+	insert(t.Context(), t, env.ClickHouse, m.grow(records))
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var writer sync.WaitGroup
+	batches := 0
+	writer.Go(func() {
+		for ; ctx.Err() == nil; batches++ {
+			insert(context.WithoutCancel(ctx), t, env.ClickHouse, m.change(500, 0))
+		}
+	})
+	defer writer.Wait()
+	defer stop()
+	reader := query.New(env.ReadOnlyClickHouse)
+	short := 0
+	const lists = 200
+	for i := range lists {
+		f := []query.Filter{{}, {MinOccurrence: 1, Levels: []errata.Level{1, 2, 3, 4, 5, 6, 7}}, {Search: ""}, {IP: netip.MustParsePrefix("0.0.0.0/0")}}[i%4]
+		list, err := reader.List(t.Context(), f, query.Page{Limit: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.IP.IsValid() && list.Total != records {
+			t.Fatalf("list %d: total %d, want %d", i, list.Total, records)
+		}
+		seen := map[errata.Signature]bool{}
+		for j, r := range list.Records {
+			if seen[r.Signature] {
+				t.Fatalf("list %d: record %s twice", i, r.Signature)
+			}
+			seen[r.Signature] = true
+			if j > 0 && r.LastSeen.After(list.Records[j-1].LastSeen) {
+				t.Fatalf("list %d: record %d was seen later than the one before it", i, j)
+			}
+		}
+		if len(list.Records) != 50 {
+			short++
+		}
+	}
+	stop()
+	writer.Wait()
+	if batches < 10 {
+		t.Errorf("only %d batches were written meanwhile", batches)
+	}
+	// The last attempt's page counts even if a merge takes a record from under it.
+	if short > lists/20 {
+		t.Errorf("%d of %d pages were short", short, lists)
+	}
+	t.Logf("%d batches, %d short pages", batches, short)
+}

@@ -1,0 +1,283 @@
+package query_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
+)
+
+// model is what the records should be: a plain list of them, filtered, sorted
+// and cut by the shortest code that could be right.
+type model struct {
+	random  *rand.Rand
+	version errata.Position
+	live    []errata.Record
+	gone    []errata.Record // deleted; their signatures may be seen again
+}
+
+func newModel(seed uint64) *model {
+	return &model{random: rand.New(rand.NewPCG(seed, 1)), version: errata.PositionOf(1, 0)}
+}
+
+func pick[T any](m *model, from ...T) T { return from[m.random.IntN(len(from))] }
+
+// Vocabularies are small, so that fields tie and filters meet.
+var (
+	modelDay      = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	modelMessages = []string{
+		"Order %d failed", "ORDER %d FAILED: 50%% off", "Übergröße in Straße %d", "ÜBERGRÖSSE IN STRASSE %d", "путь %d не найден",
+		"ПУТЬ %d НЕ НАЙДЕН", `C:\temp\%d`, "it's %d o'clock", "under_score %d", "first line\nsecond line %d", "deadbeef %d", "",
+	}
+	modelFiles   = []string{"src/Order.php", "SRC/order.PHP", "src/Cart/Item_%d.php", "lib/größe.go", "app.js", ""}
+	modelClasses = []string{"TypeError", "App\\Order\\Failed", "RuntimeException", "ошибка", ""}
+	modelURIs    = []string{"/checkout?page=2", "/Checkout", "/api/100%/x", "/a_b", "/order/%d", ""}
+	modelMethods = []string{"GET", "POST", "PUT", "get", ""}
+	modelIPs     = []string{"", "203.0.113.9", "203.0.113.77", "10.1.2.3", "10.200.0.1", "2001:db8::1", "2001:db8:8000::1", "::1"}
+)
+
+// text fills in a number if the format has a place for one.
+func (m *model) text(formats []string) string {
+	format := pick(m, formats...)
+	if !strings.Contains(format, "%d") {
+		return format
+	}
+	return fmt.Sprintf(format, m.random.IntN(300))
+}
+
+func (m *model) next() errata.Position {
+	m.version += errata.Position(1 + m.random.IntN(3))
+	return m.version
+}
+
+// sight is a new record. Its signature may be that of a deleted one.
+func (m *model) sight() errata.Record {
+	r := errata.Record{
+		Book: pick(m, errata.BookSystem, errata.BookSystem, errata.BookSystem, errata.BookDatabase), Count: 1,
+		Level: errata.Level(1 + m.random.IntN(7)), File: m.text(modelFiles), Line: uint32(m.random.IntN(40)),
+		Message: m.text(modelMessages), Class: m.text(modelClasses), URI: m.text(modelURIs), Method: pick(m, modelMethods...),
+		UserID: int64(m.random.IntN(200) - 20), Status: errata.StatusOpen,
+	}
+	for i := range r.Signature {
+		r.Signature[i] = byte(m.random.Uint32())
+	}
+	if len(m.gone) > 0 && m.random.IntN(4) == 0 {
+		old := m.gone[len(m.gone)-1]
+		m.gone = m.gone[:len(m.gone)-1]
+		r.Book, r.Signature = old.Book, old.Signature
+	}
+	if text := pick(m, modelIPs...); text != "" {
+		r.IP = netip.MustParseAddr(text)
+	}
+	r.ID = m.next()
+	r.Version = r.ID
+	r.LastSeen = m.instant()
+	r.FirstSeen = r.LastSeen
+	return r
+}
+
+// instant is a recent time; many records share one.
+func (m *model) instant() time.Time {
+	days := m.random.IntN(30) * m.random.IntN(30) / 30
+	return modelDay.Add(-time.Duration(days) * 24 * time.Hour).Add(time.Duration(m.random.IntN(500)) * 100 * time.Millisecond)
+}
+
+// seeAgain is the next state of a record.
+func (m *model) seeAgain(r errata.Record) errata.Record {
+	r.Version = m.next()
+	switch m.random.IntN(5) {
+	case 0:
+		r.Status = pick(m, errata.Statuses...)
+		r.Regressed = false
+	default:
+		r.Count += uint64(1 + m.random.IntN(30))
+		at := m.instant()
+		if at.After(r.LastSeen) {
+			r.LastSeen = at
+		}
+		if at.Before(r.FirstSeen) {
+			r.FirstSeen = at
+		}
+		if r.Status == errata.StatusResolved {
+			r.Status, r.Regressed = errata.StatusOpen, true
+		}
+	}
+	return r
+}
+
+// row is one row of the table.
+type row struct {
+	record errata.Record
+	sign   int8
+}
+
+// grow makes new records, and returns the rows of it.
+func (m *model) grow(n int) []row {
+	var rows []row
+	for range n {
+		r := m.sight()
+		m.live = append(m.live, r)
+		rows = append(rows, row{r, 1})
+	}
+	return rows
+}
+
+// change touches some of the records, deletes a few, and returns the rows.
+func (m *model) change(touch, remove int) []row {
+	m.random.Shuffle(len(m.live), func(i, j int) { m.live[i], m.live[j] = m.live[j], m.live[i] })
+	var rows []row
+	for i, old := range m.live[:touch] {
+		m.live[i] = m.seeAgain(old)
+		rows = append(rows, row{old, -1}, row{m.live[i], 1})
+	}
+	keep := len(m.live) - remove
+	for _, old := range m.live[keep:] {
+		rows = append(rows, row{old, -1})
+		m.gone = append(m.gone, old)
+	}
+	m.live = m.live[:keep]
+	return rows
+}
+
+// insert writes the rows as one block, and a checkpoint with them, as the
+// projector does.
+func insert(ctx context.Context, t testing.TB, conn driver.Conn, rows []row) {
+	t.Helper()
+	batch, err := conn.PrepareBatch(ctx, `INSERT INTO records (book, signature, id, version, count, first_seen, last_seen,
+		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Close()
+	add := func(book string, r errata.Record, checkpoint string, sign int8) {
+		ip := netip.IPv6Unspecified()
+		if r.IP.IsValid() {
+			ip = netip.AddrFrom16(r.IP.As16())
+		}
+		err := batch.Append(book, string(r.Signature[:]), uint64(r.ID), uint64(r.Version), r.Count, r.FirstSeen, r.LastSeen,
+			r.Level.String(), r.File, r.Line, r.Message, r.Class, r.URI, r.Method, r.UserID, ip, string(r.Status), r.Regressed, checkpoint, sign)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range rows {
+		add(row.record.Book.String(), row.record, "", row.sign)
+	}
+	last := rows[len(rows)-1].record.Version
+	add("checkpoint", errata.Record{Version: last, Count: 1 << 40, FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen}, "{}", 1)
+	if err := batch.Send(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list is the whole result, sorted.
+func (m *model) list(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
+	var found []errata.Record
+	for _, r := range m.live {
+		if matches(r, f) {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b errata.Record) int {
+		c := cmp.Or(compareBy(a, b, order), cmp.Compare(a.ID, b.ID))
+		if direction == query.Descending {
+			return -c
+		}
+		return c
+	})
+	return found
+}
+
+func compareBy(a, b errata.Record, order query.Order) int {
+	switch order {
+	case query.OrderLastSeen:
+		return a.LastSeen.Compare(b.LastSeen)
+	case query.OrderFirstSeen:
+		return a.FirstSeen.Compare(b.FirstSeen)
+	case query.OrderCount:
+		return cmp.Compare(a.Count, b.Count)
+	case query.OrderLevel:
+		return cmp.Compare(a.Level, b.Level)
+	case query.OrderType:
+		return cmp.Compare(a.Book, b.Book)
+	case query.OrderFile:
+		return strings.Compare(a.File, b.File)
+	case query.OrderLine:
+		return cmp.Compare(a.Line, b.Line)
+	case query.OrderMessage:
+		return strings.Compare(a.Message, b.Message)
+	case query.OrderClass:
+		return strings.Compare(a.Class, b.Class)
+	case query.OrderUserID:
+		return cmp.Compare(a.UserID, b.UserID)
+	case query.OrderID:
+		return 0
+	}
+	panic("no such order: " + order)
+}
+
+func matches(r errata.Record, f query.Filter) bool {
+	in := func(set bool, holds bool) bool { return !set || holds }
+	return in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
+		in(len(f.Levels) > 0, slices.Contains(f.Levels, r.Level)) &&
+		in(len(f.Statuses) > 0, slices.Contains(f.Statuses, r.Status)) &&
+		in(f.Signature != nil, f.Signature != nil && *f.Signature == r.Signature) &&
+		in(f.Search != "", searched(r, f.Search)) &&
+		matchesPattern(r.File, f.File) && matchesPattern(r.Class, f.Class) &&
+		matchesPattern(r.URI, f.URI) && matchesPattern(r.Message, f.Message) &&
+		in(f.Method != "", strings.EqualFold(f.Method, r.Method)) &&
+		in(f.UserID != nil, f.UserID != nil && *f.UserID == r.UserID) &&
+		in(f.IP.IsValid(), f.IP.Contains(r.IP)) &&
+		r.Count >= f.MinOccurrence &&
+		in(!f.From.IsZero(), !r.LastSeen.Before(f.From)) && in(!f.To.IsZero(), !r.LastSeen.After(f.To)) &&
+		in(f.HideNoise, !noisy(r, f.Noise))
+}
+
+// searched is a plain substring: a * means itself.
+func searched(r errata.Record, text string) bool {
+	for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
+		if strings.Contains(strings.ToLower(field), strings.ToLower(text)) {
+			return true
+		}
+	}
+	return strings.HasPrefix(r.Signature.String(), strings.ToLower(strings.TrimSpace(text)))
+}
+
+func matchesPattern(text, pattern string) bool {
+	text = strings.ToLower(text)
+	for _, part := range strings.Split(strings.ToLower(pattern), "*") {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return true
+}
+
+func noisy(r errata.Record, patterns []string) bool {
+	if r.Status == errata.StatusMuted || r.Level < errata.LevelWarning {
+		return true
+	}
+	for _, pattern := range patterns {
+		if strings.Trim(pattern, "*") == "" {
+			continue // says nothing
+		}
+		for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
+			if matchesPattern(field, pattern) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/query"
+)
+
+// ask calls everything that reads.
+func ask(ctx context.Context, r *query.Reader) map[string]error {
+	_, unfiltered := r.List(ctx, query.Filter{}, query.Page{})
+	_, filtered := r.List(ctx, query.Filter{MinOccurrence: 2}, query.Page{})
+	_, searched := r.List(ctx, query.Filter{Search: "x"}, query.Page{})
+	_, _, detail := r.Detail(ctx, errata.BookSystem, errata.Signature{1})
+	return map[string]error{"list": unfiltered, "filtered list": filtered, "search": searched, "detail": detail}
+}
+
+func expectUnavailable(t *testing.T, answers map[string]error) {
+	t.Helper()
+	for what, err := range answers {
+		var told *errata.Error
+		if !errors.As(err, &told) || told.Kind != errata.KindStoreUnavailable || told.RetryAfter <= 0 || told.Err == nil {
+			t.Errorf("%s: got %v, want kind %s with a wait and a cause", what, err, errata.KindStoreUnavailable)
+		}
+	}
+}
+
+func expectAnswers(t *testing.T, answers map[string]error) {
+	t.Helper()
+	for what, err := range answers {
+		if err != nil && !(what == "detail" && errata.KindOf(err) == errata.KindNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{"127.0.0.1:1"}, DialTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	expectUnavailable(t, ask(t.Context(), query.New(conn)))
+}
+
+func TestFrozenEngine(t *testing.T) {
+	env := testenv.New(t)
+	reader := query.New(env.ReadOnlyClickHouse)
+	expectAnswers(t, ask(t.Context(), reader))
+	if !env.Embedded() {
+		t.Log("an external ClickHouse cannot be frozen; TestNobodyListens covers the rest")
+		return
+	}
+	env.SignalClickHouse(syscall.SIGSTOP)
+	reader.SetPatience(200 * time.Millisecond)
+	frozen := ask(t.Context(), reader)
+	env.SignalClickHouse(syscall.SIGCONT)
+	expectUnavailable(t, frozen)
+	reader.SetPatience(10 * time.Second)
+	expectAnswers(t, ask(t.Context(), reader))
+	env.KillClickHouse()
+	expectAnswers(t, ask(t.Context(), reader))
+}
+
+// TestCallerGivesUp: that is no outage, and nobody is there to be told.
+func TestCallerGivesUp(t *testing.T) {
+	env := testenv.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for what, err := range ask(ctx, query.New(env.ClickHouse)) {
+		if !errors.Is(err, context.Canceled) || errata.KindOf(err) != errata.KindInternal {
+			t.Errorf("%s: got %v, want %v without another kind", what, err, context.Canceled)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+)
+
+// maxAttempts is how often a page is looked for when records move while it is
+// read. With all records of the page counted in every batch and merges on their
+// heels, one in seven was short; the last attempt's answer counts as it is.
+const maxAttempts = 5
+
+// Reader reads records. It is safe for concurrent use.
+type Reader struct {
+	conn driver.Conn
+	// patience is how long an answer may take: [answerTimeout], less in tests.
+	patience time.Duration
+}
+
+// New returns a reader of the database that the connection has selected. The
+// connection stays the caller's.
+func New(conn driver.Conn) *Reader { return &Reader{conn: conn, patience: answerTimeout} }
+
+// List is one page of records and where it stands.
+type List struct {
+	Records []errata.Record
+	// Total counts the records that match on all pages.
+	Total uint64
+	// Page and Limit are the values that were used.
+	Page, Limit int
+	// NextPage is 0 on the last page.
+	NextPage int
+}
+
+// List finds the records of a page. It sees every change that was visible when
+// it was called; a record that changes meanwhile is shown as it was or as it
+// is. Errors: store_unavailable.
+func (r *Reader) List(ctx context.Context, f Filter, p Page) (List, error) {
+	ctx, stop := bounded(ctx, r.patience)
+	defer stop()
+	p = p.normal()
+	for attempt := 1; ; attempt++ {
+		list, settled, err := r.attempt(ctx, f, p)
+		if err != nil {
+			return List{}, explain(ctx, "list records", err)
+		}
+		if settled || attempt == maxAttempts {
+			return list, nil
+		}
+	}
+}
+
+// attempt looks for the page once. settled is false if records that belong on
+// it moved away between two queries.
+func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
+	found, err := r.find(ctx, f, p)
+	if err != nil {
+		return List{}, false, err
+	}
+	records, err := r.rows(ctx, found.keys)
+	if err != nil {
+		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(found.keys), err)
+	}
+	list = List{Records: records, Total: found.total, Page: p.Number, Limit: p.Limit}
+	if p.offset()+uint64(p.Limit) < found.total {
+		list.NextPage = p.Number + 1
+	}
+	return list, found.full && len(records) == len(found.keys), nil
+}
+
+// key is one live row. The version alone names it; the signature says where
+// it is.
+type key struct {
+	signature errata.Signature
+	version   uint64
+}
+
+// found is the result of the narrow step.
+type found struct {
+	totals
+	keys []key
+	// full says that the page has all the keys it is due.
+	full bool
+}
+
+// find reads the total and the keys of the page.
+func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
+	upTo := p.offset() + uint64(p.Limit)
+	first := slice{order: p.Order, direction: p.Direction, offset: p.offset(), limit: uint64(p.Limit), window: window(upTo)}
+	var (
+		at  found
+		err error
+	)
+	switch {
+	case inOneScan(f, p):
+		at, err = r.oneScan(ctx, f, first)
+	case f.unfiltered() && p.Order == OrderLastSeen && first.window <= shallowWindow:
+		at, err = r.side(ctx, f, first)
+	default:
+		first.window = 0 // nothing looked at yet
+		at.totals, err = r.total(ctx, f)
+	}
+	if err != nil {
+		return found{}, err
+	}
+	if uint64(len(at.keys)) >= at.due(p) {
+		at.full = true
+		return at, nil
+	}
+	return r.widen(ctx, f, p, at.totals, first.window)
+}
+
+// oneScan reads total and keys together.
+func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) {
+	q, err := oneScanStatement(f, s)
+	if err != nil {
+		return found{}, err
+	}
+	var (
+		total      int64
+		raw        uint64
+		signatures []string
+		versions   []uint64
+	)
+	if err := r.queryRow(ctx, q).Scan(&total, &raw, &signatures, &versions); err != nil {
+		return found{}, fmt.Errorf("find total and page: %w", err)
+	}
+	at := found{totals: totals{total: uint64(max(total, 0)), raw: raw}}
+	for i, version := range versions {
+		at.keys = append(at.keys, key{signature: errata.Signature([]byte(signatures[i])), version: version})
+	}
+	return at, nil
+}
+
+// side reads total and keys side by side, when the way to the keys does not
+// depend on the total.
+func (r *Reader) side(ctx context.Context, f Filter, s slice) (found, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		at    found
+		total = make(chan error, 1) // one answer, also if nobody waits any more
+	)
+	go func() {
+		var err error
+		at.totals, err = r.total(ctx, f)
+		total <- err
+	}()
+	keys, err := r.page(ctx, f, s, true)
+	if err != nil {
+		cancel()
+		<-total
+		return found{}, err
+	}
+	if err := <-total; err != nil {
+		return found{}, err
+	}
+	at.keys = keys
+	return at, nil
+}
+
+func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
+	q, err := totalStatement(f)
+	if err != nil {
+		return totals{}, err
+	}
+	var (
+		total int64
+		raw   uint64
+	)
+	if err := r.queryRow(ctx, q).Scan(&total, &raw); err != nil {
+		return totals{}, fmt.Errorf("count the records: %w", err)
+	}
+	return totals{total: uint64(max(total, 0)), raw: raw}, nil
+}
+
+// widen looks for the keys of the page in a window that grows until they are
+// all in it. Behind the middle of the result it comes from the other end.
+func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried uint64) (found, error) {
+	s := slice{order: p.Order, direction: p.Direction, offset: p.offset(), limit: t.due(p)}
+	backwards := s.offset > t.total/2
+	if backwards {
+		s.direction = s.direction.reversed()
+		s.offset = t.total - s.offset - s.limit
+	}
+	// So many rows hold the page even if all that is cancelled comes before it.
+	enough := s.offset + s.limit + t.cancelled()
+	s.window = min(max(window(s.offset+s.limit), 4*tried), enough)
+	for {
+		keys, err := r.page(ctx, f, s, inOrder(f, p, t.raw, s.window))
+		if err != nil {
+			return found{}, err
+		}
+		full := uint64(len(keys)) >= s.limit
+		if full || s.window >= enough {
+			if backwards {
+				slices.Reverse(keys)
+			}
+			return found{totals: t, keys: keys, full: full}, nil
+		}
+		s.window = min(4*s.window, enough)
+	}
+}
+
+// page reads the keys of the slice, as far as its window holds them.
+func (r *Reader) page(ctx context.Context, f Filter, s slice, byLast bool) ([]key, error) {
+	q, err := pageStatement(f, s, byLast)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("find the page: %w", err)
+	}
+	defer rows.Close()
+	var keys []key
+	for rows.Next() {
+		var (
+			signature string
+			version   uint64
+		)
+		if err := rows.Scan(&signature, &version); err != nil {
+			return nil, fmt.Errorf("read a key of the page: %w", err)
+		}
+		keys = append(keys, key{signature: errata.Signature([]byte(signature)), version: version})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find the page: %w", err)
+	}
+	return keys, nil
+}
+
+func (r *Reader) query(ctx context.Context, q statement) (driver.Rows, error) {
+	return r.conn.Query(q.context(ctx), q.text, q.args...)
+}
+
+func (r *Reader) queryRow(ctx context.Context, q statement) driver.Row {
+	return r.conn.QueryRow(q.context(ctx), q.text, q.args...)
+}
+
+// context carries the settings of the statement.
+func (q statement) context(ctx context.Context) context.Context {
+	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
+	maps.Copy(settings, q.settings)
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+}

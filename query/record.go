@@ -1,0 +1,163 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	errata "github.com/errata-log/errata"
+)
+
+// rows reads the records of the keys, in their order. A record that changed
+// since is missing once a merge has removed the row of the key.
+func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) {
+	records := make([]errata.Record, 0, len(keys))
+	if len(keys) == 0 {
+		return records, nil
+	}
+	q, err := rowsStatement(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	byVersion := make(map[errata.Position]errata.Record, len(keys))
+	for rows.Next() {
+		record, err := scanRecord(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		byVersion[record.Version] = record
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if record, there := byVersion[errata.Position(k.version)]; there {
+			records = append(records, record)
+		}
+	}
+	return records, nil
+}
+
+func rowsStatement(keys []key) (statement, error) {
+	signatures := make([]errata.Signature, len(keys))
+	versions := make([]uint64, len(keys))
+	for i, k := range keys {
+		signatures[i], versions[i] = k.signature, k.version
+	}
+	return build("rows.sql", statementData{}, nil, keySettings(),
+		bind("signatures", names(signatures)), bind("versions", versions))
+}
+
+// Detail reads one record and the context of its first sighting, one JSON
+// object. The context is {} if it is lost, which the projector never lets
+// happen: it writes a context before the record. Errors: not_found,
+// store_unavailable.
+func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+	ctx, stop := bounded(ctx, r.patience)
+	defer stop()
+	record, payload, err := r.detail(ctx, book, signature)
+	if err != nil {
+		return errata.Record{}, nil, explain(ctx, "read a record", err)
+	}
+	return record, payload, nil
+}
+
+func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		id      uint64
+		payload json.RawMessage
+		err     error
+	}
+	newest := make(chan answer, 1) // one answer, also if nobody waits any more
+	go func() {
+		var a answer
+		a.id, a.payload, a.err = r.payload(ctx, book, signature, 0)
+		newest <- a
+	}()
+	record, err := r.record(ctx, book, signature)
+	if err != nil {
+		cancel()
+		<-newest
+		return errata.Record{}, nil, err
+	}
+	a := <-newest
+	// The newest context is that of the record, unless the record was deleted
+	// and is just being seen again: then the older one is still there.
+	if a.err == nil && a.id != uint64(record.ID) {
+		_, a.payload, a.err = r.payload(ctx, book, signature, uint64(record.ID))
+	}
+	if a.err != nil {
+		return errata.Record{}, nil, fmt.Errorf("read the payload: %w", a.err)
+	}
+	return record, a.payload, nil
+}
+
+func (r *Reader) record(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, error) {
+	q, err := build("record.sql", statementData{}, nil, keySettings(),
+		bind("book", book.String()), bind("signature", signature.String()))
+	if err != nil {
+		return errata.Record{}, err
+	}
+	var sign int8
+	row := r.queryRow(ctx, q)
+	record, err := scanRecord(func(dest ...any) error { return row.Scan(append(dest, &sign)...) })
+	if errors.Is(err, sql.ErrNoRows) || err == nil && sign != 1 {
+		return errata.Record{}, errata.Errorf(errata.KindNotFound,
+			"The %s book has no record of signature %s; the other book may have one.", book, signature)
+	}
+	return record, err
+}
+
+// payload reads the context with the id, or the newest for id 0, and {} if
+// there is none.
+func (r *Reader) payload(ctx context.Context, book errata.Book, signature errata.Signature, id uint64) (uint64, json.RawMessage, error) {
+	q, err := build("payload.sql", statementData{ByID: id != 0}, nil, keySettings(),
+		bind("book", book.String()), bind("signature", signature.String()), bind("id", id))
+	if err != nil {
+		return 0, nil, err
+	}
+	var text string
+	switch err := r.queryRow(ctx, q).Scan(&id, &text); {
+	case errors.Is(err, sql.ErrNoRows):
+		return id, json.RawMessage("{}"), nil
+	case err != nil:
+		return 0, nil, err
+	}
+	return id, json.RawMessage(text), nil
+}
+
+// scanRecord reads a row of rows.sql or record.sql.
+func scanRecord(scan func(dest ...any) error) (errata.Record, error) {
+	var (
+		record                         errata.Record
+		book, signature, level, status string
+		id, version                    uint64
+		ip                             netip.Addr
+	)
+	err := scan(&book, &signature, &id, &version, &record.Count, &record.FirstSeen, &record.LastSeen,
+		&level, &record.File, &record.Line, &record.Message, &record.Class,
+		&record.URI, &record.Method, &record.UserID, &ip, &status, &record.Regressed)
+	if err != nil {
+		return errata.Record{}, fmt.Errorf("read a record: %w", err)
+	}
+	record.Book, _ = errata.ParseBook(book)
+	record.Signature = errata.Signature([]byte(signature))
+	record.ID, record.Version = errata.Position(id), errata.Position(version)
+	record.Level, _ = errata.ParseLevel(level)
+	record.Status = errata.Status(status)
+	record.FirstSeen, record.LastSeen = record.FirstSeen.UTC(), record.LastSeen.UTC()
+	if ip != netip.IPv6Unspecified() { // the column's word for unknown
+		record.IP = ip.Unmap()
+	}
+	return record, nil
+}
