@@ -2,7 +2,6 @@ package flow
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -162,19 +161,6 @@ func (s *service) request(t *testing.T, r doortest.Recording, k key) *http.Reque
 	}
 	req.Host = r.Header.Get("Host")
 	return req
-}
-
-func gzipped(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
 }
 
 // checkBooks looks the record up in both books: it stands in its own, the same
