@@ -39,9 +39,10 @@ ifeq ($(ERRATA_CLICKHOUSE_DSN),)
 	@sh engine/fetch-libchdb.sh >/dev/null
 endif
 
-test: ## Everything that must hold: format, vet, house rules, all tests on real engines
-	@$(MAKE) --no-print-directory -j2 build engine
-	@$(MAKE) --no-print-directory fmt-check vet unit
+# The tests build the binaries they start, with failpoints in them.
+test: fmt-check ## Everything that must hold: format, vet, house rules, all tests on real engines
+	@$(MAKE) --no-print-directory -j2 engine vet
+	@$(MAKE) --no-print-directory unit
 
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
@@ -84,12 +85,12 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-cover: build engine ## Measure how much of the code the tests run, into bin/cover.html
+cover: engine ## Measure how much of the code the tests run, into bin/cover.html
 	$(GO) test $(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out ./...
 	@$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
-test-containers: build ## Run the tests that need engines on NATS and ClickHouse in containers
+test-containers: ## Run the tests that need engines on NATS and ClickHouse in containers
 	ERRATA_TEST_CONTAINERS=1 $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
 
 clean: ## Remove what was built; data and cache stay
