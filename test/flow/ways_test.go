@@ -138,11 +138,16 @@ func everyFormOfOTLPGivesTheSame(t *testing.T, s *service) {
 	project := 400
 	for _, name := range []string{"otel-go-logs", "otel-go-traces"} {
 		var want []string
-		for _, form := range []struct{ file, contentType, coding string }{
-			{name + ".pb", "application/x-protobuf", ""},
-			{name + ".pb", "application/x-protobuf", "gzip"},
-			{name + ".json", "application/json", ""},
-			{name + ".json", "application/json; charset=utf-8", "gzip"},
+		for _, form := range []struct {
+			file, contentType, coding string
+			dsn                       bool // by the path and the key of a DSN
+		}{
+			{name + ".pb", "application/x-protobuf", "", false},
+			{name + ".pb", "application/x-protobuf", "gzip", false},
+			{name + ".json", "application/json", "", false},
+			{name + ".json", "application/json; charset=utf-8", "gzip", false},
+			{name + ".pb", "application/x-protobuf", "", true},
+			{name + ".json", "application/json", "gzip", true},
 		} {
 			project++
 			request := requests(t, "otlp/testdata/"+name+".pb")[0]
@@ -151,12 +156,17 @@ func everyFormOfOTLPGivesTheSame(t *testing.T, s *service) {
 			if form.coding != "" {
 				request.Header.Set("Content-Encoding", form.coding)
 			}
+			if form.dsn {
+				request.Target = "/api/7/integration/otlp" + request.Target
+				request.Header.Del("Authorization")
+				request.Header.Set("X-Sentry-Auth", "Sentry sentry_version=7, sentry_key="+doortest.PublicKey)
+			}
 			got := s.lines(t, s.request(t, request, s.newKey(t, project)))
 			if want == nil {
 				want = got
 			}
 			if len(got) == 0 || !cmp.Equal(want, got) {
-				t.Errorf("%s %s: got %q, want %q", form.file, form.coding, got, want)
+				t.Errorf("%+v: got %q, want %q", form, got, want)
 			}
 		}
 	}
