@@ -13,6 +13,7 @@ import (
 // TestDetail walks one signature through its life: seen, seen again, deleted,
 // seen anew with another context.
 func TestDetail(t *testing.T) {
+	// long: the life of one record is read from top to bottom
 	env := testenv.New(t)
 	ctx := t.Context()
 	if err := env.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
