@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -94,6 +95,16 @@ func (w *jsonScrubber) object() error {
 	return nil
 }
 
+// readable says that readers of JSON can hold the number. One like 1e400 is
+// kept as text: as a number it would fail the whole answer in many of them.
+func readable(number string) bool {
+	if len(number) <= 15 && !strings.ContainsAny(number, "eE") {
+		return true // the usual case, without parsing
+	}
+	_, err := strconv.ParseFloat(number, 64)
+	return err == nil
+}
+
 // pairKey says whether a member holds the name or the value of a pair.
 func pairKey(key string) (name, value bool) {
 	switch strings.ToLower(key) {
@@ -133,9 +144,13 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		if err != nil {
 			return false, shortError(err)
 		}
-		if text := string(raw); kind == jx.Number && Text(text) != text {
+		text := string(raw)
+		switch {
+		case kind == jx.Number && Text(text) != text:
 			w.out.StrEscape(Filtered)
-		} else {
+		case kind == jx.Number && !readable(text):
+			w.out.StrEscape(text)
+		default:
 			w.out.Raw(raw)
 		}
 		return false, nil

@@ -23,7 +23,7 @@ func TestJSON(t *testing.T) {
 		{`{"AKIAIOSFODNN7EXAMPLE":1}`, `{"[Filtered]":1}`},
 		{`{"h":[["Authorization","Basic x"],["Accept","*/*"]]}`, `{"h":[["Authorization","[Filtered]"],["Accept","*/*"]]}`},
 		{`{"h":[{"name":"password","value":"x"},{"name":"a","value":"b"}]}`, `{"h":[{"name":"password","value":"[Filtered]"},{"name":"a","value":"b"}]}`},
-		{`{"a":"<b>&","e":1e400,"neg":-0}`, `{"a":"\u003cb\u003e\u0026","e":1e400,"neg":-0}`},
+		{`{"a":"<b>&","e":1e400,"f":1e40,"neg":-0}`, `{"a":"\u003cb\u003e\u0026","e":"1e400","f":1e40,"neg":-0}`}, // 1e400 as a number would break its readers
 		{`{"a\u0000b":"\u0000"}`, `{"ab":""}`},
 		{`{"password":"x","password":"y"}`, `{"password":"[Filtered]","password":"[Filtered]"}`},
 		{`{"PASSWORD":"x","to` + "\u212a" + `en":"y","p\u0061ssword":"z"}`, `{"PASSWORD":"[Filtered]","to` + "\u212a" + `en":"[Filtered]","password":"[Filtered]"}`},
