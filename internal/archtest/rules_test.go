@@ -2,6 +2,8 @@ package archtest
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -251,5 +253,35 @@ func TestParseNeedsAModule(t *testing.T) {
 		if _, err := Parse(texts); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+func TestLoadLeavesOutWhatIsNotOurs(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{
+		"go.mod", "a.go", "x/data/b.go", "data/c.go", "bin/d.go", "hello/main.go", "node_modules/e.go",
+		"x/node_modules/f.go", "run.log", ".env", ".ci/run", "x/picture",
+	} {
+		text := "package p"
+		switch name {
+		case "go.mod":
+			text = "module m\n"
+		case "x/picture":
+			text = "\x00"
+		}
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tree.paths(), []string{".ci/run", "a.go", "go.mod", "x/data/b.go"}; !slices.Equal(got, want) {
+		t.Errorf("loaded %q, want %q", got, want)
 	}
 }

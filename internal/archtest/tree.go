@@ -42,11 +42,13 @@ type GoFile struct {
 	AST   *ast.File
 }
 
-// notOurs are folders that hold what was built, downloaded or collected. The
-// first list holds anywhere in the tree, the second at its root.
+// What was built, downloaded, collected or tried out is none of the tree's:
+// folders of any place, names at the root, and endings of files. The same stand
+// in .gitignore.
 var (
-	notOurs       = []string{".git", "node_modules"}
-	notOursAtRoot = []string{"bin", "data"}
+	notOurs        = []string{".git", "node_modules"}
+	notOursAtRoot  = []string{"bin", "data", "hello", "keys", ".env"}
+	notOursEndings = []string{".log", ".out", ".prof", ".test"}
 )
 
 // Load reads the tree below root, which must hold go.mod. It fails on a Go
@@ -62,13 +64,14 @@ func Load(root string) (*Tree, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
+		skip := slices.Contains(notOurs, entry.Name()) || slices.Contains(notOursAtRoot, rel)
 		if entry.IsDir() {
-			if slices.Contains(notOurs, entry.Name()) || slices.Contains(notOursAtRoot, rel) {
+			if skip {
 				return filepath.SkipDir
 			}
 			return nil
 		}
-		if !entry.Type().IsRegular() {
+		if skip || !entry.Type().IsRegular() || slices.Contains(notOursEndings, path.Ext(rel)) {
 			return nil
 		}
 		content, err := os.ReadFile(name)
