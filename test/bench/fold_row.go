@@ -78,8 +78,9 @@ func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err erro
 		return 0, 0, err
 	}
 	took := time.Since(begin)
-	if got := p.Status().Checkpoint.Events; got != foldEvents {
-		return 0, 0, fmt.Errorf("%d events were counted, want %d", got, foldEvents)
+	// The store, not the projector's own word: that comes a moment later.
+	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
+		return 0, 0, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
 	}
 	if err := p.Stop(ctx); err != nil {
 		return 0, 0, err
