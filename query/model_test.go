@@ -95,23 +95,26 @@ func (m *model) instant() time.Time {
 // seeAgain is the next state of a record.
 func (m *model) seeAgain(r errata.Record) errata.Record {
 	r.Version = m.next()
-	switch m.random.IntN(5) {
-	case 0:
-		r.Status = pick(m, errata.Statuses...)
-		r.Regressed = false
-	default:
-		r.Count += uint64(1 + m.random.IntN(30))
-		at := m.instant()
-		if at.After(r.LastSeen) {
-			r.LastSeen = at
-		}
-		if at.Before(r.FirstSeen) {
-			r.FirstSeen = at
-		}
-		if r.Status == errata.StatusResolved {
-			r.Status, r.Regressed = errata.StatusOpen, true
-		}
+	r.Count += uint64(1 + m.random.IntN(30))
+	at := m.instant()
+	if at.After(r.LastSeen) {
+		r.LastSeen = at
 	}
+	if at.Before(r.FirstSeen) {
+		r.FirstSeen = at
+	}
+	if r.Status == errata.StatusResolved {
+		r.Status, r.Regressed = errata.StatusOpen, true
+	}
+	return r
+}
+
+// decide is the next state of a record that a command changes. One command may
+// change many; its version is theirs.
+func (m *model) decide(r errata.Record, version errata.Position) errata.Record {
+	r.Version = version
+	r.Status = pick(m, errata.Statuses...)
+	r.Regressed = false
 	return r
 }
 
@@ -132,12 +135,18 @@ func (m *model) grow(n int) []row {
 	return rows
 }
 
-// change touches some of the records, deletes a few, and returns the rows.
+// change touches some of the records, by a command or because they were seen
+// again, deletes a few, and returns the rows.
 func (m *model) change(touch, remove int) []row {
 	m.random.Shuffle(len(m.live), func(i, j int) { m.live[i], m.live[j] = m.live[j], m.live[i] })
 	var rows []row
+	command := m.next()
 	for i, old := range m.live[:touch] {
-		m.live[i] = m.seeAgain(old)
+		if i%5 == 0 {
+			m.live[i] = m.decide(old, command)
+		} else {
+			m.live[i] = m.seeAgain(old)
+		}
 		rows = append(rows, row{old, -1}, row{m.live[i], 1})
 	}
 	keep := len(m.live) - remove

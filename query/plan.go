@@ -1,6 +1,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
@@ -52,8 +54,12 @@ func (t totals) due(p Page) uint64 {
 	return min(uint64(p.Limit), t.total-offset)
 }
 
-// unfiltered says that the filter lets every record through.
-func (f Filter) unfiltered() bool { return len(f.fragments()) == 0 }
+// dense says that the filter lets every record through, or every one of a
+// range of times: then by_last holds the page side by side.
+func (f Filter) dense() bool {
+	f.From, f.To = time.Time{}, time.Time{}
+	return len(f.fragments()) == 0
+}
 
 // wide says that the filter needs columns that the projection by_last has not.
 func (f Filter) wide() bool {
@@ -68,7 +74,7 @@ func inOrder(f Filter, p Page, raw, window uint64) bool {
 	if f.wide() || f.Signature != nil || p.Order != OrderLastSeen {
 		return false
 	}
-	return f.unfiltered() || raw >= minInOrder && raw/inOrderShare >= window
+	return f.dense() || raw >= minInOrder && raw/inOrderShare >= window
 }
 
 // inOneScan says whether total and page are best found together: the filter

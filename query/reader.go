@@ -76,11 +76,17 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 	return list, found.full && len(records) == len(found.keys), nil
 }
 
-// key is one live row. The version alone names it; the signature says where
-// it is.
+// key is one live row. Records may share a version, if one command changed
+// them, and a record's other states may still be in the table: it takes all
+// three to name the row.
 type key struct {
+	book      errata.Book
 	signature errata.Signature
-	version   uint64
+	version   errata.Position
+}
+
+func keyOf(book int8, signature string, version uint64) key {
+	return key{errata.Book(book), errata.Signature([]byte(signature)), errata.Position(version)}
 }
 
 // found is the result of the narrow step.
@@ -102,7 +108,7 @@ func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
 	switch {
 	case inOneScan(f, p):
 		at, err = r.oneScan(ctx, f, first)
-	case f.unfiltered() && p.Order == OrderLastSeen && first.window <= shallowWindow:
+	case f.dense() && p.Order == OrderLastSeen && first.window <= shallowWindow:
 		at, err = r.side(ctx, f, first)
 	default:
 		first.window = 0 // nothing looked at yet
@@ -127,15 +133,16 @@ func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) 
 	var (
 		total      int64
 		raw        uint64
+		books      []int8
 		signatures []string
 		versions   []uint64
 	)
-	if err := r.queryRow(ctx, q).Scan(&total, &raw, &signatures, &versions); err != nil {
+	if err := r.queryRow(ctx, q).Scan(&total, &raw, &books, &signatures, &versions); err != nil {
 		return found{}, fmt.Errorf("find total and page: %w", err)
 	}
 	at := found{totals: totals{total: uint64(max(total, 0)), raw: raw}}
-	for i, version := range versions {
-		at.keys = append(at.keys, key{signature: errata.Signature([]byte(signatures[i])), version: version})
+	for i := range versions {
+		at.keys = append(at.keys, keyOf(books[i], signatures[i], versions[i]))
 	}
 	return at, nil
 }
@@ -224,13 +231,14 @@ func (r *Reader) page(ctx context.Context, f Filter, s slice, byLast bool) ([]ke
 	var keys []key
 	for rows.Next() {
 		var (
+			book      int8
 			signature string
 			version   uint64
 		)
-		if err := rows.Scan(&signature, &version); err != nil {
+		if err := rows.Scan(&book, &signature, &version); err != nil {
 			return nil, fmt.Errorf("read a key of the page: %w", err)
 		}
-		keys = append(keys, key{signature: errata.Signature([]byte(signature)), version: version})
+		keys = append(keys, keyOf(book, signature, version))
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find the page: %w", err)
@@ -248,7 +256,14 @@ func (r *Reader) queryRow(ctx context.Context, q statement) driver.Row {
 
 // context carries the settings of the statement.
 func (q statement) context(ctx context.Context) context.Context {
-	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
+	settings := clickhouse.Settings{
+		"max_execution_time": maxSeconds,
+		// Compiling expressions takes 30 ms, each time if the engine keeps no
+		// compiled ones, and saves less than one.
+		"compile_expressions":           0,
+		"compile_aggregate_expressions": 0,
+		"compile_sort_description":      0,
+	}
 	maps.Copy(settings, q.settings)
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }

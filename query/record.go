@@ -27,19 +27,19 @@ func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) 
 		return nil, err
 	}
 	defer rows.Close()
-	byVersion := make(map[errata.Position]errata.Record, len(keys))
+	byKey := make(map[key]errata.Record, len(keys))
 	for rows.Next() {
 		record, err := scanRecord(rows.Scan)
 		if err != nil {
 			return nil, err
 		}
-		byVersion[record.Version] = record
+		byKey[key{record.Book, record.Signature, record.Version}] = record
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
-		if record, there := byVersion[errata.Position(k.version)]; there {
+		if record, there := byKey[k]; there {
 			records = append(records, record)
 		}
 	}
@@ -50,7 +50,7 @@ func rowsStatement(keys []key) (statement, error) {
 	signatures := make([]errata.Signature, len(keys))
 	versions := make([]uint64, len(keys))
 	for i, k := range keys {
-		signatures[i], versions[i] = k.signature, k.version
+		signatures[i], versions[i] = k.signature, uint64(k.version)
 	}
 	return build("rows.sql", statementData{}, nil, keySettings(),
 		bind("signatures", names(signatures)), bind("versions", versions))

@@ -107,8 +107,10 @@ func noiseFragments(f Filter) []fragment {
 	}
 	var all []fragment
 	for _, pattern := range f.Noise {
-		if whole, _ := likePattern(pattern); whole != "" {
-			all = append(all, fragment{name: "noise", number: len(all), args: []any{bind("noise_"+strconv.Itoa(len(all)), whole)}})
+		if whole, part := likePattern(pattern); whole != "" {
+			number := strconv.Itoa(len(all))
+			all = append(all, fragment{name: "noise", number: len(all),
+				args: []any{bind("noise_part_"+number, part), bind("noise_like_"+number, whole)}})
 		}
 	}
 	return all

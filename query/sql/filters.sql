@@ -66,8 +66,8 @@ positionCaseInsensitiveUTF8 (70 to 190 ms).
 
 {{- /* One per configured pattern; the dot is its number. */ -}}
 {{define "noise"}}NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_{{.}}:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_{{.}}:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_{{.}}:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_{{.}}:String})
+        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_{{.}}:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_{{.}}:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_{{.}}:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_{{.}}:String})
     ){{end}}

@@ -1,14 +1,14 @@
-{{- /* A state that was cancelled is two rows with the same version next to each
-other, the one with sign -1 first. So of each version's rows within the window
-the first tells whether the state is live, also if the window ends between the
-two. Nothing sorts again above the innermost query: the rows stay in its order. */ -}}
-SELECT signature, version
+{{- /* A state that was cancelled is two rows of the same id and version next to
+each other, the one with sign -1 first. So the first row of each state within
+the window tells whether it is live, also if the window ends between the two.
+Nothing sorts again above the innermost query: the rows stay in its order. */ -}}
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, version, sign
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, version, sign
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book != 'checkpoint'
 {{- range .Filters}}
@@ -17,7 +17,7 @@ FROM
         ORDER BY {{.Order}}
         LIMIT {window:UInt64}
     )
-    LIMIT 1 BY book, signature, version
+    LIMIT 1 BY id, version
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}

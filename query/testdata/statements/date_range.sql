@@ -10,13 +10,13 @@ WHERE book != 'checkpoint'
 -- from = 1793491200000
 -- to = 1795305599999
 -- page, in order
-SELECT signature, version
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, version, sign
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, version, sign
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book != 'checkpoint'
             AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
@@ -24,7 +24,7 @@ FROM
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
-    LIMIT 1 BY book, signature, version
+    LIMIT 1 BY id, version
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}

@@ -9,20 +9,20 @@ WHERE book != 'checkpoint'
 -- class_part = "%TypeError%"
 -- class_like = "%TypeError%"
 -- page, in order
-SELECT signature, version
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, version, sign
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, version, sign
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book != 'checkpoint'
             AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
-    LIMIT 1 BY book, signature, version
+    LIMIT 1 BY id, version
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}

@@ -1,35 +1,38 @@
 -- total and page in one scan
 WITH
-    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, signature)) AS rows,
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, toInt8(book), signature)) AS rows,
+    arrayMap(row -> (row.2, row.3), rows) AS states,
     arrayFilter(
-        (row, previous) -> row.4 = 1 AND row.3 != previous,
-        rows,
-        arrayShiftRight(arrayMap(row -> row.3, rows), 1)
+        (row, state, previous) -> row.4 = 1 AND state != previous,
+        rows, states, arrayShiftRight(states, 1)
     ) AS live,
     arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}) AS page
 SELECT
     sum(sign) AS total,
     count() AS raw,
-    arrayMap(row -> row.5, page) AS signatures,
+    arrayMap(row -> row.5, page) AS books,
+    arrayMap(row -> row.6, page) AS signatures,
     arrayMap(row -> bitNot(row.3), page) AS versions
 FROM records
 WHERE book != 'checkpoint'
     AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
     AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_0:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_0:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_0:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_0:String})
+        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_0:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_0:String})
     )
     AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_1:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_1:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_1:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_1:String})
+        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_1:String})
+        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_1:String})
+        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
+        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
     )
 -- SETTINGS max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25
 -- window = 250
--- noise_0 = "%health%check%"
--- noise_1 = "%favicon.ico%"
+-- noise_part_0 = "%health%"
+-- noise_like_0 = "%health%check%"
+-- noise_part_1 = "%favicon.ico%"
+-- noise_like_1 = "%favicon.ico%"

@@ -1,16 +1,17 @@
 -- total and page in one scan
 WITH
-    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, signature)) AS rows,
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, toInt8(book), signature)) AS rows,
+    arrayMap(row -> (row.2, row.3), rows) AS states,
     arrayFilter(
-        (row, previous) -> row.4 = 1 AND row.3 != previous,
-        rows,
-        arrayShiftRight(arrayMap(row -> row.3, rows), 1)
+        (row, state, previous) -> row.4 = 1 AND state != previous,
+        rows, states, arrayShiftRight(states, 1)
     ) AS live,
     arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}) AS page
 SELECT
     sum(sign) AS total,
     count() AS raw,
-    arrayMap(row -> row.5, page) AS signatures,
+    arrayMap(row -> row.5, page) AS books,
+    arrayMap(row -> row.6, page) AS signatures,
     arrayMap(row -> bitNot(row.3), page) AS versions
 FROM records
 WHERE book != 'checkpoint'

@@ -8,20 +8,20 @@ WHERE book != 'checkpoint'
 -- SETTINGS max_threads = 2, optimize_use_projections = 0
 -- levels = ["error","fatal"]
 -- page, in order
-SELECT signature, version
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, version, sign
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, version, sign
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book != 'checkpoint'
             AND level IN {levels:Array(String)}
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
-    LIMIT 1 BY book, signature, version
+    LIMIT 1 BY id, version
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}

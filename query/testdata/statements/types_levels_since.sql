@@ -12,13 +12,13 @@ WHERE book != 'checkpoint'
 -- from = 1794628705000
 -- levels = ["fatal"]
 -- page, in order
-SELECT signature, version
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, version, sign
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, version, sign
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book != 'checkpoint'
             AND toString(book) IN {books:Array(String)}
@@ -27,7 +27,7 @@ FROM
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
-    LIMIT 1 BY book, signature, version
+    LIMIT 1 BY id, version
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
