@@ -80,7 +80,9 @@ func (s *store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int
 	return latest, err
 }
 
-// ListMigrations are the numbers that were applied, the highest first.
+// ListMigrations are the numbers that were applied, the highest first. The
+// table means that the history has begun: another service that is starting may
+// have made it and not come to note the 0 yet.
 func (s *store) ListMigrations(ctx context.Context, db database.DBTxConn) (list []*database.ListMigrationsResult, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT DISTINCT version FROM "+tableName+" ORDER BY version DESC")
 	if err != nil {
@@ -93,6 +95,9 @@ func (s *store) ListMigrations(ctx context.Context, db database.DBTxConn) (list 
 			return nil, err
 		}
 		list = append(list, &one)
+	}
+	if n := len(list); n == 0 || list[n-1].Version != 0 {
+		list = append(list, &database.ListMigrationsResult{IsApplied: true})
 	}
 	return list, rows.Err()
 }

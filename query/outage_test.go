@@ -51,6 +51,27 @@ func TestNobodyListens(t *testing.T) {
 	expectUnavailable(t, ask(t.Context(), query.New(conn)))
 }
 
+// awaitPing waits until every pooled connection answers or was replaced.
+func awaitPing(t *testing.T, env *testenv.Env) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for good := 0; good < 10; {
+		if env.ReadOnlyClickHouse.Ping(ctx) == nil {
+			good++
+		} else {
+			good = 0
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			t.Fatal("the engine was frozen, goes on and does not answer")
+		}
+	}
+}
+
 func TestFrozenEngine(t *testing.T) {
 	env := testenv.New(t)
 	reader := query.New(env.ReadOnlyClickHouse)
@@ -65,6 +86,9 @@ func TestFrozenEngine(t *testing.T) {
 	env.SignalClickHouse(syscall.SIGCONT)
 	expectUnavailable(t, frozen)
 	reader.SetPatience(10 * time.Second)
+	// Connections that were opened while it was frozen may break when it goes
+	// on; as soon as it answers, all must.
+	awaitPing(t, env)
 	expectAnswers(t, ask(t.Context(), reader))
 	env.KillClickHouse()
 	expectAnswers(t, ask(t.Context(), reader))
