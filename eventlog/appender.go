@@ -43,8 +43,8 @@ var retryPauses = [...]time.Duration{10 * time.Millisecond, 50 * time.Millisecon
 // Appender appends events to the log with group commit: one block is on its way
 // to the disk, and what arrives meanwhile is the next block. There is no timer.
 // A second block in flight gains nothing: the stream writes one at a time, and
-// smaller groups cost more fsyncs (measured: 1 lane 20,000 single events a
-// second where 2 took 12,000 and 3 took 6,000, and no less in batches of 500).
+// smaller groups cost more fsyncs (measured: 1 lane 131,000 single events a
+// second where 2 took 95,000 and 3 took 73,000, and no less in batches of 500).
 // It is safe for concurrent use.
 type Appender struct {
 	cfg     AppenderConfig
