@@ -57,6 +57,9 @@ type client struct {
 	random  *rand.Rand
 	http    *http.Client
 	n       int
+	// abandon is closed when the test is over, also when it failed and nobody
+	// will accept what is left.
+	abandon <-chan struct{}
 }
 
 // problems is how many problems the clients have between them; few enough that
@@ -97,6 +100,11 @@ func (c *client) run(ctx context.Context) {
 			events, send = events[:1], c.sentry
 		}
 		for !send(events) {
+			select {
+			case <-c.abandon:
+				return
+			default:
+			}
 			c.referee.resends.Add(1)
 			// The service may be dead; its return is no signal a client has.
 			// reason: a pause between tries, as a real sender makes.

@@ -120,16 +120,18 @@ func load(t *testing.T, s *service, ref *referee, seed uint64) (stop func()) {
 	dsn := s.key("dsn")
 	publicKey := strings.TrimPrefix(dsn[:strings.Index(dsn, "@")], "http://")
 	ctx, cancel := context.WithCancel(context.Background())
+	abandon := make(chan struct{})
 	var done sync.WaitGroup
 	for i := range clients {
 		c := &client{
 			name: fmt.Sprintf("client%d", i), addr: s.addr, key: key, dsnKey: publicKey, referee: ref,
 			random: rand.New(rand.NewPCG(seed, uint64(i+1))), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
+			abandon: abandon,
 		}
 		done.Go(func() { c.run(ctx) })
 	}
 	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
-	t.Cleanup(stop)
+	t.Cleanup(func() { close(abandon); stop() })
 	return stop
 }
 

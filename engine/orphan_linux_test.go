@@ -1,0 +1,46 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// TestStartWhileAnOrphanDies: a service that is started right after another
+// was killed finds the data held by the other's dying child, and waits.
+func TestStartWhileAnOrphanDies(t *testing.T) {
+	cfg := engine.Config{DataDir: t.TempDir(), EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20, Logger: quiet}
+	first, err := engine.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.OpenFile(filepath.Join(cfg.DataDir, "clickhouse", "status"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(held.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	const dying = time.Second
+	begin := time.Now()
+	time.AfterFunc(dying, func() { held.Close() })
+	second, err := engine.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took < dying {
+		t.Errorf("it started after %s, while the data was held for %s: the test holds nothing", took, dying)
+	}
+	if err := second.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
