@@ -189,6 +189,8 @@ func awaitTotal(t *testing.T, s *service, want int) []listed {
 	}
 }
 
+// list reads all records in an order that new sightings do not change: by last
+// sighting, a record could move to the next page and be listed twice.
 func list(t *testing.T, s *service) (all []listed) {
 	t.Helper()
 	for page := 1; page != 0; {
@@ -198,7 +200,7 @@ func list(t *testing.T, s *service) (all []listed) {
 				NextPage int `json:"next_page"`
 			} `json:"meta"`
 		}
-		fetch(t, s, fmt.Sprintf("/api/v1/admin/tools/logs/errors?limit=100&page=%d", page), &answer)
+		fetch(t, s, fmt.Sprintf("/api/v1/admin/tools/logs/errors?limit=100&order=id&direction=asc&page=%d", page), &answer)
 		all = append(all, answer.Data...)
 		page = answer.Meta.NextPage
 	}
