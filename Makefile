@@ -12,7 +12,9 @@ GOFILES  = $$(find . -name '*.go' -not -path './node_modules/*' -not -path './da
 # The race detector needs a C compiler and nothing else does.
 CC_FOUND = $(shell command -v $$($(GO) env CC | cut -d' ' -f1) 2>/dev/null)
 RACE     = $(if $(CC_FOUND),-race)
-TESTFLAGS ?= -timeout 10m
+# The guard against a test that hangs; the slowest package takes four minutes
+# on two idle cores.
+TESTFLAGS ?= -timeout 15m
 
 GOLANGCI_VERSION = v2.15.0
 GOLANGCI         = $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
