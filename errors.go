@@ -49,6 +49,17 @@ const (
 	KindInvalidKeyKind    Kind = "invalid_kind"
 	KindInvalidProject    Kind = "invalid_project"
 	KindInvalidExpiry     Kind = "invalid_expiry"
+	KindTooManySignatures Kind = "too_many_signatures"
+	KindInvalidDate       Kind = "invalid_date"
+	KindInvalidRange      Kind = "invalid_range"
+	KindInvalidEntry      Kind = "invalid_entry"
+	KindInvalidCursor     Kind = "invalid_cursor"
+	// KindInvalidIdempotencyKey: the header is too short or too long.
+	KindInvalidIdempotencyKey Kind = "invalid_idempotency_key"
+	// KindIdempotencyKeyReused: the key came with another request before.
+	KindIdempotencyKeyReused Kind = "idempotency_key_reused"
+	// KindAlreadyRunning: the same work is under way and cannot run twice.
+	KindAlreadyRunning Kind = "already_running"
 )
 
 // statuses is the one table from kinds to HTTP statuses.
@@ -87,6 +98,15 @@ var statuses = map[Kind]int{
 	KindInvalidKeyKind:    http.StatusUnprocessableEntity,
 	KindInvalidProject:    http.StatusUnprocessableEntity,
 	KindInvalidExpiry:     http.StatusUnprocessableEntity,
+	KindTooManySignatures: http.StatusUnprocessableEntity,
+	KindInvalidDate:       http.StatusUnprocessableEntity,
+	KindInvalidRange:      http.StatusUnprocessableEntity,
+	KindInvalidEntry:      http.StatusUnprocessableEntity,
+	KindInvalidCursor:     http.StatusUnprocessableEntity,
+
+	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
+	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,
+	KindAlreadyRunning:        http.StatusConflict,
 }
 
 // Status is the HTTP status of the kind; an unknown kind is internal.

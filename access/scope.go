@@ -45,6 +45,8 @@ const (
 	KeysManage  Scope = "Keys/Manage"
 	AuditRead   Scope = "Audit/Read"
 	OpsRead     Scope = "Ops/Read"
+	// OpsReplay lets its holder rebuild the projection from the log.
+	OpsReplay Scope = "Ops/Replay"
 )
 
 // Everything is the pattern that covers every scope.
@@ -59,7 +61,7 @@ var Scopes = []Scope{
 	SignInEvaluate, SignInRecord,
 	ToolsGetErrorLogs, ToolsGetErrorLog, ToolsDeleteErrorLogs, ToolsClearErrorLogs,
 	ToolsRebuildErrorLogs, ToolsGetLogSettings, ToolsUpdateLogSettings, ToolsUpdateErrorStatus,
-	EventsWrite, KeysManage, AuditRead, OpsRead,
+	EventsWrite, KeysManage, AuditRead, OpsRead, OpsReplay,
 }
 
 // Covers reports whether holding s, a scope or a pattern, is enough where want

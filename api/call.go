@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 )
 
@@ -44,12 +45,21 @@ func (s *service) serve(r route) gin.HandlerFunc {
 			c.fail(err)
 			return
 		}
+		c.Request = c.Request.WithContext(errata.WithActor(c.Request.Context(), c.actor(r)))
 		a, err := r.handle(c)
 		if err != nil {
 			c.fail(err)
 			return
 		}
 		c.respond(a)
+	}
+}
+
+// actor is who calls, for the changes that the handler makes.
+func (c *call) actor(r route) errata.Actor {
+	return errata.Actor{
+		KeyID: c.key.ID, KeyName: c.key.Name, IP: c.client().String(),
+		Route: r.Method + " " + r.Path, Scope: string(r.Scope), RequestID: c.requestID,
 	}
 }
 

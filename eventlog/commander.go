@@ -63,7 +63,8 @@ func NewCommander(cfg CommanderConfig) (*Commander, error) {
 	return c, nil
 }
 
-// Do appends the command and waits for its answer. Kinds: log_full and
+// Do appends the command in the name of [errata.ActorOf](ctx) and waits for its
+// answer. Kinds: log_full and
 // log_unavailable when it may not be on the log; store_unavailable when it is
 // on the log but the projection has not come to it before ctx ended.
 func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, error) {
@@ -82,7 +83,7 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 func (c *Commander) append(ctx context.Context, subject string, data []byte) (uint64, error) {
 	msgID := nuid.Next()
 	for try := 0; ; try++ {
-		ack, err := publishAck(ctx, c.cfg.Log, subject, data, msgID)
+		ack, err := publishMsg(ctx, c.cfg.Log, &nats.Msg{Subject: c.cfg.Log.Prefix + subject, Data: data, Header: actorHeader(ctx)}, msgID)
 		if err == nil {
 			return ack.Sequence, nil
 		}

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -39,10 +40,34 @@ func publishOnce(ctx context.Context, log Log, subject string, data []byte, msgI
 }
 
 func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
+	return publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subject, Data: data}, msgID)
+}
+
+func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	return log.JetStream.PublishMsg(ctx, &nats.Msg{Subject: log.Prefix + subject, Data: data},
-		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))
+	return log.JetStream.PublishMsg(ctx, msg, append(opts,
+		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))...)
+}
+
+// headerBy carries the actor of a command or setting, as JSON.
+const headerBy = "Errata-By"
+
+// actorHeader is the header of a change that is made in ctx.
+func actorHeader(ctx context.Context) nats.Header {
+	by, err := json.Marshal(errata.ActorOf(ctx))
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return nats.Header{headerBy: []string{string(by)}}
+}
+
+// actorIn reads what actorHeader wrote; the zero Actor when there is none.
+func actorIn(h nats.Header) (a errata.Actor) {
+	if text := h.Get(headerBy); text != "" && json.Unmarshal([]byte(text), &a) != nil {
+		return errata.Actor{}
+	}
+	return a
 }
 
 // asFull returns the error to give the caller when err says that the log has

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
 )
 
 // FactKind says what a fact on the log is.
@@ -27,6 +29,8 @@ type Fact struct {
 	Kind     FactKind
 	Name     string // of a command or setting, "" for events
 	Data     []byte // owned by the receiver
+	// By is who asked for a command or setting, the zero Actor for events.
+	By errata.Actor
 	// Appended is when the log took it, by the log's clock. It is for
 	// measuring lag; nothing that is folded may depend on it.
 	Appended time.Time
@@ -103,7 +107,7 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 	r.next++
 	kind, name := parseSubject(strings.TrimPrefix(msg.Subject(), r.prefix))
 	return Fact{
-		Sequence: seq, Kind: kind, Name: name, Data: msg.Data(),
+		Sequence: seq, Kind: kind, Name: name, Data: msg.Data(), By: actorIn(msg.Headers()),
 		Appended: meta.Timestamp, Pending: meta.NumPending,
 	}, nil
 }

@@ -30,6 +30,19 @@ const (
 	// and nobody has a million keys.
 	keysHistory  = 5
 	keysMaxBytes = 64 << 20
+
+	// importsMaxBytes bounds the memory of imported files: 200 bytes each.
+	importsMaxBytes = 8 << 20
+	// requestsAge is how long the answer to a request with an Idempotency-Key
+	// is kept, and requestsMaxBytes what all of them may take; beyond it the
+	// oldest go first.
+	requestsAge      = 24 * time.Hour
+	requestsMaxBytes = 32 << 20
+	// auditMaxBytes is the room of the audit trail: some 100,000 changes.
+	auditMaxBytes = 64 << 20
+	// exchangesMaxBytes is the room of module and query logs that have not
+	// been written to ClickHouse yet.
+	exchangesMaxBytes = 64 << 20
 )
 
 // LogConfig is what differs between two logs.
@@ -60,6 +73,20 @@ func SubjectPrefix(namespace string) string {
 // KeysBucket is the bucket of API keys: "keys", or "keys_t1" in namespace t1.
 func KeysBucket(namespace string) string { return suffixed("keys", namespace) }
 
+// ImportsBucket is the bucket of imported files, by their hash.
+func ImportsBucket(namespace string) string { return suffixed("imports", namespace) }
+
+// RequestsBucket is the bucket of answers to requests with an Idempotency-Key.
+func RequestsBucket(namespace string) string { return suffixed("requests", namespace) }
+
+// AuditStream is the stream of the audit trail; its one subject has the same
+// prefix as the log's.
+func AuditStream(namespace string) string { return suffixed("AUDIT", namespace) }
+
+// ExchangesStream is the stream of module and query logs on their way into
+// ClickHouse.
+func ExchangesStream(namespace string) string { return suffixed("EXCHANGES", namespace) }
+
 func suffixed(name, namespace string) string {
 	if namespace == "" {
 		return name
@@ -84,10 +111,26 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	if err := ensureStream(ctx, js, streamConfig(cfg)); err != nil {
 		return fmt.Errorf("migrations: stream %s: %w", StreamName(cfg.Namespace), err)
 	}
-	if err := ensureBucket(ctx, js, keysConfig(cfg)); err != nil {
-		return fmt.Errorf("migrations: bucket %s: %w", KeysBucket(cfg.Namespace), err)
+	for _, stream := range []jetstream.StreamConfig{auditConfig(cfg), exchangesConfig(cfg)} {
+		if err := ensureStream(ctx, js, stream); err != nil {
+			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
+		}
+	}
+	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg)} {
+		if err := ensureBucket(ctx, js, bucket); err != nil {
+			return fmt.Errorf("migrations: bucket %s: %w", bucket.Bucket, err)
+		}
 	}
 	return nil
+}
+
+// Stores are the names of all streams of a namespace, those behind the buckets
+// among them.
+func Stores(namespace string) []string {
+	return []string{
+		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
+		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
+	}
 }
 
 // streamConfig is the log: one stream, so that all facts have one order.
@@ -107,6 +150,44 @@ func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 		Duplicates:  duplicateWindow,
 		AllowDirect: true,
 		Metadata:    map[string]string{"format": logFormat},
+	}
+}
+
+// auditConfig is the audit trail: what stands there is never removed.
+func auditConfig(cfg LogConfig) jetstream.StreamConfig {
+	c := streamConfig(cfg)
+	c.Name = AuditStream(cfg.Namespace)
+	c.Description = "Errata: who changed what, each entry sealed with the one before"
+	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "audit"}
+	c.MaxBytes = auditMaxBytes
+	c.DenyPurge = true
+	return c
+}
+
+// exchangesConfig is the way of module and query logs into ClickHouse; what
+// has arrived there is purged.
+func exchangesConfig(cfg LogConfig) jetstream.StreamConfig {
+	c := streamConfig(cfg)
+	c.Name = ExchangesStream(cfg.Namespace)
+	c.Description = "Errata: module exchanges and database queries on their way into ClickHouse"
+	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "exchanges.>"}
+	c.MaxBytes = exchangesMaxBytes
+	return c
+}
+
+func importsConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      ImportsBucket(cfg.Namespace),
+		Description: "Errata: old error files that were imported, by the hash of their bytes",
+		History:     1, MaxBytes: importsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+	}
+}
+
+func requestsConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      RequestsBucket(cfg.Namespace),
+		Description: "Errata: answers to requests with an Idempotency-Key, sealed with the caller's key",
+		History:     1, TTL: requestsAge, MaxBytes: requestsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
 	}
 }
 

@@ -106,7 +106,7 @@ func TestLogIsMadeAndKept(t *testing.T) {
 func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
 	dir := t.TempDir()
 	for _, room := range []int64{500 << 20, 50 << 20, 600 << 20} {
-		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 128<<20})
+		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 512<<20})
 		if err != nil {
 			t.Fatal(err)
 		}

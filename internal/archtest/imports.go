@@ -37,6 +37,8 @@ var Layers = []Layer{
 	{Dir: "signin", May: []string{"."}},
 	{Dir: "access", May: []string{"."}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
+	{Dir: "audit", May: []string{".", "eventlog", "access"}},
+	{Dir: "exchange", May: []string{".", "ingest/..."}},
 	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
@@ -46,7 +48,7 @@ var Layers = []Layer{
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "api/...", "web", "engine", "migrations",
+		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
@@ -66,9 +68,9 @@ const (
 // Guards says where the heavy imports live.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
-	{nats, []string{"eventlog", "settings", "access", "engine", "migrations", "app", "internal/testenv"}, "JetStream is reached through eventlog, settings and access"},
+	{nats, []string{"eventlog", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv"}, "JetStream is reached through eventlog, settings, access, audit and exchange"},
 	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
-	{clickhouse, []string{"projector", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
+	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"testing", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},

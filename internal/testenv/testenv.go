@@ -35,7 +35,7 @@ const (
 	// logBytes is the room of a test's log.
 	logBytes = 256 << 20
 	// storeBytes is what its NATS may keep: the log and the buckets.
-	storeBytes = logBytes + 128<<20
+	storeBytes = logBytes + 512<<20
 	// startTimeout is generous, for a busy machine and for containers whose
 	// image has to be pulled.
 	startTimeout = 5 * time.Minute
@@ -116,7 +116,7 @@ func (e *Env) startNATS(ctx context.Context) {
 
 // dropStreams removes what the test made on a server that goes on living.
 func (e *Env) dropStreams(ctx context.Context) {
-	for _, name := range []string{migrations.StreamName(e.Namespace), "KV_" + migrations.KeysBucket(e.Namespace)} {
+	for _, name := range migrations.Stores(e.Namespace) {
 		if err := e.JetStream.DeleteStream(ctx, name); err != nil {
 			e.t.Errorf("remove stream %s: %v", name, err)
 		}
