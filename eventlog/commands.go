@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
 )
 
 // Commands of the log itself; they change no record.
@@ -13,7 +15,74 @@ const (
 	CommandBarrier = "barrier"
 	// CommandPad uses up a sequence, see PadTo.
 	CommandPad = "pad"
+	// CommandSnapshot keeps a copy of the projection, so that the log before
+	// it can go; see [Snapshot].
+	CommandSnapshot = "snapshot"
 )
+
+// Commands that change records. They take effect at their place in the log: on
+// what was seen before them, and not on what is seen after.
+const (
+	// CommandDelete removes the records of the signatures; see [Signatures].
+	CommandDelete = "delete"
+	// CommandStatus moves the records of the signatures; see [StatusMove].
+	CommandStatus = "status"
+	// CommandCleanup removes the records last seen up to a time; see [Cleanup].
+	CommandCleanup = "cleanup"
+)
+
+// Signatures is the body of a delete. Both books are meant. It is answered
+// with [Changed].
+type Signatures struct {
+	Signatures []string `json:"signatures"` // 32 hex digits each
+}
+
+// StatusMove is the body of a status move, answered with [Changed].
+type StatusMove struct {
+	Signatures []string      `json:"signatures"`
+	Status     errata.Status `json:"status"`
+}
+
+// Cleanup is the body of a cleanup: the records of both books whose last_seen
+// is Before, in Unix milliseconds, or earlier. It is answered with [Changed].
+type Cleanup struct {
+	Before int64 `json:"before"`
+}
+
+// Snapshot is the body of a snapshot. The window of event ids forgets the
+// blocks before Keep, which are about to be purged: a projector that reads the
+// log later cannot know them either.
+type Snapshot struct {
+	Keep uint64 `json:"keep"`
+}
+
+// SnapshotTaken answers a snapshot: it holds everything up to Sequence.
+type SnapshotTaken struct {
+	Sequence uint64 `json:"sequence"`
+}
+
+// Changed says how many records a command has changed or removed in each book.
+type Changed struct {
+	System   uint64 `json:"system"`
+	Database uint64 `json:"database"`
+}
+
+// Total is the number in both books.
+func (c Changed) Total() uint64 { return c.System + c.Database }
+
+// Add counts n records of the book.
+func (c *Changed) Add(book errata.Book, n uint64) {
+	if book == errata.BookDatabase {
+		c.Database += n
+	} else {
+		c.System += n
+	}
+}
+
+// Refused answers a command that was not carried out.
+type Refused struct {
+	Error string `json:"error"`
+}
 
 // PadTo appends facts without meaning until the log reaches sequence last. A
 // log that came back shorter than its projection, from a backup or a lost

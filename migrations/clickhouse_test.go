@@ -71,7 +71,7 @@ func TestClickHouseUpAndAgain(t *testing.T) {
 	env := testenv.New(t)
 	files := uint64(len(released(t)))
 	before := tables(t, env)
-	for _, want := range []string{"records ", "payloads ", "answers ", "schema_migrations "} {
+	for _, want := range []string{"records ", "contexts ", "hourly ", "schema_migrations "} {
 		if !strings.Contains(strings.Join(before, "\n"), want) {
 			t.Errorf("there is no table %s among\n%s", want, strings.Join(before, "\n"))
 		}

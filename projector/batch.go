@@ -34,6 +34,35 @@ type delta struct {
 	sighting eventlog.Entry
 	id       errata.Position
 	version  errata.Position // position of the last event
+	hours    []hourCount     // of the events that hourly does not hold yet
+}
+
+// hourCount counts the events of one level in one hour.
+type hourCount struct {
+	hour  int64 // Unix time in hours
+	level errata.Level
+	count uint64
+}
+
+const (
+	millisPerHour = int64(time.Hour / time.Millisecond)
+	// lastHour is the last that ClickHouse's DateTime can hold, in 2106. Times
+	// beyond it and before 1970 are taken for the nearest that fits: a time
+	// that no column holds would stop the projection for good.
+	lastHour = 1<<32/3600 - 1
+)
+
+// addHour counts an event in its hour. Events of a stretch are mostly of one
+// hour and one level, so that the search ends at once.
+func (d *delta) addHour(e eventlog.Entry) {
+	hour := e.Time / millisPerHour
+	for i := len(d.hours) - 1; i >= 0; i-- {
+		if h := &d.hours[i]; h.hour == hour && h.level == e.Level {
+			h.count++
+			return
+		}
+	}
+	d.hours = append(d.hours, hourCount{hour: hour, level: e.Level, count: 1})
 }
 
 // add folds one more event, later in the log, into the delta.
@@ -55,35 +84,51 @@ type batch struct {
 	events     uint64      // counted
 	duplicates uint64
 	poison     uint64 // blocks that could not be read
+	off        uint64 // events left out because recording was switched off
 	bytes      int
+	recording  recording // after the last fact
+	hourlyTo   uint64    // events up to this sequence stand in hourly already
 	command    *eventlog.Fact
 }
 
-func newBatch() *batch { return &batch{deltas: map[recordKey]*delta{}} }
+func newBatch(hourlyTo uint64) *batch {
+	return &batch{deltas: map[recordKey]*delta{}, hourlyTo: hourlyTo}
+}
 
-// fold counts the events of the block at sequence seq, each id once.
-func (b *batch) fold(w *window, seq uint64, block eventlog.Block) {
+// fold counts the events of the block at sequence seq, each id once, unless
+// recording is off at this place of the log.
+func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording) {
 	w.begin(seq, block)
+	hourly := seq > b.hourlyTo
 	block.Entries(func(i int, e eventlog.Entry) {
-		if w.add(e.ID) {
+		e.Time = min(max(e.Time, 0), lastHour*millisPerHour)
+		switch {
+		case w.add(e.ID):
 			b.duplicates++
-			return
+		case rec.off:
+			b.off++
+		default:
+			b.events++
+			d := b.count(e, errata.PositionOf(seq, i))
+			if hourly {
+				d.addHour(e)
+			}
 		}
-		b.events++
-		b.count(e, errata.PositionOf(seq, i))
 	})
 }
 
-func (b *batch) count(e eventlog.Entry, at errata.Position) {
+func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 	key := recordKey{e.Book, e.Signature}
 	if d, ok := b.deltas[key]; ok {
 		d.add(e, at)
-		return
+		return d
 	}
 	kept := e.Clone()
 	b.bytes += kept.Size()
-	b.deltas[key] = &delta{count: 1, first: e.Time, last: e.Time, sighting: kept, id: at, version: at}
+	d := &delta{count: 1, first: e.Time, last: e.Time, sighting: kept, id: at, version: at}
+	b.deltas[key] = d
 	b.order = append(b.order, key)
+	return d
 }
 
 // full says that the batch must be committed before more is folded.
@@ -93,36 +138,3 @@ func (b *batch) full() bool {
 
 // empty says that there is nothing to commit.
 func (b *batch) empty() bool { return b.last == 0 }
-
-// advance applies a delta to a record: old is its current state, nil when it
-// does not exist. created says that the record came to be; then payload is the
-// context of its first sighting. An error says that this context could not be
-// decoded; the record is right in all else.
-func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, created bool, err error) {
-	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
-	if old == nil {
-		ev, err := d.sighting.Event()
-		if err != nil {
-			ev = errata.Event{Level: d.sighting.Level}
-		}
-		return errata.Record{
-			Book: d.sighting.Book, Signature: d.sighting.Signature,
-			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
-			Level: ev.Level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
-			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
-		}, ev.Payload, true, err
-	}
-	now = *old
-	now.Count += d.count
-	now.Version = d.version
-	if first.Before(now.FirstSeen) {
-		now.FirstSeen = first
-	}
-	if last.After(now.LastSeen) {
-		now.LastSeen = last
-	}
-	if old.Status == errata.StatusResolved {
-		now.Status, now.Regressed = errata.StatusOpen, true
-	}
-	return now, nil, false, nil
-}

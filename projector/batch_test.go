@@ -76,23 +76,23 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 		want := newModel()
 		records := map[recordKey]errata.Record{}
 		payloads := map[errata.Position]string{}
-		w, b := newWindow(maxWindowIDs, 0), newBatch()
+		w, b := newWindow(maxWindowIDs, 0), newBatch(0)
 		flush := func() {
 			for _, key := range b.order {
 				var old *errata.Record
 				if r, ok := records[key]; ok {
 					old = &r
 				}
-				now, payload, created, err := advance(old, b.deltas[key])
+				now, payload, err := advance(old, b.deltas[key])
 				if err != nil {
 					t.Fatal(err)
 				}
 				records[key] = now
-				if created {
+				if old == nil {
 					payloads[now.ID] = string(payload)
 				}
 			}
-			b = newBatch()
+			b = newBatch(0)
 		}
 		for i, events := range log {
 			seq := uint64(i + 1)
@@ -104,7 +104,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.fold(w, seq, block)
+			b.fold(w, seq, block, recording{})
 			for j, e := range events {
 				want.apply(e, errata.PositionOf(seq, j))
 			}
@@ -138,9 +138,9 @@ func TestAdvanceReopensResolved(t *testing.T) {
 		{errata.StatusMuted, errata.StatusMuted, false},
 	} {
 		old := errata.Record{Status: test.status, Count: 3, FirstSeen: at, LastSeen: at, ID: 4, Version: 5}
-		now, _, created, err := advance(&old, d)
-		if err != nil || created {
-			t.Fatal(created, err)
+		now, _, err := advance(&old, d)
+		if err != nil {
+			t.Fatal(err)
 		}
 		want := errata.Record{
 			Status: test.want, Regressed: test.wantRegressed, Count: 5, ID: 4, Version: 9,

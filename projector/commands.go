@@ -3,25 +3,130 @@ package projector
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 )
 
-// answerCommand applies a command at its place in the log and returns what its
-// sender is told: a JSON object, with "error" when nothing was done.
-func answerCommand(f *eventlog.Fact) eventlog.Answer {
-	var answer any
+// command is a command of the log as it is carried out. Exactly one of the
+// function and the two pointers is set for one that changes something.
+type command struct {
+	sequence uint64
+	// answer is what the sender is told if nothing is changed.
+	answer any
+
+	// edit changes one of the records with these keys, nil removes it.
+	edit func(r errata.Record) *errata.Record
+	keys []recordKey
+	// sweep removes all records up to a time, however many those are.
+	sweep *sweep
+	// snapshot keeps a copy of all tables.
+	snapshot *eventlog.Snapshot
+}
+
+// sweep is what a cleanup removes.
+type sweep struct{ before time.Time }
+
+// alone says that what stands before the command has to be in the tables
+// before it can be carried out: it works on the tables, not on known records.
+func (c *command) alone() bool { return c != nil && (c.sweep != nil || c.snapshot != nil) }
+
+// position is the command's place in the log.
+func (c *command) position() errata.Position { return errata.PositionOf(c.sequence, 0) }
+
+// parseCommand reads a command; nil for nil. What cannot be read, or is of a
+// newer version, changes nothing and is answered with an error.
+func parseCommand(f *eventlog.Fact) *command {
+	if f == nil {
+		return nil
+	}
+	c := &command{sequence: f.Sequence}
+	var err error
 	switch f.Name {
 	case eventlog.CommandBarrier, eventlog.CommandPad:
 		// They change nothing: their sender wants to know that all before
 		// them is visible, or wants a sequence used up.
-		answer = map[string]uint64{"sequence": f.Sequence}
+		c.answer = map[string]uint64{"sequence": f.Sequence}
+	case eventlog.CommandDelete:
+		var body eventlog.Signatures
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.keys, err = keysOf(body.Signatures)
+			c.edit = func(errata.Record) *errata.Record { return nil }
+		}
+	case eventlog.CommandStatus:
+		var body eventlog.StatusMove
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.keys, err = keysOf(body.Signatures)
+			c.edit = func(r errata.Record) *errata.Record {
+				r = move(r, body.Status, c.position())
+				return &r
+			}
+		}
+	case eventlog.CommandCleanup:
+		var body eventlog.Cleanup
+		err = json.Unmarshal(f.Data, &body)
+		c.sweep = &sweep{before: time.UnixMilli(body.Before).UTC()}
+	case eventlog.CommandSnapshot:
+		c.snapshot = new(eventlog.Snapshot)
+		err = json.Unmarshal(f.Data, c.snapshot)
 	default:
-		answer = map[string]string{"error": fmt.Sprintf("this version does not know the command %q", f.Name)}
+		c.answer = eventlog.Refused{Error: fmt.Sprintf("this version does not know the command %q", f.Name)}
 	}
+	if err != nil {
+		return &command{sequence: f.Sequence, answer: eventlog.Refused{Error: fmt.Sprintf("the command %s cannot be read: %v", f.Name, err)}}
+	}
+	return c
+}
+
+// keysOf are the keys of the signatures in both books, each once.
+func keysOf(signatures []string) ([]recordKey, error) {
+	seen := make(map[errata.Signature]bool, len(signatures))
+	keys := make([]recordKey, 0, len(errata.Books)*len(signatures))
+	for _, text := range signatures {
+		signature, err := errata.ParseSignature(text)
+		if err != nil {
+			return nil, err
+		}
+		if seen[signature] {
+			continue
+		}
+		seen[signature] = true
+		for _, book := range errata.Books {
+			keys = append(keys, recordKey{book, signature})
+		}
+	}
+	return keys, nil
+}
+
+// encodeAnswer makes the JSON of an answer.
+func encodeAnswer(answer any) eventlog.Answer {
 	data, err := json.Marshal(answer)
 	if err != nil {
-		panic(err) // maps of strings and numbers always encode
+		panic(err) // structs of strings and numbers always encode
 	}
 	return data
+}
+
+// apply carries an edit out on the changes of the batch and returns the answer.
+func (c *command) apply(changes []change) any {
+	if c.edit == nil {
+		return c.answer
+	}
+	meant := make(map[recordKey]bool, len(c.keys))
+	for _, key := range c.keys {
+		meant[key] = true
+	}
+	var changed eventlog.Changed
+	for i := range changes {
+		ch := &changes[i]
+		if ch.now == nil || !meant[ch.key] {
+			continue
+		}
+		if ch.now = c.edit(*ch.now); ch.now == nil {
+			ch.payload = nil
+		}
+		changed.Add(ch.key.book, 1)
+	}
+	return changed
 }

@@ -23,18 +23,21 @@ var errVanished = errors.New("the insert was taken and left no trace")
 // committer turns batches into inserts. It holds what ClickHouse holds, as far
 // as it knows; after an error that knowledge goes with the session.
 type committer struct {
-	p     *Projector
-	cp    Checkpoint
-	cache *lru.LRU[recordKey, errata.Record]
-	known *presence
+	p        *Projector
+	cp       Checkpoint
+	hourlyTo uint64
+	cache    *lru.LRU[recordKey, errata.Record]
+	known    *presence
+	// confirmed is when the checkpoint was last seen to be cp.
+	confirmed time.Time
 }
 
-func newCommitter(p *Projector, cp Checkpoint, known *presence) *committer {
+func newCommitter(p *Projector, cp Checkpoint, hourlyTo uint64, known *presence) *committer {
 	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &committer{p: p, cp: cp, cache: cache, known: known}
+	return &committer{p: p, cp: cp, hourlyTo: hourlyTo, cache: cache, known: known, confirmed: time.Now()}
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in
@@ -42,51 +45,108 @@ func newCommitter(p *Projector, cp Checkpoint, known *presence) *committer {
 func (c *committer) commit(ctx context.Context, b *batch) error {
 	start := time.Now()
 	c.p.committing.Store(b.since.UnixNano())
-	work, err := c.prepare(ctx, b)
+	if err := c.stillOurs(ctx); err != nil {
+		return err
+	}
+	cmd := parseCommand(b.command)
+	work, err := c.prepare(ctx, b, cmd)
 	if err != nil {
 		return err
 	}
+	if cmd.alone() && work.to.Sequence <= c.cp.Sequence {
+		// All before the command was committed before the session began.
+	} else if err := c.apply(ctx, work); err != nil {
+		return err
+	}
+	if cmd.alone() {
+		if work, err = c.workAlone(ctx, cmd, work.to); err != nil {
+			return err
+		}
+	}
+	c.p.committed(b, work, time.Since(start))
+	return nil
+}
+
+// longPause is how long a committer may have been idle, asleep or stopped and
+// still be sure of its checkpoint.
+const longPause = 5 * time.Second
+
+// stillOurs reads the checkpoint again after a long pause: the memory of
+// tokens, which holds back a projector that woke up late, is long but not
+// endless.
+func (c *committer) stillOurs(ctx context.Context) error {
+	if time.Since(c.confirmed) < longPause {
+		return nil
+	}
+	cp, err := c.confirm(ctx)
+	if err == nil && cp != c.cp {
+		err = fmt.Errorf("checkpoint is row %d, not %d: %w", cp.Row, c.cp.Row, ErrRaceLost)
+	}
+	return err
+}
+
+// prepare computes what the batch changes, from the records as they are now.
+// What a command that stands alone changes is not in it, nor is its sequence.
+func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commit, error) {
+	keys := b.order
+	if cmd != nil {
+		for _, key := range cmd.keys {
+			if _, folded := b.deltas[key]; !folded {
+				keys = append(keys[:len(keys):len(keys)], key)
+			}
+		}
+	}
+	old, err := c.currentRecords(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	changes, unreadable := changesOf(b, keys, old)
+	for _, id := range unreadable {
+		c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", id)
+	}
+	last := b.last
+	if cmd.alone() {
+		last--
+	}
+	to := c.cp.next(last)
+	to.Events, to.Duplicates, to.Poison, to.Off = to.Events+b.events, to.Duplicates+b.duplicates, to.Poison+b.poison, to.Off+b.off
+	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
+	work := &commit{from: c.cp, to: to}
+	if cmd != nil && !cmd.alone() {
+		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
+	}
+	for _, ch := range changes {
+		if ch.old != ch.now || len(ch.hours) > 0 {
+			work.changes = append(work.changes, ch)
+		}
+	}
+	return work, nil
+}
+
+// apply writes one step and takes note of what it changed.
+func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
+	if err := c.addHours(ctx, work.changes, work.to.Sequence); err != nil {
+		return err
+	}
 	if err := c.write(ctx, work); err != nil {
 		return err
 	}
 	failpoint.Reach(failpoint.Confirmed)
 	for i := range work.changes {
-		now := &work.changes[i].now
-		key := recordKey{now.Book, now.Signature}
-		c.cache.Add(key, *now)
-		if work.changes[i].old == nil {
-			c.known.add(key.hashes())
+		ch := &work.changes[i]
+		switch {
+		case ch.now == nil:
+			c.cache.Remove(ch.key)
+		default:
+			c.cache.Add(ch.key, *ch.now)
+			if ch.old == nil {
+				c.known.add(ch.key.hashes())
+			}
 		}
 	}
 	c.cp = work.to
-	c.p.committed(b, work, time.Since(start))
 	return nil
-}
-
-// prepare computes what the batch changes, from the records as they are now.
-func (c *committer) prepare(ctx context.Context, b *batch) (*commit, error) {
-	old, err := c.currentRecords(ctx, b.order)
-	if err != nil {
-		return nil, err
-	}
-	work := &commit{from: c.cp, to: Checkpoint{
-		Sequence: b.last, Events: c.cp.Events + b.events, Duplicates: c.cp.Duplicates + b.duplicates,
-		Poison: c.cp.Poison + b.poison, WindowFrom: b.windowFrom, WindowTime: b.windowTime, Log: c.cp.Log,
-	}}
-	work.changes = make([]change, 0, len(b.order))
-	for _, key := range b.order {
-		now, payload, _, err := advance(old[key], b.deltas[key])
-		if err != nil {
-			c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", now.ID, "error", err)
-		}
-		work.changes = append(work.changes, change{old: old[key], now: now, payload: payload})
-	}
-	if b.command != nil {
-		work.command = b.command.Sequence
-		work.answer = answerCommand(b.command)
-	}
-	return work, nil
 }
 
 // currentRecords finds the records of the keys: in the cache, by the certainty
@@ -129,7 +189,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 		case cp == work.to:
 			return nil
 		case cp != work.from:
-			return fmt.Errorf("checkpoint is %d, not %d or %d: %w", cp.Sequence, work.from.Sequence, work.to.Sequence, ErrRaceLost)
+			return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
 		case insertErr == nil && try >= vanishedTries:
 			// The server remembers the token of an insert whose rows a power
 			// cut took: its deduplication log and its parts are not one file.
@@ -141,9 +201,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.p.metrics.retries.Inc()
-		c.p.failed(insertErr)
-		c.p.cfg.Logger.Warn("insert failed, trying again", "error", insertErr, "try", try+1)
+		c.p.retrying(insertErr, try)
 		if !pause(ctx, try) {
 			return ctx.Err()
 		}
@@ -151,21 +209,41 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 }
 
 // confirm reads the checkpoint, for as long as it takes ClickHouse to answer.
-func (c *committer) confirm(ctx context.Context) (Checkpoint, error) {
+func (c *committer) confirm(ctx context.Context) (cp Checkpoint, err error) {
+	err = c.p.untilAnswered(ctx, func() (err error) {
+		cp, err = c.p.store.Checkpoint(ctx)
+		return err
+	})
+	c.confirmed = time.Now()
+	if cp.Row == 0 {
+		cp.Log = c.cp.Log // before the first insert there is no row to tell
+	}
+	return cp, err
+}
+
+// retrying tells the operator that an insert is tried again.
+func (p *Projector) retrying(why error, try int) {
+	p.metrics.retries.Inc()
+	p.failed(why)
+	p.cfg.Logger.Warn("insert failed, trying again", "error", why, "try", try+1)
+}
+
+// untilAnswered asks ClickHouse until it answers or ctx ends.
+func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
 	for try := 0; ; try++ {
-		cp, err := c.p.store.Checkpoint(ctx)
+		err := ask()
 		if err == nil {
-			return cp, nil
+			return nil
 		}
 		if ctx.Err() != nil {
-			return Checkpoint{}, ctx.Err()
+			return ctx.Err()
 		}
-		c.p.failed(err)
+		p.failed(err)
 		if try == 0 {
-			c.p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
+			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
 		}
 		if !pause(ctx, try) {
-			return Checkpoint{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
@@ -175,6 +253,9 @@ func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
 	p.status.Store(&Status{Checkpoint: work.to})
 	p.committing.Store(0)
 	p.metrics.committed(b, work, took)
+	if p.cfg.Quiet {
+		return
+	}
 	progress := eventlog.Progress{Checkpoint: work.to.Sequence}
 	if work.command != 0 {
 		progress.Answers = map[uint64]eventlog.Answer{work.command: work.answer}

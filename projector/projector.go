@@ -23,6 +23,9 @@ type Config struct {
 	Logger     *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
+	// Quiet makes a projector that nobody waits for: a rebuild beside the live
+	// projection. It announces nothing and takes no snapshots.
+	Quiet bool
 }
 
 // retryPauses are the pauses between sessions and between tries of an insert;
@@ -101,13 +104,34 @@ func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, e
 	if err != nil {
 		return Checkpoint{}, eventlog.State{}, err
 	}
-	if cp.Sequence == 0 {
+	if cp.Row == 0 {
 		return Checkpoint{Log: log.Created.UnixNano()}, log, nil
 	}
 	if cp.Log != log.Created.UnixNano() {
 		return Checkpoint{}, eventlog.State{}, ErrOtherLog
 	}
 	return cp, log, nil
+}
+
+// FoldTo folds up to the fact with the sequence and returns when it is visible.
+// It must not be called while the projector is started.
+func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
+	for try := 0; ; try++ {
+		err := p.session(ctx, sequence)
+		switch {
+		case errors.Is(err, errUntil):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ErrOtherLog), errors.Is(err, eventlog.ErrLogPurged):
+			return err
+		}
+		p.failed(err)
+		p.cfg.Logger.Warn("folding starts over", "error", err, "try", try+1)
+		if !pause(ctx, try) {
+			return ctx.Err()
+		}
+	}
 }
 
 // Start begins folding in the background; a second call does nothing.
@@ -126,7 +150,7 @@ func (p *Projector) Start() {
 }
 
 // Stop ends the folding. What was folded and not committed is folded again at
-// the next start: stopping needs no ceremony, and may be done twice.
+// the next Start: stopping needs no ceremony, and may be done twice.
 func (p *Projector) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	cancel, stopped := p.cancel, p.stopped
@@ -137,6 +161,11 @@ func (p *Projector) Stop(ctx context.Context) error {
 	cancel()
 	select {
 	case <-stopped:
+		p.mu.Lock()
+		if p.stopped == stopped {
+			p.cancel = nil
+		}
+		p.mu.Unlock()
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stop the projector: %w", ctx.Err())
@@ -169,7 +198,7 @@ func (p *Projector) lag() time.Duration {
 func (p *Projector) run(ctx context.Context) {
 	for try := 0; ; try++ {
 		before := p.Status().Checkpoint.Sequence
-		err := p.session(ctx)
+		err := p.session(ctx, 0)
 		if ctx.Err() != nil {
 			return
 		}

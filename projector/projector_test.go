@@ -123,7 +123,7 @@ func (l *ledger) records() map[string]row {
 		SELECT r.message_preview, r.live, r.count, p.payloads
 		FROM (SELECT book, signature, any(message_preview) AS message_preview, sum(sign) AS live, sum(toInt64(count) * sign) AS count
 			FROM records WHERE book != 'checkpoint' GROUP BY book, signature) AS r
-		LEFT JOIN (SELECT book, signature, groupArray(payload) AS payloads FROM (SELECT DISTINCT * FROM payloads) GROUP BY book, signature) AS p
+		LEFT JOIN (SELECT book, signature, groupArray(payload) AS payloads FROM (SELECT * FROM contexts FINAL WHERE gone = 0) GROUP BY book, signature) AS p
 		ON r.book = p.book AND r.signature = p.signature`)
 	if err != nil {
 		l.t.Fatal(err)

@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
 )
 
 // bookColumn is the type of every book column.
@@ -52,7 +52,7 @@ func (t *recordRows) add(r *errata.Record, sign int8) {
 // addCheckpoints appends the row that cancels checkpoint from, unless it is
 // the zero checkpoint, and the row of checkpoint to.
 func (t *recordRows) addCheckpoints(key errata.Signature, from, to Checkpoint) error {
-	if from.Sequence != 0 {
+	if from.Row != 0 {
 		if err := t.addCheckpoint(key, from, -1); err != nil {
 			return err
 		}
@@ -61,16 +61,24 @@ func (t *recordRows) addCheckpoints(key errata.Signature, from, to Checkpoint) e
 }
 
 func (t *recordRows) addCheckpoint(key errata.Signature, cp Checkpoint, sign int8) error {
-	text, err := json.Marshal(cp)
+	text, err := cp.encode()
 	if err != nil {
-		return fmt.Errorf("encode checkpoint %d: %w", cp.Sequence, err)
+		return err
 	}
 	// Time zero keeps the checkpoint at the end of every list by time.
 	t.row(&errata.Record{
-		Signature: key, Version: errata.Position(cp.Sequence), Count: cp.Events,
+		Signature: key, Version: errata.Position(cp.Row), Count: cp.Events,
 		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
-	}, "checkpoint", string(text), sign)
+	}, "checkpoint", text, sign)
 	return nil
+}
+
+// addAnswer appends the row that holds the answer to a command.
+func (t *recordRows) addAnswer(key errata.Signature, sequence uint64, answer eventlog.Answer) {
+	t.row(&errata.Record{
+		Signature: key, Version: errata.Position(sequence),
+		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
+	}, "checkpoint", string(answer), 1)
 }
 
 func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {

@@ -27,16 +27,27 @@ type session struct {
 	committer *committer
 	window    *window
 	start     Checkpoint
-	scratch   []byte // decompressed events of the block being folded
+	hourlyTo  uint64    // events up to here stood in hourly when the session began
+	recording recording // at the place of the fold
+	until     uint64    // the last fact to fold, 0 to go on for ever
+	scratch   []byte    // decompressed events of the block being folded
 
 	facts   chan eventlog.Fact
 	batches chan *batch   // unbuffered: a batch fills until the committer takes it
 	hurry   chan struct{} // capacity 1: a command waits, do not pause
 }
 
-// session reads the checkpoint and folds from there until an error or ctx ends it.
-func (p *Projector) session(ctx context.Context) error {
+// errUntil: the session has folded the last fact that it was to fold.
+var errUntil = errors.New("folded as far as asked")
+
+// session reads the checkpoint and folds from there until an error or ctx ends
+// it, or with errUntil once the fact until is committed; 0 is no such fact.
+func (p *Projector) session(ctx context.Context, until uint64) error {
 	cp, log, err := p.position(ctx)
+	if err != nil {
+		return err
+	}
+	hourlyTo, err := p.store.hourlyCheckpoint(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,8 +67,12 @@ func (p *Projector) session(ctx context.Context) error {
 	}
 	defer reader.Close()
 	p.status.Store(&Status{Checkpoint: cp})
+	if until != 0 && cp.Sequence >= until {
+		return errUntil
+	}
 	s := &session{
-		p: p, committer: newCommitter(p, cp, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		p: p, committer: newCommitter(p, cp, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	return s.run(ctx, reader)
@@ -110,13 +125,13 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 // fold folds facts into the open batch, and hands the batch over as soon as
 // the committer takes it.
 func (s *session) fold(ctx context.Context) error {
-	b := newBatch()
+	b := newBatch(s.hourlyTo)
 	for {
 		in, out := s.facts, s.batches
 		if b.empty() {
 			out = nil
 		}
-		if b.full() {
+		if b.full() || s.last(b) {
 			in = nil
 			s.hurryUp(b)
 		}
@@ -126,7 +141,10 @@ func (s *session) fold(ctx context.Context) error {
 				return err
 			}
 		case out <- b:
-			b = newBatch()
+			if s.last(b) {
+				s.facts = nil
+			}
+			b = newBatch(s.hourlyTo)
 			s.p.open.Store(0)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -134,9 +152,10 @@ func (s *session) fold(ctx context.Context) error {
 	}
 }
 
-// hurryUp tells the committer that the batch ends in a command that somebody waits for.
+// hurryUp tells the committer that somebody waits for the batch: it ends in a
+// command, or in the last fact to fold.
 func (s *session) hurryUp(b *batch) {
-	if b.command == nil {
+	if b.command == nil && !s.last(b) {
 		return
 	}
 	select {
@@ -144,6 +163,9 @@ func (s *session) hurryUp(b *batch) {
 	default:
 	}
 }
+
+// last says that the batch ends in the last fact to fold.
+func (s *session) last(b *batch) bool { return s.until != 0 && b.last >= s.until }
 
 // foldFact applies one fact to the batch. Facts up to the checkpoint only
 // refill the window of ids.
@@ -161,12 +183,16 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 			break
 		}
 		s.scratch = block.Raw()
-		b.fold(s.window, f.Sequence, block)
+		b.fold(s.window, f.Sequence, block, s.recording)
 	case eventlog.FactCommand:
 		b.command = &f
-	case eventlog.FactSetting, eventlog.FactUnknown:
-		// Settings change what ingest does, not what is folded.
+		s.trimWindow(f)
+	case eventlog.FactSetting:
+		s.recording = s.recording.after(f)
+	case eventlog.FactUnknown:
+		// A newer version may know it; skipping it is the same in every replay.
 	}
+	b.recording = s.recording
 	if b.empty() {
 		b.since = f.Appended
 		s.p.open.Store(f.Appended.UnixNano())
@@ -175,6 +201,13 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 	b.windowFrom, b.windowTime = s.window.from(f.Sequence + 1)
 	s.p.metrics.pending.Set(float64(f.Pending))
 	return nil
+}
+
+// trimWindow forgets the ids that go with a snapshot.
+func (s *session) trimWindow(f eventlog.Fact) {
+	if cmd := parseCommand(&f); cmd.snapshot != nil {
+		s.window.trim(cmd.snapshot.Keep)
+	}
 }
 
 func (s *session) refill(f eventlog.Fact) error {
@@ -208,6 +241,9 @@ func (s *session) commit(ctx context.Context) error {
 			timer.Reset(commitPause)
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
+			}
+			if s.last(b) {
+				return errUntil
 			}
 		case <-ctx.Done():
 			return ctx.Err()

@@ -128,6 +128,16 @@ func (w *window) remove(id errata.EventID, place uint32) {
 	w.slots[i] = 0
 }
 
+// trim drops the blocks before the sequence.
+func (w *window) trim(sequence uint64) {
+	drop := 0
+	for drop < len(w.blocks) && w.blocks[drop].sequence < sequence {
+		w.drop(w.blocks[drop].events)
+		drop++
+	}
+	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+}
+
 // resize gives the window a ring of the given size and indexes it anew.
 func (w *window) resize(size int) {
 	ring := make([]errata.EventID, size)

@@ -44,7 +44,7 @@ func TestDetail(t *testing.T) {
 	}
 	keep := func(r errata.Record, payload string) {
 		t.Helper()
-		err := env.ClickHouse.Exec(ctx, "INSERT INTO payloads (book, signature, id, payload) VALUES (?, unhex(?), ?, ?)",
+		err := env.ClickHouse.Exec(ctx, "INSERT INTO contexts (book, signature, id, payload) VALUES (?, unhex(?), ?, ?)",
 			r.Book.String(), r.Signature.String(), uint64(r.ID), payload)
 		if err != nil {
 			t.Fatal(err)

@@ -1,1 +1,1 @@
-SELECT answer FROM answers WHERE sequence = {sequence:UInt64} AND shard = {shard:UInt16} LIMIT 1
+SELECT checkpoint FROM records WHERE book = 'checkpoint' AND signature = unhex({key:String}) LIMIT 1

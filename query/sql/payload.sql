@@ -1,5 +1,5 @@
 SELECT id, payload
-FROM payloads
+FROM contexts
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)
 {{- if .ByID}}

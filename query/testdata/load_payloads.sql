@@ -1,5 +1,5 @@
 -- Payloads of 3 to 4 KB for the first n records of load.sql.
-INSERT INTO payloads (book, signature, id, payload)
+INSERT INTO contexts (book, signature, id, payload)
 SELECT
     if(cityHash64(number, 11) % 100 < 85, 'system', 'database') AS book,
     sipHash128(number) AS signature,

@@ -1,0 +1,67 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// workAlone carries out a command that works on the tables themselves, now
+// that all before it is in them. before is the checkpoint up to the command.
+// The last step it returns has been applied.
+func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
+	if cmd.sweep != nil {
+		return c.sweepAll(ctx, cmd, before)
+	}
+	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
+	if !c.p.cfg.Quiet {
+		if err := c.p.store.takeSnapshot(ctx); err != nil {
+			return nil, fmt.Errorf("take a snapshot: %w", err)
+		}
+	}
+	return c.finish(ctx, cmd, before, nil, answer)
+}
+
+// finish is the last step of a command: its sequence is passed and its answer
+// stored. A snapshot changes the window, which before knows.
+func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, changes []change, answer any) (*commit, error) {
+	work := &commit{
+		from: c.cp, to: c.cp.next(cmd.sequence), changes: changes,
+		command: cmd.sequence, answer: encodeAnswer(answer),
+	}
+	work.to.WindowFrom, work.to.WindowTime = before.WindowFrom, before.WindowTime
+	return work, c.apply(ctx, work)
+}
+
+// sweepAll removes what the cleanup is to remove, chunk by chunk. How far it
+// has come stands in the checkpoint, so that a crash continues it and the
+// answer counts each record once.
+func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
+	progress := c.cp.Sweep
+	if progress.Sequence != cmd.sequence {
+		chunks, err := c.p.store.sweepChunks(ctx, *cmd.sweep)
+		if err != nil {
+			return nil, err
+		}
+		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
+	}
+	for {
+		changes, err := c.p.store.sweepRecords(ctx, cmd.sweep.chunk(progress.Done, progress.Chunks))
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			progress.Removed.Add(changes[i].key.book, 1)
+		}
+		progress.Done++
+		if progress.Done == progress.Chunks {
+			return c.finish(ctx, cmd, before, changes, progress.Removed)
+		}
+		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), changes: changes}
+		step.to.Sweep = progress
+		if err := c.apply(ctx, step); err != nil {
+			return nil, err
+		}
+	}
+}

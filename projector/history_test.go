@@ -1,0 +1,290 @@
+package projector_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+)
+
+var (
+	historySeed  = flag.Uint64("history.seed", 0, "seed of the random histories, 0 for a new one")
+	historySteps = flag.Int("history.steps", 250, "steps of a random history")
+)
+
+// history is a random life of a ledger beside a model of it in plain Go.
+type history struct {
+	*ledger
+	random *rand.Rand
+	now    time.Time
+	off    bool
+	sent   []errata.Event // to be sent again
+
+	seen    map[errata.EventID]bool
+	records map[string]errata.Record
+	payload map[string]string
+	hours   map[string]uint64 // "signature book id hour level"
+	answers map[uint64]eventlog.Changed
+}
+
+func newHistory(t *testing.T, l *ledger) *history {
+	seed := *historySeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("run again with -history.seed=%d", seed)
+	return &history{
+		ledger: l, random: rand.New(rand.NewPCG(seed, 1)),
+		now:  time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
+		seen: map[errata.EventID]bool{}, records: map[string]errata.Record{}, payload: map[string]string{},
+		hours: map[string]uint64{}, answers: map[uint64]eventlog.Changed{},
+	}
+}
+
+func (h *history) signature(n int) errata.Signature {
+	return errata.Sign(errata.Identity{Project: 1, Template: fmt.Sprint("problem ", n)})
+}
+
+const problems = 14
+
+// events appends a block of events, some of which were sent before.
+func (h *history) events() {
+	events := make([]errata.Event, 1+h.random.IntN(6))
+	for i := range events {
+		if len(h.sent) > 0 && h.random.IntN(4) == 0 {
+			events[i] = h.sent[h.random.IntN(len(h.sent))]
+			continue
+		}
+		id := fmt.Sprint("event ", len(h.sent))
+		at := h.now.Add(-time.Duration(h.random.IntN(40*24*60)) * time.Minute)
+		n := h.random.IntN(problems)
+		events[i] = errata.Event{
+			ID: errata.NewEventID(1, id), Project: 1, Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
+			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
+			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
+			IP: netip.MustParseAddr("10.0.0.1"),
+		}
+		h.sent = append(h.sent, events[i])
+	}
+	data, err := eventlog.EncodeBlock(events)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	seq := h.publish("ev.0", data)
+	for i, e := range events {
+		h.count(e, errata.PositionOf(seq, i))
+	}
+}
+
+// publish puts a fact on the log, so that its place is known before anybody
+// has folded it.
+func (h *history) publish(subject string, data []byte) uint64 {
+	h.t.Helper()
+	ack, err := h.JetStream.Publish(h.t.Context(), h.log.Prefix+subject, data)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return ack.Sequence
+}
+
+func modelKey(book errata.Book, s errata.Signature) string { return book.String() + " " + s.String() }
+
+func (h *history) count(e errata.Event, at errata.Position) {
+	if h.seen[e.ID] {
+		return
+	}
+	h.seen[e.ID] = true
+	if h.off {
+		return
+	}
+	key := modelKey(e.Book, e.Signature)
+	r, ok := h.records[key]
+	if !ok {
+		r = errata.Record{
+			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
+			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen,
+		}
+		h.payload[key] = string(e.Payload)
+	}
+	r.Count++
+	r.Version = at
+	if e.Time.Before(r.FirstSeen) {
+		r.FirstSeen = e.Time
+	}
+	if e.Time.After(r.LastSeen) {
+		r.LastSeen = e.Time
+	}
+	if r.Status == errata.StatusResolved {
+		r.Status, r.Regressed = errata.StatusOpen, true
+	}
+	h.records[key] = r
+	h.hours[fmt.Sprintf("%s %d %d %s", key, r.ID, e.Time.Unix()/3600, e.Level)]++
+}
+
+// command puts a command on the log without waiting for its answer.
+func (h *history) command(name string, body any, effect func(r errata.Record, at errata.Position) (errata.Record, bool, bool)) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	seq := h.publish("cmd."+name, data)
+	var changed eventlog.Changed
+	for key, r := range h.records {
+		now, meant, keep := effect(r, errata.PositionOf(seq, 0))
+		if !meant {
+			continue
+		}
+		changed.Add(r.Book, 1)
+		if h.records[key] = now; !keep {
+			delete(h.records, key)
+			delete(h.payload, key)
+		}
+	}
+	h.answers[seq] = changed
+}
+
+func (h *history) someSignatures() (texts []string) {
+	for range 1 + h.random.IntN(3) {
+		texts = append(texts, h.signature(h.random.IntN(problems+1)).String())
+	}
+	return texts
+}
+
+func (h *history) delete() {
+	texts := h.someSignatures()
+	h.command(eventlog.CommandDelete, eventlog.Signatures{Signatures: texts}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, slices.Contains(texts, r.Signature.String()), false
+	})
+}
+
+func (h *history) move() {
+	texts, status := h.someSignatures(), errata.Statuses[h.random.IntN(3)]
+	h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: texts, Status: status}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		meant := slices.Contains(texts, r.Signature.String())
+		if meant {
+			r.Status, r.Regressed, r.Version = status, false, at
+		}
+		return r, meant, true
+	})
+}
+
+func (h *history) cleanup() {
+	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
+	h.command(eventlog.CommandCleanup, eventlog.Cleanup{Before: before}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, r.LastSeen.UnixMilli() <= before, false
+	})
+}
+
+func (h *history) toggle() {
+	h.off = !h.off
+	h.publish("set.logging", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"error_log":%t}}`, !h.off))
+}
+
+// state is everything that the projection says.
+type state struct {
+	Records map[string]errata.Record
+	Payload map[string]string
+	Hours   map[string]uint64
+}
+
+func (h *history) model() state {
+	hours := map[string]uint64{}
+	for _, r := range h.records {
+		prefix := fmt.Sprintf("%s %d ", modelKey(r.Book, r.Signature), r.ID)
+		for key, n := range h.hours {
+			if len(key) > len(prefix) && key[:len(prefix)] == prefix {
+				hours[key] = n
+			}
+		}
+	}
+	return state{h.records, h.payload, hours}
+}
+
+var stateOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
+
+// check compares the projection with the model.
+func (h *history) check(database string) {
+	h.t.Helper()
+	if diff := cmp.Diff(h.model(), h.read(database), stateOptions); diff != "" {
+		h.t.Fatalf("projection %s (-model +projection):\n%s", database, diff)
+	}
+}
+
+func (h *history) checkAnswers(store *projector.Store) {
+	h.t.Helper()
+	for seq, want := range h.answers {
+		answer, _, err := store.Answer(h.t.Context(), seq)
+		var got eventlog.Changed
+		if err == nil {
+			err = json.Unmarshal(answer, &got)
+		}
+		if err != nil || got != want {
+			h.t.Errorf("the command at %d was answered %s (%v), want %+v", seq, answer, err, want)
+		}
+	}
+}
+
+// TestAnyHistory: whatever is sent, sent again, deleted, cleaned up, moved and
+// switched in whatever order, through stops of the projector and kills of
+// ClickHouse, the records, payloads, hours and answers are those of the model.
+// So they are after a rebuild from the log.
+func TestAnyHistory(t *testing.T) {
+	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
+	l := newLedger(t)
+	h := newHistory(t, l)
+	p, stop := l.start()
+	stopRival := func() {} // of a second projector on the same shard
+	for range *historySteps {
+		switch n := h.random.IntN(100); {
+		case n < 60:
+			h.events()
+		case n < 68:
+			h.delete()
+		case n < 78:
+			h.move()
+		case n < 84:
+			h.cleanup()
+		case n < 88:
+			h.toggle()
+		case n < 93:
+			stop()
+			p, stop = l.start()
+		case n < 94:
+			l.KillClickHouse()
+			l.barrier() // it answers again
+		case n < 96:
+			stopRival()
+			_, stopRival = l.start()
+		case n < 97:
+			stopRival()
+		default:
+			l.barrier()
+			h.check(l.Database)
+		}
+	}
+	l.barrier()
+	h.check(l.Database)
+	h.checkAnswers(p.Store())
+	stop()
+	stopRival()
+	comparison, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !comparison.Equal() || comparison.Live.Records != uint64(len(h.records)) {
+		t.Errorf("rebuilt: %+v", comparison)
+	}
+	h.check(l.Database)
+}

@@ -1,0 +1,130 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	errata "github.com/errata-log/errata"
+)
+
+var (
+	//go:embed sql/hourly_checkpoint.sql
+	sqlHourlyCheckpoint string
+	//go:embed sql/insert_hourly.sql
+	sqlInsertHourly string
+)
+
+// hourlyCheckpoint is the last sequence whose events stand in hourly. It is
+// never behind the records, because hourly is written first.
+func (s *Store) hourlyCheckpoint(ctx context.Context) (uint64, error) {
+	var sequence uint64
+	if err := s.conn.QueryRow(ctx, sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String())).Scan(&sequence); err != nil {
+		return 0, fmt.Errorf("read how far the hours are counted: %w", err)
+	}
+	return sequence, nil
+}
+
+// hourlyRows are rows of the table hourly, column by column.
+type hourlyRows struct {
+	book, signature []string
+	id              []uint64
+	hour            []time.Time
+	level           []string
+	count, sequence []uint64
+}
+
+func (t *hourlyRows) add(book string, signature errata.Signature, id errata.Position, h hourCount, sequence uint64) {
+	t.book = append(t.book, book)
+	t.signature = append(t.signature, string(signature[:]))
+	t.id = append(t.id, uint64(id))
+	t.hour = append(t.hour, time.Unix(h.hour*int64(time.Hour/time.Second), 0))
+	t.level = append(t.level, h.level.String())
+	t.count = append(t.count, h.count)
+	t.sequence = append(t.sequence, sequence)
+}
+
+// hourlyOf collects what a batch adds to the hours; the last row is the
+// checkpoint's. There are no rows when there is nothing to add.
+func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
+	t := &hourlyRows{}
+	var events uint64
+	for i := range changes {
+		c := &changes[i]
+		for _, h := range c.hours {
+			t.add(c.key.book.String(), c.key.signature, c.hoursOf, h, 0)
+			events += h.count
+		}
+	}
+	if events > 0 {
+		t.add("checkpoint", key, 0, hourCount{count: events}, to)
+	}
+	return t
+}
+
+// writeHourly adds the rows, once for the checkpoint that they follow. An
+// error leaves the outcome open.
+func (s *Store) writeHourly(ctx context.Context, t *hourlyRows, from uint64, salt int) error {
+	token := fmt.Sprintf("hourly %d@%d", s.shard, from)
+	if salt > 0 {
+		token += "#" + strconv.Itoa(salt)
+	}
+	batch, err := s.conn.PrepareBatch(once(ctx, token), sqlInsertHourly)
+	if err != nil {
+		return fmt.Errorf("insert the hours after %d: %w", from, err)
+	}
+	defer batch.Close()
+	for i, column := range []any{t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence} {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("encode column %d of the hours: %w", i, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("insert the hours after %d: %w", from, err)
+	}
+	return nil
+}
+
+// addHours writes what the batch adds to the hours, and returns when it is
+// known to be there. ErrRaceLost says that another projector was first.
+func (c *committer) addHours(ctx context.Context, changes []change, to uint64) error {
+	rows := hourlyOf(changes, c.p.store.shardKey(), to)
+	if len(rows.book) == 0 || to <= c.hourlyTo {
+		return nil
+	}
+	for try, salt := 0, 0; ; try++ {
+		insertErr := c.p.store.writeHourly(ctx, rows, c.hourlyTo, salt)
+		at, err := c.confirmHourly(ctx)
+		switch {
+		case err != nil:
+			return err
+		case at == to:
+			c.hourlyTo = to
+			return nil
+		case at != c.hourlyTo:
+			return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
+		case insertErr == nil && try >= vanishedTries:
+			salt++ // as in committer.write
+			try = 0
+		case insertErr == nil:
+			insertErr = errVanished
+		}
+		c.p.retrying(insertErr, try)
+		if !pause(ctx, try) {
+			return ctx.Err()
+		}
+	}
+}
+
+// confirmHourly reads how far the hours are counted, for as long as it takes.
+func (c *committer) confirmHourly(ctx context.Context) (sequence uint64, err error) {
+	err = c.p.untilAnswered(ctx, func() (err error) {
+		sequence, err = c.p.store.hourlyCheckpoint(ctx)
+		return err
+	})
+	return sequence, err
+}

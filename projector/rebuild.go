@@ -1,0 +1,252 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// RebuildSuffix makes the name of the database in which the projection in the
+// database before it is rebuilt.
+const RebuildSuffix = "_rebuild"
+
+// RebuildConfig says how a rebuild is made.
+type RebuildConfig struct {
+	// Connect makes the tables in the database, which is there and empty, and
+	// connects to it. Rebuild closes the connection.
+	Connect func(database string) (driver.Conn, error)
+	// Progress is told now and then how far the rebuild has come; nil for nobody.
+	Progress func(RebuildProgress)
+	// Force swaps a rebuilt projection in that differs from the live one.
+	Force bool
+}
+
+// RebuildProgress says how far a rebuild has come.
+type RebuildProgress struct {
+	// Sequence is the last fact folded again, of those up to Target.
+	Sequence uint64 `json:"sequence"`
+	Target   uint64 `json:"target"`
+	Events   uint64 `json:"events"`
+}
+
+// Comparison is the outcome of a rebuild.
+type Comparison struct {
+	Live    Tally `json:"live"`
+	Rebuilt Tally `json:"rebuilt"`
+	// Differences says in words where the two are not the same.
+	Differences []string `json:"differences"`
+	// Swapped says that the rebuilt projection is the live one now.
+	Swapped bool `json:"swapped"`
+	// From is the first fact that was read: 1, or behind the snapshot.
+	From uint64 `json:"from"`
+	// Events is how many events were counted on the way.
+	Events uint64        `json:"events"`
+	Took   time.Duration `json:"-"`
+	// Paused is how long the live projection stood still for the swap.
+	Paused time.Duration `json:"-"`
+}
+
+// Equal says that both projections hold the same bytes.
+func (c Comparison) Equal() bool { return len(c.Differences) == 0 }
+
+// ErrNoHistory: the log has been cut and there is no snapshot of what stood
+// before.
+var ErrNoHistory = errors.New("the log does not reach back to the first fact and there is no snapshot of what is missing; a rebuild would lose those records")
+
+// catchUpGap is how many facts the rebuild may be behind the live projection
+// when that is stopped for the swap; they take well under a second.
+const catchUpGap = 200
+
+// Rebuild folds the log once more into tables beside the live ones, compares
+// both at the same fact, and swaps the new ones in. Readers see one or the
+// other; only for the last stretch do new events wait to become visible. The
+// rebuilt projection is thrown away when it differs, unless cfg.Force.
+func Rebuild(ctx context.Context, live *Projector, cfg RebuildConfig) (result Comparison, err error) {
+	began := time.Now()
+	r := &rebuild{live: live, cfg: cfg}
+	if r.database, err = live.store.database(ctx); err != nil {
+		return Comparison{}, err
+	}
+	defer func() { err = errors.Join(err, r.discard(context.WithoutCancel(ctx))) }()
+	if err := r.prepare(ctx); err != nil {
+		return Comparison{}, fmt.Errorf("prepare the rebuild: %w", err)
+	}
+	if err := r.catchUp(ctx); err != nil {
+		return Comparison{}, fmt.Errorf("fold the log again: %w", err)
+	}
+	result, err = r.swap(ctx)
+	result.Took = time.Since(began)
+	return result, err
+}
+
+// rebuild is one rebuild under way.
+type rebuild struct {
+	live     *Projector
+	cfg      RebuildConfig
+	database string
+	conn     driver.Conn
+	next     *Projector
+	start    Checkpoint // of the snapshot, zero without one
+	from     uint64
+}
+
+// prepare makes the tables, filled from the snapshot if the log needs one.
+func (r *rebuild) prepare(ctx context.Context) error {
+	name := r.database + RebuildSuffix
+	exec := r.live.cfg.ClickHouse.Exec
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + quoteName(name) + " SYNC", "CREATE DATABASE " + quoteName(name)} {
+		if err := exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	var err error
+	if r.conn, err = r.cfg.Connect(name); err != nil {
+		return err
+	}
+	log, err := eventlog.Inspect(ctx, r.live.cfg.Log)
+	if err != nil {
+		return err
+	}
+	if log.First > 1 {
+		if err := r.restore(ctx, name); err != nil {
+			return err
+		}
+	}
+	r.next = &Projector{
+		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true},
+		store: NewStore(r.conn, r.live.cfg.Shard),
+	}
+	r.next.metrics = newMetrics(nil, func() float64 { return 0 })
+	if r.start, err = r.next.store.Checkpoint(ctx); err != nil {
+		return err
+	}
+	if r.start.Sequence+1 < log.First {
+		return ErrNoHistory
+	}
+	r.next.status.Store(&Status{Checkpoint: r.start})
+	r.from = max(r.start.Sequence+1, log.First)
+	return nil
+}
+
+// restore fills the tables from the snapshot.
+func (r *rebuild) restore(ctx context.Context, name string) error {
+	snapshot := r.database + SnapshotSuffix
+	var there uint64
+	row := r.conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
+	if err := row.Scan(&there); err != nil {
+		return fmt.Errorf("look for a snapshot: %w", err)
+	}
+	if there == 0 {
+		return ErrNoHistory
+	}
+	for _, table := range snapshotTables {
+		statement := "ALTER TABLE " + quoteName(name) + "." + table + " ATTACH PARTITION tuple() FROM " + quoteName(snapshot) + "." + table
+		if err := r.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// catchUp folds until the rebuild is close behind the live projection.
+func (r *rebuild) catchUp(ctx context.Context) error {
+	for {
+		cp, err := r.live.store.Checkpoint(ctx)
+		if err != nil {
+			return err
+		}
+		if cp.Sequence <= r.next.Status().Checkpoint.Sequence+catchUpGap {
+			return nil
+		}
+		if err := r.foldTo(ctx, cp.Sequence); err != nil {
+			return err
+		}
+	}
+}
+
+// progressPause is how often the caller hears about the progress.
+const progressPause = 200 * time.Millisecond
+
+func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
+	done := make(chan error, 1)
+	go func() { done <- r.next.FoldTo(ctx, target) }() // ends with ctx
+	tick := time.NewTicker(progressPause)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+		}
+		if r.cfg.Progress != nil {
+			cp := r.next.Status().Checkpoint
+			r.cfg.Progress(RebuildProgress{Sequence: cp.Sequence, Target: target, Events: cp.Events})
+		}
+	}
+}
+
+// swap stops the live projection, folds the rest, compares, and swaps.
+func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
+	stopped := time.Now()
+	running := r.live.running()
+	if err := r.live.Stop(ctx); err != nil {
+		return Comparison{}, err
+	}
+	if running {
+		defer r.live.Start()
+	}
+	cp, err := r.live.store.Checkpoint(ctx)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if err := r.foldTo(ctx, cp.Sequence); err != nil {
+		return Comparison{}, fmt.Errorf("fold the rest of the log: %w", err)
+	}
+	if result.Live, err = r.live.store.Tally(ctx); err != nil {
+		return Comparison{}, err
+	}
+	if result.Rebuilt, err = r.next.store.Tally(ctx); err != nil {
+		return Comparison{}, err
+	}
+	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
+	result.Differences = result.Live.differences(result.Rebuilt)
+	if result.Equal() || r.cfg.Force {
+		err = r.exchange(ctx)
+		result.Swapped = err == nil
+	}
+	result.Paused = time.Since(stopped)
+	return result, err
+}
+
+// exchange gives the rebuilt tables the names of the live ones. Records come
+// last: until then all that the others hold more or less is not shown.
+func (r *rebuild) exchange(ctx context.Context) error {
+	for _, table := range []string{"contexts", "hourly", "records"} {
+		statement := "EXCHANGE TABLES " + quoteName(r.database) + "." + table + " AND " + quoteName(r.database+RebuildSuffix) + "." + table
+		if err := r.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// discard takes the tables away that are not the live ones.
+func (r *rebuild) discard(ctx context.Context) error {
+	err := r.live.cfg.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS "+quoteName(r.database+RebuildSuffix)+" SYNC")
+	if r.conn != nil {
+		err = errors.Join(err, r.conn.Close())
+	}
+	return err
+}
+
+// running says whether the projector was started.
+func (p *Projector) running() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cancel != nil
+}

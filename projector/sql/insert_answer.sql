@@ -1,1 +1,0 @@
-INSERT INTO answers (sequence, shard, answer) VALUES ({sequence:UInt64}, {shard:UInt16}, {answer:String})

@@ -1,0 +1,1 @@
+INSERT INTO hourly (book, signature, id, hour, level, count, sequence)

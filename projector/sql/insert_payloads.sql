@@ -1,1 +1,0 @@
-INSERT INTO payloads (book, signature, id, payload)

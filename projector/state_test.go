@@ -1,0 +1,98 @@
+package projector_test
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
+)
+
+// read reads the whole projection of the database as its users see it.
+func (h *history) read(database string) state {
+	h.t.Helper()
+	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}}
+	ids := map[string]errata.Position{}
+	h.each(`SELECT book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview, exception_class,
+		request_uri, request_method, user_id, ip, status, regressed FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
+		var r errata.Record
+		var book, signature, level, status string
+		var id, version uint64
+		var ip netip.Addr
+		err := rows.Scan(&book, &signature, &id, &version, &r.Count, &r.FirstSeen, &r.LastSeen, &level, &r.File, &r.Line, &r.Message, &r.Class,
+			&r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed)
+		r.Book, _ = errata.ParseBook(book)
+		r.Level, _ = errata.ParseLevel(level)
+		r.Signature, r.ID, r.Version = errata.Signature([]byte(signature)), errata.Position(id), errata.Position(version)
+		r.FirstSeen, r.LastSeen, r.IP, r.Status = r.FirstSeen.UTC(), r.LastSeen.UTC(), ip.Unmap(), errata.Status(status)
+		key := modelKey(r.Book, r.Signature)
+		if _, twice := s.Records[key]; twice {
+			h.t.Errorf("two live rows of %s", key)
+		}
+		s.Records[key], ids[key] = r, r.ID
+		return err
+	})
+	h.each(`SELECT book, signature, id, payload FROM `+database+`.contexts FINAL`, func(rows driver.Rows) error {
+		var book, signature, payload string
+		var id uint64
+		err := rows.Scan(&book, &signature, &id, &payload)
+		b, _ := errata.ParseBook(book)
+		key := modelKey(b, errata.Signature([]byte(signature)))
+		if live, ok := ids[key]; ok && uint64(live) == id {
+			s.Payload[key] = payload
+		} else if payload != "" {
+			h.t.Errorf("the payload of a record that is gone is still there: %s %d %s", key, id, payload)
+		}
+		return err
+	})
+	h.each(`SELECT book, signature, id, hour, level, sum(count) FROM `+database+`.hourly WHERE book != 'checkpoint' GROUP BY ALL`, func(rows driver.Rows) error {
+		var book, signature, level string
+		var id, count uint64
+		var hour time.Time
+		err := rows.Scan(&book, &signature, &id, &hour, &level, &count)
+		b, _ := errata.ParseBook(book)
+		key := modelKey(b, errata.Signature([]byte(signature)))
+		if live, ok := ids[key]; ok && uint64(live) == id {
+			s.Hours[fmt.Sprintf("%s %d %d %s", key, id, hour.Unix()/3600, level)] = count
+		}
+		return err
+	})
+	return s
+}
+
+// each asks until ClickHouse answers: a test may just have killed it.
+func (h *history) each(query string, row func(driver.Rows) error) {
+	h.t.Helper()
+	rows, err := h.ClickHouse.Query(h.t.Context(), query)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// rebuild says how a rebuild beside the ledger's projection is made.
+func (l *ledger) rebuild() projector.RebuildConfig {
+	return projector.RebuildConfig{
+		Connect: func(database string) (driver.Conn, error) {
+			options := l.ClickHouseOptions()
+			options.Auth.Database = database
+			if err := migrations.ClickHouse(l.t.Context(), options); err != nil {
+				return nil, err
+			}
+			return clickhouse.Open(options)
+		},
+	}
+}

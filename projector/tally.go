@@ -1,0 +1,86 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+)
+
+var (
+	//go:embed sql/tally_records.sql
+	sqlTallyRecords string
+	//go:embed sql/tally_contexts.sql
+	sqlTallyContexts string
+	//go:embed sql/tally_hourly.sql
+	sqlTallyHourly string
+)
+
+// Tally is what stands in a projection, small enough to be compared: two
+// projections with the same tally hold the same bytes.
+type Tally struct {
+	// Checkpoint is the last fact that is in it.
+	Checkpoint uint64 `json:"checkpoint"`
+	// Records is the number of records and Count the sum of their counts.
+	Records uint64 `json:"records"`
+	Count   uint64 `json:"count"`
+	// Payloads is the number of payloads, Hours the sum of all hours.
+	Payloads uint64 `json:"payloads"`
+	Hours    uint64 `json:"hours"`
+	// The checksums are over every column of every row.
+	RecordsChecksum  Checksum `json:"records_checksum"`
+	PayloadsChecksum Checksum `json:"payloads_checksum"`
+	HoursChecksum    Checksum `json:"hours_checksum"`
+}
+
+// Checksum is shown as 16 hex digits: as a JSON number it would be rounded.
+type Checksum uint64
+
+// String is the checksum in hex.
+func (c Checksum) String() string { return fmt.Sprintf("%016x", uint64(c)) }
+
+// MarshalText makes the JSON text.
+func (c Checksum) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Tally counts what stands in the projection now.
+func (s *Store) Tally(ctx context.Context) (t Tally, err error) {
+	cp, err := s.Checkpoint(ctx)
+	if err != nil {
+		return Tally{}, err
+	}
+	t.Checkpoint = cp.Sequence
+	for _, part := range []struct {
+		query string
+		to    []any
+	}{
+		{sqlTallyRecords, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
+		{sqlTallyContexts, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
+		{sqlTallyHourly, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
+	} {
+		if err := s.conn.QueryRow(ctx, part.query).Scan(part.to...); err != nil {
+			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// differences names where two tallies differ.
+func (t Tally) differences(other Tally) (found []string) {
+	for _, part := range []struct {
+		name      string
+		here, ist any
+	}{
+		{"checkpoint", t.Checkpoint, other.Checkpoint},
+		{"records", t.Records, other.Records},
+		{"count", t.Count, other.Count},
+		{"payloads", t.Payloads, other.Payloads},
+		{"hours", t.Hours, other.Hours},
+		{"checksum of the records", t.RecordsChecksum, other.RecordsChecksum},
+		{"checksum of the payloads", t.PayloadsChecksum, other.PayloadsChecksum},
+		{"checksum of the hours", t.HoursChecksum, other.HoursChecksum},
+	} {
+		if part.here != part.ist {
+			found = append(found, fmt.Sprintf("%s: live %v, rebuilt %v", part.name, part.here, part.ist))
+		}
+	}
+	return found
+}

@@ -1,0 +1,130 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/failpoint"
+)
+
+var (
+	//go:embed sql/insert_records.sql
+	sqlInsertRecords string
+	//go:embed sql/insert_contexts.sql
+	sqlInsertContexts string
+)
+
+// commit is one step of the projection: one insert into the table records.
+type commit struct {
+	from, to Checkpoint
+	changes  []change
+	// command is the sequence of the command that is done with this step, 0 for none.
+	command uint64
+	answer  eventlog.Answer
+	// salt makes the token another one, see committer.write.
+	salt int
+}
+
+// token names the checkpoint that the commit follows: whoever else inserts
+// after the same checkpoint uses the same token, and only one insert counts.
+func (c *commit) token(shard uint16) string {
+	token := strconv.Itoa(int(shard)) + "@" + strconv.FormatUint(c.from.Row, 10)
+	if c.salt > 0 {
+		token += "#" + strconv.Itoa(c.salt)
+	}
+	return token
+}
+
+// write inserts the step: payloads first, which a repeat writes again the same,
+// then records, checkpoint and answer as one block whose token says which
+// checkpoint it follows. An error leaves the outcome open.
+func (s *Store) write(ctx context.Context, c *commit) error {
+	if err := s.writePayloads(ctx, c.changes); err != nil {
+		return fmt.Errorf("insert payloads: %w", err)
+	}
+	failpoint.Reach(failpoint.Payloads)
+	if err := s.writeRecords(ctx, c); err != nil {
+		return fmt.Errorf("insert records after checkpoint %d: %w", c.from.Row, err)
+	}
+	return nil
+}
+
+// once is a context in which an insert with the token happens at most once.
+func once(ctx context.Context, token string) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
+	}))
+}
+
+func (s *Store) writeRecords(ctx context.Context, c *commit) error {
+	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard)), sqlInsertRecords)
+	if err != nil {
+		return err
+	}
+	defer batch.Close()
+	rows := newRecordRows(2*len(c.changes) + 3)
+	for i := range c.changes {
+		if old := c.changes[i].old; old != nil {
+			rows.add(old, -1)
+		}
+		if now := c.changes[i].now; now != nil {
+			rows.add(now, 1)
+		}
+	}
+	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {
+		return err
+	}
+	if c.command != 0 {
+		rows.addAnswer(s.answerKey(c.command), c.command, c.answer)
+	}
+	if err := rows.appendTo(batch); err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	return batch.Send()
+}
+
+// writePayloads writes the contexts of new records, and empties those of
+// records that are gone, for which a merge then keeps the empty one. A command
+// that stands on the log will be carried out, so that its emptied payloads may
+// come before it.
+func (s *Store) writePayloads(ctx context.Context, changes []change) error {
+	var batch driver.Batch
+	add := func(r *errata.Record, payload []byte, gone uint8) error {
+		if batch == nil {
+			var err error
+			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil {
+				return err
+			}
+		}
+		return batch.Append(r.Book.String(), string(r.Signature[:]), uint64(r.ID), string(payload), gone)
+	}
+	defer func() {
+		if batch != nil {
+			_ = batch.Close() // sent, or in error already
+		}
+	}()
+	for i := range changes {
+		if c := &changes[i]; c.removed() {
+			if err := add(c.old, nil, 1); err != nil {
+				return err
+			}
+		}
+		if c := &changes[i]; c.created() {
+			if err := add(c.now, c.payload, 0); err != nil {
+				return err
+			}
+		}
+	}
+	if batch == nil {
+		return nil
+	}
+	return batch.Send()
+}
