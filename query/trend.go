@@ -1,0 +1,110 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Range is a stretch of time in equal steps, in UTC. It ends with the step that
+// now lies in.
+type Range struct {
+	// Name is the range as it was asked for, in its normal form.
+	Name     string
+	From, To time.Time // To is exclusive
+	// Step is an hour or a day.
+	Step time.Duration
+}
+
+const (
+	// DefaultRange is that of a trend when none is asked for.
+	DefaultRange = "24h"
+	// hourlyUpTo is the longest range that is shown by the hour: 168 steps.
+	hourlyUpTo = 7 * 24 * time.Hour
+	// maxRange is how long hours are kept.
+	maxRange = 400 * 24 * time.Hour
+	day      = 24 * time.Hour
+)
+
+// ParseRange reads a range such as 24h, 7d or 2w; "" is [DefaultRange]. Errors:
+// invalid_range.
+func ParseRange(text string, now time.Time) (Range, error) {
+	name := strings.ToLower(strings.TrimSpace(text))
+	if name == "" {
+		name = DefaultRange
+	}
+	length, ok := parseAge(name)
+	if !ok || strings.HasSuffix(name, "m") || length < time.Hour || length > maxRange {
+		err := errata.Errorf(errata.KindInvalidRange, "The range %q is not a number of hours, days or weeks up to 400 days, such as 24h, 7d or 12w.", short(text))
+		err.Details = map[string]any{"field": "range"}
+		return Range{}, err
+	}
+	r := Range{Name: name, Step: time.Hour}
+	if length > hourlyUpTo {
+		r.Step = day
+	}
+	r.To = now.UTC().Truncate(r.Step).Add(r.Step)
+	r.From = r.To.Add(-length)
+	return r, nil
+}
+
+// short keeps a value that is repeated in a message from filling it.
+func short(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// Trend is how often a problem occurred in each step of a range.
+type Trend struct {
+	Range
+	// Counts has one number for each step, the oldest first.
+	Counts []uint64
+	Total  uint64
+}
+
+// Trend reads the trend of a record: of the sightings since it came to be,
+// exact to the event. Errors: not_found, store_unavailable.
+func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over Range) (Trend, error) {
+	ctx, stop := bounded(ctx, r.patience)
+	defer stop()
+	trend, err := r.trend(ctx, book, signature, over)
+	if err != nil {
+		return Trend{}, explain(ctx, "read the trend of a record", err)
+	}
+	return trend, nil
+}
+
+func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.Signature, over Range) (Trend, error) {
+	record, err := r.record(ctx, book, signature)
+	if err != nil {
+		return Trend{}, err
+	}
+	q, err := build("trend.sql", statementData{}, nil, keySettings(),
+		bind("book", book.String()), bind("signature", signature.String()), bind("id", uint64(record.ID)),
+		bind("from", over.From.Unix()), bind("to", over.To.Unix()))
+	if err != nil {
+		return Trend{}, err
+	}
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return Trend{}, err
+	}
+	defer rows.Close()
+	trend := Trend{Range: over, Counts: make([]uint64, over.To.Sub(over.From)/over.Step)}
+	for rows.Next() {
+		var hour time.Time
+		var events uint64
+		if err := rows.Scan(&hour, &events); err != nil {
+			return Trend{}, fmt.Errorf("read an hour: %w", err)
+		}
+		trend.Counts[hour.Sub(over.From)/over.Step] += events
+		trend.Total += events
+	}
+	return trend, rows.Err()
+}
