@@ -25,7 +25,8 @@ const (
 	DefaultFailedAuthRate = 10
 )
 
-// Config is what the API needs. Required: Keys, Records, Health.
+// Config is what the API needs. Required: Keys, Records, Health,
+// LogSettings.
 type Config struct {
 	// Version is what the service calls itself, "" for "dev".
 	Version string
@@ -36,6 +37,11 @@ type Config struct {
 	Keys    Keys
 	Records Records
 	Health  Health
+	// LogSettings is what is recorded.
+	LogSettings LogSettings
+	// Debug says whether holders of admin keys are shown the causes of 5xx. It
+	// must not block; nil: never.
+	Debug func() bool
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.
@@ -112,6 +118,8 @@ func (c *Config) check() error {
 		return errors.New("Records is missing")
 	case c.Health == nil:
 		return errors.New("Health is missing")
+	case c.LogSettings == nil:
+		return errors.New("LogSettings is missing")
 	case c.KeyRate < 0:
 		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
 	case c.FailedAuthRate < 0:

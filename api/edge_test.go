@@ -234,12 +234,13 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Keys":           func(c *api.Config) { c.Keys = nil },
 		"Records":        func(c *api.Config) { c.Records = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
+		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },
 		"KeyRate":        func(c *api.Config) { c.KeyRate = -1 },
 		"FailedAuthRate": func(c *api.Config) { c.FailedAuthRate = -1 },
 		"PublicURL":      func(c *api.Config) { c.PublicURL = "errata.example" },
 		"TrustedProxies": func(c *api.Config) { c.TrustedProxies = []netip.Prefix{{}} },
 	} {
-		cfg := api.Config{Keys: b.keys, Records: b.records, Health: b.health}
+		cfg := api.Config{Keys: b.keys, Records: b.records, Health: b.health, LogSettings: b.logging}
 		if _, err := api.New(cfg); err != nil {
 			t.Fatalf("the least there can be: %v", err)
 		}
@@ -248,7 +249,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 			t.Errorf("%s: got %v, want an error that names it", field, err)
 		}
 	}
-	handler, err := api.New(api.Config{Keys: b.keys, Records: b.records, Health: b.health})
+	handler, err := api.New(api.Config{Keys: b.keys, Records: b.records, Health: b.health, LogSettings: b.logging})
 	if err != nil {
 		t.Fatal(err)
 	}

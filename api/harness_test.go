@@ -117,6 +117,7 @@ type bench struct {
 	clock   *clock
 	records *records
 	health  *health
+	logging *logSettings
 	log     *log
 }
 
@@ -134,12 +135,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 				return api.Detail{Record: errata.Record{Book: book, Signature: signature, Status: errata.StatusOpen}}, nil
 			},
 		},
-		health: &health{},
-		log:    &log{},
+		health:  &health{},
+		logging: &logSettings{now: api.Logging{ErrorLog: true}},
+		log:     &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
+		LogSettings: b.logging,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -79,5 +80,5 @@ func (s *service) panicked(caught any, route, requestID string) error {
 	}
 	s.Logger.Error("panic in a handler", slog.String("route", route), slog.String("request_id", requestID),
 		slog.Any("panic", caught), slog.String("stack", string(debug.Stack())))
-	return errata.Errorf(errata.KindInternal, "A handler panicked.")
+	return errata.Errorf(errata.KindInternal, "A handler panicked.").Because(fmt.Errorf("panic: %v", caught))
 }

@@ -8,9 +8,11 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 )
 
 // success is the envelope of an answer.
@@ -29,6 +31,8 @@ type failureBody struct {
 	Message   string      `json:"message"`
 	Details   any         `json:"details,omitempty"`
 	RequestID string      `json:"request_id"`
+	// Debug is the cause of a 5xx, for administrators who asked for it.
+	Debug string `json:"debug,omitempty"`
 }
 
 // respond writes a handler's answer.
@@ -83,12 +87,38 @@ func (c *call) fail(err error) {
 		c.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	envelope := failure{failureBody{Code: e.Kind, Message: e.Message, Details: e.Details, RequestID: c.requestID}}
+	if status >= http.StatusInternalServerError && c.mayDebug() {
+		envelope.Error.Debug = cause(err)
+	}
 	body, err := json.Marshal(envelope)
 	if err != nil { // details that cannot be encoded
 		envelope.Error.Details = nil
 		body, _ = json.Marshal(envelope)
 	}
 	c.write(status, body)
+}
+
+// mayDebug says whether the caller is shown causes: an admin key was let in,
+// and error_debug is on. Strangers never are, nor are keys of other kinds.
+func (c *call) mayDebug() bool {
+	return c.key.Kind == access.KindAdmin && c.service.Debug != nil && c.service.Debug()
+}
+
+// maxDebug bounds the cause in an answer: a database can answer with pages.
+const maxDebug = 4 << 10
+
+// cause is what lies behind the message of an error, "" when nothing does.
+func cause(err error) string {
+	if known, ok := err.(*errata.Error); ok && known.Kind.Status() != http.StatusInternalServerError {
+		if err = known.Err; err == nil {
+			return "" // the message says it all
+		}
+	}
+	text := err.Error()
+	if len(text) > maxDebug {
+		text = strings.ToValidUTF8(text[:maxDebug], "")
+	}
+	return text
 }
 
 // public is what callers may learn of err: the first *errata.Error in its

@@ -80,8 +80,8 @@ func (s *service) routes() []route {
 		s.later("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs),
 		s.later("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs),
 		s.later("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs),
-		s.later("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings),
-		s.later("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings),
+		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, s.readLogSettings),
+		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, s.updateLogSettings),
 	}
 }
 

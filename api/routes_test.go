@@ -59,8 +59,8 @@ var contract = []struct {
 	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs", false},
 	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs", false},
 	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs", false},
-	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings", false},
-	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings", false},
+	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings", true},
+	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings", true},
 }
 
 func TestContractStandsInTheTable(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/settings"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -27,6 +28,7 @@ type App struct {
 	keys      *access.Store
 	projector *projector.Projector
 	log       *watchedLog
+	settings  *settings.Store
 	server    *api.Server
 
 	welcome Welcome
@@ -67,6 +69,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"keys", a.openKeys},
 		{"projector", a.startProjector},
 		{"log", a.openLog},
+		{"settings", a.openSettings},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

@@ -63,6 +63,7 @@ func (a *App) handler() (http.Handler, error) {
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
+		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -74,14 +75,15 @@ func (a *App) handler() (http.Handler, error) {
 func (a *App) receivers() (api.Receivers, error) {
 	pipeline, err := ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:  ingest.Rules{InstallRoots: a.options.InstallRoots},
-		Logger: a.logger, Registerer: a.options.Registry,
+		Rules:    ingest.Rules{InstallRoots: a.options.InstallRoots},
+		Switches: a.switches,
+		Logger:   a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
 		return api.Receivers{}, err
 	}
 	cfg := door.Config{
-		Accepter: pipeline, Keyring: keyring{a.keys},
+		Accepter: pipeline, Keyring: keyring{a.keys}, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         body.NewBudget(body.DefaultBudget),
 		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,

@@ -95,6 +95,9 @@ type Receipt struct {
 	Accepted int
 	// Rejected lists those that are not and never will be, by index.
 	Rejected []Rejection
+	// Dropped counts the drafts that were taken and not kept, good or not,
+	// because recording is switched off.
+	Dropped int
 }
 
 // Rejection is a draft that was not taken, and why.

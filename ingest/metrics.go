@@ -17,7 +17,7 @@ func newMetrics(r prometheus.Registerer) (metrics, error) {
 		accepted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_events_accepted_total", Help: "Events on disk, by the way they came in."}, []string{"source"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "errata_events_dropped_total", Help: "Events not taken, by reason; their senders were told."}, []string{"reason"}),
+			Name: "errata_events_dropped_total", Help: "Events not kept, by reason; their senders were told."}, []string{"reason"}),
 	}
 	if r == nil {
 		return m, nil

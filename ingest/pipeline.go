@@ -25,17 +25,21 @@ type Config struct {
 	// Random gives ids to events that bring none; crypto/rand.Reader in the service.
 	Random io.Reader
 	Rules  Rules
-	Logger *slog.Logger
+	// Switches is asked for each request and must not block; nil: all of
+	// [DefaultSwitches].
+	Switches func() Switches
+	Logger   *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
 
 // Pipeline takes drafts the whole way onto the log. It is safe for concurrent use.
 type Pipeline struct {
-	log     Log
-	rules   Rules
-	logger  *slog.Logger
-	metrics metrics
+	log      Log
+	rules    Rules
+	switches func() Switches
+	logger   *slog.Logger
+	metrics  metrics
 
 	mu     sync.Mutex // guards random: few readers are made for many goroutines
 	random io.Reader
@@ -52,15 +56,24 @@ func New(cfg Config) (*Pipeline, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Switches == nil {
+		cfg.Switches = DefaultSwitches
+	}
 	metrics, err := newMetrics(cfg.Registerer)
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{log: cfg.Log, random: cfg.Random, rules: cfg.Rules, logger: cfg.Logger, metrics: metrics}, nil
+	return &Pipeline{
+		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, logger: cfg.Logger, metrics: metrics,
+	}, nil
 }
 
 // Accept implements [Accepter].
 func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Receipt, error) {
+	if !p.switches().ErrorLog {
+		p.metrics.dropped.WithLabelValues(switchedOff).Add(float64(len(drafts)))
+		return Receipt{Dropped: len(drafts)}, nil
+	}
 	var receipt Receipt
 	events := make([]errata.Event, 0, len(drafts))
 	sources := make([]string, 0, len(drafts))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
 )
 
@@ -33,9 +34,10 @@ func accept(w http.ResponseWriter, out outcome) {
 		Accepted int                  `json:"accepted"`
 		Rejected []describedRejection `json:"rejected"`
 	}
+	w.Header().Set(ingest.HeaderRecorded, strconv.Itoa(out.recorded))
 	write(w, http.StatusAccepted, struct {
 		Data data `json:"data"`
-	}{data{out.accepted, described(out.rejected)}})
+	}{data{out.recorded + out.dropped, described(out.rejected)}})
 }
 
 // refuse answers with the API's error envelope.

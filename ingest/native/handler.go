@@ -44,7 +44,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // outcome is what became of a request's events.
 type outcome struct {
-	accepted int
+	recorded int // on the log
+	dropped  int // taken and not kept
 	rejected []rejection
 }
 
@@ -63,6 +64,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 	if err != nil {
 		return outcome{}, err
 	}
+	if h.door.Switches().Development {
+		w.Header().Set(ingest.HeaderDevelopment, "1")
+	}
 	b, err := h.door.Open(w, r, maxOpen)
 	if err != nil {
 		return outcome{}, err
@@ -79,12 +83,12 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 		if err != nil {
 			return outcome{}, err
 		}
-		out.accepted = receipt.Accepted
+		out.recorded, out.dropped = receipt.Accepted, receipt.Dropped
 		for _, rejected := range receipt.Rejected {
 			out.rejected = append(out.rejected, rejection{batch.indexes[rejected.Index], rejected.Err})
 		}
 	}
-	if out.accepted == 0 {
+	if out.recorded+out.dropped == 0 {
 		return outcome{}, nothingTaken(out.rejected)
 	}
 	return out, nil

@@ -139,13 +139,14 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if err := found.read(buf.B, req.encoding); err != nil {
 		return partialSuccess{}, err
 	}
-	return h.accept(r, grant, found.drafts)
+	return h.accept(w, r, grant, found.drafts)
 }
 
 // accept stores the drafts, some at a time. When a later part fails the
 // exporter sends all again, and the first part is recognised by its ids.
-func (h *Handler) accept(r *http.Request, grant ingest.Grant, drafts []ingest.Draft) (partialSuccess, error) {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, drafts []ingest.Draft) (partialSuccess, error) {
 	var partial partialSuccess
+	var recorded, dropped int
 	for len(drafts) > 0 {
 		part := drafts[:min(len(drafts), ingest.MaxBatch)]
 		drafts = drafts[len(part):]
@@ -153,6 +154,8 @@ func (h *Handler) accept(r *http.Request, grant ingest.Grant, drafts []ingest.Dr
 		if err != nil {
 			return partialSuccess{}, err
 		}
+		recorded += receipt.Accepted
+		dropped += receipt.Dropped
 		for _, rejected := range receipt.Rejected {
 			if door.Passing(rejected.Err.Kind) {
 				return partialSuccess{}, rejected.Err
@@ -160,6 +163,9 @@ func (h *Handler) accept(r *http.Request, grant ingest.Grant, drafts []ingest.Dr
 			partial.rejected++
 			partial.message = rejected.Err.Message
 		}
+	}
+	if dropped > 0 {
+		w.Header().Set(ingest.HeaderRecorded, strconv.Itoa(recorded))
 	}
 	return partial, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
 )
 
@@ -56,6 +57,18 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 	header.Set("X-Sentry-Error", headerText(told.Message))
 	w.WriteHeader(told.Kind.Status())
 	_, _ = w.Write(detail(told))
+}
+
+// droppedPause is for how many seconds SDKs are asked to keep their errors
+// while recording is switched off. It saves their traffic, and it is how long
+// they may stay silent after it is switched on again.
+const droppedPause = "60"
+
+// sayDropped tells that events were taken and not kept. SDKs obey the limit on
+// a 200 too.
+func sayDropped(h http.Header, recorded int) {
+	h.Set(ingest.HeaderRecorded, strconv.Itoa(recorded))
+	h.Set("X-Sentry-Rate-Limits", droppedPause+":error;default;log_item:project:disabled")
 }
 
 // detail is the answer's body. A broken body gets its reason as a cause, as

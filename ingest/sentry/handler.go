@@ -101,17 +101,21 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", err
 	}
 	h.countLost(in.lost)
-	return in.firstID, h.accept(r, grant, in.drafts)
+	return in.firstID, h.accept(w, r, grant, in.drafts)
 }
 
 // accept stores the drafts. A request of which not one was taken has failed.
-func (h *Handler) accept(r *http.Request, grant ingest.Grant, drafts []ingest.Draft) error {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, drafts []ingest.Draft) error {
 	if len(drafts) == 0 {
 		return nil
 	}
 	receipt, err := h.door.Accept(r.Context(), grant, drafts)
 	if err != nil {
 		return err
+	}
+	if receipt.Dropped > 0 {
+		sayDropped(w.Header(), receipt.Accepted)
+		return nil
 	}
 	if receipt.Accepted == 0 && len(receipt.Rejected) == len(drafts) {
 		return receipt.Rejected[0].Err

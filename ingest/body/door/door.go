@@ -28,6 +28,9 @@ type Config struct {
 	Accepter ingest.Accepter
 	// Keyring knows the keys that may send.
 	Keyring ingest.Keyring
+	// Switches is asked for each request and must not block; nil: all of
+	// [ingest.DefaultSwitches].
+	Switches func() ingest.Switches
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Real-IP are
 	// believed; none by default.
 	TrustedProxies []netip.Prefix
@@ -67,6 +70,9 @@ func New(name string, cfg Config) (*Door, error) {
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = randomID
+	}
+	if cfg.Switches == nil {
+		cfg.Switches = ingest.DefaultSwitches
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

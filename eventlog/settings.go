@@ -1,0 +1,192 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Setting is one fact that a setting has a value now. The newest of a name is
+// in force.
+type Setting struct {
+	Name string
+	// Sequence is its place on the log.
+	Sequence uint64
+	Data     []byte
+	// By is who asked for it.
+	By errata.Actor
+
+	id string // of the message
+}
+
+// ErrSettingMoved: somebody else has set the setting since it was read. Read
+// it again and decide anew.
+var ErrSettingMoved = errors.New("the setting was set by somebody else meanwhile")
+
+// JetStream's error codes for a publish whose expectation does not hold, and
+// for a message that is not there.
+const (
+	codeWrongLastSequence         = 10071
+	codeWrongLastSequenceConstant = 10164
+	codeNoMessage                 = 10037
+)
+
+// settingTimeout bounds reading or writing a setting: a leader is elected in
+// less, and a person waits for the answer.
+const settingTimeout = 8 * time.Second
+
+// AppendSetting puts a new value of the setting on the log in the name of
+// [errata.ActorOf](ctx), provided that the newest one is still the one at
+// sequence after (0: there is none). It tries until the outcome is known.
+// Errors: ErrSettingMoved; log_full; log_unavailable when the outcome is not
+// known in time.
+func AppendSetting(ctx context.Context, log Log, name string, data []byte, after uint64) (sequence uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	msgID := nuid.Next()
+	subject := log.Prefix + subjectSettings + name
+	for try := 0; ; try++ {
+		msg := &nats.Msg{Subject: subject, Data: data, Header: actorHeader(ctx)}
+		ack, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if isMoved(err) {
+			// Perhaps by an earlier try of this very message, whose answer was
+			// lost. Exactly one message can stand next after the expected one.
+			next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
+			switch {
+			case getErr == nil && found && next.id == msgID:
+				return next.Sequence, nil
+			case getErr == nil && found:
+				return 0, ErrSettingMoved
+			}
+			// Somebody's message is on its way into a replicated log.
+		}
+		if pause(ctx, try) != nil {
+			return 0, &errata.Error{
+				Kind:       errata.KindLogUnavailable,
+				Message:    "the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
+				RetryAfter: retryLater, Err: fmt.Errorf("append setting %s: %w", name, err),
+			}
+		}
+	}
+}
+
+// isMoved says whether a publish failed because its expectation does not hold.
+func isMoved(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == codeWrongLastSequence || api.ErrorCode == codeWrongLastSequenceConstant)
+}
+
+// pause waits before the next try. It returns an error when ctx ends.
+func pause(ctx context.Context, try int) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
+		return nil
+	}
+}
+
+// LastSetting reads the newest fact of the setting; found is false when it was
+// never set. The stream's leader is asked, so that a value which any node has
+// written before is seen. Errors: log_unavailable.
+func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	for try := 0; ; try++ {
+		if s, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil {
+			return s, found, nil
+		}
+		if pause(ctx, try) != nil {
+			return Setting{}, false, &errata.Error{
+				Kind:       errata.KindLogUnavailable,
+				Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
+				RetryAfter: retryLater, Err: fmt.Errorf("read setting %s: %w", name, err),
+			}
+		}
+	}
+}
+
+// messageQuery is the body of a request for one message of a stream.
+type messageQuery struct {
+	Sequence uint64 `json:"seq,omitempty"`
+	LastFor  string `json:"last_by_subj,omitempty"`
+	NextFor  string `json:"next_by_subj,omitempty"`
+}
+
+// messageReply is its answer. Bytes are base64 in it.
+type messageReply struct {
+	Error *struct {
+		ErrorCode   int    `json:"err_code"`
+		Description string `json:"description"`
+	} `json:"error"`
+	Message *struct {
+		Subject  string `json:"subject"`
+		Sequence uint64 `json:"seq"`
+		Header   []byte `json:"hdrs"`
+		Data     []byte `json:"data"`
+	} `json:"message"`
+}
+
+// getMessage asks the leader of the stream once. The client library would ask
+// any replica, since the stream allows that, and one may be behind.
+func getMessage(ctx context.Context, log Log, query messageQuery) (s Setting, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	request, err := json.Marshal(query)
+	if err != nil {
+		return Setting{}, false, fmt.Errorf("encode a question to the log: %w", err)
+	}
+	answer, err := log.NATS.RequestWithContext(ctx, apiPrefix(log.JetStream.Options())+"STREAM.MSG.GET."+log.Stream, request)
+	if err != nil {
+		return Setting{}, false, fmt.Errorf("ask the log for a message: %w", err)
+	}
+	var reply messageReply
+	if err := json.Unmarshal(answer.Data, &reply); err != nil {
+		return Setting{}, false, fmt.Errorf("decode the log's answer: %w", err)
+	}
+	switch {
+	case reply.Error != nil && reply.Error.ErrorCode == codeNoMessage:
+		return Setting{}, false, nil
+	case reply.Error != nil:
+		return Setting{}, false, fmt.Errorf("ask the log for a message: %s (%d)", reply.Error.Description, reply.Error.ErrorCode)
+	case reply.Message == nil:
+		return Setting{}, false, errors.New("the log answered without a message")
+	}
+	m := reply.Message
+	s = Setting{Name: strings.TrimPrefix(m.Subject, log.Prefix+subjectSettings), Sequence: m.Sequence, Data: m.Data}
+	if len(m.Header) > 0 {
+		header, err := nats.DecodeHeadersMsg(m.Header)
+		if err != nil {
+			return Setting{}, false, fmt.Errorf("decode the header of fact %d: %w", m.Sequence, err)
+		}
+		s.By, s.id = actorIn(header), header.Get(jetstream.MsgIDHeader)
+	}
+	return s, true, nil
+}
+
+// apiPrefix is where the connection finds JetStream's API.
+func apiPrefix(o jetstream.JetStreamOptions) string {
+	switch {
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	default:
+		return jetstream.DefaultAPIPrefix
+	}
+}

@@ -1,0 +1,26 @@
+package ingest
+
+// Switches are what an administrator can switch while the service runs.
+type Switches struct {
+	// ErrorLog off: drafts are taken and dropped.
+	ErrorLog bool
+	// Development is told to senders that speak the native protocol.
+	Development bool
+}
+
+// DefaultSwitches are those of a service where nobody has switched anything.
+func DefaultSwitches() Switches { return Switches{ErrorLog: true} }
+
+// switchedOff is the reason under which drafts are counted that were dropped
+// because ErrorLog is off.
+const switchedOff = "switched_off"
+
+// Headers of the doors' answers.
+const (
+	// HeaderRecorded tells how many events of the request are on the log. The
+	// native door always sends it with a 2xx; the others when events were
+	// dropped, because their clients know only their protocol.
+	HeaderRecorded = "X-Errata-Recorded"
+	// HeaderDevelopment is "1" in native answers while Development is on.
+	HeaderDevelopment = "X-Errata-Development"
+)

@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// Snapshot is the value of every setting at one moment. It never changes.
+type Snapshot struct {
+	Logging Logging
+
+	// sequences are where on the log the values stand, by name; none for those
+	// that were never set.
+	sequences map[string]uint64
+}
+
+// setting is one setting with values of type T.
+type setting[T any] struct {
+	name string
+	// standard is in force until the setting is set.
+	standard T
+	// in is where a snapshot has the value.
+	in    func(*Snapshot) *T
+	equal func(a, b T) bool
+}
+
+// known are all settings, for what is done with each.
+var known = []interface {
+	title() string
+	// reset puts the standard value into the snapshot.
+	reset(*Snapshot)
+	// load puts the value of a fact into the snapshot.
+	load(into *Snapshot, data []byte) error
+}{logging}
+
+func (of setting[T]) title() string { return of.name }
+
+func (of setting[T]) reset(s *Snapshot) { *of.in(s) = of.standard }
+
+func (of setting[T]) load(into *Snapshot, data []byte) error {
+	value, err := of.decode(data)
+	if err == nil {
+		*of.in(into) = value
+	}
+	return err
+}
+
+// factVersion is the form of the facts. A field more is no new version: what
+// an old fact does not have keeps its standard value.
+const factVersion = 1
+
+// fact is what stands on the log.
+type fact[T any] struct {
+	Version int `json:"v"`
+	// Before is what After replaced, for the audit trail.
+	Before T `json:"before"`
+	After  T `json:"after"`
+}
+
+func (of setting[T]) encode(before, after T) ([]byte, error) {
+	data, err := json.Marshal(fact[T]{factVersion, before, after})
+	if err != nil {
+		return nil, fmt.Errorf("encode setting %s: %w", of.name, err)
+	}
+	return data, nil
+}
+
+func (of setting[T]) decode(data []byte) (value T, err error) {
+	f := fact[T]{After: of.standard}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return value, fmt.Errorf("decode setting %s: %w", of.name, err)
+	}
+	if f.Version != factVersion {
+		return value, fmt.Errorf("setting %s was written in form %d and this version of Errata knows %d; run the newest version on all nodes",
+			of.name, f.Version, factVersion)
+	}
+	return f.After, nil
+}
+
+// read is the newest value by the log's leader, and its sequence, 0 when it
+// was never set.
+func read[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequence uint64, err error) {
+	newest, found, err := eventlog.LastSetting(ctx, s.log, of.name)
+	if err != nil {
+		return value, 0, err
+	}
+	if !found {
+		return of.standard, 0, nil
+	}
+	if value, err = of.decode(newest.Data); err != nil {
+		return value, 0, fmt.Errorf("read the fact at %d: %w", newest.Sequence, err)
+	}
+	s.apply(newest)
+	return value, newest.Sequence, nil
+}
+
+func update[T any](ctx context.Context, s *Store, of setting[T], change func(T) (T, error)) (value T, err error) {
+	for {
+		before, at, err := read(ctx, s, of)
+		if err != nil {
+			return value, err
+		}
+		after, err := change(before)
+		if err != nil {
+			return value, err
+		}
+		if of.equal(before, after) {
+			return before, nil
+		}
+		data, err := of.encode(before, after)
+		if err != nil {
+			return value, err
+		}
+		sequence, err := eventlog.AppendSetting(ctx, s.log, of.name, data, at)
+		if errors.Is(err, eventlog.ErrSettingMoved) {
+			continue // somebody got ahead, so that all together get on
+		}
+		if err != nil {
+			return value, err
+		}
+		s.apply(eventlog.Setting{Name: of.name, Sequence: sequence, Data: data})
+		return after, nil
+	}
+}
+
+// apply puts the fact in force unless a newer one is. It may be called by many
+// goroutines at once.
+func (s *Store) apply(f eventlog.Setting) {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	old := s.current.Load()
+	if f.Sequence <= old.sequences[f.Name] {
+		return
+	}
+	for _, of := range known {
+		if of.title() != f.Name {
+			continue
+		}
+		next := *old
+		next.sequences = maps.Clone(old.sequences)
+		next.sequences[f.Name] = f.Sequence
+		if err := of.load(&next, f.Data); err != nil {
+			s.logger.Error("a setting cannot be read; the value before stays in force", "sequence", f.Sequence, "error", err)
+		}
+		s.current.Store(&next)
+	}
+}

@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// Config is what a [Store] needs.
+type Config struct {
+	// Log is where the settings stand. Required.
+	Log eventlog.Log
+	// Logger gets what the operator should know, nil for nothing.
+	Logger *slog.Logger
+}
+
+// Store reads and writes settings and keeps a copy of all of them in memory.
+// All methods may be called at once from many goroutines.
+type Store struct {
+	log    eventlog.Log
+	logger *slog.Logger
+
+	current  atomic.Pointer[Snapshot]
+	applying sync.Mutex // held by whoever replaces current
+
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// followAgain is the pause before a lost log is followed anew. It is short of
+// the second within which a change must be seen everywhere.
+const followAgain = 250 * time.Millisecond
+
+// Open reads all settings and follows the log until [Store.Close]. ctx bounds
+// the first read only.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Log.NATS == nil || cfg.Log.JetStream == nil || cfg.Log.Stream == "" {
+		return nil, errors.New("settings: Log is missing")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{log: cfg.Log, logger: cfg.Logger}
+	first := &Snapshot{sequences: map[string]uint64{}}
+	for _, of := range known {
+		of.reset(first)
+	}
+	s.current.Store(first)
+	for _, of := range known {
+		newest, found, err := eventlog.LastSetting(ctx, s.log, of.title())
+		if err != nil {
+			return nil, fmt.Errorf("read the settings: %w", err)
+		}
+		if found {
+			s.apply(newest)
+		}
+	}
+	life, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.ended.Go(func() { s.follow(life) }) // ends with Close
+	return s, nil
+}
+
+// Snapshot is what is in force, as far as this node has heard: at most a
+// second old while the log answers, the last copy while it does not. It never
+// blocks.
+func (s *Store) Snapshot() *Snapshot { return s.current.Load() }
+
+// Close stops following the log. The last copy stays in force. It may be
+// called more than once.
+func (s *Store) Close() {
+	s.stop()
+	s.ended.Wait()
+}
+
+// follow keeps the snapshot current until ctx ends.
+func (s *Store) follow(ctx context.Context) {
+	var told time.Time // when the operator was last told
+	for {
+		err := eventlog.FollowSettings(ctx, s.log, s.apply)
+		if ctx.Err() != nil {
+			return
+		}
+		if now := time.Now(); now.Sub(told) > tellAgain {
+			told = now
+			s.logger.Warn("settings cannot be followed; the last copy stays in force", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followAgain):
+		}
+	}
+}
+
+// tellAgain keeps an outage from filling the operator's log.
+const tellAgain = time.Minute
