@@ -2,6 +2,8 @@ package errata
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,22 @@ const (
 
 // Statuses are all statuses, in the order they are shown.
 var Statuses = []Status{StatusOpen, StatusResolved, StatusMuted}
+
+// statusAliases are other trackers' words for our statuses.
+var statusAliases = map[string]Status{
+	"new": StatusOpen, "unresolved": StatusOpen, "active": StatusOpen,
+	"ignored": StatusMuted, "archived": StatusMuted, "snoozed": StatusMuted,
+}
+
+// ParseStatus reads a status, or another tracker's word for it, in any case.
+func ParseStatus(name string) (Status, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if slices.Contains(Statuses, Status(name)) {
+		return Status(name), true
+	}
+	status, ok := statusAliases[name]
+	return status, ok
+}
 
 // Record is one problem: all sightings of one signature in one book since the
 // record came to be. Everything but Count, LastSeen, FirstSeen, Version and

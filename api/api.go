@@ -36,12 +36,15 @@ type Config struct {
 
 	Keys    Keys
 	Records Records
+	Changes Changes
 	Health  Health
 	// LogSettings is what is recorded.
 	LogSettings LogSettings
 	// Debug says whether holders of admin keys are shown the causes of 5xx. It
 	// must not block; nil: never.
 	Debug func() bool
+	// Requests remembers the answers to requests with an Idempotency-Key.
+	Requests Requests
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.
@@ -116,6 +119,10 @@ func (c *Config) check() error {
 		return errors.New("Keys is missing")
 	case c.Records == nil:
 		return errors.New("Records is missing")
+	case c.Changes == nil:
+		return errors.New("Changes is missing")
+	case c.Requests == nil:
+		return errors.New("Requests is missing")
 	case c.Health == nil:
 		return errors.New("Health is missing")
 	case c.LogSettings == nil:

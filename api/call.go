@@ -31,6 +31,8 @@ type answer struct {
 	meta   any
 	// raw answers in another format than ours; then the rest is not used.
 	raw http.Handler
+	// encoded is the whole body where it has been made before.
+	encoded []byte
 }
 
 // serve is the way of every API request: prepare, admit, handle, respond, log.
@@ -46,7 +48,7 @@ func (s *service) serve(r route) gin.HandlerFunc {
 			return
 		}
 		c.Request = c.Request.WithContext(errata.WithActor(c.Request.Context(), c.actor(r)))
-		a, err := r.handle(c)
+		a, err := s.once(c, r)
 		if err != nil {
 			c.fail(err)
 			return

@@ -230,9 +230,14 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
+	least := api.Config{
+		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Health: b.health, LogSettings: b.logging,
+	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
 		"Records":        func(c *api.Config) { c.Records = nil },
+		"Changes":        func(c *api.Config) { c.Changes = nil },
+		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },
 		"KeyRate":        func(c *api.Config) { c.KeyRate = -1 },
@@ -240,7 +245,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"PublicURL":      func(c *api.Config) { c.PublicURL = "errata.example" },
 		"TrustedProxies": func(c *api.Config) { c.TrustedProxies = []netip.Prefix{{}} },
 	} {
-		cfg := api.Config{Keys: b.keys, Records: b.records, Health: b.health, LogSettings: b.logging}
+		cfg := least
 		if _, err := api.New(cfg); err != nil {
 			t.Fatalf("the least there can be: %v", err)
 		}
@@ -249,7 +254,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 			t.Errorf("%s: got %v, want an error that names it", field, err)
 		}
 	}
-	handler, err := api.New(api.Config{Keys: b.keys, Records: b.records, Health: b.health, LogSettings: b.logging})
+	handler, err := api.New(least)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,7 @@ func (c *clock) Move(d time.Duration) {
 type records struct {
 	list   func(ctx context.Context, query url.Values) (api.Page, error)
 	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error)
+	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error)
 }
 
 func (r *records) List(ctx context.Context, query url.Values) (api.Page, error) {
@@ -65,6 +66,71 @@ func (r *records) List(ctx context.Context, query url.Values) (api.Page, error) 
 
 func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
 	return r.detail(ctx, book, signature)
+}
+
+func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error) {
+	return r.trend(ctx, book, signature, over)
+}
+
+// changes remembers what was asked, and answers with its fields.
+type changes struct {
+	mu         sync.Mutex
+	signatures []errata.Signature
+	before     time.Time
+	status     errata.Status
+	calls      int
+	answer     api.Changed
+	err        error
+}
+
+func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (api.Changed, error) {
+	return c.note(signatures, time.Time{}, "")
+}
+
+func (c *changes) Cleanup(_ context.Context, before time.Time) (api.Changed, error) {
+	return c.note(nil, before, "")
+}
+
+func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (api.Changed, error) {
+	return c.note(signatures, time.Time{}, status)
+}
+
+func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (api.Changed, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.signatures, c.before, c.status = signatures, before, status
+	c.calls++
+	return c.answer, c.err
+}
+
+// requests keeps answers in memory.
+type requests struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (r *requests) Claim(_ context.Context, id string) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, there := r.kept[id]
+	if there && kept == nil {
+		return nil, errata.Errorf(errata.KindAlreadyRunning, "It is running.")
+	}
+	if !there {
+		r.kept[id] = nil
+	}
+	return kept, nil
+}
+
+func (r *requests) Finish(_ context.Context, id string, outcome []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if outcome == nil {
+		delete(r.kept, id)
+	} else {
+		r.kept[id] = outcome
+	}
+	return nil
 }
 
 // health answers with its fields.
@@ -116,6 +182,8 @@ type bench struct {
 	keys    *access.Store
 	clock   *clock
 	records *records
+	changes *changes
+	kept    *requests
 	health  *health
 	logging *logSettings
 	log     *log
@@ -134,7 +202,12 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
 				return api.Detail{Record: errata.Record{Book: book, Signature: signature, Status: errata.StatusOpen}}, nil
 			},
+			trend: func(context.Context, errata.Book, errata.Signature, string) (api.Trend, error) {
+				return api.Trend{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour, Counts: []uint64{3}, Total: 3}, nil
+			},
 		},
+		changes: &changes{},
+		kept:    &requests{kept: map[string][]byte{}},
 		health:  &health{},
 		logging: &logSettings{now: api.Logging{ErrorLog: true}},
 		log:     &log{},
@@ -142,7 +215,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging,
+		LogSettings: b.logging, Changes: b.changes, Requests: b.kept,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),

@@ -16,6 +16,9 @@ type Records interface {
 	// Detail finds one record with the context of its first sighting. Errors:
 	// not_found, store_unavailable.
 	Detail(ctx context.Context, book errata.Book, signature errata.Signature) (Detail, error)
+	// Trend reads how often a record was seen over a range such as 24h; "" is
+	// the default. Errors: invalid_range, not_found, store_unavailable.
+	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (Trend, error)
 }
 
 // Page is one page of a list.
@@ -87,16 +90,9 @@ func (s *service) listErrors(c *call) (answer, error) {
 
 // getError is B2.
 func (s *service) getError(c *call) (answer, error) {
-	signature, err := errata.ParseSignature(c.Param("signature"))
+	book, signature, err := c.record()
 	if err != nil {
-		return answer{}, errata.Errorf(errata.KindSignatureRequired, "A signature is 32 hex digits, as the list shows it.")
-	}
-	book := errata.BookSystem
-	if name := c.Query("type"); name != "" {
-		var known bool
-		if book, known = errata.ParseBook(name); !known {
-			return answer{}, errata.Errorf(errata.KindInvalidType, "The type is system or database.")
-		}
+		return answer{}, err
 	}
 	detail, err := s.Records.Detail(c.Request.Context(), book, signature)
 	if err != nil {

@@ -41,17 +41,23 @@ func (c *call) respond(a answer) {
 		a.raw.ServeHTTP(c.Writer, c.Request)
 		return
 	}
-	if a.status == 0 {
-		a.status = http.StatusOK
-	}
-	// Encoded whole before the first byte leaves: what cannot be encoded is an
-	// error and not half an answer.
-	body, err := json.Marshal(success{a.data, a.meta})
-	if err != nil {
+	if err := a.encode(); err != nil {
 		c.fail(err)
 		return
 	}
-	c.write(a.status, body)
+	c.write(a.status, a.encoded)
+}
+
+// encode makes the body whole before the first byte leaves: what cannot be
+// encoded is an error and not half an answer.
+func (a *answer) encode() (err error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	if a.encoded == nil {
+		a.encoded, err = json.Marshal(success{a.data, a.meta})
+	}
+	return err
 }
 
 const (

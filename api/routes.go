@@ -77,8 +77,10 @@ func (s *service) routes() []route {
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
-		s.later("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs),
-		s.later("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs),
+		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
+		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
+		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
 		s.later("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs),
 		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, s.readLogSettings),
 		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, s.updateLogSettings),

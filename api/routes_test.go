@@ -56,8 +56,8 @@ var contract = []struct {
 	{"A7", "PUT", "/api/v1/admin/settings/security/ip-verification", "Settings/UpdateIpVerification", false},
 	{"B1", "GET", "/api/v1/admin/tools/logs/errors", "Tools/GetErrorLogs", true},
 	{"B2", "GET", "/api/v1/admin/tools/logs/errors/:signature", "Tools/GetErrorLog", true},
-	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs", false},
-	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs", false},
+	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs", true},
+	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs", true},
 	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs", false},
 	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings", true},
 	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings", true},
@@ -93,6 +93,10 @@ func TestContractStandsInTheTable(t *testing.T) {
 var reached = map[string]int{
 	"POST /api/v1/admin/keys":       http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id": http.StatusNotFound,
+	// Without a body:
+	"DELETE /api/v1/admin/tools/logs/errors":       http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/tools/logs/errors/cleanup": http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/tools/logs/errors/status":  http.StatusUnprocessableEntity,
 }
 
 func target(r api.Route) string {

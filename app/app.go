@@ -27,7 +27,9 @@ type App struct {
 	engines   *engine.Engines
 	keys      *access.Store
 	projector *projector.Projector
+	commander *eventlog.Commander
 	log       *watchedLog
+	requests  requests
 	settings  *settings.Store
 	server    *api.Server
 
@@ -68,6 +70,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
 		{"projector", a.startProjector},
+		{"commander", a.openCommander},
+		{"requests", a.openRequests},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
 		{"server", a.listen},

@@ -39,3 +39,16 @@ func (r records) Detail(ctx context.Context, book errata.Book, signature errata.
 	}
 	return api.Detail{Record: record, Payload: payload}, nil
 }
+
+// Trend reads how often a record was seen over a range.
+func (r records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error) {
+	steps, err := query.ParseRange(over, r.now())
+	if err != nil {
+		return api.Trend{}, err
+	}
+	trend, err := r.reader.Trend(ctx, book, signature, steps)
+	if err != nil {
+		return api.Trend{}, err
+	}
+	return api.Trend{Name: trend.Name, From: trend.From, To: trend.To, Step: trend.Step, Counts: trend.Counts, Total: trend.Total}, nil
+}

@@ -86,7 +86,7 @@ func (l *ledger) append(events ...errata.Event) {
 // barrier returns when everything appended before is visible.
 func (l *ledger) barrier() {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), 2*time.Minute)
 	defer cancel()
 	answer, err := l.commander.Do(ctx, eventlog.CommandBarrier, nil)
 	if err != nil {

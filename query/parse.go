@@ -33,7 +33,7 @@ func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 	f.Search = p.text("search")
 	f.Books = list(&p, "types", errata.KindInvalidType, errata.ParseBook, names(errata.Books))
 	f.Levels = list(&p, "levels", errata.KindInvalidLevel, errata.ParseLevel, errata.Levels)
-	f.Statuses = list(&p, "status", errata.KindInvalidStatus, parseStatus, texts(errata.Statuses))
+	f.Statuses = list(&p, "status", errata.KindInvalidStatus, errata.ParseStatus, texts(errata.Statuses))
 	f.Signature = p.signature()
 	f.File = p.text("file")
 	f.Class = p.text("exception_class")
@@ -225,21 +225,6 @@ func oneOf[T ~string](p *parser, name string, kind errata.Kind, allowed []T) T {
 		p.fail(errata.Errorf(kind, "%s %s is none of %s.", name, shown(text), strings.Join(texts(allowed), ", ")))
 	}
 	return T(text)
-}
-
-// statusAliases are other trackers' words for our statuses.
-var statusAliases = map[string]errata.Status{
-	"new": errata.StatusOpen, "unresolved": errata.StatusOpen, "active": errata.StatusOpen,
-	"ignored": errata.StatusMuted, "archived": errata.StatusMuted, "snoozed": errata.StatusMuted,
-}
-
-func parseStatus(name string) (errata.Status, bool) {
-	name = strings.ToLower(name)
-	if slices.Contains(errata.Statuses, errata.Status(name)) {
-		return errata.Status(name), true
-	}
-	status, ok := statusAliases[name]
-	return status, ok
 }
 
 // shown is the refused value as its error repeats it.

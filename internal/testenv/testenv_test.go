@@ -17,13 +17,13 @@ func TestTwoTestsShareNothing(t *testing.T) {
 	if a.Database == b.Database || a.Namespace == b.Namespace || a.Dir == b.Dir {
 		t.Fatalf("two tests got the same: %q %q, %q %q, %q %q", a.Database, b.Database, a.Namespace, b.Namespace, a.Dir, b.Dir)
 	}
-	if err := a.ClickHouse.Exec(ctx, "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err != nil {
+	if err := a.ClickHouse.Exec(ctx, "INSERT INTO contexts (book, signature, id, payload, gone) VALUES (1, '', 1, '', 0)"); err != nil {
 		t.Fatal(err)
 	}
-	if got := answers(t, a); got != 1 {
+	if got := contexts(t, a); got != 1 {
 		t.Errorf("the test that inserted sees %d rows, want 1", got)
 	}
-	if got := answers(t, b); got != 0 {
+	if got := contexts(t, b); got != 0 {
 		t.Errorf("the other test sees %d rows, want 0", got)
 	}
 	publish(t, a)
@@ -37,11 +37,11 @@ func TestTwoTestsShareNothing(t *testing.T) {
 
 func TestReadOnlyClickHouseChangesNothing(t *testing.T) {
 	env := testenv.New(t)
-	if err := env.ReadOnlyClickHouse.Exec(t.Context(), "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err == nil {
+	if err := env.ReadOnlyClickHouse.Exec(t.Context(), "INSERT INTO contexts (book, signature, id, payload, gone) VALUES (1, '', 1, '', 0)"); err == nil {
 		t.Error("an insert through the read-only connection was accepted")
 	}
 	var rows uint64
-	if err := env.ReadOnlyClickHouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&rows); err != nil || rows != 0 {
+	if err := env.ReadOnlyClickHouse.QueryRow(t.Context(), "SELECT count() FROM contexts").Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("the read-only connection read %d rows, error %v; want 0 rows", rows, err)
 	}
 }
@@ -52,13 +52,13 @@ func TestFaultsKeepTheData(t *testing.T) {
 		// reason: servers that are not ours cannot be killed; the embedded run has this test
 		t.Skip("the engines are external")
 	}
-	if err := env.ClickHouse.Exec(t.Context(), "INSERT INTO answers (sequence, shard, answer) VALUES (1, 0, 'a')"); err != nil {
+	if err := env.ClickHouse.Exec(t.Context(), "INSERT INTO contexts (book, signature, id, payload, gone) VALUES (1, '', 1, '', 0)"); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, env)
 
 	env.KillClickHouse()
-	if got := answers(t, env); got != 1 {
+	if got := contexts(t, env); got != 1 {
 		t.Errorf("after kill -9 ClickHouse has %d rows, want 1", got)
 	}
 	env.RestartNATS()
@@ -68,9 +68,9 @@ func TestFaultsKeepTheData(t *testing.T) {
 	}
 }
 
-func answers(t *testing.T, env *testenv.Env) (rows uint64) {
+func contexts(t *testing.T, env *testenv.Env) (rows uint64) {
 	t.Helper()
-	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&rows); err != nil {
+	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM contexts").Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
 	return rows

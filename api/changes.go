@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Changes are what administrators do to records. Each returns when it is
+// visible on every node, and says how many records it met. Errors: log_full,
+// log_unavailable when it did not happen, or nobody knows; store_unavailable
+// when it is certain to happen and not yet visible.
+type Changes interface {
+	// Delete removes the records of the signatures, in both books.
+	Delete(ctx context.Context, signatures []errata.Signature) (Changed, error)
+	// Cleanup removes the records last seen at before or earlier.
+	Cleanup(ctx context.Context, before time.Time) (Changed, error)
+	// Move gives the records of the signatures a status.
+	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (Changed, error)
+}
+
+// Changed counts records by their book.
+type Changed struct {
+	System   uint64 `json:"system"`
+	Database uint64 `json:"database"`
+}
+
+func (c Changed) total() uint64 { return c.System + c.Database }
+
+const (
+	// maxSignatures bounds one request: what a person selects on a page, a
+	// hundred times over, and a command that the projection takes in its stride.
+	maxSignatures = 1000
+	// changeTimeout is how long a change may take to become visible before the
+	// caller is told to look later; it stays below the server's write timeout.
+	changeTimeout = 100 * time.Second
+)
+
+// deleteErrors is B3.
+func (s *service) deleteErrors(c *call) (answer, error) {
+	var body struct {
+		Signatures []string `json:"signatures"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	signatures, err := signaturesOf(body.Signatures)
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
+	defer cancel()
+	changed, err := s.Changes.Delete(ctx, signatures)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"deleted": true, "count": changed.total()}}, nil
+}
+
+// moveErrors gives records a status.
+func (s *service) moveErrors(c *call) (answer, error) {
+	var body struct {
+		Signatures []string `json:"signatures"`
+		Status     string   `json:"status"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	signatures, err := signaturesOf(body.Signatures)
+	if err != nil {
+		return answer{}, err
+	}
+	status, known := errata.ParseStatus(body.Status)
+	if !known {
+		err := errata.Errorf(errata.KindInvalidStatus, "The status is open, resolved or muted.")
+		err.Details = map[string]any{"field": "status", "allowed": errata.Statuses}
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
+	defer cancel()
+	changed, err := s.Changes.Move(ctx, signatures, status)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"updated": true, "status": status, "count": changed.total()}}, nil
+}
+
+// signaturesOf are the valid signatures among the texts, each once. Invalid
+// ones are skipped as long as one is valid.
+func signaturesOf(texts []string) ([]errata.Signature, error) {
+	if len(texts) > maxSignatures {
+		err := errata.Errorf(errata.KindTooManySignatures, "One request takes at most %d signatures, this one has %d; send several requests.", maxSignatures, len(texts))
+		err.Details = map[string]any{"field": "signatures", "maximum": maxSignatures}
+		return nil, err
+	}
+	seen := make(map[errata.Signature]bool, len(texts))
+	signatures := make([]errata.Signature, 0, len(texts))
+	for _, text := range texts {
+		signature, err := errata.ParseSignature(text)
+		if err != nil || seen[signature] {
+			continue
+		}
+		seen[signature] = true
+		signatures = append(signatures, signature)
+	}
+	if len(signatures) == 0 {
+		err := errata.Errorf(errata.KindSignatureRequired, "Send signatures, an array with at least one signature: 32 hex digits, as the list shows it.")
+		err.Details = map[string]any{"field": "signatures"}
+		return nil, err
+	}
+	return signatures, nil
+}
+
+// cleanupErrors is B4.
+func (s *service) cleanupErrors(c *call) (answer, error) {
+	var body struct {
+		Before string `json:"before"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	before, echo, err := cutOff(body.Before)
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
+	defer cancel()
+	deleted, err := s.Changes.Cleanup(ctx, before)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"cleared": true, "before": echo, "deleted": deleted}}, nil
+}
+
+// cutOff reads the date of a cleanup: the last millisecond that it takes, and
+// the date in its normal form. A day is taken whole, in UTC.
+func cutOff(text string) (before time.Time, echo string, err error) {
+	text = strings.TrimSpace(text)
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1).Add(-time.Millisecond), day.Format(time.DateOnly), nil
+	}
+	if at, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
+		at = at.UTC().Truncate(time.Millisecond)
+		return at, strings.Trim(at.Format(instantFormat), `"`), nil
+	}
+	refused := errata.Errorf(errata.KindInvalidDate, "Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.")
+	refused.Details = map[string]any{"field": "before"}
+	return time.Time{}, "", refused
+}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Requests remembers for a day what was answered to a request that came with an
+// Idempotency-Key. It is shared by all nodes.
+type Requests interface {
+	// Claim takes the id for a request that is about to be carried out, for a
+	// few minutes. When the request was carried out before, it returns what
+	// Finish stored. Errors: already_running while another one holds the id,
+	// log_unavailable.
+	Claim(ctx context.Context, id string) (stored []byte, err error)
+	// Finish stores the outcome, nil gives the id free.
+	Finish(ctx context.Context, id string, outcome []byte) error
+}
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	// replayedHeader marks an answer that was given before.
+	replayedHeader = "Idempotency-Replayed"
+	// The length of an Idempotency-Key: shorter ones collide, longer ones are
+	// a mistake.
+	minIdempotencyKey, maxIdempotencyKey = 8, 191
+)
+
+// outcome is a stored answer. The body is sealed with the caller's own key: the
+// answer to a new API key is that key, and nothing here may be able to read it.
+type outcome struct {
+	Status  int    `json:"status"`
+	Request string `json:"request"` // hash of method, path and body
+	Sealed  []byte `json:"sealed"`
+}
+
+// once carries the request out, or answers as it was answered before when it
+// came with an Idempotency-Key.
+func (s *service) once(c *call, r route) (answer, error) {
+	key := c.GetHeader(idempotencyHeader)
+	if key == "" || r.Method != http.MethodPost || r.Admission != AdmitByScope {
+		return r.handle(c)
+	}
+	if len(key) < minIdempotencyKey || len(key) > maxIdempotencyKey {
+		return answer{}, errata.Errorf(errata.KindInvalidIdempotencyKey, "An Idempotency-Key has %d to %d characters, such as a UUID.", minIdempotencyKey, maxIdempotencyKey)
+	}
+	request, err := c.fingerprint()
+	if err != nil {
+		return answer{}, err
+	}
+	id := hexSum(c.key.ID, key)
+	stored, err := s.Requests.Claim(c.Request.Context(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	seal := sealer(bearer(c), key)
+	if stored != nil {
+		return c.replay(stored, request, seal)
+	}
+	a, err := r.handle(c)
+	return a, errors.Join(err, s.remember(c, id, request, seal, &a, err))
+}
+
+// remember stores the answer, or gives the id free when there is none to
+// store: what failed may be tried again.
+func (s *service) remember(c *call, id, request string, seal cipher.AEAD, a *answer, failed error) error {
+	ctx := context.WithoutCancel(c.Request.Context()) // it was carried out, whoever still listens
+	if failed == nil {
+		failed = a.encode()
+	}
+	if failed != nil {
+		if err := s.Requests.Finish(ctx, id, nil); err != nil {
+			s.Logger.WarnContext(ctx, "an Idempotency-Key could not be given free", "request_id", c.requestID, "error", err)
+		}
+		return nil
+	}
+	nonce := make([]byte, seal.NonceSize())
+	if _, err := io.ReadFull(s.Random, nonce); err != nil {
+		return fmt.Errorf("make a nonce: %w", err)
+	}
+	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nonce, nonce, a.encoded, []byte(request))})
+	if err != nil {
+		return fmt.Errorf("encode the outcome: %w", err)
+	}
+	if err := s.Requests.Finish(ctx, id, data); err != nil {
+		// The work is done, and saying so is worth more than the memory of it.
+		s.Logger.WarnContext(ctx, "the answer to an Idempotency-Key could not be stored", "request_id", c.requestID, "error", err)
+	}
+	return nil
+}
+
+// replay answers from the memory.
+func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, error) {
+	var o outcome
+	if err := json.Unmarshal(stored, &o); err != nil {
+		return answer{}, fmt.Errorf("decode a stored outcome: %w", err)
+	}
+	if o.Request != request {
+		return answer{}, errata.Errorf(errata.KindIdempotencyKeyReused, "This Idempotency-Key came with another request before; take a new one for each request.")
+	}
+	if len(o.Sealed) < seal.NonceSize() {
+		return answer{}, errors.New("a stored outcome is cut")
+	}
+	body, err := seal.Open(nil, o.Sealed[:seal.NonceSize()], o.Sealed[seal.NonceSize():], []byte(request))
+	if err != nil {
+		return answer{}, fmt.Errorf("open a stored outcome: %w", err)
+	}
+	c.Writer.Header().Set(replayedHeader, "true")
+	return answer{status: o.Status, encoded: body}, nil
+}
+
+// fingerprint tells one request from another. It reads the body and puts it
+// back.
+func (c *call) fingerprint() (string, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return "", errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", maxBody)
+		}
+		return "", errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
+	}
+	c.Request.Body = io.NopCloser(bytes.NewReader(body))
+	return hexSum(c.Request.Method, c.Request.URL.RequestURI(), string(body)), nil
+}
+
+// hexSum is the SHA-256 of texts that cannot run into each other.
+func hexSum(parts ...string) string {
+	var framed strings.Builder
+	for _, part := range parts {
+		fmt.Fprintf(&framed, "%d:%s", len(part), part)
+	}
+	sum := sha256.Sum256([]byte(framed.String()))
+	return hex.EncodeToString(sum[:])
+}
+
+// sealer makes a cipher from the text of the caller's API key, which is stored
+// nowhere.
+func sealer(token, idempotencyKey string) cipher.AEAD {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("errata answer v1\x00" + idempotencyKey))
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err != nil {
+		panic(err) // only for a wrong length of the key
+	}
+	seal, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // only for a cipher that is not AES
+	}
+	return seal
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Trend is how often a record was seen, in equal steps.
+type Trend struct {
+	// Name is the range as it was asked for.
+	Name     string
+	From, To time.Time // To is exclusive
+	Step     time.Duration
+	// Counts has one number for each step, the oldest first.
+	Counts []uint64
+	Total  uint64
+}
+
+type bucketJSON struct {
+	Time  instant `json:"time"`
+	Count uint64  `json:"count"`
+}
+
+type trendJSON struct {
+	Signature string       `json:"signature"`
+	Type      string       `json:"type"`
+	Range     string       `json:"range"`
+	Step      string       `json:"step"`
+	From      instant      `json:"from"`
+	To        instant      `json:"to"`
+	Total     uint64       `json:"total"`
+	Buckets   []bucketJSON `json:"buckets"`
+}
+
+// getTrend is the trend of one record.
+func (s *service) getTrend(c *call) (answer, error) {
+	book, signature, err := c.record()
+	if err != nil {
+		return answer{}, err
+	}
+	trend, err := s.Records.Trend(c.Request.Context(), book, signature, c.Query("range"))
+	if err != nil {
+		return answer{}, err
+	}
+	data := trendJSON{
+		Signature: signature.String(), Type: book.String(), Range: trend.Name, Step: "day",
+		From: instant(trend.From), To: instant(trend.To), Total: trend.Total, Buckets: make([]bucketJSON, len(trend.Counts)),
+	}
+	if trend.Step == time.Hour {
+		data.Step = "hour"
+	}
+	for i, n := range trend.Counts {
+		data.Buckets[i] = bucketJSON{instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
+	}
+	return answer{data: data}, nil
+}
+
+// record is the book and the signature that a request is about.
+func (c *call) record() (errata.Book, errata.Signature, error) {
+	signature, err := errata.ParseSignature(c.Param("signature"))
+	if err != nil {
+		return 0, signature, errata.Errorf(errata.KindSignatureRequired, "A signature is 32 hex digits, as the list shows it.")
+	}
+	name := c.Query("type")
+	if name == "" {
+		return errata.BookSystem, signature, nil
+	}
+	book, known := errata.ParseBook(name)
+	if !known {
+		return 0, signature, errata.Errorf(errata.KindInvalidType, "The type is system or database.")
+	}
+	return book, signature, nil
+}
