@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/errata-log/errata/api/openapi"
 )
 
 // Defaults of the rates, for whoever reads the configuration. A rate of 0 in
@@ -72,6 +74,7 @@ type service struct {
 	Config
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
+	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
 	warnedForwarded atomic.Bool
@@ -82,8 +85,13 @@ func New(cfg Config) (http.Handler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
+	files, err := openapi.New()
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	s := &service{
 		Config:       cfg,
+		files:        files,
 		keyLimits:    newLimiter[string](cfg.KeyRate, cfg.Now),
 		failedLimits: newLimiter[netip.Prefix](cfg.FailedAuthRate, cfg.Now),
 	}

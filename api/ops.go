@@ -31,13 +31,20 @@ func (s *service) index(*call) (answer, error) {
 		"name":    "Errata",
 		"version": s.Version,
 		"links": map[string]string{
+			"docs":    "/api/v1/docs",
 			"errors":  admin + "/tools/logs/errors",
 			"health":  "/healthz",
 			"metrics": "/metrics",
+			"openapi": "/api/v1/openapi.json",
 			"ping":    admin + "/ping",
 			"ready":   "/readyz",
 		},
 	}}, nil
+}
+
+// file answers with a file as it is.
+func file(f http.Handler) handler {
+	return func(*call) (answer, error) { return answer{raw: f}, nil }
 }
 
 func (s *service) ping(*call) (answer, error) {

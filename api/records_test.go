@@ -48,7 +48,10 @@ func TestListAnswers(t *testing.T) {
 	var asked url.Values
 	b.records.list = func(_ context.Context, query url.Values) (api.Page, error) {
 		asked = query
-		v6, none := sample(t), errata.Record{Book: errata.BookSystem, Status: errata.StatusOpen}
+		v6, none := sample(t), errata.Record{
+			Book: errata.BookSystem, Count: 1, FirstSeen: start, LastSeen: start,
+			Level: errata.LevelDebug, Status: errata.StatusOpen,
+		}
 		v6.IP = netip.MustParseAddr("2001:db8::1")
 		return api.Page{Records: []errata.Record{sample(t), v6, none}, Total: 53, Page: 2, Limit: 3, NextPage: 3}, nil
 	}

@@ -58,6 +58,10 @@ func (s *service) routes() []route {
 	return []route{
 		s.open("GET", "/", s.index),
 		s.open("GET", admin+"/ping", s.ping),
+		s.open("GET", "/api/v1/openapi.json", file(s.files.Document)),
+		s.open("GET", "/api/v1/docs", file(s.files.Page)),
+		s.open("GET", "/api/v1/docs/explorer.js", file(s.files.Script)),
+		s.open("GET", "/api/v1/docs/explorer.css", file(s.files.Style)),
 		quiet(s.open("GET", "/healthz", s.healthz)),
 		quiet(s.open("GET", "/readyz", s.readyz)),
 		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),

@@ -55,6 +55,7 @@ var Layers = []Layer{
 	{Dir: "deploy"},
 	{Dir: "internal/archtest"},
 	{Dir: "internal/failpoint"},
+	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
 }
@@ -75,6 +76,8 @@ var Guards = []Guard{
 	{"testing", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},
 	{"go.uber.org/goleak", []string{"internal/testenv"}, "test code stays out of the product"},
+	{"github.com/getkin/kin-openapi", []string{"internal/openapitest"}, "test code stays out of the product"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/openapitest"}, "test code stays out of the product"},
 	{"github.com/google/go-cmp", nil, "test code stays out of the product"},
 	{"github.com/testcontainers/testcontainers-go", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"github.com/getsentry/sentry-go", nil, "the service never reports through an SDK, it is what SDKs report to"},

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/internal/testenv"
 )
 
@@ -72,6 +73,7 @@ func startIn(t *testing.T, data string, configure ...func(*app.Options)) *servic
 		t.Fatal(err)
 	}
 	s := &service{url: a.Welcome().URL, data: data, http: newHTTP()}
+	s.http.Transport = openapitest.Transport(t, s.http.Transport)
 	s.admin, s.ingest = s.file(t, app.AdminKeyFile), s.file(t, app.IngestKeyFile)
 	s.stop = run(a, s.http)
 	t.Cleanup(func() {

@@ -1,0 +1,206 @@
+package openapitest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Exchange is a request with its answer.
+type Exchange struct {
+	Request *http.Request // its Body is not read
+	// Sent is the body of the request; it matters only below AdminPath.
+	Sent   []byte
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// AdminPath is where requests are compared with the document too. What is sent
+// to the receivers is compressed, cut and in the forms of others, and they take
+// more than anybody would promise.
+const AdminPath = "/api/v1/admin/"
+
+// Check compares an exchange with the document. The error says what differs.
+func (c *Contract) Check(x Exchange) error {
+	path := x.Request.URL.Path
+	op := c.find(x.Request.Method, path)
+	if op == nil && x.Status != http.StatusNotFound {
+		op = c.find(x.Request.Method, otherSlash(path))
+	}
+	if op == nil {
+		return c.checkUnknown(x)
+	}
+	if err := c.checkAnswer(op, x); err != nil {
+		return fmt.Errorf("answer %d: %w", x.Status, err)
+	}
+	if x.Status < 300 && strings.HasPrefix(path, AdminPath) {
+		if err := c.checkRequest(op, x); err != nil {
+			return fmt.Errorf("the request was taken and the document does not allow it: %w", err)
+		}
+	}
+	return nil
+}
+
+// otherSlash is the path with or without its last slash: the receivers take
+// both.
+func otherSlash(path string) string {
+	if bare, slashed := strings.CutSuffix(path, "/"); slashed {
+		return bare
+	}
+	return path + "/"
+}
+
+// checkUnknown looks at the answer to what the document does not have. OPTIONS
+// is for browsers and stands in no document.
+func (c *Contract) checkUnknown(x Exchange) error {
+	var response string
+	switch {
+	case x.Request.Method == http.MethodOptions && x.Status < 300:
+		return nil
+	case x.Status == http.StatusNotFound:
+		response = "NotFound"
+	case x.Status == http.StatusMethodNotAllowed:
+		response = "MethodNotAllowed"
+	default:
+		return fmt.Errorf("answer %d: the document has no such operation", x.Status)
+	}
+	ref := c.Spec.Components.Responses[response]
+	return c.checkResponse(at("components", "responses", response), ref.Value, x)
+}
+
+func (c *Contract) checkAnswer(op *operation, x Exchange) error {
+	status := strconv.Itoa(x.Status)
+	ref := op.Responses.Value(status)
+	if ref == nil {
+		return errors.New("the document does not have this status")
+	}
+	pointer := at("paths", op.path, strings.ToLower(op.method), "responses", status)
+	if ref.Ref != "" {
+		pointer = ref.Ref
+	}
+	if err := c.checkResponse(pointer, ref.Value, x); err != nil {
+		return err
+	}
+	return checkCode(op, x)
+}
+
+// checkResponse compares headers, content type and body with what the document
+// says at a pointer.
+func (c *Contract) checkResponse(pointer string, response *openapi3.Response, x Exchange) error {
+	for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
+		if h := response.Headers[name].Value; h.Required && x.Header.Get(name) == "" {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+	}
+	if len(response.Content) == 0 {
+		if len(x.Body) > 0 {
+			return errors.New("it has a body and the document says that there is none")
+		}
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(contentType(x))
+	if err != nil {
+		return fmt.Errorf("the content type %q cannot be read: %w", contentType(x), err)
+	}
+	media, known := response.Content[kind]
+	switch {
+	case !known:
+		return fmt.Errorf("the document does not have the content type %s", kind)
+	case media.Schema == nil || x.Request.Method == http.MethodHead:
+		return nil
+	}
+	return c.validate(pointer+at("content", kind, "schema")[1:], x.Body)
+}
+
+// contentType is what a browser would take the answer for.
+func contentType(x Exchange) string {
+	if said := x.Header.Get("Content-Type"); said != "" {
+		return said
+	}
+	return http.DetectContentType(x.Body)
+}
+
+// checkCode wants the code of an error among those of the operation.
+func checkCode(op *operation, x Exchange) error {
+	var envelope struct {
+		Error struct{ Code errata.Kind }
+	}
+	if json.Unmarshal(x.Body, &envelope) != nil || envelope.Error.Code == "" {
+		return nil // not in our form, which the schema allows
+	}
+	code := envelope.Error.Code
+	if code.Status() != x.Status {
+		return fmt.Errorf("the code %s belongs to the status %d", code, code.Status())
+	}
+	if !slices.Contains(Codes(op.Operation), code) {
+		return fmt.Errorf("the document does not have the code %s", code)
+	}
+	return nil
+}
+
+// Codes are the codes that an operation may answer with.
+func Codes(op *openapi3.Operation) []errata.Kind {
+	var codes []errata.Kind
+	list, _ := op.Extensions["x-errata-codes"].([]any)
+	for _, item := range list {
+		if code, isText := item.(string); isText {
+			codes = append(codes, errata.Kind(code))
+		}
+	}
+	return codes
+}
+
+// checkRequest compares parameters and body with the document.
+func (c *Contract) checkRequest(op *operation, x Exchange) error {
+	input := &openapi3filter.RequestValidationInput{
+		Request: x.Request, PathParams: op.params, QueryParams: said(x.Request.URL.Query()),
+		Route: &routers.Route{Spec: c.Spec, Path: op.path, Method: op.method, Operation: op.Operation},
+	}
+	for _, parameter := range op.Parameters {
+		if err := openapi3filter.ValidateParameter(x.Request.Context(), input, parameter.Value); err != nil {
+			return err
+		}
+	}
+	body := op.RequestBody
+	switch {
+	case body == nil:
+		return nil
+	case len(x.Sent) == 0 && body.Value.Required:
+		return errors.New("it has no body")
+	case len(x.Sent) == 0:
+		return nil
+	}
+	pointer := at("paths", op.path, strings.ToLower(op.method), "requestBody")
+	if body.Ref != "" {
+		pointer = body.Ref
+	}
+	return c.validate(pointer+at("content", "application/json", "schema")[1:], x.Sent)
+}
+
+// said leaves out blank parameters, which are as good as none, and writes the
+// others in small letters, as the document has its words: any case is taken.
+func said(query url.Values) url.Values {
+	kept := url.Values{}
+	for name, values := range query {
+		for _, value := range values {
+			if strings.TrimSpace(value) != "" {
+				kept.Add(name, strings.ToLower(value))
+			}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,138 @@
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/errata-log/errata/api/openapi"
+)
+
+// Contract is the document, ready to be compared with.
+type Contract struct {
+	// Spec is the document as kin-openapi reads it.
+	Spec *openapi3.T
+
+	compiler *jsonschema.Compiler
+	mu       sync.Mutex // compiler and schemas
+	schemas  map[string]*jsonschema.Schema
+}
+
+// Load reads and validates the document, once.
+var Load = sync.OnceValues(func() (*Contract, error) {
+	document, err := openapi.Document()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("load the OpenAPI document: %w", err)
+	}
+	if err := spec.Validate(context.Background(), openapi3.EnableExamplesValidation(),
+		openapi3.EnableSchemaFormatValidation(), openapi3.EnableMultiError()); err != nil {
+		return nil, fmt.Errorf("the OpenAPI document is not valid: %w", err)
+	}
+	content, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, fmt.Errorf("decode the OpenAPI document: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(location, content); err != nil {
+		return nil, fmt.Errorf("take the OpenAPI document for a JSON schema: %w", err)
+	}
+	return &Contract{Spec: spec, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
+})
+
+// location is what the document is called inside the schema compiler.
+const location = "errata:///openapi.json"
+
+// schema compiles the schema at a pointer into the document, "#/…". kin-openapi
+// has a validator for schemas of its own, which compiles them for each answer.
+func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, known := c.schemas[pointer]; known {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(location + pointer)
+	if err != nil {
+		return nil, fmt.Errorf("compile the schema at %s: %w", pointer, err)
+	}
+	c.schemas[pointer] = s
+	return s, nil
+}
+
+// validate compares a JSON text with the schema at a pointer.
+func (c *Contract) validate(pointer string, text []byte) error {
+	schema, err := c.schema(pointer)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return schema.Validate(value)
+}
+
+// at joins the parts of a pointer.
+func at(parts ...string) string {
+	var pointer strings.Builder
+	pointer.WriteByte('#')
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "%", "%25", "{", "%7B", "}", "%7D")
+	for _, part := range parts {
+		pointer.WriteByte('/')
+		pointer.WriteString(escape.Replace(part))
+	}
+	return pointer.String()
+}
+
+// operation is one operation of the document with its place in it.
+type operation struct {
+	*openapi3.Operation
+	method, path string
+	params       map[string]string
+}
+
+// find is the operation for a request; nil when the document has none. A HEAD
+// is a GET. Paths without parameters are looked at first.
+func (c *Contract) find(method, path string) *operation {
+	if method == "HEAD" {
+		method = "GET"
+	}
+	var found *operation
+	for pattern, item := range c.Spec.Paths.Map() {
+		params, fits := match(pattern, path)
+		op := item.GetOperation(method)
+		if fits && op != nil && (found == nil || len(params) < len(found.params)) {
+			found = &operation{op, method, pattern, params}
+		}
+	}
+	return found
+}
+
+// match compares a path with a pattern, segment by segment.
+func match(pattern, path string) (params map[string]string, fits bool) {
+	patterns, segments := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(patterns) != len(segments) {
+		return nil, false
+	}
+	params = map[string]string{}
+	for i, want := range patterns {
+		name, opened := strings.CutPrefix(want, "{")
+		name, closed := strings.CutSuffix(name, "}")
+		switch {
+		case opened && closed && segments[i] != "":
+			params[name] = segments[i]
+		case want != segments[i]:
+			return nil, false
+		}
+	}
+	return params, true
+}

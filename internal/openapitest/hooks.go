@@ -1,0 +1,135 @@
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// TB is what is needed of a test.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Handler passes requests on and fails the test when an answer is not one of
+// the document's.
+func Handler(t TB, next http.Handler) http.Handler {
+	t.Helper()
+	contract, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := Exchange{Request: r.Clone(r.Context())}
+		if strings.HasPrefix(r.URL.Path, AdminPath) {
+			r.Body, x.Sent = keep(r.Body)
+		}
+		tee := &tee{ResponseWriter: w}
+		next.ServeHTTP(tee, r) // a panic is no answer
+		x.Status, x.Header, x.Body = tee.status, w.Header(), tee.body.Bytes()
+		contract.report(t, x, r.Context())
+	})
+}
+
+// report fails the test for a difference. Nobody sees an answer to a request
+// that was given up.
+func (c *Contract) report(t TB, x Exchange, ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := c.Check(x); err != nil {
+		t.Errorf("%s %s is not as the OpenAPI document has it: %v\n%.2000s", x.Request.Method, x.Request.URL.Path, err, x.Body)
+	}
+}
+
+// keep reads a body and gives it back to be read again, with its error.
+func keep(body io.ReadCloser) (again io.ReadCloser, content []byte) {
+	if body == nil {
+		return nil, nil
+	}
+	content, err := io.ReadAll(body)
+	var rest io.Reader = bytes.NewReader(content)
+	if err != nil {
+		rest = io.MultiReader(rest, broken{err})
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{rest, body}, content
+}
+
+// broken is a body that ends with an error.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// tee keeps what is answered.
+type tee struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (t *tee) WriteHeader(status int) {
+	if t.status == 0 && status >= http.StatusOK {
+		t.status = status
+	}
+	t.ResponseWriter.WriteHeader(status)
+}
+
+func (t *tee) Write(p []byte) (int, error) {
+	if t.status == 0 {
+		t.status = http.StatusOK
+	}
+	t.body.Write(p)
+	return t.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController through.
+func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// Transport sends requests with next and fails the test when an answer is not
+// one of the document's.
+func Transport(t TB, next http.RoundTripper) http.RoundTripper {
+	t.Helper()
+	contract, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &transport{next, t, contract}
+}
+
+type transport struct {
+	next     http.RoundTripper
+	t        TB
+	contract *Contract
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	x := Exchange{Request: r}
+	sent := r
+	if strings.HasPrefix(r.URL.Path, AdminPath) {
+		sent = r.Clone(r.Context()) // a RoundTripper leaves its request alone
+		sent.Body, x.Sent = keep(r.Body)
+	}
+	resp, err := t.next.RoundTrip(sent)
+	if err != nil {
+		return nil, err
+	}
+	again, body := keep(resp.Body)
+	resp.Body = again
+	x.Status, x.Header, x.Body = resp.StatusCode, resp.Header, body
+	t.contract.report(t.t, x, r.Context())
+	return resp, nil
+}
+
+// CloseIdleConnections is for http.Client.CloseIdleConnections.
+func (t *transport) CloseIdleConnections() {
+	if closer, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		closer.CloseIdleConnections()
+	}
+}
