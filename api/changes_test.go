@@ -38,7 +38,7 @@ func TestDeleteErrors(t *testing.T) {
 	}{
 		{`{"signatures":["` + someHex + `"]}`, 200, "", 1},
 		{`{"signatures":["` + strings.ToUpper(someHex) + `","` + someHex + `","` + otherHex + `"]}`, 200, "", 2},
-		{`{"signatures":["short","` + someHex + `","",null]}`, 200, "", 1},
+		{`{"signatures":["short","` + someHex + `",""]}`, 200, "", 1},
 		{`{"signatures":[` + hexes(1000) + `]}`, 200, "", 1000},
 		{`{"signatures":[` + hexes(1001) + `]}`, 422, "too_many_signatures", 0},
 		{`{"signatures":["short"]}`, 422, "signature_required", 0},

@@ -25,9 +25,7 @@ import (
 // pending are operations that the document has before the route table. It can
 // only shrink: an entry whose route exists is a failure.
 var pending = []string{
-	"POST /api/v1/admin/tools/logs/errors/status",
 	"GET /api/v1/admin/tools/logs/errors/rebuild",
-	"GET /api/v1/admin/tools/logs/errors/{signature}/trend",
 	"GET /api/v1/admin/audit",
 	"GET /api/v1/admin/audit/verify",
 	"GET /api/v1/admin/ops/replay",
