@@ -36,6 +36,8 @@ type Config struct {
 	Keys    Keys
 	Records Records
 	Health  Health
+	// Audit is the audit trail; nil: there is none.
+	Audit Audit
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.

@@ -117,6 +117,7 @@ type bench struct {
 	clock   *clock
 	records *records
 	health  *health
+	audit   *auditTrail
 	log     *log
 }
 
@@ -135,11 +136,13 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 			},
 		},
 		health: &health{},
+		audit:  &auditTrail{},
 		log:    &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
+		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),

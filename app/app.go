@@ -26,6 +26,7 @@ type App struct {
 	engines   *engine.Engines
 	keys      *access.Store
 	projector *projector.Projector
+	audit     *auditTrail
 	log       *watchedLog
 	server    *api.Server
 
@@ -66,6 +67,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
 		{"projector", a.startProjector},
+		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"server", a.listen},
 		{"address", a.announce},

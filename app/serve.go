@@ -63,6 +63,7 @@ func (a *App) handler() (http.Handler, error) {
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
+		Audit:          a.audit,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -113,6 +114,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
+		audit: a.audit.check,
 	}
 }
 
