@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -239,7 +238,7 @@ func (l *ledger) checkComplete() {
 	if r.Problem != nil || r.Entries != uint64(len(entries)) {
 		l.t.Errorf("verify: %d of %d entries good, %+v", r.Entries, len(entries), r.Problem)
 	}
-	if n := len(entries); n > 0 && cmp.Compare(r.Head, entries[n-1].Hash) != 0 {
+	if n := len(entries); n > 0 && r.Head != entries[n-1].Hash {
 		l.t.Errorf("head %s, want %s", r.Head, entries[n-1].Hash)
 	}
 }
