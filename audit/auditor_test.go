@@ -177,12 +177,29 @@ func TestAuditorsThatDie(t *testing.T) {
 	l.checkComplete()
 }
 
+// roundsPerLedger keeps the trail that each round reads short.
+const roundsPerLedger = 10
+
 // TestAnyInterleaving: writes of all kinds, starts and stops in any order.
 func TestAnyInterleaving(t *testing.T) {
 	env := testenv.New(t)
+	var l *ledger
+	round := 0
+	t.Cleanup(func() {
+		l.t = t
+		l.close()
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLedger(t, env)
-		defer l.close()
+		// Making the streams takes longer than a round, so that several rounds
+		// follow each other on one ledger; the trail must stay good over them.
+		if round++; l == nil || round%roundsPerLedger == 0 {
+			if l != nil {
+				l.close()
+			}
+			l = newLedger(t, env)
+		}
+		l.t = t
+		defer l.stopAuditors()
 		var stops []func()
 		var keys []string
 		for range rapid.IntRange(0, 25).Draw(t, "steps") {

@@ -42,6 +42,7 @@ type ledger struct {
 	cfg     audit.Config
 	keys    *access.Store
 	trail   *audit.Trail
+	stops   []func() // of auditors
 	cleanup []func()
 	copies  int // streams made by copyTrail
 }
@@ -83,7 +84,15 @@ func openLedger(t *testing.T) *ledger {
 	return l
 }
 
+func (l *ledger) stopAuditors() {
+	for _, stop := range l.stops {
+		stop()
+	}
+	l.stops = nil
+}
+
 func (l *ledger) close() {
+	l.stopAuditors()
 	for _, do := range slices.Backward(l.cleanup) {
 		do()
 	}
@@ -117,7 +126,7 @@ func (l *ledger) start() (a *audit.Auditor, stop func()) {
 			l.t.Errorf("%v", err)
 		}
 	})
-	l.cleanup = append(l.cleanup, stop)
+	l.stops = append(l.stops, stop)
 	return a, stop
 }
 
