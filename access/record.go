@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	errata "github.com/errata-log/errata"
 )
 
 // The bucket holds three sorts of entries. When a key was last used stands
@@ -34,6 +36,8 @@ type record struct {
 	Created    time.Time `json:"created"`
 	Expires    time.Time `json:"expires,omitzero"`
 	Revoked    time.Time `json:"revoked,omitzero"`
+	// By is who wrote the record last. Records of old builds have nobody.
+	By errata.Actor `json:"by,omitzero"`
 }
 
 func newRecord(t Token, n NewKey, now time.Time) record {

@@ -40,6 +40,7 @@ func (s *Store) Create(ctx context.Context, n NewKey) (Key, string, error) {
 		}
 	}
 	r := newRecord(token, n, now)
+	r.By = errata.ActorOf(ctx)
 	value, err := json.Marshal(r)
 	if err != nil {
 		return Key{}, "", fmt.Errorf("encode key: %w", err)
@@ -112,6 +113,7 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 		revision := stored.Revision()
 		if r.Revoked.IsZero() {
 			r.Revoked = s.now().UTC().Truncate(time.Millisecond)
+			r.By = errata.ActorOf(ctx)
 			value, err := json.Marshal(r)
 			if err != nil {
 				return fmt.Errorf("encode key: %w", err)

@@ -47,6 +47,8 @@ type Config struct {
 	Debug func() bool
 	// Requests remembers the answers to requests with an Idempotency-Key.
 	Requests Requests
+	// Audit is the audit trail; nil: there is none.
+	Audit Audit
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.

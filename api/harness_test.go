@@ -187,6 +187,7 @@ type bench struct {
 	kept    *requests
 	health  *health
 	logging *logSettings
+	audit   *auditTrail
 	log     *log
 }
 
@@ -214,12 +215,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		kept:    &requests{kept: map[string][]byte{}},
 		health:  &health{},
 		logging: &logSettings{now: api.Logging{ErrorLog: true}},
+		audit:   &auditTrail{},
 		log:     &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
 		LogSettings: b.logging, Changes: b.changes, Requests: b.kept,
+		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),

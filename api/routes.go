@@ -71,6 +71,9 @@ func (s *service) routes() []route {
 		s.scoped("POST", admin+"/keys", access.KeysManage, s.createKey),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
 
+		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
+		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
+
 		s.later("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor),
 		s.later("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor),
 		s.later("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods),

@@ -28,6 +28,7 @@ type App struct {
 	keys      *access.Store
 	projector *projector.Projector
 	commander *eventlog.Commander
+	audit     *auditTrail
 	log       *watchedLog
 	requests  requests
 	settings  *settings.Store
@@ -72,6 +73,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"projector", a.startProjector},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
+		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
 		{"server", a.listen},

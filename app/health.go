@@ -41,6 +41,7 @@ type health struct {
 	projection func() projector.Status
 	engines    func(context.Context) []engine.Check
 	now        func() time.Time
+	audit      func(context.Context) api.Check // nil: there is no trail
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -121,7 +122,11 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	for _, c := range h.engines(ctx) {
 		checks = append(checks, api.Check(c))
 	}
-	return append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
+	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
+	if h.audit != nil {
+		checks = append(checks, h.audit(ctx))
+	}
+	return checks
 }
 
 func (h *health) checkLog(ctx context.Context) api.Check {

@@ -59,11 +59,23 @@ type Reader struct {
 	prefix   string
 	messages jetstream.MessagesContext
 	next     uint64
+	filtered bool // sequences are skipped, and that is no gap
 }
 
 // NewReader opens the log for reading from sequence from (1 is the first).
 // Errors: ErrLogShorter, ErrLogPurged.
 func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
+	return newReader(ctx, log, from)
+}
+
+// NewChangesReader is NewReader for the commands and settings alone: it passes
+// over the blocks of events, and so cannot tell a gap.
+func NewChangesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
+	return newReader(ctx, log, from, log.Prefix+subjectCommands+">", log.Prefix+subjectSettings+">")
+}
+
+// newReader reads the facts under the subjects, all facts when there are none.
+func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*Reader, error) {
 	s, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {
 		return nil, fmt.Errorf("open the log %s: %w", log.Stream, err)
@@ -77,7 +89,7 @@ func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	}
 	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:   from,
+		OptStartSeq:   from, FilterSubjects: subjects,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("consume the log from %d: %w", from, err)
@@ -86,7 +98,7 @@ func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pull the log from %d: %w", from, err)
 	}
-	return &Reader{prefix: log.Prefix, messages: messages, next: from}, nil
+	return &Reader{prefix: log.Prefix, messages: messages, next: from, filtered: len(subjects) > 0}, nil
 }
 
 // Next waits for the next fact. After Close it returns
@@ -101,10 +113,10 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 		return Fact{}, fmt.Errorf("metadata of a fact: %w", err)
 	}
 	seq := meta.Sequence.Stream
-	if seq != r.next {
+	if seq < r.next || seq > r.next && !r.filtered {
 		return Fact{}, fmt.Errorf("expected fact %d, got %d: %w", r.next, seq, ErrGap)
 	}
-	r.next++
+	r.next = seq + 1
 	kind, name := parseSubject(strings.TrimPrefix(msg.Subject(), r.prefix))
 	return Fact{
 		Sequence: seq, Kind: kind, Name: name, Data: msg.Data(), By: actorIn(msg.Headers()),

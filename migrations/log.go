@@ -111,7 +111,11 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	if err := ensureStream(ctx, js, streamConfig(cfg)); err != nil {
 		return fmt.Errorf("migrations: stream %s: %w", StreamName(cfg.Namespace), err)
 	}
-	for _, stream := range []jetstream.StreamConfig{auditConfig(cfg), exchangesConfig(cfg)} {
+	audit, err := keepRoom(ctx, js, auditConfig(cfg))
+	if err != nil {
+		return fmt.Errorf("migrations: stream %s: %w", audit.Name, err)
+	}
+	for _, stream := range []jetstream.StreamConfig{audit, exchangesConfig(cfg)} {
 		if err := ensureStream(ctx, js, stream); err != nil {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
@@ -231,6 +235,18 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 		return fmt.Errorf("change its limit to %d bytes and its replicas to %d: %w", want.MaxBytes, want.Replicas, err)
 	}
 	return nil
+}
+
+// keepRoom lets a stream keep the larger room that an operator has given it.
+func keepRoom(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.StreamConfig, error) {
+	stream, err := js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return want, nil
+	}
+	if err == nil {
+		want.MaxBytes = max(want.MaxBytes, stream.CachedInfo().Config.MaxBytes)
+	}
+	return want, err
 }
 
 // differences names what of a stream is not as it must be and cannot be changed

@@ -226,3 +226,23 @@ func TestLogConfigNamesTheWrongField(t *testing.T) {
 		})
 	}
 }
+
+// TestAuditKeepsItsRoom: what an operator gave the audit trail outlives a start.
+func TestAuditKeepsItsRoom(t *testing.T) {
+	env := testenv.New(t)
+	s, err := env.JetStream.Stream(t.Context(), migrations.AuditStream(env.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := s.CachedInfo().Config
+	config.MaxBytes += 1 << 20
+	if _, err := env.JetStream.UpdateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), env.JetStream, migrations.LogConfig{Namespace: env.Namespace, MaxBytes: 1 << 28}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := s.Info(t.Context()); err != nil || info.Config.MaxBytes != config.MaxBytes {
+		t.Errorf("the room is %d, %v, want %d", info.Config.MaxBytes, err, config.MaxBytes)
+	}
+}

@@ -1,0 +1,71 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+const (
+	// answerPoll is how often the store is asked, should the announcement of a
+	// commit have been lost.
+	answerPoll = 500 * time.Millisecond
+	// maxMissing is how often an answer may be missing although the projection
+	// has passed its command, which on replicas it may for a moment. Then the
+	// entry goes without it: the change was made, and must be told.
+	maxMissing = 10
+)
+
+// folded wakes whoever waits for the projection.
+type folded struct {
+	awaited atomic.Uint64
+	wake    chan struct{} // capacity 1
+}
+
+func newFolded() *folded { return &folded{wake: make(chan struct{}, 1)} }
+
+func (f *folded) progressed(p eventlog.Progress) {
+	if awaited := f.awaited.Load(); awaited == 0 || p.Checkpoint < awaited {
+		return
+	}
+	select {
+	case f.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// answer waits for what came of the command at sequence.
+func (a *Auditor) answer(ctx context.Context, sequence uint64) (eventlog.Answer, error) {
+	a.folded.awaited.Store(sequence)
+	defer a.folded.awaited.Store(0)
+	poll := time.NewTicker(answerPoll)
+	defer poll.Stop()
+	for missing, told := 0, false; ; {
+		answer, checkpoint, err := a.cfg.Answers.Answer(ctx, sequence)
+		switch {
+		case err == nil && checkpoint >= sequence:
+			return answer, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, sql.ErrNoRows) && checkpoint >= sequence:
+			if missing++; missing >= maxMissing {
+				a.cfg.Logger.Warn("a command has no answer; its audit entry goes without", "sequence", sequence)
+				return nil, nil
+			}
+		case err != nil && !told:
+			told = true
+			a.failed(err)
+			a.cfg.Logger.Warn("auditor waits for the answer to a command", "sequence", sequence, "error", err)
+		}
+		select {
+		case <-a.folded.wake:
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

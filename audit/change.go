@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"encoding/json"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// Actions that are not made of the name of a fact.
+const (
+	ActionKeyCreate = "key.create"
+	ActionKeyRevoke = "key.revoke"
+	// ActionKeyChange is a change of a key that this build does not make or
+	// cannot read, ActionKeyRemove the end of its entry in the bucket.
+	ActionKeyChange = "key.change"
+	ActionKeyRemove = "key.remove"
+	// ActionGap says that facts went away before they had an entry.
+	ActionGap = "audit.gap"
+)
+
+// actions are what commands are called in the trail; others by their names.
+var actions = map[string]string{
+	"delete":  "errors.delete",
+	"cleanup": "errors.cleanup",
+	"status":  "errors.status",
+	"import":  "errors.import",
+}
+
+// stored is the result of a change that is nothing but its fact.
+var stored = json.RawMessage(`{"stored":true}`)
+
+// origin says which source a change comes from.
+type origin int
+
+const (
+	fromLog origin = iota
+	fromKeys
+)
+
+// of is the cursor of the origin.
+func (c *Cursors) of(from origin) *uint64 {
+	if from == fromKeys {
+		return &c.Keys
+	}
+	return &c.Log
+}
+
+// change is a fact on its way to its entry.
+type change struct {
+	from  origin
+	entry Entry // without what sealing adds
+	// silent changes have no entry, answered ones wait for their answer.
+	silent, answered bool
+}
+
+func (c *change) sequence() uint64 { return c.entry.Source.Sequence }
+
+// by fills in who asked.
+func (e *Entry) by(a errata.Actor) {
+	e.Actor = Actor{KeyID: a.KeyID, KeyName: a.KeyName, IP: a.IP}
+	e.Route, e.Scope, e.RequestID = a.Route, a.Scope, a.RequestID
+}
+
+// changeOf is what the trail tells of a command or setting.
+func changeOf(stream string, f *eventlog.Fact) change {
+	c := change{from: fromLog, entry: Entry{
+		Time: stamp(f.Appended), Source: Source{Stream: stream, Sequence: f.Sequence},
+	}}
+	c.entry.by(f.By)
+	switch f.Kind {
+	case eventlog.FactCommand:
+		c.silent = meaningless(f)
+		c.answered = true
+		c.entry.Action = f.Name
+		if name, ok := actions[f.Name]; ok {
+			c.entry.Action = name
+		}
+		c.entry.Request = requestPart(f.Data)
+	case eventlog.FactSetting:
+		c.entry.Action = "settings." + f.Name
+		c.entry.Result = stored
+		var body struct {
+			Version       int `json:"v"`
+			Before, After json.RawMessage
+		}
+		if json.Unmarshal(f.Data, &body) != nil || body.Version != 1 {
+			c.entry.Request = requestPart(f.Data) // of another build; told as it is
+			break
+		}
+		c.entry.Before, c.entry.After = part(body.Before), part(body.After)
+	default:
+		c.silent = true
+	}
+	return c
+}
+
+// meaningless commands change nothing that people know of.
+func meaningless(f *eventlog.Fact) bool {
+	switch f.Name {
+	case eventlog.CommandBarrier, eventlog.CommandPad:
+		return true
+	case eventlog.CommandSnapshot:
+		return f.By.KeyID == errata.ActorService
+	}
+	return false
+}
+
+// keyWrite is one revision of a key in the bucket.
+type keyWrite struct {
+	stream   string
+	sequence uint64
+	name     string // of the entry in the bucket
+	value    []byte
+	removed  bool
+	at       time.Time
+}
+
+// keyChange is what the trail tells of a revision, given the one before it,
+// nil when there is none.
+func keyChange(w keyWrite, before []byte) change {
+	c := change{from: fromKeys, entry: Entry{
+		Time: stamp(w.at), Action: ActionKeyChange, Result: stored,
+		Source: Source{Stream: w.stream, Sequence: w.sequence},
+	}}
+	if before != nil {
+		old, err := access.ParseTrace(w.name, before)
+		c.entry.Before = traced(old, err)
+	}
+	if w.removed {
+		c.entry.Action = ActionKeyRemove
+		return c
+	}
+	trace, err := access.ParseTrace(w.name, w.value)
+	c.entry.by(trace.By)
+	c.entry.After = traced(trace, err)
+	switch {
+	case err != nil:
+	case !trace.Revoked.IsZero():
+		c.entry.Action = ActionKeyRevoke
+	case before == nil:
+		c.entry.Action = ActionKeyCreate
+	}
+	return c
+}
+
+// traced is a key as JSON; of one that cannot be read only the id is told,
+// since nobody knows what else stands there.
+func traced(t access.Trace, err error) json.RawMessage {
+	if err != nil {
+		return encode(map[string]any{"id": t.ID, "unreadable": true})
+	}
+	return part(encode(t))
+}
+
+// gapChange tells that facts first to last of a source are gone. Reading goes on
+// behind cursor.
+func gapChange(from origin, stream string, first, last uint64, reason string, at time.Time) change {
+	c := change{from: from, entry: Entry{
+		Time: stamp(at), Action: ActionGap, Source: Source{Stream: stream, Sequence: last},
+		Request: encode(map[string]any{"stream": stream, "first": first, "last": last, "reason": reason}),
+	}}
+	c.entry.by(errata.Actor{KeyID: errata.ActorService})
+	return c
+}
+
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

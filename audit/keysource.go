@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/access"
+)
+
+// operationHeader marks revisions that remove an entry of a bucket.
+const operationHeader = "KV-Operation"
+
+// keySource is the bucket of API keys as the stream that it is.
+type keySource struct {
+	js     jetstream.JetStream
+	bucket string
+}
+
+func (k keySource) streamName() string { return "KV_" + k.bucket }
+func (k keySource) prefix() string     { return "$KV." + k.bucket + "." }
+
+// end is the sequence of the last message of the stream.
+func (k keySource) end(ctx context.Context) (uint64, error) {
+	s, err := k.js.Stream(ctx, k.streamName())
+	if err != nil {
+		return 0, fmt.Errorf("open the stream of API keys: %w", err)
+	}
+	return s.CachedInfo().State.LastSeq, nil
+}
+
+// last is the sequence of the last revision of any key, 0 for none.
+func (k keySource) last(ctx context.Context) (uint64, error) {
+	s, err := k.js.Stream(ctx, k.streamName())
+	if err != nil {
+		return 0, fmt.Errorf("open the stream of API keys: %w", err)
+	}
+	msg, err := s.GetLastMsgForSubject(ctx, k.prefix()+access.TracedEntries)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("last change of an API key: %w", err)
+	}
+	return msg.Sequence, nil
+}
+
+// open reads the revisions of keys from a sequence on.
+func (k keySource) open(ctx context.Context, from uint64) (jetstream.MessagesContext, error) {
+	consumer, err := k.js.OrderedConsumer(ctx, k.streamName(), jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		FilterSubjects: []string{k.prefix() + access.TracedEntries},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("follow the API keys from %d: %w", from, err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return nil, fmt.Errorf("follow the API keys from %d: %w", from, err)
+	}
+	return messages, nil
+}
+
+// change reads a revision, and the one before it from the bucket's history.
+func (k keySource) change(ctx context.Context, msg jetstream.Msg) (change, error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return change{}, fmt.Errorf("metadata of an API key: %w", err)
+	}
+	w := keyWrite{
+		stream: k.streamName(), sequence: meta.Sequence.Stream, name: strings.TrimPrefix(msg.Subject(), k.prefix()),
+		value: msg.Data(), removed: msg.Headers().Get(operationHeader) != "", at: meta.Timestamp,
+	}
+	before, err := k.before(ctx, msg.Subject(), w.sequence)
+	if err != nil {
+		return change{}, err
+	}
+	return keyChange(w, before), nil
+}
+
+// before is the value that a revision replaced, nil when there was none. The
+// history is short, so this looks at a handful of messages.
+func (k keySource) before(ctx context.Context, subject string, sequence uint64) ([]byte, error) {
+	s, err := k.js.Stream(ctx, k.streamName())
+	if err != nil {
+		return nil, fmt.Errorf("open the stream of API keys: %w", err)
+	}
+	var before []byte
+	for next := uint64(1); ; {
+		msg, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return before, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("history of an API key: %w", err)
+		}
+		if msg.Sequence >= sequence {
+			return before, nil
+		}
+		before = msg.Data
+		if msg.Header.Get(operationHeader) != "" {
+			before = nil
+		}
+		next = msg.Sequence + 1
+	}
+}

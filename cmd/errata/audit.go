@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// auditPath is where the API keeps the audit trail.
+const auditPath = "/api/v1/admin/audit"
+
+const auditHelp = `Shows and checks the audit trail of the running service, through its HTTP API:
+who changed what, when, and what came of it. The key needs the scope Audit/Read
+and comes from --key, ERRATA_KEY, or the file of the first start.`
+
+func newAudit(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "audit",
+		Short: "Show and check who changed what",
+		Long:  auditHelp,
+	}
+	group.AddCommand(newAuditList(t), newAuditVerify(t))
+	return group
+}
+
+// auditEntry is what the table shows of an entry.
+type auditEntry struct {
+	N      uint64 `json:"n"`
+	Time   string `json:"time"`
+	Action string `json:"action"`
+	Actor  struct {
+		KeyID   string `json:"key_id"`
+		KeyName string `json:"key_name"`
+		IP      string `json:"ip"`
+	} `json:"actor"`
+	After   json.RawMessage `json:"after"`
+	Request json.RawMessage `json:"request"`
+}
+
+const auditListHelp = `Lists entries of the audit trail, newest first. The table shows the beginning of
+what was asked for; --json shows all of each entry, one array.
+
+  errata audit list --action 'errors.*' --limit 100
+  errata audit list --before 1200        the entries before number 1200`
+
+func newAuditList(t *terminal) *cobra.Command {
+	var (
+		limit  int
+		before uint64
+		asJSON bool
+		asked  = url.Values{}
+		text   = map[string]*string{"actor": new(string), "action": new(string), "from": new(string), "to": new(string)}
+	)
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "list",
+		Short: "List entries of the audit trail, newest first",
+		Long:  auditListHelp,
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		asked.Set("limit", strconv.Itoa(limit))
+		if before > 0 {
+			asked.Set("cursor", strconv.FormatUint(before, 10))
+		}
+		for name, value := range text {
+			if *value != "" {
+				asked.Set(name, *value)
+			}
+		}
+		var raw json.RawMessage
+		if err := c.call(cmd.Context(), http.MethodGet, auditPath+"?"+asked.Encode(), nil, &raw); err != nil {
+			return fmt.Errorf("list the audit trail: %w", err)
+		}
+		if asJSON {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", raw)
+			return err
+		}
+		var entries []auditEntry
+		if err := json.Unmarshal(raw, &entries); err != nil {
+			return fmt.Errorf("list the audit trail: %w", err)
+		}
+		return printAudit(cmd.OutOrStdout(), entries)
+	})
+	flags := cmd.Flags()
+	flags.IntVar(&limit, "limit", 25, "How many `entries`, 1 to 100.")
+	flags.Uint64Var(&before, "before", 0, "Only entries before this `number`; 0 begins with the newest.")
+	flags.StringVar(text["actor"], "actor", "", "Only changes by the key with this `id` or name.")
+	flags.StringVar(text["action"], "action", "", "Only this `action`, or those that begin so: 'errors.*'.")
+	flags.StringVar(text["from"], "from", "", "Only entries from this `time` on, such as 2026-11-21T00:00:00Z.")
+	flags.StringVar(text["to"], "to", "", "Only entries up to this `time`.")
+	flags.BoolVar(&asJSON, "json", false, "Print one JSON array.")
+	return cmd
+}
+
+// maxWhat is how many characters of a request the table shows.
+const maxWhat = 60
+
+func printAudit(w io.Writer, entries []auditEntry) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "N\tTIME\tACTION\tBY\tIP\tWHAT")
+	for _, e := range entries {
+		who := e.Actor.KeyID
+		if e.Actor.KeyName != "" {
+			who += " " + printable(e.Actor.KeyName, maxWhat)
+		}
+		what := string(e.Request)
+		if what == "" || what == "null" {
+			what = string(e.After)
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n",
+			e.N, e.Time, printable(e.Action, maxWhat), orDash(who), orDash(e.Actor.IP), printable(what, maxWhat))
+	}
+	return table.Flush() // a tabwriter keeps the first error until here
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// printable cuts text to limit characters and takes out what could drive a
+// terminal: names of keys are chosen by people.
+func printable(text string, limit int) string {
+	var shown []rune
+	for _, r := range text {
+		if len(shown) == limit {
+			return string(shown) + "…"
+		}
+		if !unicode.IsPrint(r) {
+			r = utf8.RuneError
+		}
+		shown = append(shown, r)
+	}
+	return string(shown)
+}
+
+const auditVerifyHelp = `Checks every entry of the audit trail: that none was changed, cut out, exchanged
+or put in. Prints how many there are and the hash of the last one; whoever keeps
+that hash elsewhere can tell later that nothing before it was written anew. Ends
+with 1 when the chain is broken, and names the first entry that is.`
+
+func newAuditVerify(t *terminal) *cobra.Command {
+	return keyCommand(t, &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no entry of the audit trail was changed or removed",
+		Long:  auditVerifyHelp,
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		var report struct {
+			OK      bool   `json:"ok"`
+			Entries uint64 `json:"entries"`
+			Head    string `json:"head"`
+			Problem *struct {
+				N      uint64 `json:"n"`
+				Reason string `json:"reason"`
+			} `json:"problem"`
+		}
+		if err := c.call(cmd.Context(), http.MethodGet, auditPath+"/verify", nil, &report); err != nil {
+			return fmt.Errorf("check the audit trail: %w", err)
+		}
+		if !report.OK {
+			n, reason := report.Entries+1, "the service does not say why"
+			if report.Problem != nil {
+				n, reason = report.Problem.N, report.Problem.Reason
+			}
+			return fmt.Errorf("the audit trail is broken at entry %d: %s; %d entries before it are good", n, reason, report.Entries)
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d entries, none changed or missing\nhash of the last one %s\n", report.Entries, orDash(report.Head))
+		return err
+	})
+}
