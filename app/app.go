@@ -67,6 +67,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"keys", a.openKeys},
 		{"projector", a.startProjector},
 		{"log", a.openLog},
+		{"module and query logs", a.startExchange},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {
