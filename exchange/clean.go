@@ -19,7 +19,7 @@ type cleaner struct {
 func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
 	e := entry{
 		Time: ingest.Time(d.time, received).UnixMilli(), Received: received.UnixMilli(), Project: project,
-		Duration: d.duration, Request: ingest.Text(d.request, maxName, false), UserID: ingest.UserID(d.userID),
+		Duration: d.duration, Request: ingest.Text(d.request, maxName, false), UserID: ingest.UserID(scrub.Text(d.userID)),
 	}
 	if d.ip.IsValid() {
 		e.IP = d.ip.String()
@@ -35,9 +35,15 @@ func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
 	e.Query, e.Error = queryOf(d.query, d.err)
 	e.Connection = ingest.Text(d.connection, maxName, false)
 	e.File, e.Line = c.rules.File(d.file), ingest.Line(d.line)
-	e.Rows = uint64(max(d.rows, 0))
+	if d.rows > 0 && d.rows <= maxCount {
+		e.Rows = uint64(d.rows)
+	}
 	return e
 }
+
+// maxCount is more rows than any query returns, and less than what is a secret
+// by its digits.
+const maxCount = 1e12
 
 func directionOf(text string) string {
 	switch text := strings.ToLower(strings.TrimSpace(text)); text {

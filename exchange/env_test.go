@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/exchange"
@@ -183,3 +184,8 @@ func (b *bench) texts(t testing.TB, query string) (list []string) {
 }
 
 var local = netip.MustParsePrefix("10.0.0.0/8")
+
+// nowhere is a stream that is never asked.
+var nowhere = exchange.Stream{JetStream: unasked{}, Name: "EXCHANGES"}
+
+type unasked struct{ jetstream.JetStream }

@@ -35,8 +35,8 @@ func TestBothLogsTheWholeWay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("module_log (-want +got):\n%s", diff)
 	}
-	got = b.texts(t, `SELECT toJSONString(tuple(project, time, query, duration_ms, rows, connection, file, line, error, user_id, ip, index, expires))
-		FROM query_log FINAL ORDER BY index`)
+	got = b.texts(t, `SELECT toJSONString(tuple(project, time, query, duration_ms, rows, connection, file, line, error, user_id, ip, entry, expires))
+		FROM query_log FINAL ORDER BY entry`)
 	want = []string{
 		fmt.Sprintf(`[7,"%s","SELECT * FROM t WHERE id = ?",3,4,"shop","a.php",9,"",12,"::",0,"%s"]`, when(noon.Add(-time.Minute)), day(7)),
 		fmt.Sprintf(`[7,"%s","SELECT ?",0,0,"","",0,"",0,"::",1,"%s"]`, when(noon), day(7)),
@@ -101,7 +101,7 @@ func TestSecretsReachNeitherStreamNorTable(t *testing.T) {
 	}
 	values := []any{
 		secret, "a " + secret + " b", card, map[string]any{"token": "5ec7e7ab-x", "deep": []any{map[string]any{"x": secret}}}, []any{secret, card},
-		`{"password":"5ec7e7ab-x"}`, "password=5ec7e7ab-x&a=b", "https://ann:5ec7e7ab-x@h.example/a?b=5ec7e7ab-x",
+		`{"password":"5ec7e7ab-x"}`, "password=5ec7e7ab-x&a=b", "https://ann:5ec7e7ab-x@h.example/a?token=5ec7e7ab-x",
 		strings.Repeat("long ", 3270) + secret, strings.Repeat("é", 8150) + " " + secret + " " + strings.Repeat("x", 900),
 		`{"a":"` + strings.Repeat("x", 16300) + `","password":"5ec7e7ab-x"}`,
 	}
@@ -116,6 +116,7 @@ func TestSecretsReachNeitherStreamNorTable(t *testing.T) {
 				e[field] = value
 				if field == "query" {
 					e["query"] = fmt.Sprint("SELECT * FROM t WHERE a = '", value, "'")
+					e["error"] = fmt.Sprint("near '", value, "'")
 				}
 				text, err := json.Marshal(e)
 				if err != nil {

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS module_log
 (
     log         UInt64 COMMENT 'which stream, as when it was created, in Unix nanoseconds',
     sequence    UInt64 COMMENT 'the request on the stream',
-    index       UInt16 COMMENT 'the entry in the request, from 0',
+    entry       UInt16 COMMENT 'the entry in the request, from 0',
     project     UInt64,
     time        DateTime64(3, 'UTC') COMMENT 'when it happened, by the application',
     received    DateTime64(3, 'UTC') COMMENT 'when Errata took it',
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS module_log
     INDEX ix_request_id request_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree
-ORDER BY (log, sequence, index)
+ORDER BY (log, sequence, entry)
 TTL expires
 SETTINGS fsync_after_insert = 1,
          fsync_part_directory = 1;
