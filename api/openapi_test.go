@@ -28,13 +28,12 @@ var pending = []string{
 	"GET /api/v1/admin/tools/logs/errors/rebuild",
 	"GET /api/v1/admin/ops/replay",
 	"POST /api/v1/admin/ops/replay",
-	"POST /api/v1/logs/modules",
-	"POST /api/v1/logs/queries",
 }
 
 // receiverPaths are those of api.Receivers, which are in no route table.
 var receiverPaths = []string{
 	"/api/v1/events", "/api/{project}/envelope/", "/api/{project}/store/", "/v1/logs", "/v1/traces", "/v1/metrics",
+	"/api/v1/logs/modules", "/api/v1/logs/queries",
 	"/api/{project}/integration/otlp/v1/logs", "/api/{project}/integration/otlp/v1/traces",
 }
 

@@ -24,6 +24,8 @@ type Receivers struct {
 	// OTLPLogs, OTLPTraces and OTLPMetrics are POST /v1/logs, /v1/traces and
 	// /v1/metrics.
 	OTLPLogs, OTLPTraces, OTLPMetrics http.Handler
+	// ModuleLog is POST /api/v1/logs/modules, QueryLog POST /api/v1/logs/queries.
+	ModuleLog, QueryLog http.Handler
 }
 
 // mountReceivers gives each receiver its path, with and without the slash.
@@ -35,6 +37,8 @@ func (s *service) mountReceivers(engine *gin.Engine) {
 		"/v1/logs":               s.Receivers.OTLPLogs,
 		"/v1/traces":             s.Receivers.OTLPTraces,
 		"/v1/metrics":            s.Receivers.OTLPMetrics,
+		"/api/v1/logs/modules":   s.Receivers.ModuleLog,
+		"/api/v1/logs/queries":   s.Receivers.QueryLog,
 		// What Sentry's own OpenTelemetry integration calls, with its kind of key.
 		"/api/:project/integration/otlp/v1/logs":   s.Receivers.OTLPLogs,
 		"/api/:project/integration/otlp/v1/traces": s.Receivers.OTLPTraces,

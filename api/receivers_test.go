@@ -27,6 +27,7 @@ func echo(name string) http.Handler {
 func withReceivers(c *api.Config) {
 	c.Receivers = api.Receivers{
 		Native: echo("native"), SentryEnvelope: echo("envelope"), SentryStore: echo("store"),
+		ModuleLog: echo("modules"), QueryLog: echo("queries"),
 		OTLPLogs: echo("logs"), OTLPTraces: echo("traces"), OTLPMetrics: echo("metrics"),
 	}
 }

@@ -76,6 +76,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
+		{"module and query logs", a.startExchange},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

@@ -41,6 +41,10 @@ type Options struct {
 	// LazySync answers senders before their events are on disk.
 	LazySync bool
 
+	// ModuleLogDays and QueryLogDays are how long entries of the module and
+	// query logs are kept.
+	ModuleLogDays, QueryLogDays int
+
 	// TrustedProxies are the peers whose forwarding headers are believed.
 	TrustedProxies []netip.Prefix
 	// InstallRoots are cut from the front of file names.
@@ -64,6 +68,8 @@ func DefaultOptions() Options {
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
 		AdminRateLimit: 600,
+		ModuleLogDays:  14,
+		QueryLogDays:   7,
 	}
 }
 
@@ -95,6 +101,11 @@ func (o Options) Validate() error {
 	if o.AdminRateLimit < 0 {
 		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)
 	}
+	for name, days := range map[string]int{"module-log-days": o.ModuleLogDays, "query-log-days": o.QueryLogDays} {
+		if days < 1 || days > maxLogDays {
+			return fmt.Errorf("%s: %d is not from 1 to %d; the log itself is switched on and off while the service runs", name, days, maxLogDays)
+		}
+	}
 	for _, root := range o.InstallRoots {
 		if strings.TrimSpace(root) == "" {
 			return fmt.Errorf("install-roots: want paths, got an empty one")
@@ -106,6 +117,9 @@ func (o Options) Validate() error {
 // minLog is one JetStream block file with room to rotate: below it the log
 // would be full after the first burst.
 const minLog = 16 << 20
+
+// maxLogDays is ten years: what is kept longer is not a log.
+const maxLogDays = 3650
 
 // validURL checks scheme and host of a URL that may be empty. The error never
 // shows the text, since it may hold a password.

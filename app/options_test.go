@@ -32,6 +32,9 @@ func TestValidate(t *testing.T) {
 		{"negative log", func(o *Options) { o.LogMaxBytes = -1 }, "log-max-bytes"},
 		{"no rate limit", func(o *Options) { o.AdminRateLimit = 0 }, ""},
 		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},
+		{"module log for no day", func(o *Options) { o.ModuleLogDays = 0 }, "module-log-days"},
+		{"query log for a century", func(o *Options) { o.QueryLogDays = 36500 }, "query-log-days"},
+		{"query log for a day", func(o *Options) { o.QueryLogDays = 1 }, ""},
 		{"empty root", func(o *Options) { o.InstallRoots = []string{"/srv", ""} }, "install-roots"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -102,7 +102,12 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
+	modules, queries, err := a.exchangeDoors(cfg)
+	if err != nil {
+		return api.Receivers{}, err
+	}
 	return api.Receivers{
+		ModuleLog: modules, QueryLog: queries,
 		Native:         events,
 		SentryEnvelope: envelopes, SentryStore: envelopes,
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,

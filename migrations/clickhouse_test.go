@@ -178,20 +178,20 @@ func TestClickHouseRefusals(t *testing.T) {
 func TestClickHouseGoesOnAfterAFailure(t *testing.T) {
 	env := testenv.New(t)
 	files := released(t)
-	files["00010_first.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS first (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
-	files["00011_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABEL x;\n")}
+	files["00090_first.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS first (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
+	files["00091_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABEL x;\n")}
 	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err == nil {
 		t.Fatal("wrong SQL was applied")
 	}
-	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 10 {
-		t.Errorf("the last noted file is %d, want 10", got)
+	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 90 {
+		t.Errorf("the last noted file is %d, want 90", got)
 	}
-	files["00011_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS second (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
+	files["00091_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE IF NOT EXISTS second (n UInt64) ENGINE = MergeTree ORDER BY n;\n")}
 	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err != nil {
 		t.Fatal(err)
 	}
-	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 11 {
-		t.Errorf("the last noted file is %d, want 11", got)
+	if got := count(t, env, "SELECT toUInt64(max(version)) FROM schema_migrations"); got != 91 {
+		t.Errorf("the last noted file is %d, want 91", got)
 	}
 }
 

@@ -49,6 +49,8 @@ func TestPrecedence(t *testing.T) {
 		"trusted-proxies":  {"10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16,::1/128"},
 		"install-roots":    {"/srv/f", "/srv/e", "/srv/g,/srv/h"},
 		"admin-rate-limit": {"1", "2", "3"},
+		"module-log-days":  {"1", "2", "3"},
+		"query-log-days":   {"1", "2", "3"},
 		"log-level":        {"debug", "warn", "error"},
 		"log-format":       {"text", "json", "text"},
 		"engine-binary":    {"/f/engine", "/e/engine", "/g/engine"},

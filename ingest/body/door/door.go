@@ -59,6 +59,12 @@ func New(name string, cfg Config) (*Door, error) {
 	if cfg.Accepter == nil {
 		return nil, fmt.Errorf("%s door: Accepter is missing", name)
 	}
+	return Keyed(name, cfg)
+}
+
+// Keyed is New for a door that takes something else than events: it has no
+// need of an Accepter and must not call Accept.
+func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.Keyring == nil {
 		return nil, fmt.Errorf("%s door: Keyring is missing", name)
 	}

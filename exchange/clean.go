@@ -1,0 +1,200 @@
+package exchange
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/scrub"
+)
+
+// cleaner makes entries of drafts: no secret, no literal of a query, and
+// nothing longer than its limit leaves it.
+type cleaner struct {
+	log   Log
+	rules *ingest.Rules
+}
+
+func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
+	e := entry{
+		Time: ingest.Time(d.time, received).UnixMilli(), Received: received.UnixMilli(), Project: project,
+		Duration: d.duration, Request: ingest.Text(d.request, maxName, false), UserID: ingest.UserID(scrub.Text(d.userID)),
+	}
+	if d.ip.IsValid() {
+		e.IP = d.ip.String()
+	}
+	if c.log == Modules {
+		e.Error = ingest.Text(d.err, maxError, true)
+		e.Module, e.Action = ingest.Text(d.module, maxName, false), ingest.Text(d.action, maxName, false)
+		e.Direction, e.Target = directionOf(d.direction), targetOf(d.target)
+		e.Status = ingest.Text(d.status, maxStatus, false)
+		e.Sent, e.Answered = contentOf(d.sent), contentOf(d.answered)
+		return e
+	}
+	e.Query, e.Error = queryOf(d.query, d.err)
+	e.Connection = ingest.Text(d.connection, maxName, false)
+	e.File, e.Line = c.rules.File(d.file), ingest.Line(d.line)
+	if d.rows > 0 && d.rows <= maxCount {
+		e.Rows = uint64(d.rows)
+	}
+	return e
+}
+
+// maxCount is more rows than any query returns, and less than what is a secret
+// by its digits.
+const maxCount = 1e12
+
+func directionOf(text string) string {
+	switch text := strings.ToLower(strings.TrimSpace(text)); text {
+	case "in", "out":
+		return text
+	}
+	return ""
+}
+
+// slack is what is read of a text beyond its limit, so that what is cut later
+// is cut from text that was scrubbed whole.
+const slack = 512
+
+// queryOf is a query without its literals, and what a database said about it
+// without them: databases repeat the values of a query in their errors.
+func queryOf(query, failure string) (cleanQuery, cleanFailure string) {
+	read := cut(query, maxQuery+slack)
+	clean, literals, all := withoutValues(read)
+	whole := len(read) == len(query)
+	if !whole {
+		clean += mark
+	}
+	if all = all && whole && len(literals) <= maxLiterals; failure != "" && !all {
+		failure = errorNotKept
+	}
+	return ingest.Text(clean, maxQuery, true), ingest.Text(withoutLiterals(failure, literals), maxError, true)
+}
+
+// errorNotKept stands for an error whose query has too many literals, or too
+// doubtful ones, to look for them in the error.
+const errorNotKept = "[not kept: it may repeat values of the query]"
+
+// mark stands behind what was cut.
+const mark = "…"
+
+// cut shortens text to limit bytes at a rune.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}
+
+const (
+	// maxLiterals bounds the literals that are looked for in an error.
+	maxLiterals = 200
+	// telling is how much of a literal tells it: databases quote only the
+	// beginning of a long query.
+	telling = 12
+)
+
+// withoutLiterals replaces the literals of a query in what a database said
+// about it. One character says nothing and stands in every word.
+func withoutLiterals(text string, literals []string) string {
+	if text == errorNotKept {
+		return text
+	}
+	text = cut(text, maxError+slack)
+	for _, literal := range literals {
+		if len(literal) > 1 {
+			text = strings.ReplaceAll(text, literal, "?")
+		}
+		if len(literal) > telling {
+			if at := strings.Index(text, literal[:telling]); at >= 0 {
+				text = text[:at] + "?" + mark
+			}
+		}
+	}
+	return text
+}
+
+// notReadable stands for JSON that is too deep or too wide to be scrubbed.
+const notReadable = "[not kept: nested too deeply or too many values]"
+
+// contentOf is a request or a response as it may be kept. A text that is JSON
+// is scrubbed as such, because keys say best what is secret.
+func contentOf(c content) string {
+	text := strings.TrimSpace(c.text)
+	if !c.isJSON && (text == "" || text[0] != '{' && text[0] != '[') {
+		return ingest.Text(c.text, maxContent, true)
+	}
+	// The scrubber takes objects; anything else is put into one. The key must
+	// be no secret and nothing that names a pair.
+	const before, after = `{"j":`, `}`
+	clean, err := scrub.JSON([]byte(before + text + after))
+	switch {
+	case err == nil:
+		return ingest.Text(strings.TrimSuffix(strings.TrimPrefix(string(clean), before), after), maxContent, true)
+	case c.isJSON:
+		return notReadable
+	default:
+		return ingest.Text(c.text, maxContent, true)
+	}
+}
+
+// targetOf is who was called: scheme and host of a URL, or the host alone, with
+// a path as [ingest.URI] keeps it. What does not look like either is filtered.
+func targetOf(target string) string {
+	target = strings.TrimSpace(ingest.Text(target, 2*ingest.MaxURI, false))
+	if target == "" || target[0] == '/' {
+		return ingest.URI(target)
+	}
+	scheme, rest, isURL := strings.Cut(target, "://")
+	if !isURL {
+		scheme, rest = "", target
+	} else {
+		scheme += "://"
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	host := rest[strings.LastIndexByte(rest[:end], '@')+1 : end]
+	if !isHost(host) || isURL && !isName(strings.TrimSuffix(scheme, "://"), "+-.") {
+		return scrub.Filtered
+	}
+	// As a path, so that a host that is a token is filtered like one.
+	host = strings.TrimPrefix(scrub.URI("/"+host), "/")
+	if end == len(rest) {
+		return scheme + host
+	}
+	return ingest.Text(scheme+host+ingest.URI(rest[end:]), ingest.MaxURI, false)
+}
+
+// isHost says whether text is a host with or without a port.
+func isHost(text string) bool {
+	host := text
+	if colon := strings.LastIndexByte(text, ':'); colon >= 0 && !strings.HasSuffix(text, "]") {
+		host = text[:colon]
+		if strings.Trim(text[colon+1:], "0123456789") != "" {
+			return false
+		}
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		return isName(strings.TrimSuffix(inner, "]"), ":.")
+	}
+	return isName(host, "-._")
+}
+
+// isName says whether text is letters and digits, and the bytes of more.
+func isName(text, more string) bool {
+	for i := range len(text) {
+		if c := text[i]; !isLetter(c) && !isDigit(c) && strings.IndexByte(more, c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

@@ -1,0 +1,200 @@
+package exchange
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/netip"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/door"
+)
+
+// Switches say what is recorded at the moment.
+type Switches struct {
+	ModuleLog, QueryLog bool
+	// QueryAllowed says whether queries on behalf of an address are recorded;
+	// nil for all. The zero Addr stands for an unknown one.
+	QueryAllowed func(netip.Addr) bool
+}
+
+// Config is what a handler needs. Door's Accepter is not used.
+type Config struct {
+	Door   door.Config
+	Stream Stream
+	// Rules normalise file names as those of events.
+	Rules ingest.Rules
+	// Switches is asked once for each request.
+	Switches func() Switches
+}
+
+// Handler takes entries of one log. It is safe for concurrent use.
+type Handler struct {
+	log     Log
+	cfg     Config
+	door    *door.Door
+	entries *prometheus.CounterVec
+}
+
+// NewHandler makes the handler of a log, to be mounted at
+// /api/v1/logs/modules or /api/v1/logs/queries for any method. The error names
+// the field of cfg that is wrong.
+func NewHandler(log Log, cfg Config) (*Handler, error) {
+	if cfg.Switches == nil {
+		return nil, errors.New("exchange: Switches is missing")
+	}
+	if err := cfg.Stream.validate(); err != nil {
+		return nil, err
+	}
+	d, err := door.Keyed(log.String(), cfg.Door)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := newEntries(cfg.Door.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{log: log, cfg: cfg, door: d, entries: entries}, nil
+}
+
+// ServeHTTP takes one request. It answers when what is recorded is on disk.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	requestID := h.door.RequestID(w)
+	out, err := h.take(w, r)
+	h.door.Done(r.Context(), requestID, err)
+	if err != nil {
+		refuse(w, requestID, door.Told(err))
+		return
+	}
+	accept(w, out)
+}
+
+// outcome is what became of the entries of a request.
+type outcome struct {
+	accepted int
+	recorded int
+	rejected []rejection
+}
+
+// rejection is an entry that was not taken, by its index in the request.
+type rejection struct {
+	Index   int         `json:"index"`
+	Code    errata.Kind `json:"code"`
+	Message string      `json:"message"`
+}
+
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return outcome{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+	}
+	grant, err := h.door.ByToken(r)
+	if err != nil {
+		return outcome{}, err
+	}
+	b, err := h.door.Open(w, r, maxOpen)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer b.Close()
+	buf := body.GetBuffer()
+	defer buf.Free()
+	if err := b.ReadAll(buf, maxOpen); err != nil {
+		return outcome{}, err
+	}
+	// The texts are copied out of the buffer, and once more as entries.
+	if err := b.Charge(2 * len(buf.B)); err != nil {
+		return outcome{}, err
+	}
+	parts, err := split(buf.B)
+	if err != nil {
+		return outcome{}, err
+	}
+	drafts, rejected := h.parse(parts)
+	if len(drafts) == 0 {
+		return outcome{}, nothingTaken(rejected)
+	}
+	recorded, err := h.record(r, grant, drafts)
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{accepted: len(drafts), recorded: recorded, rejected: rejected}, nil
+}
+
+// parse reads the entries and counts those that cannot be taken.
+func (h *Handler) parse(parts []part) (drafts []draft, rejected []rejection) {
+	for i, p := range parts {
+		d, refused := parse(h.log, p)
+		if refused != nil {
+			rejected = append(rejected, rejection{i, refused.Kind, refused.Message})
+			continue
+		}
+		drafts = append(drafts, d)
+	}
+	h.count(outcomeRejected, len(rejected))
+	return drafts, rejected
+}
+
+// record puts on the stream what is to be recorded, and says how much that is.
+func (h *Handler) record(r *http.Request, grant ingest.Grant, drafts []draft) (int, error) {
+	switches := h.cfg.Switches()
+	if on := map[Log]bool{Modules: switches.ModuleLog, Queries: switches.QueryLog}[h.log]; !on {
+		h.count(outcomeSwitchedOff, len(drafts))
+		return 0, nil
+	}
+	sender := h.door.Sender(r)
+	c := cleaner{h.log, &h.cfg.Rules}
+	received := h.door.Now()
+	var entries []entry
+	for i := range drafts {
+		if h.log == Queries && switches.QueryAllowed != nil && !switches.QueryAllowed(behalf(drafts[i].ip, sender)) {
+			continue
+		}
+		entries = append(entries, c.clean(&drafts[i], grant.Project, received))
+	}
+	if len(entries) > 0 {
+		if err := h.cfg.Stream.publish(r.Context(), h.log, rand.Text(), entries); err != nil {
+			return 0, err
+		}
+	}
+	h.count(outcomeRecorded, len(entries))
+	h.count(outcomeAddress, len(drafts)-len(entries))
+	return len(entries), nil
+}
+
+// behalf is the address that an entry is about: its own, else the sender's.
+func behalf(own, sender netip.Addr) netip.Addr {
+	if own.IsValid() {
+		return own
+	}
+	return sender
+}
+
+func (h *Handler) count(outcome string, n int) {
+	h.entries.WithLabelValues(h.log.String(), outcome).Add(float64(n))
+}
+
+// nothingTaken is the error for a request without one good entry. A single
+// entry gives its own reason; broken JSON alone is a broken body.
+func nothingTaken(rejected []rejection) error {
+	if len(rejected) == 0 {
+		return errata.Errorf(errata.KindInvalidEntry, "the body holds no entry")
+	}
+	first := rejected[0]
+	kind := first.Code
+	for _, r := range rejected {
+		if r.Code != kind {
+			kind = errata.KindInvalidEntry
+		}
+	}
+	told := errata.Errorf(kind, "none of the %d entries can be taken; details has the reason for each", len(rejected))
+	if len(rejected) == 1 {
+		told = errata.Errorf(kind, "%s", first.Message)
+	}
+	told.Details = rejected
+	return told
+}

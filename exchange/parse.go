@@ -1,0 +1,194 @@
+package exchange
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/body/lenient"
+)
+
+// draft is an entry as it was sent: neither scrubbed nor bounded.
+type draft struct {
+	time     time.Time // zero when not said
+	duration float64
+	err      string
+	request  string
+	userID   string
+	ip       netip.Addr
+
+	module, direction, action, target, status string
+	sent, answered                            content
+
+	query, connection, file string
+	rows, line              int64
+}
+
+// content is a request or a response: text, or JSON as it was written.
+type content struct {
+	text   string
+	isJSON bool
+}
+
+// parser reads one entry.
+type parser struct {
+	log     Log
+	dec     jx.Decoder
+	draft   draft
+	refused *errata.Error
+}
+
+// parse reads one entry of the log. A field of a wrong type is left out, except
+// for the one that the entry is about. Errors: invalid_body for broken JSON,
+// invalid_entry.
+func parse(log Log, document part) (draft, *errata.Error) {
+	if document == nil {
+		return draft{}, malformed("the entry is not valid JSON")
+	}
+	p := parser{log: log}
+	p.dec.ResetBytes(document)
+	if p.dec.Next() != jx.Object {
+		return draft{}, errata.Errorf(errata.KindInvalidEntry, "the entry is not a JSON object")
+	}
+	if err := lenient.Object(&p.dec, &p, (*parser).field); err != nil {
+		return draft{}, malformed("the entry is not valid JSON").Because(err)
+	}
+	if p.refused != nil {
+		return draft{}, p.refused
+	}
+	if strings.TrimSpace(p.draft.module) == "" && strings.TrimSpace(p.draft.query) == "" {
+		return draft{}, errata.Errorf(errata.KindInvalidEntry, "%s is needed", log.needed())
+	}
+	return p.draft, nil
+}
+
+// field reads one key. Those of the other log are not known.
+func (p *parser) field(key []byte) error {
+	if known, err := p.shared(key); known {
+		return err
+	}
+	if p.log == Modules {
+		return p.moduleField(key)
+	}
+	return p.queryField(key)
+}
+
+func (p *parser) shared(key []byte) (known bool, err error) {
+	d := &p.draft
+	var text string
+	switch string(key) {
+	case "time":
+		err = p.text(&text)
+		d.time, _ = lenient.Time(text)
+	case "duration_ms":
+		err = p.text(&text)
+		d.duration = duration(text)
+	case "error":
+		err = p.text(&d.err)
+	case "request_id":
+		err = p.text(&d.request)
+	case "user_id":
+		err = p.text(&d.userID)
+	case "ip":
+		err = p.text(&text)
+		d.ip = body.ParseAddr(text)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (p *parser) moduleField(key []byte) error {
+	d := &p.draft
+	switch string(key) {
+	case "module":
+		return p.required(&d.module)
+	case "direction":
+		return p.text(&d.direction)
+	case "action", "operation":
+		return p.text(&d.action)
+	case "target":
+		return p.text(&d.target)
+	case "status":
+		return p.text(&d.status)
+	case "request":
+		return p.content(&d.sent)
+	case "response":
+		return p.content(&d.answered)
+	default:
+		return p.dec.Skip()
+	}
+}
+
+func (p *parser) queryField(key []byte) (err error) {
+	d := &p.draft
+	switch string(key) {
+	case "query":
+		return p.required(&d.query)
+	case "connection", "database":
+		return p.text(&d.connection)
+	case "file":
+		return p.text(&d.file)
+	case "rows":
+		d.rows, err = lenient.Int(&p.dec)
+		return err
+	case "line":
+		d.line, err = lenient.Int(&p.dec)
+		return err
+	default:
+		return p.dec.Skip()
+	}
+}
+
+// text reads a string, a number or a boolean; anything else is absent.
+func (p *parser) text(to *string) error {
+	if p.dec.Next() == jx.String {
+		text, err := p.dec.Str() // all of it: limits are for what was scrubbed
+		*to = text
+		return err
+	}
+	return lenient.Set(&p.dec, to)
+}
+
+// required reads the text that the entry is about.
+func (p *parser) required(to *string) error {
+	if kind := p.dec.Next(); kind != jx.String && kind != jx.Null {
+		p.refused = errata.Errorf(errata.KindInvalidEntry, "%s must be a string", p.log.needed())
+		return p.dec.Skip()
+	}
+	return p.text(to)
+}
+
+// content reads what was sent or answered: text as it is, anything else as JSON.
+func (p *parser) content(to *content) error {
+	switch p.dec.Next() {
+	case jx.Null:
+		return p.dec.Skip()
+	case jx.String:
+		text, err := p.dec.Str()
+		*to = content{text: text, isJSON: false}
+		return err
+	default:
+		raw, err := p.dec.Raw()
+		*to = content{text: strings.TrimSpace(string(raw)), isJSON: true}
+		return err
+	}
+}
+
+// maxDuration is more than anything takes, in milliseconds: 30 years.
+const maxDuration = 1e12
+
+// duration is a time in milliseconds; 0 for what is none.
+func duration(text string) float64 {
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f > maxDuration {
+		return 0
+	}
+	return f
+}

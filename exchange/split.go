@@ -1,0 +1,92 @@
+package exchange
+
+import (
+	"bytes"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+)
+
+// part is one entry of a request: its JSON, or nil where a line is not JSON.
+type part []byte
+
+// split finds the entries of a body: one object, an array, or objects line by
+// line, told apart by the body itself. The parts are pieces of the body. A line
+// that cannot be read costs that line; broken JSON in an array refuses all of
+// it, because behind it nobody knows where the next entry begins. Errors:
+// invalid_body, body_too_large.
+func split(body []byte) ([]part, error) {
+	body = blanks(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
+	switch {
+	case len(body) == 0:
+		return nil, malformed("the body is empty; send a JSON object, an array, or objects line by line")
+	case body[0] == '[':
+		return elements(body)
+	case body[0] == '{':
+		return values(body)
+	default:
+		return nil, malformed("the body begins neither with a JSON object nor with an array")
+	}
+}
+
+func elements(body []byte) (parts []part, err error) {
+	d := jx.DecodeBytes(body)
+	whole, err := d.Raw()
+	if err != nil {
+		return nil, malformed("the array is not valid JSON; nothing was recorded").Because(err)
+	}
+	if len(blanks(body[len(whole):])) > 0 {
+		return nil, malformed("there is more after the array")
+	}
+	d.ResetBytes(whole)
+	err = d.Arr(func(d *jx.Decoder) error {
+		if len(parts) == MaxEntries {
+			return tooMany()
+		}
+		raw, err := d.Raw()
+		parts = append(parts, part(blanks(raw)))
+		return err
+	})
+	if err != nil {
+		return nil, tooMany() // the only error left: all of it is valid
+	}
+	return parts, nil
+}
+
+// values reads one value behind the other, which may take several lines or
+// share one. From the first one that cannot be read, every line is a value of
+// its own: trying each to the end of the body would take quadratic time.
+func values(rest []byte) (parts []part, err error) {
+	d := new(jx.Decoder)
+	byLine := false
+	for ; len(rest) > 0; rest = blanks(rest) {
+		if len(parts) == MaxEntries {
+			return nil, tooMany()
+		}
+		text := rest
+		if byLine {
+			text, _, _ = bytes.Cut(rest, []byte("\n"))
+		}
+		d.ResetBytes(text)
+		raw, err := d.Raw()
+		if err != nil {
+			byLine = true
+			parts = append(parts, nil)
+			_, rest, _ = bytes.Cut(rest, []byte("\n"))
+			continue
+		}
+		parts = append(parts, part(raw))
+		rest = rest[len(raw):]
+	}
+	return parts, nil
+}
+
+// blanks cuts JSON's white space from the front.
+func blanks(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
+
+func malformed(what string) *errata.Error { return errata.Errorf(errata.KindInvalidBody, "%s", what) }
+
+func tooMany() *errata.Error {
+	return errata.Errorf(errata.KindBodyTooLarge, "the body holds more than %d entries; send them in several requests", MaxEntries)
+}
