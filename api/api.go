@@ -36,6 +36,8 @@ type Config struct {
 	Keys    Keys
 	Records Records
 	Health  Health
+	// Importer imports old error files; nil: its routes answer 501.
+	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.

@@ -79,7 +79,8 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.later("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs),
 		s.later("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs),
-		s.later("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs),
+		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
+		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),
 		s.later("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings),
 		s.later("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings),
 	}

@@ -27,6 +27,7 @@ type App struct {
 	keys      *access.Store
 	projector *projector.Projector
 	log       *watchedLog
+	importer  *importer
 	server    *api.Server
 
 	welcome Welcome
@@ -67,6 +68,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"keys", a.openKeys},
 		{"projector", a.startProjector},
 		{"log", a.openLog},
+		{"import", a.openImport},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

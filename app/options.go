@@ -41,6 +41,12 @@ type Options struct {
 	// LazySync answers senders before their events are on disk.
 	LazySync bool
 
+	// LegacyDir holds the folders system and database for old error files, ""
+	// for the folder legacy in Data. LegacyProject is the project that they
+	// belong to.
+	LegacyDir     string
+	LegacyProject uint64
+
 	// TrustedProxies are the peers whose forwarding headers are believed.
 	TrustedProxies []netip.Prefix
 	// InstallRoots are cut from the front of file names.
@@ -64,6 +70,7 @@ func DefaultOptions() Options {
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
 		AdminRateLimit: 600,
+		LegacyProject:  1,
 	}
 }
 
@@ -94,6 +101,9 @@ func (o Options) Validate() error {
 	}
 	if o.AdminRateLimit < 0 {
 		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)
+	}
+	if o.LegacyProject == 0 {
+		return fmt.Errorf("legacy-project: want the number of a project, from 1 up")
 	}
 	for _, root := range o.InstallRoots {
 		if strings.TrimSpace(root) == "" {

@@ -32,6 +32,7 @@ func TestValidate(t *testing.T) {
 		{"negative log", func(o *Options) { o.LogMaxBytes = -1 }, "log-max-bytes"},
 		{"no rate limit", func(o *Options) { o.AdminRateLimit = 0 }, ""},
 		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},
+		{"no project for old files", func(o *Options) { o.LegacyProject = 0 }, "legacy-project"},
 		{"empty root", func(o *Options) { o.InstallRoots = []string{"/srv", ""} }, "install-roots"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -33,6 +33,8 @@ func (a *App) listen(context.Context) error {
 		return err
 	}
 	a.cleanups.add("server", a.finishRequests)
+	// Added last, for it ends first: a request that imports ends with it.
+	a.cleanups.addPlain("import", a.importer.stop)
 	return nil
 }
 
@@ -63,6 +65,7 @@ func (a *App) handler() (http.Handler, error) {
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
+		Importer:       a.importer,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -74,7 +77,7 @@ func (a *App) handler() (http.Handler, error) {
 func (a *App) receivers() (api.Receivers, error) {
 	pipeline, err := ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:  ingest.Rules{InstallRoots: a.options.InstallRoots},
+		Rules:  a.rules(),
 		Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
@@ -104,6 +107,9 @@ func (a *App) receivers() (api.Receivers, error) {
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
 	}, nil
 }
+
+// rules are the same for what comes in and for what is imported.
+func (a *App) rules() ingest.Rules { return ingest.Rules{InstallRoots: a.options.InstallRoots} }
 
 func (a *App) health() *health {
 	clickhouse := a.engines.ReadOnlyClickHouse()

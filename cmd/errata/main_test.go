@@ -61,7 +61,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
+		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"}, {"import"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
 	} {
 		name := strings.Join(append([]string{"help"}, args...), "-")
