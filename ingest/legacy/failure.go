@@ -23,6 +23,9 @@ func (r *record) failure(depth int) error {
 				_, head, _ = cutLast(strings.TrimRight(trace, "\n"), "\n")
 			}
 			text = head
+			if class, message, ok := strings.Cut(head, ": "); ok && r.class == "" && !strings.ContainsAny(class, " \t") {
+				r.class, text = class, message
+			}
 		}
 		if r.errorText == "" && text != "true" && text != "false" {
 			r.errorText = text

@@ -64,7 +64,7 @@ type line struct {
 
 // newFramer reads r, whose first byte stands at offset.
 func newFramer(r io.Reader, offset int64) *framer {
-	return &framer{in: bufio.NewReaderSize(r, maxLine+2), offset: offset}
+	return &framer{in: bufio.NewReaderSize(r, maxLine+1), offset: offset}
 }
 
 // next reads a line. A last line without an end is one. The error is io.EOF

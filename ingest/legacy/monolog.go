@@ -94,18 +94,22 @@ func isJSONTail(text string) bool {
 	return values > 0 && lenient.AtEnd(dec)
 }
 
+// unescape undoes JSON in a text that is no JSON any more.
+var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\"`, `"`, `\/`, `/`)
+
 // parseObject reads Laravel's "[object] (Class(code: 0): message at file:12)"
 // and the trace between "[stacktrace]" and the end.
 func parseObject(text string, d *ingest.Draft) {
+	text = unescape.Replace(text)
 	_, text, _ = strings.Cut(text, "[object] (")
 	text, _, _ = strings.Cut(text, "[previous exception]")
 	head, trace, _ := strings.Cut(text, "[stacktrace]")
 	var x ingest.Exception
 	class, rest, ok := strings.Cut(head, "(code: ")
-	if !ok || !isClass(strings.ReplaceAll(class, `\\`, `\`)) {
+	if !ok || !isClass(class) {
 		return
 	}
-	x.Class = strings.ReplaceAll(class, `\\`, `\`)
+	x.Class = class
 	_, rest, _ = strings.Cut(rest, "): ")
 	rest = strings.TrimRight(rest, " )\n\r\"}]")
 	if message, place, ok := cutLast(rest, " at "); ok {
@@ -113,7 +117,7 @@ func parseObject(text string, d *ingest.Draft) {
 		d.File, d.Line = splitPlace(place)
 	}
 	x.Message = rest
-	x.Frames, _ = stacktrace.Parse(strings.TrimLeft(strings.ReplaceAll(trace, `\n`, "\n"), "\n"))
+	x.Frames, _ = stacktrace.Parse(trace)
 	d.Class = x.Class
 	d.Context.Exceptions = []ingest.Exception{x}
 }

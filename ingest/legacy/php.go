@@ -64,6 +64,12 @@ func parsePHP(text string, d *ingest.Draft) {
 		return
 	}
 	d.Message = text
+	// What runs PHP writes its own lines: "WARNING: [pool www] …".
+	if word, rest, ok := strings.Cut(text, ": "); ok && word == strings.ToUpper(word) {
+		if level, ok := errata.ParseLevel(word); ok {
+			d.Level, d.Message = level, rest
+		}
+	}
 }
 
 // cutPlace takes " in /path/file.php on line 12" off the end.
