@@ -143,8 +143,8 @@ func (j *job) bring(ctx context.Context) error {
 		if err := stream(ctx, from, j.record.Mark, c, j.put); err != nil {
 			return err
 		}
-		if !j.record.Mark.Done {
-			return errors.New("it ended before its end was read")
+		if end := j.record.Mark.Offset; end != j.survey.total {
+			return fmt.Errorf("it changed while it was read: it ended at %d, and had %d bytes", end, j.survey.total)
 		}
 	}
 	j.record.Finished = j.Now().UTC().Truncate(time.Millisecond)

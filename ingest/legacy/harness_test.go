@@ -8,13 +8,50 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newJetStream is a NATS of the test's own with the log and its buckets. It
+// writes to the disk as the service does.
+func newJetStream(t testing.TB) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		DontListen: true, JetStream: true, StoreDir: t.TempDir(), SyncAlways: true, NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS does not start")
+	}
+	conn, err := nats.Connect("", nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), js, migrations.LogConfig{MaxBytes: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	return conn, js
+}
 
 // bench is a real log with a folder of old files.
 type bench struct {
@@ -27,15 +64,15 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	env := testenv.New(t)
-	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.ImportsBucket(env.Namespace))
+	conn, js := newJetStream(t)
+	bucket, err := js.KeyValue(t.Context(), migrations.ImportsBucket(""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{
 		log: eventlog.Log{
-			NATS: env.NATS, JetStream: env.JetStream,
-			Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
+			NATS: conn, JetStream: js,
+			Stream: migrations.StreamName(""), Prefix: migrations.SubjectPrefix(""),
 		},
 		book: eventlog.NewImportBook(bucket), dir: filepath.Join(t.TempDir(), "legacy"),
 	}

@@ -121,12 +121,25 @@ func (s *survey) open(ctx context.Context, file io.ReaderAt, offset int64) (io.R
 		}
 		return bytes.NewReader(nil), nil
 	}
-	// What came out at the first reading comes out again, and no more of it.
-	unpacked := io.LimitReader(z, s.total)
+	unpacked := io.Reader(z)
+	if s.cut {
+		unpacked = untilBroken{z}
+	}
 	if _, err := io.CopyN(io.Discard, unpacked, offset); err != nil {
 		return nil, fmt.Errorf("unpack up to %d: %w", offset, err)
 	}
 	return unpacked, nil
+}
+
+// untilBroken ends where unpacking fails, as the first reading did.
+type untilBroken struct{ r io.Reader }
+
+func (u untilBroken) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if err != nil && ofFile(err) == nil {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // cancellable ends reading with its context, and marks the errors of reading.
