@@ -64,5 +64,10 @@ func BenchmarkImport(b *testing.B) {
 		}
 		n++
 	}
+	state, err := eventlog.Inspect(b.Context(), env.log)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(state.Bytes)/float64(b.N*lines), "log-B/line")
 	b.ReportMetric(float64(b.N*lines)/b.Elapsed().Seconds(), "lines/s")
 }
