@@ -49,6 +49,8 @@ type Config struct {
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
 	Audit Audit
+	// Importer imports old error files; nil: its routes answer 501.
+	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.

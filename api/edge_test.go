@@ -179,7 +179,7 @@ func TestOpsStatus(t *testing.T) {
 }
 
 func TestNotImplemented(t *testing.T) {
-	b := newBench(t, nil)
+	b := newBench(t, func(c *api.Config) { c.Importer = nil })
 	w := b.do(request{
 		method: "POST", target: "/api/v1/admin/tools/logs/errors/rebuild",
 		key: b.key(t, access.ToolsRebuildErrorLogs), headers: []string{"X-Request-Id: r"},

@@ -226,8 +226,9 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),
-		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now:    b.clock.Now, Random: &counting{},
+		Importer: &importer{},
+		Logger:   slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:      b.clock.Now, Random: &counting{},
 	}
 	if change != nil {
 		change(&cfg)

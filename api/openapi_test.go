@@ -25,7 +25,6 @@ import (
 // pending are operations that the document has before the route table. It can
 // only shrink: an entry whose route exists is a failure.
 var pending = []string{
-	"GET /api/v1/admin/tools/logs/errors/rebuild",
 	"GET /api/v1/admin/ops/replay",
 	"POST /api/v1/admin/ops/replay",
 }

@@ -88,7 +88,8 @@ func (s *service) routes() []route {
 		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
-		s.later("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs),
+		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
+		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),
 		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, s.readLogSettings),
 		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, s.updateLogSettings),
 	}

@@ -61,7 +61,7 @@ var contract = []struct {
 	{"B2", "GET", "/api/v1/admin/tools/logs/errors/:signature", "Tools/GetErrorLog", true},
 	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs", true},
 	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs", true},
-	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs", false},
+	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs", true},
 	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings", true},
 	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings", true},
 }

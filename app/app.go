@@ -32,6 +32,7 @@ type App struct {
 	log       *watchedLog
 	requests  requests
 	settings  *settings.Store
+	importer  *importer
 	server    *api.Server
 
 	welcome Welcome
@@ -77,6 +78,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"log", a.openLog},
 		{"settings", a.openSettings},
 		{"module and query logs", a.startExchange},
+		{"import", a.openImport},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

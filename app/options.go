@@ -44,6 +44,11 @@ type Options struct {
 	// ModuleLogDays and QueryLogDays are how long entries of the module and
 	// query logs are kept.
 	ModuleLogDays, QueryLogDays int
+	// LegacyDir holds the folders system and database for old error files, ""
+	// for the folder legacy in Data. LegacyProject is the project that they
+	// belong to.
+	LegacyDir     string
+	LegacyProject uint64
 
 	// TrustedProxies are the peers whose forwarding headers are believed.
 	TrustedProxies []netip.Prefix
@@ -70,6 +75,7 @@ func DefaultOptions() Options {
 		AdminRateLimit: 600,
 		ModuleLogDays:  14,
 		QueryLogDays:   7,
+		LegacyProject:  1,
 	}
 }
 
@@ -105,6 +111,9 @@ func (o Options) Validate() error {
 		if days < 1 || days > maxLogDays {
 			return fmt.Errorf("%s: %d is not from 1 to %d; the log itself is switched on and off while the service runs", name, days, maxLogDays)
 		}
+	}
+	if o.LegacyProject == 0 {
+		return fmt.Errorf("legacy-project: want the number of a project, from 1 up")
 	}
 	for _, root := range o.InstallRoots {
 		if strings.TrimSpace(root) == "" {

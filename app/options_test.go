@@ -35,6 +35,7 @@ func TestValidate(t *testing.T) {
 		{"module log for no day", func(o *Options) { o.ModuleLogDays = 0 }, "module-log-days"},
 		{"query log for a century", func(o *Options) { o.QueryLogDays = 36500 }, "query-log-days"},
 		{"query log for a day", func(o *Options) { o.QueryLogDays = 1 }, ""},
+		{"no project for old files", func(o *Options) { o.LegacyProject = 0 }, "legacy-project"},
 		{"empty root", func(o *Options) { o.InstallRoots = []string{"/srv", ""} }, "install-roots"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -33,6 +33,8 @@ func (a *App) listen(context.Context) error {
 		return err
 	}
 	a.cleanups.add("server", a.finishRequests)
+	// Added last, for it ends first: a request that imports ends with it.
+	a.cleanups.addPlain("import", a.importer.stop)
 	return nil
 }
 
@@ -66,6 +68,7 @@ func (a *App) handler() (http.Handler, error) {
 		Changes: changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
 		Audit:          a.audit,
+		Importer:       a.importer,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -77,7 +80,7 @@ func (a *App) handler() (http.Handler, error) {
 func (a *App) receivers() (api.Receivers, error) {
 	pipeline, err := ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:    ingest.Rules{InstallRoots: a.options.InstallRoots},
+		Rules:    a.rules(),
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})
@@ -113,6 +116,9 @@ func (a *App) receivers() (api.Receivers, error) {
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
 	}, nil
 }
+
+// rules are the same for what comes in and for what is imported.
+func (a *App) rules() ingest.Rules { return ingest.Rules{InstallRoots: a.options.InstallRoots} }
 
 func (a *App) health() *health {
 	clickhouse := a.engines.ReadOnlyClickHouse()

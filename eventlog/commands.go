@@ -15,6 +15,9 @@ const (
 	CommandBarrier = "barrier"
 	// CommandPad uses up a sequence, see PadTo.
 	CommandPad = "pad"
+	// CommandImported says that old error files were imported; see [Imported].
+	// What they held stands on the log before it. It is answered as a barrier.
+	CommandImported = "import"
 	// CommandSnapshot keeps a copy of the projection, so that the log before
 	// it can go; see [Snapshot].
 	CommandSnapshot = "snapshot"
@@ -59,6 +62,13 @@ type Snapshot struct {
 // SnapshotTaken answers a snapshot: it holds everything up to Sequence.
 type SnapshotTaken struct {
 	Sequence uint64 `json:"sequence"`
+}
+
+// Imported is what one import put on the log.
+type Imported struct {
+	Files      int64 `json:"files"`
+	Events     int64 `json:"events"`
+	Unreadable int64 `json:"unreadable"`
 }
 
 // Changed says how many records a command has changed or removed in each book.

@@ -11,7 +11,8 @@
 //
 // Events travel in blocks ([EncodeBlock], [DecodeBlock]), because an fsync
 // costs per message and not per byte. An append returns only after the PubAck
-// of every block that holds one of its events.
+// of every block that holds one of its events. Blocks of imported files stand
+// on ev.import.HASH and say where reading the file goes on ([AppendImport]).
 //
 // The package must not know what a fact means: it neither folds nor decides,
 // and it never touches ClickHouse.

@@ -43,7 +43,7 @@ type Draft struct {
 
 // Context is what becomes the payload of a record's first sighting.
 type Context struct {
-	Source     string // "native", "sentry", "sentry-log", "otlp-log", "otlp-span"
+	Source     string // "native", "sentry", "sentry-log", "otlp-log", "otlp-span", "import-php", "import-monolog", "import-json"
 	Exceptions []Exception
 	Headers    []Pair // request headers; the pipeline keeps only allow-listed ones
 	Tags       []Pair
@@ -87,6 +87,9 @@ type Source struct {
 	Project  uint64
 	KeyID    string
 	Received time.Time
+	// Archive says that the drafts were written down long ago: their times are
+	// believed however old they are.
+	Archive bool
 }
 
 // Receipt says what became of the drafts of one call.

@@ -26,5 +26,5 @@ func (r *Rules) File(file string) string { return bounded(r.relativeFile(file), 
 // Time is when something happened by a client's clock, or received where that
 // is not believable: in the future, or too long ago. Both in whole milliseconds.
 func Time(at, received time.Time) time.Time {
-	return eventTime(at, time.Time{}, received.UTC().Truncate(time.Millisecond))
+	return eventTime(at, time.Time{}, received.UTC().Truncate(time.Millisecond), false)
 }

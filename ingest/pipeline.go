@@ -109,7 +109,7 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 // eventID is the client's id within its project, or a random one.
 func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, err error) {
 	if clientID != "" {
-		return errata.NewEventID(project, canonicalID(clientID)), nil
+		return EventID(project, clientID), nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,6 +117,11 @@ func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, 
 		return id, errata.Errorf(errata.KindInternal, "no random id could be made").Because(err)
 	}
 	return id, nil
+}
+
+// EventID is the id of the event that a client of the project gave an id.
+func EventID(project uint64, clientID string) errata.EventID {
+	return errata.NewEventID(project, canonicalID(clientID))
 }
 
 // canonicalID is a UUID without its dashes and in lower case, because SDKs

@@ -45,7 +45,7 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	file := bounded(r.relativeFile(d.File), MaxFile, false)
 	e := errata.Event{
 		ID: id, Project: src.Project, Book: r.bookOf(d), Level: d.Level,
-		Time: eventTime(d.Time, d.SentAt, received), Received: received,
+		Time: eventTime(d.Time, d.SentAt, received, src.Archive), Received: received,
 		File: file, Line: lineOf(d.Line), Message: preview(message), Class: class,
 		URI:    uriOf(d.URI),
 		Method: methodOf(d.Method), UserID: userIDOf(d.UserID), IP: d.IP.Unmap().WithZone(""),
@@ -112,8 +112,9 @@ func messageOf(d *Draft) string {
 }
 
 // eventTime is when it happened: the client's word, mended by the drift of its
-// clock, where that is believable.
-func eventTime(at, sent, received time.Time) time.Time {
+// clock, where that is believable. An archive's times are believed back to 1970,
+// before which nobody logged an error.
+func eventTime(at, sent, received time.Time, archive bool) time.Time {
 	if at.IsZero() {
 		return received
 	}
@@ -123,7 +124,11 @@ func eventTime(at, sent, received time.Time) time.Time {
 		}
 	}
 	at = at.UTC().Truncate(time.Millisecond)
-	if at.After(received) || at.Before(received.Add(-maxAge)) {
+	oldest := received.Add(-maxAge)
+	if archive {
+		oldest = time.Unix(0, 0)
+	}
+	if at.After(received) || at.Before(oldest) {
 		return received
 	}
 	return at

@@ -305,3 +305,31 @@ func BenchmarkEvent(b *testing.B) {
 		})
 	}
 }
+
+// TestArchiveTimes: old times stand when they come out of an archive, and
+// only those that can be.
+func TestArchiveTimes(t *testing.T) {
+	var rules ingest.Rules
+	for _, c := range []struct {
+		at            time.Time
+		archive, kept bool
+	}{
+		{received.AddDate(-9, 0, 0), false, false},
+		{received.AddDate(-9, 0, 0), true, true},
+		{received.AddDate(0, 0, -1), true, true},
+		{time.Unix(0, 0), true, true},
+		{time.Unix(-1, 0), true, false},
+		{received.Add(time.Hour), true, false},
+		{time.Time{}, true, false},
+	} {
+		d := ingest.Draft{Message: "m", Time: c.at}
+		e, refused := rules.Event(&d, ingest.Source{Received: received, Archive: c.archive}, errata.EventID{})
+		want := received.UTC().Truncate(time.Millisecond)
+		if c.kept {
+			want = c.at.UTC().Truncate(time.Millisecond)
+		}
+		if refused != nil || !e.Time.Equal(want) {
+			t.Errorf("%v, archive %t: %v (%v), want %v", c.at, c.archive, e.Time, refused, want)
+		}
+	}
+}

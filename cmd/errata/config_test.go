@@ -48,6 +48,8 @@ func TestPrecedence(t *testing.T) {
 		"lazy-sync":        {"true", "false", "true"},
 		"trusted-proxies":  {"10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16,::1/128"},
 		"install-roots":    {"/srv/f", "/srv/e", "/srv/g,/srv/h"},
+		"legacy-dir":       {"/f/legacy", "/e/legacy", "/g/legacy"},
+		"legacy-project":   {"2", "3", "4"},
 		"admin-rate-limit": {"1", "2", "3"},
 		"module-log-days":  {"1", "2", "3"},
 		"query-log-days":   {"1", "2", "3"},

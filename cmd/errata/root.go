@@ -15,6 +15,7 @@ exactly, found again by signature.
   errata serve            start the service; everything is kept in ./data
   errata doctor           check this machine and the running service
   errata keys list        the API keys of the running service
+  errata import           import old error files
 
 Every setting is a flag, an environment variable and a key of the
 configuration file, all with the same name:
@@ -45,7 +46,7 @@ func newRoot(t *terminal) *cobra.Command {
 		return usagef("%w\nRun \"%s -h\" for the flags.", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newServe(t), newKeys(t), newAudit(t), newDoctor(t), newHealthcheck(t), newConfig(t), newVersion(),
+		newServe(t), newKeys(t), newAudit(t), newImport(t), newDoctor(t), newHealthcheck(t), newConfig(t), newVersion(),
 	)
 	for _, cmd := range root.Commands() {
 		refuseStray(cmd)

@@ -58,6 +58,8 @@ func settings(c *config) []setting {
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
 		prefixesSetting("trusted-proxies", "Addresses or prefixes of the proxies whose X-Forwarded-For is believed, separated by commas.", &o.TrustedProxies),
 		listSetting("install-roots", "path,...", "Folders that applications are installed in, cut from the front of file names, separated by commas.", &o.InstallRoots),
+		textSetting("legacy-dir", "folder", "Folder with the folders system and database, into which old error files are put for \"errata import\". Empty: DATA/legacy.", &o.LegacyDir),
+		projectSetting("legacy-project", "Project that old error files belong to.", &o.LegacyProject),
 		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
 		countSetting("module-log-days", "Days that exchanges of modules are kept, while the module log is switched on.", &o.ModuleLogDays),
 		countSetting("query-log-days", "Days that database queries are kept, while query logging is switched on.", &o.QueryLogDays),
@@ -123,6 +125,19 @@ func countSetting(name, usage string, at *int) setting {
 			return nil
 		},
 		get: func() string { return strconv.Itoa(*at) }}
+}
+
+func projectSetting(name, usage string, at *uint64) setting {
+	return setting{name: name, hint: "number", usage: usage,
+		set: func(text string) error {
+			n, err := strconv.ParseUint(text, 10, 64)
+			if err != nil || n == 0 {
+				return fmt.Errorf("%q is not the number of a project, from 1 up", text)
+			}
+			*at = n
+			return nil
+		},
+		get: func() string { return strconv.FormatUint(*at, 10) }}
 }
 
 func listSetting(name, hint, usage string, at *[]string) setting {

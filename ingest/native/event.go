@@ -55,6 +55,10 @@ func readEvent(document []byte) (ingest.Draft, error) {
 	return p.draft, nil
 }
 
+// ParseEvent reads one event as POST /api/v1/events takes it. The error is an
+// *errata.Error and says why the event cannot be taken.
+func ParseEvent(document []byte) (ingest.Draft, error) { return readEvent(document) }
+
 func (p *parser) free() {
 	p.trace.Clear()
 	*p = parser{keep: p.keep, trace: p.trace}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+)
+
+// rebuildPath is where the API imports, and says how far it is.
+const rebuildPath = "/api/v1/admin/tools/logs/errors/rebuild"
+
+// importResult is what the service says of an import.
+type importResult struct {
+	Count      int64        `json:"count"`
+	Files      int64        `json:"files"`
+	Unreadable int64        `json:"unreadable"`
+	Skipped    []importNote `json:"skipped"`
+	Warnings   []importNote `json:"warnings"`
+}
+
+type importNote struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+// importProgress is how far the service says it is.
+type importProgress struct {
+	Running    bool   `json:"running"`
+	File       string `json:"file"`
+	BytesDone  int64  `json:"bytes_done"`
+	BytesTotal int64  `json:"bytes_total"`
+	Lines      int64  `json:"lines"`
+	Events     int64  `json:"events"`
+}
+
+// progressPause lies between two questions how far it is.
+const progressPause = 500 * time.Millisecond
+
+const importHelp = `Imports the old error files that lie in DATA/legacy/system and
+DATA/legacy/database (--legacy-dir of the service) through the running service:
+error logs of PHP, of Monolog, and JSON lines, each also packed with gzip. What
+is imported moves into the folder "done" beside it.
+
+An import that broke off goes on where it stopped when this is run again, and
+nothing is counted twice. Ending this command does not end the import.`
+
+func newImport(t *terminal) *cobra.Command {
+	var asJSON bool
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "import",
+		Short: "Import old error files into the running service",
+		Long:  importHelp,
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		done := showProgress(cmd.Context(), c, cmd.ErrOrStderr())
+		patient := *c
+		patient.http.Timeout = 0 // gigabytes take minutes; the service says when it ends
+		var result importResult
+		err := patient.call(cmd.Context(), http.MethodPost, rebuildPath, nil, &result)
+		done()
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+		}
+		return printImport(cmd.OutOrStdout(), result)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	return cmd
+}
+
+func printImport(w io.Writer, r importResult) error {
+	text := fmt.Sprintf("imported %d events from %d files, %d lines or entries could not be read\n", r.Count, r.Files, r.Unreadable)
+	for _, n := range r.Warnings {
+		text += noteLine("warning", n)
+	}
+	for _, n := range r.Skipped {
+		text += noteLine("skipped", n)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func noteLine(what string, n importNote) string {
+	if n.File == "" {
+		return fmt.Sprintf("%s: %s\n", what, n.Reason)
+	}
+	return fmt.Sprintf("%s %s: %s\n", what, n.File, n.Reason)
+}
+
+// showProgress draws a bar for each file on a terminal until the function that
+// it returns is called. Elsewhere it does nothing.
+func showProgress(ctx context.Context, c *client, w io.Writer) (done func()) {
+	if !isTerminal(w) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		tick := time.NewTicker(progressPause)
+		defer tick.Stop()
+		bars := progressBars{w: w}
+		defer bars.finish()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			var p importProgress
+			// A question that gets no answer costs one step of the bar.
+			if c.call(ctx, http.MethodGet, rebuildPath, nil, &p) == nil && p.Running {
+				bars.show(p)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		drawing.Wait()
+	}
+}
+
+// progressBars are the bars of one import, one at a time.
+type progressBars struct {
+	w    io.Writer
+	bar  *progressbar.ProgressBar
+	file string
+}
+
+func (b *progressBars) show(p importProgress) {
+	if p.File == "" || p.BytesTotal <= 0 {
+		return
+	}
+	if b.file != p.File {
+		b.finish()
+		b.file = p.File
+		b.bar = progressbar.NewOptions64(p.BytesTotal,
+			progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(p.File),
+			progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30))
+	}
+	b.bar.ChangeMax64(p.BytesTotal) // a packed file is larger than it looked
+	_ = b.bar.Set64(min(p.BytesDone, p.BytesTotal))
+}
+
+// finish leaves the last bar where it is and begins a new line.
+func (b *progressBars) finish() {
+	if b.bar != nil {
+		_ = b.bar.Exit()
+		fmt.Fprintln(b.w)
+	}
+	b.bar = nil
+}

@@ -1,0 +1,154 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// subjectImports is followed by the hash of the file whose events stand there.
+const subjectImports = subjectEvents + "import."
+
+// headerImportNext carries the [ImportMark] of a block, as JSON.
+const headerImportNext = "Errata-Import-Next"
+
+// importPatience is how long one block is tried. A log that is away for longer
+// ends the import, and the next one goes on where it stopped.
+const importPatience = time.Minute
+
+// ImportMark is where reading a file goes on. It stands on the log in the same
+// message as the events before it, so that a crash cannot part the two.
+type ImportMark struct {
+	Offset     int64 `json:"offset"` // of the next entry, in the unpacked bytes
+	Lines      int64 `json:"lines"`  // read so far, as are the next two
+	Events     int64 `json:"events"`
+	Unreadable int64 `json:"unreadable"`
+	Done       bool  `json:"done,omitempty"` // nothing is left
+}
+
+// Beyond says that m lies further in the file than other.
+func (m ImportMark) Beyond(other ImportMark) bool {
+	return m.Offset > other.Offset || m.Offset == other.Offset && (m.Lines > other.Lines || m.Done && !other.Done)
+}
+
+// ImportBlock collects the events of one block. The zero ImportBlock is empty.
+type ImportBlock struct {
+	received int64
+	ids, raw []byte
+}
+
+// Add appends an event. The error is ErrEventTooLarge, and the block is as it was.
+func (b *ImportBlock) Add(e *errata.Event) (err error) {
+	if b.raw, err = appendEvent(b.raw, e); err != nil {
+		return err
+	}
+	if len(b.ids) == 0 {
+		b.received = e.Received.UnixMilli()
+	}
+	b.ids = append(b.ids, e.ID[:]...)
+	return nil
+}
+
+// Len is the number of events in the block.
+func (b *ImportBlock) Len() int { return len(b.ids) / idSize }
+
+// Full says that the block must be sealed before the next event.
+func (b *ImportBlock) Full() bool {
+	return len(b.raw) >= MaxBlockRaw || b.Len() >= errata.MaxBlockEvents
+}
+
+// Seal returns the block's bytes, as EncodeBlock makes them, and empties it.
+// There must be an event in it.
+func (b *ImportBlock) Seal() []byte {
+	sealed := sealBlock(make([]byte, 0, len(b.raw)/2+len(b.ids)+64), b.received, b.ids, b.raw)
+	b.ids, b.raw = b.ids[:0], b.raw[:0]
+	return sealed
+}
+
+// LastImport finds the last block of the file with the hash: where reading
+// goes on behind it, and its sequence. found is false when the log has none.
+func LastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, found bool, err error) {
+	mark, seq, _, found, err = lastImport(ctx, log, fileHash)
+	return mark, seq, found, err
+}
+
+func lastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, msgID string, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	s, err := log.JetStream.Stream(ctx, log.Stream)
+	if err != nil {
+		return mark, 0, "", false, fmt.Errorf("open the log %s: %w", log.Stream, err)
+	}
+	last, err := s.GetLastMsgForSubject(ctx, log.Prefix+subjectImports+fileHash)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return mark, 0, "", false, nil
+	}
+	if err != nil {
+		return mark, 0, "", false, fmt.Errorf("find the last block of an import: %w", err)
+	}
+	if err := json.Unmarshal([]byte(last.Header.Get(headerImportNext)), &mark); err != nil {
+		return mark, 0, "", false, fmt.Errorf("fact %d has no readable %s: %w", last.Sequence, headerImportNext, err)
+	}
+	return mark, last.Sequence, last.Header.Get(jetstream.MsgIDHeader), true, nil
+}
+
+// AppendImport puts a sealed block of a file on the log, if the file's last
+// block is still the one at afterSeq, 0 for none, and returns its sequence. It
+// tries until the outcome is known, ctx ends or a minute has passed. Kinds:
+// already_running when somebody else has gone on with the file, log_full,
+// log_unavailable. After the last one the block may stand on the log all the
+// same; LastImport tells.
+func AppendImport(ctx context.Context, log Log, fileHash string, afterSeq uint64, block []byte, mark ImportMark) (uint64, error) {
+	next, err := json.Marshal(mark)
+	if err != nil {
+		return 0, fmt.Errorf("encode the mark of an import: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, importPatience)
+	defer cancel()
+	msgID := nuid.Next()
+	for try := 0; ; try++ {
+		ack, err := publishMsg(ctx, log, &nats.Msg{
+			Subject: log.Prefix + subjectImports + fileHash, Data: block,
+			Header: nats.Header{headerImportNext: []string{string(next)}},
+		}, msgID, jetstream.WithExpectLastSequencePerSubject(afterSeq))
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if isWrongLast(err) {
+			var seq uint64
+			if seq, err = ownImport(ctx, log, fileHash, msgID); seq > 0 || errata.KindOf(err) == errata.KindAlreadyRunning {
+				return seq, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, unavailable(fmt.Errorf("append a block of an import: %w", err))
+		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
+		}
+	}
+}
+
+// ownImport finds out whose block the file's last one is: that of an earlier
+// try with the message id, whose answer got lost, or somebody else's.
+func ownImport(ctx context.Context, log Log, fileHash, msgID string) (uint64, error) {
+	_, seq, id, found, err := lastImport(ctx, log, fileHash)
+	switch {
+	case err != nil:
+		return 0, err
+	case found && id == msgID:
+		return seq, nil
+	default:
+		return 0, errata.Errorf(errata.KindAlreadyRunning, "another import has gone on with the same file; wait until it has ended")
+	}
+}

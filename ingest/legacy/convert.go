@@ -1,0 +1,79 @@
+package legacy
+
+import (
+	"strconv"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+)
+
+// block is a sealed block of a batch and where reading goes on behind it. The
+// counts of the mark are those within the batch. data is nil where a batch, or
+// the end of one, holds no event.
+type block struct {
+	data []byte
+	mark eventlog.ImportMark
+	// firstUnreadable is the number of the first line of the batch that could
+	// not be read, if there is one.
+	firstUnreadable int64
+}
+
+// converter turns the entries of one file into events.
+type converter struct {
+	rules    *ingest.Rules
+	project  uint64
+	book     errata.Book
+	fileHash string
+	// changed is when the file was last written: the time of entries without one.
+	changed time.Time
+	now     func() time.Time
+}
+
+// convert fills the batch's blocks. scratch is reused between calls.
+func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
+	src := ingest.Source{Project: c.project, Received: c.now(), Archive: true}
+	events, unreadable := int64(0), int64(0)
+	for i := range b.entries {
+		e := &b.entries[i]
+		if scratch.Full() {
+			b.blocks = append(b.blocks, block{data: scratch.Seal(), mark: eventlog.ImportMark{
+				Offset: e.offset, Lines: e.lines, Unreadable: e.unreadable + unreadable, Events: events,
+			}})
+		}
+		event, refused := c.event(b.text[e.begin:e.end], e.offset, src)
+		if refused != nil || scratch.Add(&event) != nil {
+			unreadable++
+			if line := e.lines + 1; b.firstUnreadable == 0 || line < b.firstUnreadable {
+				b.firstUnreadable = line
+			}
+			continue
+		}
+		events++
+	}
+	end := block{mark: eventlog.ImportMark{
+		Offset: b.end, Lines: b.lines, Unreadable: b.unreadable + unreadable, Events: events, Done: b.last,
+	}}
+	if scratch.Len() > 0 {
+		end.data = scratch.Seal()
+	}
+	b.blocks = append(b.blocks, end)
+}
+
+// event is the entry at offset as an event, in the folder's book.
+func (c *converter) event(text []byte, offset int64, src ingest.Source) (errata.Event, *errata.Error) {
+	draft, refused := Parse(text)
+	if refused != nil {
+		return errata.Event{}, refused
+	}
+	draft.Book = c.book
+	if draft.Time.IsZero() {
+		draft.Time = c.changed
+	}
+	id := errata.NewEventID(c.project, "import:"+c.fileHash+":"+strconv.FormatInt(offset, 10))
+	if draft.ClientID != "" {
+		id = ingest.EventID(c.project, draft.ClientID)
+	}
+	return c.rules.Event(&draft, src, id)
+}

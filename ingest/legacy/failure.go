@@ -1,0 +1,245 @@
+package legacy
+
+import (
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/body/stacktrace"
+)
+
+// failure reads the error that a line is about: a text, which may be a whole
+// printed trace, or an object with class, message and stack.
+func (r *record) failure(depth int) error {
+	if r.dec.Next() != jx.Object {
+		var text string
+		err := lenient.Set(&r.dec, &text)
+		if head, trace, more := strings.Cut(text, "\n"); more && r.stack == "" {
+			r.stack = text
+			if strings.HasPrefix(head, "Traceback ") { // Python: the error stands last
+				_, head, _ = cutLast(strings.TrimRight(trace, "\n"), "\n")
+			}
+			text = head
+			if class, message, ok := strings.Cut(head, ": "); ok && r.class == "" && !strings.ContainsAny(class, " \t") {
+				r.class, text = class, message
+			}
+		}
+		if r.errorText == "" && text != "true" && text != "false" {
+			r.errorText = text
+		}
+		return err
+	}
+	x, file, line, err := readException(&r.dec, depth)
+	if len(x) > 0 && len(r.chain) == 0 {
+		r.chain = x
+		thrown := &x[len(x)-1]
+		if r.class == "" {
+			r.class = thrown.Class
+		}
+		if r.errorText == "" {
+			r.errorText = thrown.Message
+		}
+		if r.file == "" {
+			r.file, r.line = file, line
+		}
+	}
+	return err
+}
+
+// exceptionReader reads one exception object.
+type exceptionReader struct {
+	dec    *jx.Decoder
+	depth  int
+	x      ingest.Exception
+	stack  string
+	file   string
+	line   int64
+	causes []ingest.Exception
+}
+
+// readException reads {"class", "message", "file": "path:12", "trace": […],
+// "previous": {…}} and its other spellings. The causes come first, the thrown
+// one last; file and line are those of the thrown one.
+func readException(dec *jx.Decoder, depth int) (chain []ingest.Exception, file string, line int64, err error) {
+	if depth >= maxNesting {
+		return nil, "", 0, dec.Skip()
+	}
+	e := exceptionReader{dec: dec, depth: depth}
+	if err := lenient.Object(dec, &e, (*exceptionReader).field); err != nil {
+		return nil, "", 0, err
+	}
+	frames, place := stacktrace.Parse(e.stack)
+	if len(frames) == 0 {
+		frames = placesOf(e.stack)
+	}
+	e.x.Frames = frames
+	if e.file == "" && place.Known {
+		e.file, e.line = place.File, place.Line
+	}
+	if e.x.Class == "" && e.x.Message == "" && len(frames) == 0 {
+		return nil, "", 0, nil
+	}
+	return append(e.causes, e.x), e.file, e.line, nil
+}
+
+func (e *exceptionReader) field(key []byte) error {
+	switch string(key) {
+	case "class", "type", "name", "exception_class", "kind":
+		if e.x.Class != "" {
+			return e.dec.Skip()
+		}
+		return lenient.Set(e.dec, &e.x.Class)
+	case "message", "msg", "exception_message":
+		return lenient.Set(e.dec, &e.x.Message)
+	case "file":
+		var text string
+		err := lenient.Set(e.dec, &text)
+		file, line := splitPlace(text)
+		if e.file = file; line > 0 {
+			e.line = line
+		}
+		return err
+	case "line":
+		n, err := lenient.Int(e.dec)
+		if n > 0 {
+			e.line = n
+		}
+		return err
+	case "stack", "stacktrace", "stack_trace", "trace":
+		return e.trace()
+	case "previous", "cause":
+		if e.dec.Next() != jx.Object {
+			return e.dec.Skip()
+		}
+		causes, _, _, err := readException(e.dec, e.depth+1)
+		if len(causes) < ingest.MaxExceptions {
+			e.causes = causes
+		}
+		return err
+	default:
+		return e.dec.Skip()
+	}
+}
+
+// trace reads the stack of an exception with the decoder of its line.
+func (e *exceptionReader) trace() error {
+	if e.dec.Next() != jx.Array {
+		return lenient.Set(e.dec, &e.stack)
+	}
+	var lines strings.Builder
+	err := lenient.Array(e.dec, e, func(e *exceptionReader) error {
+		line, err := lenient.Bytes(e.dec)
+		if len(line) > 0 && lines.Len() < lenient.MaxText {
+			lines.Write(line)
+			lines.WriteByte('\n')
+		}
+		return err
+	})
+	e.stack = lines.String()
+	return err
+}
+
+// placesOf reads Monolog's trace, "path:12" a line, newest first, into frames,
+// oldest first.
+func placesOf(text string) []ingest.Frame {
+	var trace stacktrace.Trace
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if file, line := splitPlace(strings.TrimSpace(lines[i])); line > 0 {
+			trace.Add(ingest.Frame{File: file, Line: line, InApp: !strings.Contains(file, "/vendor/")})
+		}
+	}
+	return trace.Frames()
+}
+
+// contextReader splits a Monolog context into its exception and the rest.
+type contextReader struct {
+	dec   jx.Decoder
+	draft *ingest.Draft
+	rest  jx.Writer
+	kept  int
+}
+
+// readContext takes the exception out of a context, one JSON object, and keeps
+// the rest as the draft's extra. Of a broken one nothing is kept.
+func readContext(raw []byte, d *ingest.Draft) {
+	var c contextReader
+	c.draft = d
+	c.dec.ResetBytes(raw)
+	c.rest.ObjStart()
+	if lenient.Object(&c.dec, &c, (*contextReader).field) != nil {
+		return
+	}
+	c.rest.ObjEnd()
+	if c.kept > 0 {
+		d.Context.Extra = c.rest.Buf
+	}
+}
+
+func (c *contextReader) field(key []byte) error {
+	if string(key) == "exception" && c.dec.Next() == jx.Object {
+		chain, file, line, err := readException(&c.dec, 0)
+		if len(chain) > 0 {
+			c.draft.Class, c.draft.File, c.draft.Line = chain[len(chain)-1].Class, file, line
+			c.draft.Context.Exceptions = chain
+		}
+		return err
+	}
+	if c.kept > 0 {
+		c.rest.Comma()
+	}
+	c.rest.FieldStart(string(key))
+	raw, err := c.dec.Raw()
+	c.rest.Raw(raw)
+	c.kept++
+	return err
+}
+
+// levelOf reads a level from its name, else from what stands where the level
+// belongs: a name, or a number as Monolog (100 to 600), Bunyan and Pino (10 to
+// 60) or syslog (0 to 7) count.
+func levelOf(name, level string) errata.Level {
+	for _, text := range []string{name, level} {
+		if text == "" {
+			continue
+		}
+		word := text
+		if at := strings.IndexAny(text, "+-"); at > 0 { // slog: ERROR+2
+			word = text[:at]
+		}
+		if l, ok := errata.ParseLevel(word); ok {
+			return l
+		}
+		if n := lenient.ParseInt([]byte(text)); n > 0 || text == "0" {
+			return levelNumber(n)
+		}
+	}
+	return errata.LevelUnknown
+}
+
+func levelNumber(n int64) errata.Level {
+	syslog := [...]errata.Level{
+		errata.LevelFatal, errata.LevelFatal, errata.LevelCritical, errata.LevelError,
+		errata.LevelWarning, errata.LevelNotice, errata.LevelInfo, errata.LevelDebug,
+	}
+	monolog := [...]struct {
+		from  int64
+		level errata.Level
+	}{
+		{550, errata.LevelFatal}, {500, errata.LevelCritical}, {400, errata.LevelError}, {300, errata.LevelWarning},
+		{250, errata.LevelNotice}, {200, errata.LevelInfo}, {100, errata.LevelDebug},
+		{60, errata.LevelFatal}, {50, errata.LevelError}, {40, errata.LevelWarning}, {30, errata.LevelInfo}, {8, errata.LevelDebug},
+	}
+	if n >= 0 && n < int64(len(syslog)) {
+		return syslog[n]
+	}
+	for _, m := range monolog {
+		if n >= m.from {
+			return m.level
+		}
+	}
+	return errata.LevelUnknown
+}

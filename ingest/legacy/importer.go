@@ -1,0 +1,197 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+)
+
+// Config is what an Importer needs. Required: Dir, Log, Book.
+type Config struct {
+	// Dir holds the folders system and database; see [Prepare].
+	Dir  string
+	Log  eventlog.Log
+	Book *eventlog.ImportBook
+	// Rules are those of the pipeline, so that an imported error is the same
+	// record as a live one.
+	Rules ingest.Rules
+	// Project is the project that the events belong to.
+	Project uint64
+	// Now is the clock, nil for the system's.
+	Now    func() time.Time
+	Logger *slog.Logger
+	// Registerer receives the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+// Importer imports old error files.
+type Importer struct {
+	Config
+	metrics metrics
+	// broken lets a test break off at a moment; nil in the service.
+	broken func(moment string) error
+}
+
+// Progress says how far the file under way is: bytes unpacked, and what of it
+// was read and appended so far, by earlier calls too.
+type Progress struct {
+	File                  string
+	BytesDone, BytesTotal int64
+	Lines, Events         int64
+}
+
+// Result says what one call did.
+type Result struct {
+	// Files were finished and moved; Lines were read; Events are on the log.
+	Files, Lines, Events int64
+	// Unreadable lines or entries are in no known form, or too long.
+	Unreadable int64
+	// Skipped are files that were left where they are, or had been imported
+	// before. Warnings are about files that were imported.
+	Skipped, Warnings []Note
+}
+
+// Note is what the operator should know of a file.
+type Note struct{ File, Reason string }
+
+// New checks the configuration.
+func New(cfg Config) (*Importer, error) {
+	switch {
+	case cfg.Dir == "":
+		return nil, errors.New("legacy: Dir is missing")
+	case cfg.Book == nil:
+		return nil, errors.New("legacy: Book is missing")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	metrics, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Importer{Config: cfg, metrics: metrics}, nil
+}
+
+// Run imports what lies in the folders, file by file, and returns when all of
+// it is on the log. progress, which may be nil, is called in between. An import
+// that broke off is taken up where it stopped, also by another process. With
+// an error the Result says what was done before it. Kinds: already_running,
+// log_full, log_unavailable.
+func (im *Importer) Run(ctx context.Context, progress func(Progress)) (Result, error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	ctx, release, err := im.Book.Lock(ctx, im.Now())
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	r := &run{Importer: im, progress: progress}
+	root, err := os.OpenRoot(im.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.result, nil
+	}
+	if err != nil {
+		return r.result, fmt.Errorf("open the folder of old error files: %w", err)
+	}
+	defer root.Close()
+	err = r.all(ctx, root)
+	if lost := context.Cause(ctx); err != nil && lost != nil {
+		err = errors.Join(lost, err)
+	}
+	return r.result, err
+}
+
+// run is one call of Run.
+type run struct {
+	*Importer
+	progress func(Progress)
+	result   Result
+}
+
+// all imports from both folders: first what was left half-way.
+func (r *run) all(ctx context.Context, root *os.Root) error {
+	type job struct {
+		folder *folder
+		name   string
+	}
+	var jobs, later []job
+	for _, book := range errata.Books {
+		f, err := openFolder(root, book)
+		if err != nil {
+			r.skip(book.String(), err)
+		}
+		if f == nil {
+			continue
+		}
+		defer f.root.Close()
+		names, err := f.names()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, claimMark) {
+				jobs = append(jobs, job{f, name})
+			} else {
+				later = append(later, job{f, name})
+			}
+		}
+	}
+	for _, j := range append(jobs, later...) {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := r.file(ctx, j.folder, j.name); isFatal(ctx, err) {
+			return fmt.Errorf("import %s: %w", j.folder.path(j.name), err)
+		} else if err != nil {
+			r.skip(j.folder.path(j.name), err)
+		}
+	}
+	return nil
+}
+
+// isFatal says that an error is not about one file.
+func isFatal(ctx context.Context, err error) bool {
+	var ours *errata.Error
+	return err != nil && (errors.As(err, &ours) || ctx.Err() != nil || errors.Is(err, errBroken))
+}
+
+// errBroken is wrapped by what a test breaks off with.
+var errBroken = errors.New("broken off")
+
+func (r *run) skip(file string, err error) {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the operation and the path are known
+	}
+	r.Logger.Warn("left an old error file alone", "file", file, "reason", err)
+	r.result.Skipped = append(r.result.Skipped, Note{file, err.Error()})
+}
+
+func (r *run) warn(file, format string, args ...any) {
+	note := Note{file, fmt.Sprintf(format, args...)}
+	r.Logger.Warn("imported an old error file that is not as it should be", "file", file, "reason", note.Reason)
+	r.result.Warnings = append(r.result.Warnings, note)
+}
+
+// at gives a test the chance to break off.
+func (im *Importer) at(moment string) error {
+	if im.broken == nil {
+		return nil
+	}
+	return im.broken(moment)
+}

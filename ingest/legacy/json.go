@@ -1,0 +1,270 @@
+package legacy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-faster/jx"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/native"
+)
+
+// record is a line of JSON while it is read: what loggers call by many names.
+type record struct {
+	dec jx.Decoder
+
+	time, zone       string
+	level, levelName string
+	message          string
+	class, errorText string // of the error that the line is about
+	stack            string
+	file             string
+	line             int64
+	function         string
+	chain            []ingest.Exception // an exception with its causes, thrown one last
+	extra            []byte
+	draft            ingest.Draft
+
+	// ours counts the keys that only events of ours have, foreign those that
+	// no event of ours has.
+	ours, foreign int
+}
+
+// maxNesting bounds the objects in objects that an error is looked for in.
+const maxNesting = 8
+
+// parseJSON reads a line of JSON: an event of ours as POST /api/v1/events takes
+// it, or what Monolog and the common loggers write.
+func parseJSON(text []byte) (ingest.Draft, *errata.Error) {
+	var r record
+	r.dec.ResetBytes(text)
+	if err := lenient.Object(&r.dec, &r, (*record).field); err != nil || !lenient.AtEnd(&r.dec) {
+		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the line is not one JSON object")
+	}
+	if r.ours > 0 || r.foreign == 0 {
+		if d, err := native.ParseEvent(text); err == nil {
+			return d, nil
+		}
+	}
+	r.finish()
+	return r.draft, nil
+}
+
+// finish joins what the line said into a draft.
+func (r *record) finish() {
+	d := &r.draft
+	d.Context.Source = sourceJSON
+	if r.zone != "" && !strings.ContainsAny(r.time, "Z+") {
+		d.Time = stampTimeIn(r.time, r.zone)
+	}
+	if d.Time.IsZero() {
+		d.Time, _ = lenient.Time(strings.Replace(r.time, ",", ".", 1))
+	}
+	d.Level = levelOf(r.levelName, r.level)
+	d.Message, d.Class = r.message, r.class
+	if d.Message == "" {
+		d.Message = r.errorText
+	}
+	frames, place := stacktrace.Parse(r.stack)
+	d.File, d.Line = r.file, r.line
+	if d.File == "" && place.Known {
+		d.File, d.Line = place.File, place.Line
+	}
+	if len(frames) == 0 && r.function != "" {
+		frames = []ingest.Frame{{File: r.file, Line: r.line, Function: r.function}}
+	}
+	d.Context.Exceptions = r.chain
+	if n := len(r.chain); n > 0 {
+		if len(r.chain[n-1].Frames) == 0 {
+			r.chain[n-1].Frames = frames
+		}
+	} else if r.class != "" || r.errorText != "" || len(frames) > 0 {
+		d.Context.Exceptions = []ingest.Exception{{Class: r.class, Message: r.errorText, Frames: frames}}
+	}
+	if len(r.extra) > 0 {
+		d.Context.Extra = r.extra
+	}
+}
+
+// field reads one key of the line.
+//
+// long: one case for each name that a logger has for a thing.
+func (r *record) field(key []byte) error {
+	d := &r.draft
+	switch string(key) {
+	case "exception_class", "request_uri", "request_method", "frames", "payload", "fingerprint":
+		r.ours++
+		return r.dec.Skip()
+	case "id", "user_id", "ip", "template", "type":
+		return r.dec.Skip()
+	case "time":
+		return lenient.Set(&r.dec, &r.time)
+	case "level":
+		return lenient.Set(&r.dec, &r.level)
+	case "message":
+		return lenient.Set(&r.dec, &r.message)
+	case "file":
+		return r.place()
+	case "line":
+		return r.lineNumber()
+	}
+	r.foreign++
+	switch string(key) {
+	case "ts", "timestamp", "@timestamp", "asctime", "@t", "datetime", "date", "eventTime":
+		return r.when()
+	case "level_name", "levelname", "severity", "lvl", "@l", "log.level", "loglevel":
+		return lenient.Set(&r.dec, &r.levelName)
+	case "msg", "@m", "@mt", "short_message", "event":
+		return r.text(&r.message)
+	case "error", "err", "exception", "throwable", "thrown", "@x", "exc_info":
+		return r.failure(0)
+	case "error.type", "exception.type", "errorType":
+		return lenient.Set(&r.dec, &r.class)
+	case "error.message", "exception.message", "errorMessage":
+		return lenient.Set(&r.dec, &r.errorText)
+	case "stack", "stacktrace", "stack_trace", "errorVerbose", "error.stack_trace", "exception.stacktrace", "trace", "full_message":
+		return r.trace()
+	case "caller", "source", "pathname", "filename", "log.origin.file.name":
+		return r.place()
+	case "lineno", "log.origin.file.line":
+		return r.lineNumber()
+	case "func", "function", "funcName", "method":
+		return lenient.Set(&r.dec, &r.function)
+	case "channel", "logger", "logger_name", "name", "log.logger":
+		return lenient.Set(&r.dec, &d.Context.Logger)
+	case "hostname", "host", "host.name":
+		return lenient.Set(&r.dec, &d.Context.ServerName)
+	case "trace_id", "traceId", "trace.id":
+		return lenient.Set(&r.dec, &d.Context.TraceID)
+	case "span_id", "spanId", "span.id":
+		return lenient.Set(&r.dec, &d.Context.SpanID)
+	case "context":
+		return r.context()
+	case "log":
+		return lenient.Object(&r.dec, r, (*record).field)
+	default:
+		return r.dec.Skip()
+	}
+}
+
+// text reads a text unless there is one already.
+func (r *record) text(to *string) error {
+	if *to != "" {
+		return r.dec.Skip()
+	}
+	return lenient.Set(&r.dec, to)
+}
+
+// when reads a time: a text, a number, or what PHP makes of a DateTime:
+// {"date": "2026-11-21 03:58:25.000000", "timezone": "Europe/Berlin"}.
+func (r *record) when() error {
+	if r.dec.Next() != jx.Object {
+		return r.text(&r.time)
+	}
+	return lenient.Object(&r.dec, r, func(r *record, key []byte) error {
+		switch string(key) {
+		case "date":
+			return lenient.Set(&r.dec, &r.time)
+		case "timezone":
+			return lenient.Set(&r.dec, &r.zone)
+		default:
+			return r.dec.Skip()
+		}
+	})
+}
+
+// place reads "dir/file.go:12", a file alone, or slog's {function, file, line}.
+func (r *record) place() error {
+	if r.dec.Next() == jx.Object {
+		return lenient.Object(&r.dec, r, func(r *record, key []byte) error {
+			switch string(key) {
+			case "file":
+				return r.place()
+			case "line":
+				return r.lineNumber()
+			case "function":
+				return lenient.Set(&r.dec, &r.function)
+			default:
+				return r.dec.Skip()
+			}
+		})
+	}
+	var text string
+	err := lenient.Set(&r.dec, &text)
+	if text != "" && r.file == "" {
+		file, line := splitPlace(text)
+		r.file = file
+		if line > 0 {
+			r.line = line
+		}
+	}
+	return err
+}
+
+func (r *record) lineNumber() error {
+	n, err := lenient.Int(&r.dec)
+	if n > 0 {
+		r.line = n
+	}
+	return err
+}
+
+// trace reads a stack trace: a text, or texts, one a frame.
+func (r *record) trace() error {
+	if r.dec.Next() != jx.Array {
+		return r.text(&r.stack)
+	}
+	var lines strings.Builder
+	err := lenient.Array(&r.dec, r, func(r *record) error {
+		line, err := lenient.Bytes(&r.dec)
+		if lines.Len() < lenient.MaxText {
+			lines.Write(line)
+			lines.WriteByte('\n')
+		}
+		return err
+	})
+	if r.stack == "" {
+		r.stack = lines.String()
+	}
+	return err
+}
+
+// context reads Monolog's context: the exception out of it, the rest is kept.
+func (r *record) context() error {
+	if r.dec.Next() != jx.Object {
+		return r.dec.Skip()
+	}
+	raw, err := r.dec.Raw()
+	if err != nil {
+		return err
+	}
+	readContext(bytes.TrimSpace(raw), &r.draft)
+	r.extra = r.draft.Context.Extra
+	if len(r.chain) == 0 {
+		r.chain = r.draft.Context.Exceptions
+	}
+	if r.file == "" {
+		r.file, r.line = r.draft.File, r.draft.Line
+	}
+	if r.class == "" {
+		r.class = r.draft.Class
+	}
+	return nil
+}
+
+// splitPlace splits "file:12" and "file:12:3".
+func splitPlace(text string) (file string, line int64) {
+	for range 2 {
+		before, number, ok := cutLast(text, ":")
+		n := lenient.ParseInt([]byte(number))
+		if !ok || n <= 0 {
+			break
+		}
+		text, line = before, n
+	}
+	return text, line
+}

@@ -1,0 +1,77 @@
+package legacy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+func discardBlock(context.Context, block) error { return nil }
+
+// repeated gives a text n times.
+type repeated struct {
+	text []byte
+	n    int
+	rest bytes.Reader
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest.Len() == 0 {
+		if r.n == 0 {
+			return 0, io.EOF
+		}
+		r.n--
+		r.rest.Reset(r.text)
+	}
+	return r.rest.Read(p)
+}
+
+// TestFlatMemory: a file of 60 MB takes no more memory than its batches in
+// flight and their garbage.
+func TestFlatMemory(t *testing.T) {
+	const times, limit = 500, 32 << 20
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	most, last := uint64(0), eventlog.ImportMark{}
+	err := stream(t.Context(), &repeated{text: phpLines(1000), n: times}, last, converterAt(received), func(_ context.Context, b block) error {
+		runtime.ReadMemStats(&now)
+		most, last = max(most, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc)), b.mark
+		return nil
+	})
+	if err != nil || last.Lines != times*1000 || last.Events != last.Lines || !last.Done {
+		t.Errorf("read up to %+v, %v", last, err)
+	}
+	if most > limit {
+		t.Errorf("%d bytes of memory, want at most %d", most, limit)
+	}
+	t.Logf("%d MB of text, at most %.1f MB of memory", last.Offset>>20, float64(most)/(1<<20))
+}
+
+// TestStreamEnds: whatever fails, stream returns that, and nothing runs on.
+func TestStreamEnds(t *testing.T) {
+	reading, putting := errors.New("disk is gone"), errors.New("log is gone")
+	broken := io.MultiReader(bytes.NewReader(phpLines(5000)), &failing{reading})
+	if err := stream(t.Context(), broken, eventlog.ImportMark{}, converterAt(received), discardBlock); !errors.Is(err, reading) {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+	if err := stream(t.Context(), &repeated{text: phpLines(1000), n: 50}, eventlog.ImportMark{}, converterAt(received), func(context.Context, block) error {
+		return putting
+	}); !errors.Is(err, putting) {
+		t.Errorf("a log that does not take blocks: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := stream(ctx, &repeated{text: phpLines(1000), n: 50}, eventlog.ImportMark{}, converterAt(received), discardBlock); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that is gone: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
