@@ -60,6 +60,10 @@ const (
 	KindIdempotencyKeyReused Kind = "idempotency_key_reused"
 	// KindAlreadyRunning: the same work is under way and cannot run twice.
 	KindAlreadyRunning Kind = "already_running"
+	// KindProjectionDiffers: a rebuild from the log is not what is shown.
+	KindProjectionDiffers Kind = "projection_differs"
+	// KindHistoryIncomplete: the log and its snapshot do not reach back far enough.
+	KindHistoryIncomplete Kind = "history_incomplete"
 )
 
 // statuses is the one table from kinds to HTTP statuses.
@@ -107,6 +111,8 @@ var statuses = map[Kind]int{
 	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
 	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,
 	KindAlreadyRunning:        http.StatusConflict,
+	KindProjectionDiffers:     http.StatusConflict,
+	KindHistoryIncomplete:     http.StatusConflict,
 }
 
 // Status is the HTTP status of the kind; an unknown kind is internal.

@@ -49,6 +49,8 @@ type Config struct {
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
 	Audit Audit
+	// Replayer rebuilds the projection.
+	Replayer Replayer
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
@@ -133,6 +135,8 @@ func (c *Config) check() error {
 		return errors.New("Records is missing")
 	case c.Changes == nil:
 		return errors.New("Changes is missing")
+	case c.Replayer == nil:
+		return errors.New("Replayer is missing")
 	case c.Requests == nil:
 		return errors.New("Requests is missing")
 	case c.Health == nil:

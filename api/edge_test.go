@@ -179,10 +179,10 @@ func TestOpsStatus(t *testing.T) {
 }
 
 func TestNotImplemented(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Importer = nil })
+	b := newBench(t, nil)
 	w := b.do(request{
-		method: "POST", target: "/api/v1/admin/tools/logs/errors/rebuild",
-		key: b.key(t, access.ToolsRebuildErrorLogs), headers: []string{"X-Request-Id: r"},
+		method: "GET", target: "/api/v1/admin/settings/security/two-factor",
+		key: b.key(t, access.SettingsGetTwoFactor), headers: []string{"X-Request-Id: r"},
 	})
 	golden(t, "not_implemented", w)
 	if strings.Contains(b.log.String(), "request failed") {
@@ -231,12 +231,13 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
 		"Records":        func(c *api.Config) { c.Records = nil },
 		"Changes":        func(c *api.Config) { c.Changes = nil },
+		"Replayer":       func(c *api.Config) { c.Replayer = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },

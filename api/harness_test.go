@@ -134,6 +134,28 @@ func (r *requests) Finish(_ context.Context, id string, outcome []byte) error {
 	return nil
 }
 
+// replayer answers with its fields.
+type replayer struct {
+	forced bool
+	result api.ReplayResult
+	err    error
+}
+
+func (r *replayer) Replay(_ context.Context, force bool) (api.ReplayResult, error) {
+	r.forced = force
+	return r.result, r.err
+}
+
+func (r *replayer) Replaying() api.ReplayProgress { return api.ReplayProgress{} }
+
+// sampleTally is what stands in a projection.
+func sampleTally() map[string]any {
+	return map[string]any{
+		"checkpoint": 9, "records": 2, "count": 7, "payloads": 2, "hours": 7,
+		"records_checksum": "00000000000000aa", "payloads_checksum": "00000000000000bb", "hours_checksum": "00000000000000cc",
+	}
+}
+
 // health answers with its fields.
 type health struct {
 	ready  error
@@ -185,6 +207,7 @@ type bench struct {
 	records *records
 	changes *changes
 	kept    *requests
+	replays *replayer
 	health  *health
 	logging *logSettings
 	audit   *auditTrail
@@ -213,6 +236,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		},
 		changes: &changes{},
 		kept:    &requests{kept: map[string][]byte{}},
+		replays: &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
 		health:  &health{},
 		logging: &logSettings{now: api.Logging{ErrorLog: true}},
 		audit:   &auditTrail{},
@@ -221,7 +245,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Changes: b.changes, Requests: b.kept,
+		LogSettings: b.logging, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

@@ -24,10 +24,7 @@ import (
 
 // pending are operations that the document has before the route table. It can
 // only shrink: an entry whose route exists is a failure.
-var pending = []string{
-	"GET /api/v1/admin/ops/replay",
-	"POST /api/v1/admin/ops/replay",
-}
+var pending = []string{}
 
 // receiverPaths are those of api.Receivers, which are in no route table.
 var receiverPaths = []string{

@@ -66,6 +66,8 @@ func (s *service) routes() []route {
 		quiet(s.open("GET", "/readyz", s.readyz)),
 		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
+		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, s.replay),
+		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
 
 		s.scoped("GET", admin+"/keys", access.KeysManage, s.listKeys),
 		s.scoped("POST", admin+"/keys", access.KeysManage, s.createKey),

@@ -33,6 +33,7 @@ type App struct {
 	requests  requests
 	settings  *settings.Store
 	importer  *importer
+	replayer  *replayer
 	server    *api.Server
 
 	welcome Welcome
@@ -79,6 +80,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"settings", a.openSettings},
 		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
+		{"retention", a.startRetention},
+		{"replay", a.openReplay},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

@@ -69,6 +69,7 @@ func (a *App) handler() (http.Handler, error) {
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
 		Audit:          a.audit,
 		Importer:       a.importer,
+		Replayer:       a.replayer,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,

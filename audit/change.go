@@ -27,6 +27,9 @@ var actions = map[string]string{
 	"cleanup": "errors.cleanup",
 	"status":  "errors.status",
 	"import":  "errors.import",
+	// It comes before a purge of the log, and its entry holds the cursor that
+	// tells the next start that nothing of the purged was missed.
+	"snapshot": "log.snapshot",
 }
 
 // stored is the result of a change that is nothing but its fact.
@@ -102,8 +105,6 @@ func meaningless(f *eventlog.Fact) bool {
 	switch f.Name {
 	case eventlog.CommandBarrier, eventlog.CommandPad:
 		return true
-	case eventlog.CommandSnapshot:
-		return f.By.KeyID == errata.ActorService
 	}
 	return false
 }

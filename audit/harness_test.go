@@ -216,7 +216,7 @@ func (l *ledger) sources() map[string][]uint64 {
 		}
 		slices.Sort(found[stream])
 	}
-	add(l.log.Stream, l.log.Prefix+"cmd.greet", l.log.Prefix+"cmd.delete", l.log.Prefix+"set.>")
+	add(l.log.Stream, l.log.Prefix+"cmd.greet", l.log.Prefix+"cmd.delete", l.log.Prefix+"cmd.snapshot", l.log.Prefix+"set.>")
 	add("KV_"+l.cfg.KeysBucket, "$KV."+l.cfg.KeysBucket+".key.*")
 	return found
 }

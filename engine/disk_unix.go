@@ -12,3 +12,7 @@ func freeBytes(dir string) (free int64, ok bool) {
 	}
 	return int64(stat.Bavail) * int64(stat.Bsize), true
 }
+
+// SyncDisks returns when what any process has written is on disk, names of
+// files included.
+func SyncDisks() { unix.Sync() }

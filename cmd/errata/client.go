@@ -94,6 +94,8 @@ type apiError struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	RequestID string `json:"request_id"`
+	// Details is what the service adds for programs, nil for nothing.
+	Details json.RawMessage `json:"details"`
 }
 
 func (e *apiError) Error() string {

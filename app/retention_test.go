@@ -1,0 +1,92 @@
+package app_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/app"
+)
+
+// TestLogStaysWithinItsRoom: a log of 16 MiB takes several times as many bytes,
+// because what the projection holds is purged; after that the records can
+// still be made anew from the snapshot and the rest of the log, and are the
+// same.
+func TestLogStaysWithinItsRoom(t *testing.T) {
+	o := testOptions(t)
+	o.LogMaxBytes = 16 << 20
+	a := build(t, o)
+	stop := run(t, a)
+	defer stop()
+	keys := keyFiles(t, o.Data)
+	url := a.Welcome().URL
+	status, body := request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[app.AdminKeyFile], `{"module_log":1}`)
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	sent := 0
+	const events, size, problems = 200, 900, 40
+	for sent*size < 60<<20 {
+		batch := incompressible(events, size, problems, sent)
+		for {
+			status, body := request(t, http.MethodPost, url+"/api/v1/events", keys[app.IngestKeyFile], batch)
+			if status == http.StatusOK || status == http.StatusAccepted {
+				break
+			}
+			if status != http.StatusServiceUnavailable || !strings.Contains(body, "log_full") {
+				t.Fatalf("%d %s", status, body)
+			}
+			<-time.After(100 * time.Millisecond) // reason: what a sender does with Retry-After
+		}
+		sent += events
+	}
+	status, body = request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", keys[app.AdminKeyFile], "")
+	if status != http.StatusOK {
+		t.Fatalf("replay: %d %s", status, body)
+	}
+	var told struct {
+		Data struct {
+			Swapped bool
+			From    uint64
+			Live    struct{ Records, Count uint64 }
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &told); err != nil {
+		t.Fatal(err)
+	}
+	if d := told.Data; !d.Swapped || d.From < 2 || d.Live.Records != problems || d.Live.Count != uint64(sent) {
+		t.Errorf("sent %d events of %d problems to a log that was purged: %s", sent, problems, body)
+	}
+	// What was set before the purge is still set, and changes are not refused.
+	if status, body = request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[app.AdminKeyFile], `{"development":1}`); status != http.StatusOK || !strings.Contains(body, `"module_log":true`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body = request(t, http.MethodGet, url+"/api/v1/admin/audit/verify", keys[app.AdminKeyFile], ""); status != http.StatusOK || !strings.Contains(body, `"ok":true`) {
+		t.Errorf("%d %s", status, body)
+	}
+	stop()
+
+	a = build(t, o)
+	defer run(t, a)()
+	status, body = request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/audit?action=audit.*", keys[app.AdminKeyFile], "")
+	if status != http.StatusOK || !strings.Contains(body, `"data":[]`) {
+		t.Errorf("after a start the trail has a gap: %d %s", status, body)
+	}
+}
+
+// incompressible makes events with payloads that no packing makes smaller.
+func incompressible(events, size, problems, from int) string {
+	var lines bytes.Buffer
+	noise := make([]byte, size/2)
+	for i := range events {
+		_, _ = rand.Read(noise) // never fails
+		fmt.Fprintf(&lines, `{"id":"e%d","message":"problem %s","payload":{"noise":"%s"}}`+"\n", from+i, strings.Repeat("x", (from+i)%problems), hex.EncodeToString(noise))
+	}
+	return lines.String()
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+)
+
+// replayPath is where the API rebuilds, and says how far it is.
+const replayPath = "/api/v1/admin/ops/replay"
+
+// replayResult is what the service says of a replay.
+type replayResult struct {
+	Swapped     bool     `json:"swapped"`
+	From        uint64   `json:"from"`
+	Facts       uint64   `json:"facts"`
+	Events      uint64   `json:"events"`
+	TookMS      int64    `json:"took_ms"`
+	PausedMS    int64    `json:"paused_ms"`
+	Live        tally    `json:"live"`
+	Replayed    tally    `json:"replayed"`
+	Differences []string `json:"differences"`
+}
+
+// tally is what stands in a projection.
+type tally struct {
+	Checkpoint       uint64 `json:"checkpoint"`
+	Records          uint64 `json:"records"`
+	Count            uint64 `json:"count"`
+	Payloads         uint64 `json:"payloads"`
+	Hours            uint64 `json:"hours"`
+	RecordsChecksum  string `json:"records_checksum"`
+	PayloadsChecksum string `json:"payloads_checksum"`
+	HoursChecksum    string `json:"hours_checksum"`
+}
+
+const replayHelp = `Makes the records anew from the log, in tables beside the live ones, compares
+both and puts the new ones in their place. The list stays up all the while, and
+events are taken; only for the last stretch do they wait to be shown.
+
+If the records that the log gives are not those that are shown, the command
+prints where they differ, leaves everything as it was and ends with an error.
+With --force those of the log are taken all the same.`
+
+func newReplay(t *terminal) *cobra.Command {
+	var force, asJSON bool
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "replay",
+		Short: "Make the records anew from the log of the running service",
+		Long:  replayHelp,
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		done := showReplay(cmd.Context(), c, cmd.ErrOrStderr())
+		patient := *c
+		patient.http.Timeout = 0 // the service says when it ends
+		var result replayResult
+		err := patient.call(cmd.Context(), http.MethodPost, replayPath, map[string]bool{"force": force}, &result)
+		done()
+		var refused *apiError
+		if errors.As(err, &refused) && refused.Details != nil && json.Unmarshal(refused.Details, &result) != nil {
+			return fmt.Errorf("replay: %w", err) // details of another kind
+		}
+		if err != nil && (refused == nil || refused.Details == nil) {
+			return fmt.Errorf("replay: %w", err)
+		}
+		if asJSON {
+			return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(result), err)
+		}
+		return errors.Join(printReplay(cmd.OutOrStdout(), result), err)
+	})
+	cmd.Flags().BoolVar(&force, "force", false, "Take the records of the log also where they differ from those that are shown.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	return cmd
+}
+
+func printReplay(w io.Writer, r replayResult) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\tlive\tfrom the log")
+	for _, row := range []struct {
+		name       string
+		live, then any
+	}{
+		{"last fact", r.Live.Checkpoint, r.Replayed.Checkpoint},
+		{"records", r.Live.Records, r.Replayed.Records},
+		{"sum of counts", r.Live.Count, r.Replayed.Count},
+		{"payloads", r.Live.Payloads, r.Replayed.Payloads},
+		{"sum of hours", r.Live.Hours, r.Replayed.Hours},
+		{"checksum of records", r.Live.RecordsChecksum, r.Replayed.RecordsChecksum},
+		{"checksum of payloads", r.Live.PayloadsChecksum, r.Replayed.PayloadsChecksum},
+		{"checksum of hours", r.Live.HoursChecksum, r.Replayed.HoursChecksum},
+	} {
+		fmt.Fprintf(table, "%s\t%v\t%v\n", row.name, row.live, row.then)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	took := time.Duration(r.TookMS) * time.Millisecond
+	text := fmt.Sprintf("read %d facts from %d on, counted %d events, in %v; new events waited %v\n",
+		r.Facts, r.From, r.Events, took, time.Duration(r.PausedMS)*time.Millisecond)
+	switch {
+	case r.Swapped && len(r.Differences) == 0:
+		text += "both are the same; the rebuilt records are shown now\n"
+	case r.Swapped:
+		text += "they differ; the records of the log are shown now\n"
+	default:
+		text += "they differ; everything is as it was\n"
+	}
+	for _, difference := range r.Differences {
+		text += "  " + difference + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// showReplay draws a bar on a terminal until the function that it returns is
+// called. Elsewhere it does nothing.
+func showReplay(ctx context.Context, c *client, w io.Writer) (done func()) {
+	if !isTerminal(w) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		tick := time.NewTicker(progressPause)
+		defer tick.Stop()
+		bar := progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("facts"), progressbar.OptionSetWidth(30))
+		defer fmt.Fprintln(w)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			var p struct {
+				Running          bool
+				Sequence, Target uint64
+			}
+			// A question that gets no answer costs one step of the bar.
+			if c.call(ctx, http.MethodGet, replayPath, nil, &p) == nil && p.Running && p.Target > 0 {
+				bar.ChangeMax64(int64(p.Target))
+				_ = bar.Set64(int64(min(p.Sequence, p.Target)))
+			}
+		}
+	})
+	return func() {
+		cancel()
+		drawing.Wait()
+	}
+}
