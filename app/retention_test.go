@@ -30,22 +30,8 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
-	sent := 0
-	const events, size, problems = 200, 900, 40
-	for sent*size < 60<<20 {
-		batch := incompressible(events, size, problems, sent)
-		for {
-			status, body := request(t, http.MethodPost, url+"/api/v1/events", keys[app.IngestKeyFile], batch)
-			if status == http.StatusOK || status == http.StatusAccepted {
-				break
-			}
-			if status != http.StatusServiceUnavailable || !strings.Contains(body, "log_full") {
-				t.Fatalf("%d %s", status, body)
-			}
-			<-time.After(100 * time.Millisecond) // reason: what a sender does with Retry-After
-		}
-		sent += events
-	}
+	const problems = 40
+	sent := fillLog(t, url, keys[app.IngestKeyFile], problems)
 	status, body = request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", keys[app.AdminKeyFile], "")
 	if status != http.StatusOK {
 		t.Fatalf("replay: %d %s", status, body)
@@ -78,6 +64,26 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(body, `"data":[]`) {
 		t.Errorf("after a start the trail has a gap: %d %s", status, body)
 	}
+}
+
+// fillLog sends 60 MiB of events, and each request until it is taken.
+func fillLog(t *testing.T, url, key string, problems int) (sent int) {
+	t.Helper()
+	const events, size = 200, 900
+	for ; sent*size < 60<<20; sent += events {
+		batch := incompressible(events, size, problems, sent)
+		for {
+			status, body := request(t, http.MethodPost, url+"/api/v1/events", key, batch)
+			if status == http.StatusOK || status == http.StatusAccepted {
+				break
+			}
+			if status != http.StatusServiceUnavailable || !strings.Contains(body, "log_full") {
+				t.Fatalf("%d %s", status, body)
+			}
+			<-time.After(100 * time.Millisecond) // reason: what a sender does with Retry-After
+		}
+	}
+	return sent
 }
 
 // incompressible makes events with payloads that no packing makes smaller.

@@ -28,9 +28,12 @@ const (
 
 const (
 	// lockRenewal is how often a running import says that it is alive, and
-	// lockPatience after how long without that it is taken for dead.
-	lockRenewal  = 5 * time.Second
-	lockPatience = 30 * time.Second
+	// lockPatience after how long without that it is taken for dead. A mistake
+	// costs work and no exactness: blocks are appended by compare-and-set.
+	lockRenewal  = time.Second
+	lockPatience = 5 * time.Second
+	// lockLook is how often somebody who waits for a dead owner's lock looks.
+	lockLook = 200 * time.Millisecond
 )
 
 // ImportRecord is what is remembered of a file.
@@ -169,13 +172,36 @@ func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (rev
 	if err != nil {
 		return 0, alreadyRunning(lockRenewal) // given back this moment
 	}
-	if age := now.Sub(entry.Created()); age < lockPatience {
-		return 0, alreadyRunning(min(lockPatience-age, lockPatience))
+	if age := max(now.Sub(entry.Created()), 0); age < lockPatience {
+		if err := b.awaitSilence(ctx, entry.Revision(), lockPatience-age); err != nil {
+			return 0, err
+		}
 	}
 	if revision, err = b.bucket.Update(ctx, keyRunning, owner, entry.Revision()); err != nil {
 		return 0, alreadyRunning(lockPatience)
 	}
 	return revision, nil
+}
+
+// awaitSilence returns once the owner of the lock has not been heard of for so
+// long: a service that was killed and is called again at once finds its own lock.
+func (b *ImportBook) awaitSilence(ctx context.Context, revision uint64, silence time.Duration) error {
+	over := time.NewTimer(silence)
+	defer over.Stop()
+	tick := time.NewTicker(lockLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if entry, err := b.bucket.Get(ctx, keyRunning); err != nil || entry.Revision() != revision {
+			return alreadyRunning(lockRenewal) // it lives, or gave the lock back this moment
+		}
+	}
 }
 
 func alreadyRunning(wait time.Duration) error {

@@ -1,0 +1,105 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	importLines = 120_000
+	importKills = 20
+)
+
+// TestImportKilledAnywhere: a service that is killed again and again in the
+// middle of an import goes on where it stopped. In the end every line counts
+// once, and one more call imports nothing.
+func TestImportKilledAnywhere(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 2))
+	s := newService(t)
+	if _, ready := s.start(""); !ready {
+		t.Fatal("the service did not start")
+	}
+	writeOldFile(t, filepath.Join(s.data, "legacy", "system", "php.log"))
+	finished := 0
+	for range importKills {
+		answered := make(chan bool, 1)
+		go func() { // ends with the answer, or with the service
+			_, ok := s.rebuild()
+			answered <- ok
+		}()
+		// reason: the kill comes at any moment of the import.
+		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
+		if _, err := restart(s, "", killed(s, random)); err != nil {
+			t.Fatal(err)
+		}
+		if <-answered {
+			finished++
+		}
+	}
+	for range 2 {
+		count, ok := s.rebuild()
+		if !ok {
+			t.Fatal("the import is refused")
+		}
+		t.Logf("imported %d more", count)
+	}
+	if count, ok := s.rebuild(); !ok || count != 0 {
+		t.Errorf("the last call imported %d (%v), want 0", count, ok)
+	}
+	sum := 0
+	for _, r := range list(t, s) {
+		sum += r.Count
+	}
+	if sum != importLines {
+		t.Errorf("%d lines became %d events: error %+d", importLines, sum, sum-importLines)
+	}
+	t.Logf("%d kills, of which %d after the import had ended", importKills, finished)
+}
+
+// killed kills the service and passes the random source on.
+func killed(s *service, random *rand.Rand) *rand.Rand {
+	s.kill()
+	return random
+}
+
+// writeOldFile writes an error log of PHP.
+func writeOldFile(t *testing.T, path string) {
+	t.Helper()
+	var text strings.Builder
+	for i := range importLines {
+		fmt.Fprintf(&text, "[21-Nov-2026 03:%02d:%02d UTC] PHP Warning:  Undefined variable %s in /srv/app/a.php on line 7\n", i/60%60, i%60, letters(i%50))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rebuild calls the import and says how many events it put on the log.
+func (s *service) rebuild() (count int, ok bool) {
+	req, err := http.NewRequest(http.MethodPost, "http://"+s.addr+"/api/v1/admin/tools/logs/errors/rebuild", http.NoBody)
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key("admin.key"))
+	resp, err := (&http.Client{Timeout: 2 * time.Minute}).Do(req)
+	if err != nil {
+		return 0, false
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	var told struct{ Data struct{ Count int } }
+	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(text, &told) != nil {
+		return 0, false
+	}
+	return told.Data.Count, true
+}
