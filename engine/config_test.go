@@ -129,7 +129,7 @@ func TestExternalOptions(t *testing.T) {
 	}{
 		"database of the DSN":     {"clickhouse://u:p@h:9000/mine", "", "mine", ""},
 		"database of the setting": {"clickhouse://u:p@h:9000/mine", "other", "other", ""},
-		"no database":             {"clickhouse://u:p@h:9000", "", "errata", ""},
+		"no database":             {"clickhouse://u:p@h:9000", "", "errata_store", ""},
 		"HTTP":                    {"http://u:p@h:8123/mine", "", "", "native protocol"},
 		"bad port":                {"clickhouse://u:secret@h:port/mine", "", "", "invalid port"},
 		"bad database":            {"clickhouse://u:p@h:9000/a-b", "", "", "a-b"},
