@@ -124,6 +124,23 @@ func TestAnalystReadsNoPassword(t *testing.T) {
 	}
 }
 
+// What does not fit into the memory of one query is done on disk.
+func TestAnalystWorksOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	withView(t, dir)
+	conn := analyst(t, dir)
+	const many = 10_000_000
+	for name, query := range map[string]string{
+		"groups": "SELECT count() FROM (SELECT number AS n, count() FROM numbers(10000000) GROUP BY n)",
+		"sort":   "SELECT count() FROM (SELECT number AS n, toString(n) AS s FROM numbers(10000000) ORDER BY intHash64(n) LIMIT 10000000)",
+	} {
+		var n uint64
+		if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil || n != many {
+			t.Errorf("%s: %d rows, error %v, want %d", name, n, err, many)
+		}
+	}
+}
+
 // Four queries run at a time, and 600 in an hour.
 func TestAnalystQuota(t *testing.T) {
 	dir := t.TempDir()

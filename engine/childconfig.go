@@ -71,6 +71,7 @@ type childSettings struct {
 
 	Analyst, AnalystHash string
 	AnalystMemory        int64
+	AnalystSpill         int64 // bytes, above which it works on disk
 }
 
 // childFiles are the files in the run folder that one start needs. Those for
@@ -106,6 +107,7 @@ func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error 
 		TableEngines: tableEngines,
 		Analyst:      AnalystUser, AnalystHash: hash(keys.analyst),
 		AnalystMemory: cfg.Memory / analystMemoryShare,
+		AnalystSpill:  cfg.Memory / analystMemoryShare / 4,
 	}
 	for name, path := range map[string]string{"clickhouse.xml": f.config, "users.xml": f.users} {
 		var text strings.Builder

@@ -121,6 +121,14 @@ func TestRedactURL(t *testing.T) {
 	}
 }
 
+func TestViewsDatabase(t *testing.T) {
+	for tables, want := range map[string]string{"errata_store": "errata", "errata": "errata_views", "mine": "mine_views"} {
+		if got := ViewsDatabase(tables); got != want {
+			t.Errorf("the views on %s are in %s, want %s", tables, got, want)
+		}
+	}
+}
+
 func TestExternalOptions(t *testing.T) {
 	for name, test := range map[string]struct {
 		dsn, database string

@@ -38,8 +38,8 @@ func Views(ctx context.Context, options *clickhouse.Options, database string) (e
 	if err := roomForViews(ctx, conn, database); err != nil {
 		return err
 	}
-	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+quoted(database)); err != nil {
-		return fmt.Errorf("migrations: create the ClickHouse database %s for the views: %w", database, err)
+	if err := ensureViewsDatabase(ctx, conn, database); err != nil {
+		return err
 	}
 	names := map[string]string{
 		"Views": quoted(database), "Tables": quoted(options.Auth.Database),
@@ -80,6 +80,22 @@ func roomForViews(ctx context.Context, conn driver.Conn, database string) error 
 	if len(names) > 0 {
 		return fmt.Errorf("migrations: the ClickHouse database %s holds the tables %s, and the views for analysts belong there: "+
 			"rename that database, or give Errata's tables one of another name", database, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// ensureViewsDatabase makes the database, unless it is there: who may not make
+// one may still use it.
+func ensureViewsDatabase(ctx context.Context, conn driver.Conn, database string) error {
+	var there uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", database).Scan(&there); err != nil {
+		return fmt.Errorf("migrations: look for the ClickHouse database %s: %w", database, err)
+	}
+	if there > 0 {
+		return nil
+	}
+	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+quoted(database)); err != nil {
+		return fmt.Errorf("migrations: create the ClickHouse database %s for the views: %w", database, err)
 	}
 	return nil
 }
