@@ -109,13 +109,13 @@ func TestViewsOfOneRecord(t *testing.T) {
 			`"type":"system"`, `"level":"error"`, `"count":6`, `"file":"orders.go"`, `"line":51`, `"message_preview":"order failed"`,
 			`"request_uri":"\/checkout"`, `"request_method":"POST"`, `"user_id":7`, `"ip":"203.0.113.9"`, `"status":"open"`, `"regressed":false`,
 		},
-		"SELECT ip, length(signature) AS n FROM records WHERE exception_class = 'PollError'": {`"ip":"2001:db8::7"`, `"n":32`},
-		"SELECT ip FROM records WHERE exception_class = 'PDOException'":                      {`"ip":""`},
+		"SELECT ip, length(signature) AS n FROM records WHERE exception_class = 'PollError'":                                                                 {`"ip":"2001:db8::7"`, `"n":32`},
+		"SELECT ip FROM records WHERE exception_class = 'PDOException'":                                                                                      {`"ip":""`},
 		"SELECT payload FROM payloads AS p INNER JOIN records AS r ON p.record_id = r.id AND p.signature = r.signature WHERE exception_class = 'OrderError'": {`1.0`},
-		"SELECT count() AS n FROM records WHERE level >= 'critical'":                                                                                       {`"n":1`},
-		"SELECT ip, request FROM module_log WHERE error != ''":                                                                                             {`"ip":"203.0.113.9"`, `pay`},
-		"SELECT sequence = hours_sequence AS same, log_made > now() - INTERVAL 1 HOUR AS fresh FROM projection":                                            {`"fresh":1`},
-		"SELECT groupArray(name) AS names FROM (SELECT name FROM storage WHERE rows > 0 AND bytes > 0 ORDER BY name)":                                      {`"contexts","hourly","module_log","query_log","records"`},
+		"SELECT count() AS n FROM records WHERE level >= 'critical'":                                                                                         {`"n":1`},
+		"SELECT ip, request FROM module_log WHERE error != ''":                                                                                               {`"ip":"203.0.113.9"`, `pay`},
+		"SELECT sequence = hours_sequence AS same, log_made > now() - INTERVAL 1 HOUR AS fresh FROM projection":                                              {`"fresh":1`},
+		"SELECT groupArray(name) AS names FROM (SELECT name FROM storage WHERE rows > 0 AND bytes > 0 ORDER BY name)":                                        {`"contexts","hourly","module_log","query_log","records"`},
 	} {
 		rows := jsonRows(t, conn, query)
 		if len(rows) != 1 {
