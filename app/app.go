@@ -122,6 +122,9 @@ func (a *App) migrate(ctx context.Context) error {
 	if err := migrations.ClickHouse(ctx, a.engines.ClickHouseOptions()); err != nil {
 		return err
 	}
+	if err := a.makeViews(ctx); err != nil {
+		return err
+	}
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
 	})

@@ -287,6 +287,31 @@ func TestClickHouseConfig(t *testing.T) {
 	}
 }
 
+// TestAnalystIsTheSameEverywhere holds the user for other servers to that of
+// the embedded one.
+func TestAnalystIsTheSameEverywhere(t *testing.T) {
+	own, embedded := analystOf(t, "clickhouse/analyst.xml"), analystOf(t, "../engine/testdata/clickhouse-users.xml")
+	if len(own) < 20 || !slices.Equal(own, embedded) {
+		t.Errorf("the analyst here is\n%s\nand in the embedded engine\n%s", strings.Join(own, "\n"), strings.Join(embedded, "\n"))
+	}
+	if !strings.Contains(string(read(t, "clickhouse/analyst.xml")), `<password_sha256_hex from_env="ERRATA_ANALYST_PASSWORD_SHA256"/>`) {
+		t.Error("the analyst's password is not taken from the environment")
+	}
+}
+
+// analystOf are the bounds and rights of the analyst, without the password and
+// where it may come from.
+func analystOf(t *testing.T, name string) (found []string) {
+	t.Helper()
+	for _, leaf := range leaves(t, name) {
+		if strings.Contains(leaf, "/profiles/analyst/") || strings.Contains(leaf, "/quotas/analyst/") ||
+			strings.Contains(leaf, "/users/errata_analyst/") && !strings.Contains(leaf, "/password") && !strings.Contains(leaf, "/networks") {
+			found = append(found, leaf)
+		}
+	}
+	return found
+}
+
 // leaves are the texts of an XML file with the path of their element.
 func leaves(t *testing.T, name string) []string {
 	t.Helper()

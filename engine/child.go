@@ -82,7 +82,7 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 	}
 	c := &child{
 		cfg:       cfg,
-		keys:      childKeys{writer: rand.Text(), reader: rand.Text()},
+		keys:      childKeys{writer: rand.Text(), reader: rand.Text(), analyst: rand.Text()},
 		files:     childFilesIn(cfg.RunDir),
 		log:       cfg.Logger.With("engine", "clickhouse"),
 		onRestart: onRestart,
@@ -170,7 +170,7 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		if err := c.files.write(c.cfg, c.keys, port); err != nil {
 			return nil, "", err
 		}
-		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library, c.cfg.DataDir, c.cfg.RunDir,
+		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library, c.cfg.DataDir, c.files.dir,
 			"--config-file="+c.files.config, "--query="+childQuery)
 		cmd.Dir = c.cfg.DataDir // a core dump and the like stay with the data
 		// Nothing of this process's environment, which may hold secrets.

@@ -19,10 +19,16 @@ import (
 const (
 	writerUser = "errata"
 	readerUser = "errata_reader"
+	// AnalystUser is the name of the user for people who query the views, here
+	// and in what deploy/ has for other servers.
+	AnalystUser = "errata_analyst"
 	// readerMemoryShare of the engine's memory is what one query of the reader
 	// may take, so that several fit and inserts go on.
 	readerMemoryShare = 4
-	maxMergeThreads   = 8
+	// analystMemoryShare is the same for one query of an analyst, of whom there
+	// may be several; it spills to disk beyond that.
+	analystMemoryShare = 8
+	maxMergeThreads    = 8
 )
 
 // tableEngines are those that tables may be made with. File, URL and the like
@@ -58,34 +64,50 @@ type childSettings struct {
 	Port                   int
 	Memory, ReaderMemory   int64
 	MergeThreads           int
-	Database               string
+	Database, Views        string
 	Writer, Reader         string
 	WriterHash, ReaderHash string
 	TableEngines           []string
+
+	Analyst, AnalystHash string
+	AnalystMemory        int64
+	AnalystSpill         int64 // bytes, above which it works on disk
 }
 
-// childFiles are the files in the run folder that one start needs.
-type childFiles struct{ config, users, dsn string }
+// childFiles are the files in the run folder that one start needs. Those for
+// the engine stand in a folder of their own: it is the only one that the engine
+// can read, and with it whoever asks it for the function file(). The passwords
+// in the others are not for them.
+type childFiles struct{ dir, config, users, dsn, analystDSN string }
 
 func childFilesIn(runDir string) childFiles {
+	dir := filepath.Join(runDir, "engine")
 	return childFiles{
-		config: filepath.Join(runDir, "clickhouse.xml"),
-		users:  filepath.Join(runDir, "clickhouse-users.xml"),
-		dsn:    filepath.Join(runDir, "clickhouse.dsn"),
+		dir:        dir,
+		config:     filepath.Join(dir, "clickhouse.xml"),
+		users:      filepath.Join(dir, "clickhouse-users.xml"),
+		dsn:        filepath.Join(runDir, "clickhouse.dsn"),
+		analystDSN: filepath.Join(runDir, "clickhouse-analyst.dsn"),
 	}
 }
 
 // write makes the files for a start on the port. None of them may be read by
 // others: they hold the password or its hash.
 func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
 	settings := childSettings{
 		DataDir: cfg.DataDir, UsersFile: f.users, Port: port,
 		Memory: cfg.Memory, ReaderMemory: cfg.Memory / readerMemoryShare,
 		MergeThreads: min(max(runtime.NumCPU(), 2), maxMergeThreads),
-		Database:     cfg.Database,
-		Writer:       writerUser, Reader: readerUser,
+		Database:     cfg.Database, Views: ViewsDatabase(cfg.Database),
+		Writer: writerUser, Reader: readerUser,
 		WriterHash: hash(keys.writer), ReaderHash: hash(keys.reader),
 		TableEngines: tableEngines,
+		Analyst:      AnalystUser, AnalystHash: hash(keys.analyst),
+		AnalystMemory: cfg.Memory / analystMemoryShare,
+		AnalystSpill:  cfg.Memory / analystMemoryShare / 4,
 	}
 	for name, path := range map[string]string{"clickhouse.xml": f.config, "users.xml": f.users} {
 		var text strings.Builder
@@ -96,19 +118,21 @@ func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error 
 			return err
 		}
 	}
-	// For a person with a ClickHouse client on this machine.
-	dsn := url.URL{
-		Scheme: "clickhouse",
-		User:   url.UserPassword(readerUser, keys.reader),
-		Host:   loopback(port),
-		Path:   "/" + cfg.Database,
+	// For people with a ClickHouse client on this machine.
+	if err := writePrivate(f.dsn, childDSN(readerUser, keys.reader, port, cfg.Database)); err != nil {
+		return err
 	}
-	return writePrivate(f.dsn, dsn.String()+"\n")
+	return writePrivate(f.analystDSN, childDSN(AnalystUser, keys.analyst, port, ViewsDatabase(cfg.Database)))
+}
+
+func childDSN(user, password string, port int, database string) string {
+	dsn := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, password), Host: loopback(port), Path: "/" + database}
+	return dsn.String() + "\n"
 }
 
 // remove takes the files away; the password in them is of no use any more.
 func (f childFiles) remove() {
-	for _, path := range []string{f.config, f.users, f.dsn} {
+	for _, path := range []string{f.config, f.users, f.dsn, f.analystDSN, f.dir} {
 		_ = os.Remove(path) // best effort: it is worthless after this
 	}
 }
@@ -127,7 +151,7 @@ func writePrivate(path, text string) error {
 
 // childKeys are the passwords of one start of the service. They stay the same
 // when the child is restarted, because the connections keep using them.
-type childKeys struct{ writer, reader string }
+type childKeys struct{ writer, reader, analyst string }
 
 func hash(password string) string {
 	sum := sha256.Sum256([]byte(password))

@@ -20,16 +20,19 @@ var merges = regexp.MustCompile(`<background_pool_size>\d+<`)
 func TestChildFiles(t *testing.T) {
 	runDir := t.TempDir()
 	files := childFilesIn(runDir)
-	cfg := ClickHouseConfig{DataDir: "/data/<odd> & name/clickhouse", Memory: 2 << 30, Database: "errata"}
-	keys := childKeys{writer: "the writer's password", reader: "the reader's password"}
+	cfg := ClickHouseConfig{DataDir: "/data/<odd> & name/clickhouse", Memory: 2 << 30, Database: DefaultDatabase}
+	keys := childKeys{writer: "the writer's password", reader: "the reader's password", analyst: "the analyst's password"}
 	// A file that somebody made readable for all is replaced, not filled.
+	if err := os.Mkdir(files.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(files.users, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := files.write(cfg, keys, 41234); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{files.config, files.users, files.dsn} {
+	for _, path := range []string{files.config, files.users, files.dsn, files.analystDSN} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, 
 	if err != nil {
 		return nil, err
 	}
-	if err = ensureDatabase(ctx, ch.options, cfg.ConnectTimeout); err != nil {
+	if err = ensureDatabase(ctx, ch.options, cfg.ConnectTimeout, ch.child != nil); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	if ch.conn, err = clickhouse.Open(ch.options); err != nil {
@@ -179,7 +179,7 @@ func baseOptions(o *clickhouse.Options) *clickhouse.Options {
 }
 
 // ensureDatabase waits for the server and makes the database if there is none.
-func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout time.Duration) error {
+func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout time.Duration, embedded bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	bare := *options
@@ -190,11 +190,11 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout ti
 	}
 	defer conn.Close()
 	for {
-		if err = createDatabase(ctx, conn, options.Auth.Database); err == nil {
+		if err = createDatabase(ctx, conn, options.Auth.Database, embedded); err == nil {
 			return nil
 		}
 		// An answer will not change by asking again.
-		if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) {
+		if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) || errors.Is(err, errNoRoom) {
 			return err
 		}
 		select {
@@ -205,7 +205,12 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout ti
 	}
 }
 
-func createDatabase(ctx context.Context, conn driver.Conn, name string) error {
+func createDatabase(ctx context.Context, conn driver.Conn, name string, embedded bool) error {
+	if name == DefaultDatabase {
+		if err := makeRoom(ctx, conn, embedded); err != nil {
+			return err
+		}
+	}
 	var there uint64
 	row := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", name)
 	if err := row.Scan(&there); err != nil {

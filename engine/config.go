@@ -13,7 +13,10 @@ import (
 const (
 	// DefaultDatabase is the ClickHouse database when neither Config.Database
 	// nor the DSN names one.
-	DefaultDatabase = "errata"
+	DefaultDatabase = "errata_store"
+	// DefaultViews is the database of the views on the tables in
+	// DefaultDatabase: what analysts call errata.records.
+	DefaultViews = "errata"
 
 	// DefaultLogMaxBytes bounds the log where the disk has room for it: 10 GiB
 	// hold some 45 million events.
@@ -67,7 +70,7 @@ type Config struct {
 	ConnectTimeout time.Duration
 
 	// Database is the ClickHouse database, which is made when it is absent. ""
-	// means the one that the DSN names, else "errata".
+	// means the one that the DSN names, else "errata_store".
 	Database string
 
 	// Logger is slog.Default() when nil.
@@ -79,6 +82,14 @@ type Config struct {
 // databaseName is what may be written into a statement without quoting; a
 // database's name cannot be a bound parameter.
 var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+
+// ViewsDatabase is the database of the views on the tables in that database.
+func ViewsDatabase(tables string) string {
+	if tables == DefaultDatabase {
+		return DefaultViews
+	}
+	return tables + "_views"
+}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {

@@ -121,6 +121,14 @@ func TestRedactURL(t *testing.T) {
 	}
 }
 
+func TestViewsDatabase(t *testing.T) {
+	for tables, want := range map[string]string{"errata_store": "errata", "errata": "errata_views", "mine": "mine_views"} {
+		if got := ViewsDatabase(tables); got != want {
+			t.Errorf("the views on %s are in %s, want %s", tables, got, want)
+		}
+	}
+}
+
 func TestExternalOptions(t *testing.T) {
 	for name, test := range map[string]struct {
 		dsn, database string
@@ -129,7 +137,7 @@ func TestExternalOptions(t *testing.T) {
 	}{
 		"database of the DSN":     {"clickhouse://u:p@h:9000/mine", "", "mine", ""},
 		"database of the setting": {"clickhouse://u:p@h:9000/mine", "other", "other", ""},
-		"no database":             {"clickhouse://u:p@h:9000", "", "errata", ""},
+		"no database":             {"clickhouse://u:p@h:9000", "", "errata_store", ""},
 		"HTTP":                    {"http://u:p@h:8123/mine", "", "", "native protocol"},
 		"bad port":                {"clickhouse://u:secret@h:port/mine", "", "", "invalid port"},
 		"bad database":            {"clickhouse://u:p@h:9000/a-b", "", "", "a-b"},

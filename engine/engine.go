@@ -122,6 +122,9 @@ func (e *Engines) ClickHouseOptions() *clickhouse.Options { return e.clickhouse.
 // Database is the name of the ClickHouse database.
 func (e *Engines) Database() string { return e.clickhouse.Database() }
 
+// Views is the name of the ClickHouse database of the views for analysts.
+func (e *Engines) Views() string { return ViewsDatabase(e.clickhouse.Database()) }
+
 // LogMaxBytes is the room of the log in bytes, as configured or as the disk
 // allows.
 func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }

@@ -77,8 +77,8 @@ func TestStartStop(t *testing.T) {
 		if err := e.ClickHouse().QueryRow(t.Context(), "SELECT count(), currentDatabase() FROM t").Scan(&rows, &name); err != nil {
 			t.Fatal(err)
 		}
-		if rows != round+1 || name != "errata" || e.Database() != "errata" {
-			t.Errorf("round %d: %d rows in database %q, want %d in errata", round, rows, name, round+1)
+		if rows != round+1 || name != "errata_store" || e.Database() != "errata_store" {
+			t.Errorf("round %d: %d rows in database %q, want %d in errata_store", round, rows, name, round+1)
 		}
 		if !e.SyncAlwaysForTest() {
 			t.Error("the embedded NATS does not sync before it answers")
@@ -304,7 +304,7 @@ func TestChecks(t *testing.T) {
 		"nats":                {true, "embedded, version 2."},
 		"log storage":         {true, "of 64 MiB used"},
 		"log sync":            {false, "lazy"},
-		"clickhouse":          {true, "database errata"},
+		"clickhouse":          {true, "database errata_store"},
 		"clickhouse restarts": {true, "none"},
 	} {
 		check := find(t, e, name)

@@ -124,7 +124,7 @@ func TestUserWithoutPasswordCanDoNothing(t *testing.T) {
 		}
 	}
 	exec(t, e, "SELECT 1")
-	for _, user := range []string{"errata", "errata_reader"} {
+	for _, user := range []string{"errata", "errata_reader", engine.AnalystUser} {
 		for _, password := range []string{"", "errata"} {
 			if err := connect(t, e.ClickHouseForTest(), user, password, nil).Ping(t.Context()); err == nil {
 				t.Errorf("user %s got in with the password %q", user, password)

@@ -61,6 +61,8 @@ func (s *shared) start(ctx context.Context) error {
 		return fmt.Errorf("testenv: %w", err)
 	}
 	ch, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{
+		// The reader may read the databases whose names begin like this one.
+		Database:     databasePrefix,
 		DataDir:      filepath.Join(dir, "data"),
 		RunDir:       filepath.Join(dir, "run"),
 		EngineBinary: binary,

@@ -17,6 +17,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -39,6 +40,8 @@ const (
 	// startTimeout is generous, for a busy machine and for containers whose
 	// image has to be pulled.
 	startTimeout = 5 * time.Minute
+	// databasePrefix begins the name of every test's database.
+	databasePrefix = "errata_test"
 	// stopTimeout bounds what a test waits for at its end.
 	stopTimeout = 20 * time.Second
 )
@@ -72,7 +75,7 @@ func New(t testing.TB) *Env {
 	defer cancel()
 	unique := randomName()
 	e := &Env{
-		Database:  "errata_test_" + unique,
+		Database:  databasePrefix + "_" + unique,
 		Namespace: "t" + unique,
 		Dir:       t.TempDir(),
 		t:         t,
@@ -84,6 +87,9 @@ func New(t testing.TB) *Env {
 		t.Fatal(err)
 	}
 	if err := migrations.ClickHouse(ctx, e.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Views(ctx, e.ClickHouseOptions(), e.Views()); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -164,8 +170,15 @@ func (e *Env) open(options *clickhouse.Options) driver.Conn {
 }
 
 func (e *Env) dropDatabase(ctx context.Context) error {
-	return e.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS `"+e.Database+"` SYNC")
+	var errs []error
+	for _, name := range []string{e.Views(), e.Database} {
+		errs = append(errs, e.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS `"+name+"` SYNC"))
+	}
+	return errors.Join(errs...)
 }
+
+// Views is the name of the database of the views for analysts.
+func (e *Env) Views() string { return engine.ViewsDatabase(e.Database) }
 
 func (e *Env) stop(what func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)

@@ -46,6 +46,27 @@ func TestReadOnlyClickHouseChangesNothing(t *testing.T) {
 	}
 }
 
+func TestNothingIsLeft(t *testing.T) {
+	env := testenv.New(t)
+	databases := func(of *testenv.Env) (n uint64) {
+		row := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name IN (?, ?)", of.Database, of.Views())
+		if err := row.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var gone *testenv.Env
+	t.Run("a test", func(t *testing.T) {
+		gone = testenv.New(t)
+		if got := databases(gone); got != 2 {
+			t.Errorf("a test has %d databases, want its tables and its views", got)
+		}
+	})
+	if got := databases(gone); got != 0 {
+		t.Errorf("%d databases are left of a test that has ended", got)
+	}
+}
+
 func TestFaultsKeepTheData(t *testing.T) {
 	env := testenv.New(t)
 	if !env.Embedded() {

@@ -1,0 +1,106 @@
+package migrations
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"text/template"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+//go:embed views/*.sql
+var viewFiles embed.FS
+
+// Views makes the views for analysts in the database of that name, which is
+// made when absent, on the tables of the database in the options. Views that
+// are there are replaced, so that they are always those of this program; they
+// hold nothing. The tables must have been made before.
+//
+// A view runs with the rights of the user in the options, so that whoever may
+// read it needs no right on the tables. A table that stands under the name of
+// a view is an error, and nothing is done.
+func Views(ctx context.Context, options *clickhouse.Options, database string) (err error) {
+	views, err := template.ParseFS(viewFiles, "views/*.sql")
+	if err != nil {
+		return fmt.Errorf("migrations: read the views: %w", err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return fmt.Errorf("migrations: connect to ClickHouse: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := roomForViews(ctx, conn, database); err != nil {
+		return err
+	}
+	if err := ensureViewsDatabase(ctx, conn, database); err != nil {
+		return err
+	}
+	names := map[string]string{
+		"Views": quoted(database), "Tables": quoted(options.Auth.Database),
+		"TablesText": strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(options.Auth.Database),
+	}
+	for _, view := range views.Templates() {
+		var text strings.Builder
+		if err := view.Execute(&text, names); err != nil {
+			return fmt.Errorf("migrations: %s: %w", view.Name(), err)
+		}
+		if err := conn.Exec(ctx, text.String()); err != nil {
+			return fmt.Errorf("migrations: make the view %s.%s: %w", database, strings.TrimSuffix(view.Name(), ".sql"), err)
+		}
+	}
+	return nil
+}
+
+// ViewNames are the names of the views, sorted.
+func ViewNames() []string {
+	files, err := fs.Glob(viewFiles, "views/*.sql")
+	if err != nil {
+		panic(err) // the pattern is wrong
+	}
+	for i, name := range files {
+		files[i] = strings.TrimSuffix(path.Base(name), ".sql")
+	}
+	return files
+}
+
+// roomForViews refuses a database with a table where a view belongs: CREATE OR
+// REPLACE VIEW would drop it.
+func roomForViews(ctx context.Context, conn driver.Conn, database string) error {
+	var names []string
+	row := conn.QueryRow(ctx, "SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = ? AND name IN (?) AND engine != 'View'", database, ViewNames())
+	if err := row.Scan(&names); err != nil {
+		return fmt.Errorf("migrations: look what is in the ClickHouse database %s: %w", database, err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("migrations: the ClickHouse database %s holds the tables %s, and the views for analysts belong there: "+
+			"rename that database, or give Errata's tables one of another name", database, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// ensureViewsDatabase makes the database, unless it is there: who may not make
+// one may still use it.
+func ensureViewsDatabase(ctx context.Context, conn driver.Conn, database string) error {
+	var there uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", database).Scan(&there); err != nil {
+		return fmt.Errorf("migrations: look for the ClickHouse database %s: %w", database, err)
+	}
+	if there > 0 {
+		return nil
+	}
+	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+quoted(database)); err != nil {
+		return fmt.Errorf("migrations: create the ClickHouse database %s for the views: %w", database, err)
+	}
+	return nil
+}
+
+// quoted is a name as it may stand in a statement.
+func quoted(name string) string {
+	return "`" + strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(name) + "`"
+}
