@@ -162,8 +162,10 @@ func readAnswer(in *bufio.Reader) error {
 
 // paced sends the request over one connection, one every interval, until ctx
 // ends. It does not fall behind on purpose: what could not be sent in time is
-// sent at once, as real senders do.
-func paced(ctx context.Context, addr string, req request, interval time.Duration) error {
+// sent at once, as real senders do. answered, if not nil, is told how long each
+// answer took from when the request was due: a service that stands still delays
+// those too that could not be sent meanwhile.
+func paced(ctx context.Context, addr string, req request, interval time.Duration, answered func(time.Duration)) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return err
@@ -190,6 +192,9 @@ func paced(ctx context.Context, addr string, req request, interval time.Duration
 		}
 		if err := readAnswer(in); err != nil {
 			return err
+		}
+		if answered != nil {
+			answered(time.Since(due))
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 
 func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
 	log := eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
-	if err := fillLog(log, problems); err != nil {
+	if err := fillLog(log, foldEvents, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
 	}
 	if ceiling, err = readAndDecode(log); err != nil {
@@ -88,8 +88,8 @@ func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err erro
 	return foldEvents / took.Seconds(), ceiling, commander.Close()
 }
 
-// fillLog appends events of 1 KB in blocks of 250.
-func fillLog(log eventlog.Log, problems int) error {
+// fillLog appends so many events of 1 KB, of so many problems in turn, in blocks of 250.
+func fillLog(log eventlog.Log, count, problems int) error {
 	ctx := context.Background()
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log})
 	if err != nil {
@@ -99,7 +99,8 @@ func fillLog(log eventlog.Log, problems int) error {
 	at := time.Now()
 	const block = 250
 	events := make([]errata.Event, block)
-	for from := 0; from < foldEvents; from += block {
+	for from := 0; from < count; from += block {
+		events = events[:min(block, count-from)]
 		for i := range events {
 			n := from + i
 			events[i] = errata.Event{

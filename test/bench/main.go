@@ -36,12 +36,27 @@ type bench struct {
 	engine    string // path of errata-engine
 	// peak is the highest rate of single events seen, for the row that runs at half of it.
 	peak float64
+
+	sizes  sizes
+	corpus corpus // what the service was filled with before it started
 }
+
+// sizes are how much the rows about stored records have to do with.
+type sizes struct {
+	lists   []int // records, one run of the list row for each
+	changed int   // records of the delete and cleanup rows
+	events  int   // events of the replay row
+}
+
+const allRows = "single,sentry,ndjson,fold,visible,list,delete,cleanup,replay"
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
 	span := flag.Duration("span", 3*time.Second, "length of one run of load")
-	rows := flag.String("rows", "single,sentry,ndjson,fold,visible", "rows to measure")
+	rows := flag.String("rows", allRows, "rows to measure")
+	lists := flag.String("records", "100k", "records of the list row, a list such as 100k,1M,10M")
+	changed := flag.String("change-records", "1M", "records of the delete and cleanup rows")
+	events := flag.String("events", "1M", "events of the replay row")
 	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	flag.Parse()
@@ -56,40 +71,68 @@ func main() {
 		}
 		defer stop()
 	}
-	if err := run(*rounds, *span, strings.Split(*rows, ","), *engine); err != nil {
+	size, err := parseSizes(*lists, *changed, *events)
+	if err == nil {
+		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, sizes: size}, strings.Split(*rows, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, span time.Duration, rows []string, engine string) (err error) {
-	dir, err := os.MkdirTemp("", "errata-bench-")
+func run(b *bench, rows []string) (err error) {
+	b.dir, err = os.MkdirTemp("", "errata-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b := &bench{out: os.Stdout, dir: dir, rounds: rounds, span: span, engine: engine}
-	fmt.Printf("%d rounds of %v, %d processors, %s, fsync on\n", rounds, span, runtime.NumCPU(), runtime.Version())
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	fmt.Fprintf(b.out, "%d rounds of %v, %d processors, %s, fsync on\n", b.rounds, b.span, runtime.NumCPU(), runtime.Version())
 	header(b.out)
-	table := map[string]func() error{"single": b.single, "sentry": b.sentry, "ndjson": b.ndjson, "fold": b.fold, "visible": b.visible}
 	for _, name := range rows {
-		measure, ok := table[name]
+		m, ok := b.measures()[name]
 		if !ok {
-			return fmt.Errorf("no row %q", name)
+			return fmt.Errorf("no row %q, there are %s", name, allRows)
 		}
-		if err := b.withService(name, measure); err != nil {
+		if err := b.measure(name, m); err != nil {
 			return fmt.Errorf("row %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// withService runs one row against a fresh service, so that no row inherits
-// the backlog of another.
-func (b *bench) withService(name string, measure func() error) (err error) {
-	if name == "fold" { // brings its own engines
-		return measure()
+// measure is how a row is taken.
+type measure struct {
+	do func() error
+	// alone rows bring their own engines, the others get a fresh service.
+	alone bool
+	// prefilled rows get a service with the corpus in it.
+	prefilled bool
+}
+
+func (b *bench) measures() map[string]measure {
+	return map[string]measure{
+		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible},
+		"fold": {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},
+		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true},
 	}
+}
+
+func (b *bench) measure(name string, m measure) error {
+	if m.alone {
+		return m.do()
+	}
+	if m.prefilled {
+		if err := b.prefill(name); err != nil {
+			return fmt.Errorf("fill: %w", err)
+		}
+	}
+	return b.withService(name, m.do)
+}
+
+// withService runs one row against a service of its own, so that no row
+// inherits the backlog of another.
+func (b *bench) withService(name string, measure func() error) (err error) {
 	options := app.DefaultOptions()
 	options.Data = filepath.Join(b.dir, name)
 	options.Listen = "127.0.0.1:0"
@@ -106,7 +149,7 @@ func (b *bench) withService(name string, measure func() error) (err error) {
 	go func() { ended <- service.Run(ctx) }() // ends with ctx
 	defer func() {
 		cancel()
-		err = errors.Join(err, <-ended)
+		err = errors.Join(err, <-ended, os.RemoveAll(options.Data))
 	}()
 	b.addr = service.Addr().String()
 	if err := b.readKeys(options.Data); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -14,19 +15,41 @@ type row struct {
 	unit          string
 	ratio         float64 // median of the rounds' ratios
 	target        float64 // ratio to reach, 0 when there is none
+	limit         float64 // what ours may be at most where no ratio is asked for, 0 when there is none
 	note          string
 }
 
 func (r row) write(w io.Writer) {
 	verdict := ""
-	if r.target > 0 {
+	switch {
+	case r.target > 0:
 		verdict = fmt.Sprintf("%.2f (target %.2f)", r.ratio, r.target)
+	case r.limit > 0 && r.ours <= r.limit:
+		verdict = fmt.Sprintf("met (at most %s)", figure(r.limit))
+	case r.limit > 0:
+		verdict = fmt.Sprintf("MISSED (at most %s)", figure(r.limit))
 	}
-	fmt.Fprintf(w, "%-34s %12.0f %12.0f %-10s %-20s %s\n", r.name, r.ours, r.ceiling, r.unit, verdict, r.note)
+	ceiling := ""
+	if r.ceiling > 0 {
+		ceiling = figure(r.ceiling)
+	}
+	fmt.Fprintf(w, "%-34s %12s %12s %-10s %-21s %s\n", r.name, figure(r.ours), ceiling, r.unit, verdict, r.note)
+}
+
+// figure shows three digits and more: 0.84, 12.3, 148000.
+func figure(x float64) string {
+	switch {
+	case x != 0 && x < 10:
+		return fmt.Sprintf("%.2f", x)
+	case x < 100 && x != math.Trunc(x):
+		return fmt.Sprintf("%.1f", x)
+	default:
+		return fmt.Sprintf("%.0f", x)
+	}
 }
 
 func header(w io.Writer) {
-	fmt.Fprintf(w, "%-34s %12s %12s %-10s %-20s %s\n", "work", "errata", "ceiling", "unit", "ratio", "")
+	fmt.Fprintf(w, "%-34s %12s %12s %-10s %-21s %s\n", "work", "errata", "ceiling", "unit", "ratio, or limit", "")
 }
 
 // median is the middle value; the lower one of two.

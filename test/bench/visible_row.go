@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,7 +28,7 @@ func (b *bench) visible() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- b.steady(ctx, req, b.peak/2) }() // ends with ctx
+	go func() { ended <- b.steady(ctx, req, b.peak/2, nil) }() // ends with ctx
 	latency := newHistogram()
 	tick := time.NewTicker(visibleProbe)
 	defer tick.Stop()
@@ -50,23 +49,6 @@ func (b *bench) visible() error {
 	row{name: "visible, at half the rate", ours: float64(latency.ValueAtQuantile(99)) / 1000, ceiling: 1000, unit: "ms p99",
 		note: fmt.Sprintf("p50 %.0f ms, %d probes, %.0f events/s beside them; at most 1000", float64(latency.ValueAtQuantile(50))/1000, latency.TotalCount(), b.peak/2)}.write(b.out)
 	return nil
-}
-
-// steady sends single events at a fixed rate until ctx ends: bursts of 10 ms.
-func (b *bench) steady(ctx context.Context, req request, perSecond float64) error {
-	const conns = 16
-	each := time.Duration(float64(conns) / perSecond * float64(time.Second))
-	ended := make(chan error, conns)
-	for range conns {
-		go func() { ended <- paced(ctx, b.addr, req, each) }() // ends with ctx
-	}
-	var first error
-	for range conns {
-		if err := <-ended; err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // probe sends an event of a problem of its own and lists until it is there.
@@ -90,7 +72,7 @@ func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 	poll := time.NewTicker(visiblePoll)
 	defer poll.Stop()
 	for {
-		n, err := b.total(ctx, class)
+		n, err := b.count(ctx, "exception_class="+class)
 		if err != nil {
 			return 0, err
 		}
@@ -99,29 +81,6 @@ func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 		}
 		<-poll.C
 	}
-}
-
-// total is how many records the list finds of the class.
-func (b *bench) total(ctx context.Context, class string) (int, error) {
-	get, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.addr+"/api/v1/admin/tools/logs/errors?limit=1&exception_class="+class, nil)
-	if err != nil {
-		return 0, err
-	}
-	get.Header.Set("Authorization", "Bearer "+b.adminKey)
-	resp, err := http.DefaultClient.Do(get)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Meta struct {
-			Total int `json:"total"`
-		} `json:"meta"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return 0, fmt.Errorf("list answered %s: %w", resp.Status, err)
-	}
-	return answer.Meta.Total, nil
 }
 
 // letters writes a number without digits, which would be folded together.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
+)
+
+// replayProblems is how many signatures the replayed events have.
+const replayProblems = 100_000
+
+// replay measures how fast the projection is made again from the log beside
+// the live one, against reading and decoding the same blocks.
+func (b *bench) replay() (err error) {
+	ctx := context.Background()
+	f, err := b.folding("replay")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.close(), os.RemoveAll(filepath.Join(b.dir, "replay"))) }()
+	if err := fillLog(f.log, b.sizes.events, replayProblems); err != nil {
+		return fmt.Errorf("fill the log: %w", err)
+	}
+	if err := f.visible(ctx); err != nil {
+		return err
+	}
+	if err := f.settle(ctx); err != nil {
+		return err
+	}
+	ceiling, err := readAndDecode(f.log)
+	if err != nil {
+		return fmt.Errorf("read and decode: %w", err)
+	}
+	result, err := projector.Rebuild(ctx, f.projector, projector.RebuildConfig{Connect: f.connect})
+	if err != nil {
+		return err
+	}
+	if !result.Equal() || !result.Swapped {
+		return fmt.Errorf("the rebuilt projection differs: %s", strings.Join(result.Differences, "; "))
+	}
+	if result.Events != uint64(b.sizes.events) {
+		return fmt.Errorf("%d events were replayed, want %d", result.Events, b.sizes.events)
+	}
+	perSecond := float64(result.Events) / result.Took.Seconds()
+	row{name: fmt.Sprintf("replay, %s events", sizeName(b.sizes.events)), ours: perSecond, ceiling: ceiling, unit: "events/s",
+		note: fmt.Sprintf("%s s, ratio %.2f, %d records, equal; live projection paused %s ms",
+			figure(result.Took.Seconds()), perSecond/ceiling, result.Rebuilt.Records, figure(result.Paused.Seconds()*1000))}.write(b.out)
+	return nil
+}
+
+// connect makes the tables in a database and connects to it.
+func (f *folding) connect(database string) (driver.Conn, error) {
+	options := f.engines.ClickHouseOptions()
+	options.Auth.Database = database
+	if err := migrations.ClickHouse(context.Background(), options); err != nil {
+		return nil, err
+	}
+	return clickhouse.Open(options)
+}
