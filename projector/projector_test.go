@@ -63,6 +63,13 @@ func (l *ledger) config() projector.Config {
 func (l *ledger) start() (p *projector.Projector, stop func()) {
 	l.t.Helper()
 	p, err := projector.New(l.t.Context(), l.config())
+	for range 5 { // a connection of before a kill is found out when it is used
+		if err == nil {
+			break
+		}
+		l.t.Logf("start again: %v", err)
+		p, err = projector.New(l.t.Context(), l.config())
+	}
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -171,8 +171,16 @@ func (e *Env) open(options *clickhouse.Options) driver.Conn {
 
 func (e *Env) dropDatabase(ctx context.Context) error {
 	var errs []error
-	for _, name := range []string{e.Views(), e.Database} {
-		errs = append(errs, e.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS `"+name+"` SYNC"))
+	for _, name := range []string{e.Views(), e.Database, e.Database + "_snapshot", e.Database + "_rebuild"} {
+		drop := "DROP DATABASE IF EXISTS `" + name + "` SYNC"
+		err := e.ClickHouse.Exec(ctx, drop)
+		for range 3 { // a connection of before a kill is found out when it is used
+			if err == nil {
+				break
+			}
+			err = e.ClickHouse.Exec(ctx, drop)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
