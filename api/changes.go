@@ -74,7 +74,7 @@ func (s *service) moveErrors(c *call) (answer, error) {
 	}
 	status, known := errata.ParseStatus(body.Status)
 	if !known {
-		err := errata.Errorf(errata.KindInvalidStatus, "The status is open, resolved or muted.")
+		err := errata.Errorf(errata.KindInvalidStatus, "The status %q is none of open, resolved and muted.", cut(body.Status))
 		err.Details = map[string]any{"field": "status", "allowed": errata.Statuses}
 		return answer{}, err
 	}
@@ -145,7 +145,7 @@ func cutOff(text string) (before time.Time, echo string, err error) {
 		at = at.UTC().Truncate(time.Millisecond)
 		return at, strings.Trim(at.Format(instantFormat), `"`), nil
 	}
-	refused := errata.Errorf(errata.KindInvalidDate, "Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.")
+	refused := errata.Errorf(errata.KindInvalidDate, "The cut-off %q is no date. Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.", cut(text))
 	refused.Details = map[string]any{"field": "before"}
 	return time.Time{}, "", refused
 }

@@ -60,7 +60,7 @@ func (s *service) getTrend(c *call) (answer, error) {
 func (c *call) record() (errata.Book, errata.Signature, error) {
 	signature, err := errata.ParseSignature(c.Param("signature"))
 	if err != nil {
-		return 0, signature, errata.Errorf(errata.KindSignatureRequired, "A signature is 32 hex digits, as the list shows it.")
+		return 0, signature, errata.Errorf(errata.KindSignatureRequired, "%q is not a signature: it has 32 hex digits, as the list shows it.", cut(c.Param("signature")))
 	}
 	name := c.Query("type")
 	if name == "" {
@@ -68,7 +68,7 @@ func (c *call) record() (errata.Book, errata.Signature, error) {
 	}
 	book, known := errata.ParseBook(name)
 	if !known {
-		return 0, signature, errata.Errorf(errata.KindInvalidType, "The type is system or database.")
+		return 0, signature, errata.Errorf(errata.KindInvalidType, "The type %q is neither system nor database.", cut(name))
 	}
 	return book, signature, nil
 }

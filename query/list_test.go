@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/querytest"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
 )
@@ -135,49 +136,12 @@ func (s store) filterPairs(t *testing.T) {
 	all := s.filters()
 	for range 60 {
 		a, b := pick(s.model, names...), pick(s.model, names...)
-		f := join(pick(s.model, all[a]...), pick(s.model, all[b]...))
+		f := querytest.Join(pick(s.model, all[a]...), pick(s.model, all[b]...))
 		s.check(t, f, query.Page{
 			Order: pick(s.model, query.Orders...), Direction: pick(s.model, query.Ascending, query.Descending),
 			Number: 1 + s.random.IntN(4), Limit: 1 + s.random.IntN(30),
 		})
 	}
-}
-
-// join is a filter with the fields of both; b's win.
-func join(a, b query.Filter) query.Filter {
-	if b.Search == "" {
-		b.Search = a.Search
-	}
-	for _, text := range []struct{ to, from *string }{{&b.Message, &a.Message}, {&b.File, &a.File}, {&b.Class, &a.Class}, {&b.URI, &a.URI}, {&b.Method, &a.Method}} {
-		if *text.to == "" {
-			*text.to = *text.from
-		}
-	}
-	if b.Books == nil {
-		b.Books = a.Books
-	}
-	if b.Levels == nil {
-		b.Levels = a.Levels
-	}
-	if b.Statuses == nil {
-		b.Statuses = a.Statuses
-	}
-	if b.UserID == nil {
-		b.UserID = a.UserID
-	}
-	if !b.IP.IsValid() {
-		b.IP = a.IP
-	}
-	if b.MinOccurrence == 0 {
-		b.MinOccurrence = a.MinOccurrence
-	}
-	if b.From.IsZero() && b.To.IsZero() {
-		b.From, b.To = a.From, a.To
-	}
-	if !b.HideNoise {
-		b.HideNoise, b.Noise = a.HideNoise, a.Noise
-	}
-	return b
 }
 
 // allPages holds that the pages of every order, one after the other, are the

@@ -1,12 +1,10 @@
 package query_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/querytest"
 	"github.com/errata-log/errata/query"
 )
 
@@ -191,102 +190,5 @@ func insert(ctx context.Context, t testing.TB, conn driver.Conn, rows []row) {
 
 // list is the whole result, sorted.
 func (m *model) list(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
-	var found []errata.Record
-	for _, r := range m.live {
-		if matches(r, f) {
-			found = append(found, r)
-		}
-	}
-	slices.SortFunc(found, func(a, b errata.Record) int {
-		c := cmp.Or(compareBy(a, b, order), cmp.Compare(a.ID, b.ID))
-		if direction == query.Descending {
-			return -c
-		}
-		return c
-	})
-	return found
-}
-
-func compareBy(a, b errata.Record, order query.Order) int {
-	switch order {
-	case query.OrderLastSeen:
-		return a.LastSeen.Compare(b.LastSeen)
-	case query.OrderFirstSeen:
-		return a.FirstSeen.Compare(b.FirstSeen)
-	case query.OrderCount:
-		return cmp.Compare(a.Count, b.Count)
-	case query.OrderLevel:
-		return cmp.Compare(a.Level, b.Level)
-	case query.OrderType:
-		return cmp.Compare(a.Book, b.Book)
-	case query.OrderFile:
-		return strings.Compare(a.File, b.File)
-	case query.OrderLine:
-		return cmp.Compare(a.Line, b.Line)
-	case query.OrderMessage:
-		return strings.Compare(a.Message, b.Message)
-	case query.OrderClass:
-		return strings.Compare(a.Class, b.Class)
-	case query.OrderUserID:
-		return cmp.Compare(a.UserID, b.UserID)
-	case query.OrderID:
-		return 0
-	}
-	panic("no such order: " + order)
-}
-
-func matches(r errata.Record, f query.Filter) bool {
-	in := func(set bool, holds bool) bool { return !set || holds }
-	return in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
-		in(len(f.Levels) > 0, slices.Contains(f.Levels, r.Level)) &&
-		in(len(f.Statuses) > 0, slices.Contains(f.Statuses, r.Status)) &&
-		in(f.Signature != nil, f.Signature != nil && *f.Signature == r.Signature) &&
-		in(f.Search != "", searched(r, f.Search)) &&
-		matchesPattern(r.File, f.File) && matchesPattern(r.Class, f.Class) &&
-		matchesPattern(r.URI, f.URI) && matchesPattern(r.Message, f.Message) &&
-		in(f.Method != "", strings.EqualFold(f.Method, r.Method)) &&
-		in(f.UserID != nil, f.UserID != nil && *f.UserID == r.UserID) &&
-		in(f.IP.IsValid(), f.IP.Contains(r.IP)) &&
-		r.Count >= f.MinOccurrence &&
-		in(!f.From.IsZero(), !r.LastSeen.Before(f.From)) && in(!f.To.IsZero(), !r.LastSeen.After(f.To)) &&
-		in(f.HideNoise, !noisy(r, f.Noise))
-}
-
-// searched is a plain substring: a * means itself.
-func searched(r errata.Record, text string) bool {
-	for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
-		if strings.Contains(strings.ToLower(field), strings.ToLower(text)) {
-			return true
-		}
-	}
-	return strings.HasPrefix(r.Signature.String(), strings.ToLower(strings.TrimSpace(text)))
-}
-
-func matchesPattern(text, pattern string) bool {
-	text = strings.ToLower(text)
-	for _, part := range strings.Split(strings.ToLower(pattern), "*") {
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text = text[at+len(part):]
-	}
-	return true
-}
-
-func noisy(r errata.Record, patterns []string) bool {
-	if r.Status == errata.StatusMuted || r.Level < errata.LevelWarning {
-		return true
-	}
-	for _, pattern := range patterns {
-		if strings.Trim(pattern, "*") == "" {
-			continue // says nothing
-		}
-		for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
-			if matchesPattern(field, pattern) {
-				return true
-			}
-		}
-	}
-	return false
+	return querytest.Select(m.live, f, order, direction)
 }

@@ -222,7 +222,7 @@ func oneOf[T ~string](p *parser, name string, kind errata.Kind, allowed []T) T {
 		return allowed[0]
 	}
 	if !slices.Contains(allowed, T(text)) {
-		p.fail(errata.Errorf(kind, "%s %s is none of %s.", name, shown(text), strings.Join(texts(allowed), ", ")))
+		p.fail(errata.Errorf(kind, "%s %s is none of %s.", name, shown(p.value(name)), strings.Join(texts(allowed), ", ")))
 	}
 	return T(text)
 }

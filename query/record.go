@@ -71,8 +71,6 @@ func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.
 }
 
 func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	type answer struct {
 		id      uint64
 		payload json.RawMessage
@@ -85,12 +83,12 @@ func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.
 		newest <- a
 	}()
 	record, err := r.record(ctx, book, signature)
+	// The other read is waited for also when there is no record. It takes no
+	// longer, and giving a query up costs the pool a connection.
+	a := <-newest
 	if err != nil {
-		cancel()
-		<-newest
 		return errata.Record{}, nil, err
 	}
-	a := <-newest
 	// The newest context is that of the record, unless the record was deleted
 	// and is just being seen again: then the older one is still there.
 	if a.err == nil && a.id != uint64(record.ID) {

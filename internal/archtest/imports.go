@@ -56,6 +56,8 @@ var Layers = []Layer{
 	{Dir: "internal/archtest"},
 	{Dir: "internal/failpoint"},
 	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
+	{Dir: "internal/querytest", May: []string{".", "query"}},
+	{Dir: "internal/servicetest", May: []string{"app", "internal/openapitest", "internal/testenv"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
 }
@@ -73,7 +75,7 @@ var Guards = []Guard{
 	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
 	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
-	{"testing", []string{"internal/testenv"}, "test code stays out of the product"},
+	{"testing", []string{"internal/servicetest", "internal/testenv"}, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},
 	{"go.uber.org/goleak", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"github.com/getkin/kin-openapi", []string{"internal/openapitest"}, "test code stays out of the product"},

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // cutConnections speaks HTTP that no client library would: bodies that end
@@ -64,7 +66,7 @@ func speak(t *testing.T, host, text string) (status int) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(servicetest.RequestTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, text); err != nil {

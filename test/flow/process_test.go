@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/servicetest"
 	"github.com/errata-log/errata/internal/testenv"
 )
 
@@ -35,7 +36,7 @@ func startAlone(t *testing.T) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &journal{}
+	log := &servicetest.Journal{}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), dataVariable+"="+data, engineVariable+"="+testenv.EngineBinary(t))
 	cmd.Stderr = log
@@ -50,13 +51,13 @@ func startAlone(t *testing.T) *service {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &service{data: data, http: newHTTP(), process: &process{orders, bufio.NewReader(answers)}}
+	s := &service{data: data, http: servicetest.NewHTTP(), process: &process{orders, bufio.NewReader(answers)}}
 	t.Cleanup(func() {
 		s.http.CloseIdleConnections()
 		if err := errors.Join(orders.Close(), cmd.Wait()); err != nil {
 			t.Errorf("the service's process: %v", err)
 		}
-		log.check(t)
+		log.Check(t)
 	})
 	s.url = s.process.ask(t, "url")
 	s.admin, s.ingest = s.file(t, app.AdminKeyFile), s.file(t, app.IngestKeyFile)
@@ -109,7 +110,7 @@ func serveAlone(data string) (exitCode int) {
 func obey(data string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	a, err := app.New(ctx, options(data, os.Getenv(engineVariable), os.Stderr))
+	a, err := app.New(ctx, servicetest.Options(data, os.Getenv(engineVariable), os.Stderr))
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // TestReading reads 60 records the way an administrator's program does.
 func TestReading(t *testing.T) {
 	// The limit on failed keys, too, knows this clock only.
-	clock := newClock(at(t, "2026-11-21T03:00:00Z"))
-	s := start(t, func(o *app.Options) { o.Now = clock.now })
-	fill(t, s, clock.now())
+	clock := servicetest.NewClock(at(t, "2026-11-21T03:00:00Z"), time.Microsecond)
+	s := start(t, func(o *app.Options) { o.Now = clock.Now })
+	fill(t, s, clock.Now())
 	t.Run("pages", func(t *testing.T) { pagesHoldEveryRecordOnce(t, s) })
 	t.Run("parameters", func(t *testing.T) { parametersAreMovedOrRefused(t, s) })
 	t.Run("shape", func(t *testing.T) { answersHaveTheShape(t, s) })

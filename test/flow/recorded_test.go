@@ -18,6 +18,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; then read them line by line")
@@ -44,8 +45,8 @@ var roots = []string{"/srv/app", "/srv/shop"}
 // the records, field by field, with what each of them must become. Every
 // request has a project of its own, so that none folds into another's record.
 func TestRecordedRequests(t *testing.T) {
-	clock := newClock(at(t, recordings[0].received))
-	s := start(t, func(o *app.Options) { o.InstallRoots, o.Now = roots, clock.now })
+	clock := servicetest.NewClock(at(t, recordings[0].received), time.Microsecond)
+	s := start(t, func(o *app.Options) { o.InstallRoots, o.Now = roots, clock.Now })
 	everyRecordingIsListed(t)
 	// While the clock is near the time at which these were recorded.
 	t.Run("ways in", func(t *testing.T) { everyWayInGivesTheSame(t, s) })
@@ -53,7 +54,7 @@ func TestRecordedRequests(t *testing.T) {
 	var lines, payloads strings.Builder
 	project := 100
 	for _, r := range recordings {
-		clock.forward(at(t, r.received))
+		clock.Forward(at(t, r.received))
 		for i, request := range requests(t, r.file) {
 			project++
 			name := fmt.Sprintf("%s #%d", filepath.Base(r.file), i+1)

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // Three kinds of error, raised in places of their own.
@@ -97,7 +98,7 @@ func newSDK(t *testing.T, dsn string) *sdk {
 
 func (k *sdk) flush(t *testing.T) {
 	t.Helper()
-	if !k.client.Flush(requestTimeout) {
+	if !k.client.Flush(servicetest.RequestTimeout) {
 		t.Fatal("the SDK did not get rid of its events")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // codings are the ways to compress a body.
@@ -228,15 +229,15 @@ func singleLogs(t *testing.T) (exports [][]byte) {
 // timesAreMended sends with clocks that are wrong: the time of an event is
 // moved by what the client's clock is off, and a time nobody can believe is
 // replaced by that of the receipt.
-func timesAreMended(t *testing.T, s *service, c *clock) {
+func timesAreMended(t *testing.T, s *service, c *servicetest.Clock) {
 	recorded := requests(t, "sentry/testdata/sentry-go-exception.http")[0]
-	c.forward(at(t, "2026-11-21T05:00:00Z"))
+	c.Forward(at(t, "2026-11-21T05:00:00Z"))
 	happened, sent := at(t, "2026-11-21T03:18:40.608610492Z"), at(t, "2026-11-21T03:18:40.608881045Z")
-	before := c.now()
+	before := c.Now()
 	if a := s.replay(t, recorded, s.newKey(t, 500)); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	after := c.now()
+	after := c.Now()
 	rows := s.newRecords(t)
 	if len(rows) != 1 {
 		t.Fatalf("%d records, want 1", len(rows))
@@ -252,21 +253,21 @@ func timesAreMended(t *testing.T, s *service, c *clock) {
 		return a, s.newRecords(t)
 	}
 	for name, time := range map[string]string{
-		"31 days old": c.now().Add(-31 * 24 * time.Hour).Format(time.RFC3339Nano), "an hour ahead": c.now().Add(time.Hour).Format(time.RFC3339Nano),
+		"31 days old": c.Now().Add(-31 * 24 * time.Hour).Format(time.RFC3339Nano), "an hour ahead": c.Now().Add(time.Hour).Format(time.RFC3339Nano),
 		"no time": "yesterday", "none": "",
 	} {
-		before := c.now()
+		before := c.Now()
 		a, rows := native(name, time)
 		if a.status != http.StatusAccepted || len(rows) != 1 {
 			t.Errorf("%s: %d %s, %d records", name, a.status, a.body, len(rows))
 			continue
 		}
-		checkBetween(t, name, rows[0].FirstSeen, before, c.now())
+		checkBetween(t, name, rows[0].FirstSeen, before, c.Now())
 		if rows[0].LastSeen != rows[0].FirstSeen {
 			t.Errorf("%s: first seen %v, last seen %v", name, rows[0].FirstSeen, rows[0].LastSeen)
 		}
 	}
-	late := c.now().Add(-29 * 24 * time.Hour).UTC().Truncate(time.Millisecond)
+	late := c.Now().Add(-29 * 24 * time.Hour).UTC().Truncate(time.Millisecond)
 	if _, rows := native("late", late.Format(time.RFC3339Nano)); len(rows) != 1 || !rows[0].FirstSeen.Equal(late) {
 		t.Errorf("29 days old: got %+v, want first seen %v", rows, late)
 	}

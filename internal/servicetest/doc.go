@@ -1,0 +1,11 @@
+// Package servicetest runs the whole service inside a test, on its real
+// engines, for tests that know it only by its options and its HTTP interface:
+//
+//	s := servicetest.Start(t, data)
+//	resp, body, err := servicetest.Send(s.HTTP, servicetest.NewRequest(…))
+//
+// Every answer that comes through [Service.HTTP] is held against the OpenAPI
+// document, and the test fails when the service logs an error.
+//
+// The package must not know what a route does, and the product must not import it.
+package servicetest

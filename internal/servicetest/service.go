@@ -1,0 +1,98 @@
+package servicetest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// StartTimeout is far above what a start takes; it says "never".
+const StartTimeout = 60 * time.Second
+
+// Service is a running service as its users see it.
+type Service struct {
+	// URL is where it listens and Data the folder it keeps everything in.
+	URL, Data string
+	// HTTP sends requests and holds the answers against the OpenAPI document.
+	HTTP *http.Client
+	// Admin and Ingest are the keys of the first start.
+	Admin, Ingest string
+	// Stop ends the service and returns what its Run did. It may be called
+	// again.
+	Stop func() error
+}
+
+// Start runs a service in a folder, which may hold an earlier service's data,
+// until the test ends. The test fails when the service logs an error.
+func Start(t testing.TB, data string, configure ...func(*app.Options)) *Service {
+	t.Helper()
+	journal := &Journal{}
+	o := Options(data, testenv.EngineBinary(t), journal)
+	for _, c := range configure {
+		c(&o)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), StartTimeout)
+	defer cancel()
+	a, err := app.New(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Service{URL: a.Welcome().URL, Data: data, HTTP: NewHTTP()}
+	s.HTTP.Transport = openapitest.Transport(t, s.HTTP.Transport)
+	s.Admin, s.Ingest = s.File(t, app.AdminKeyFile), s.File(t, app.IngestKeyFile)
+	s.Stop = run(a, s.HTTP)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("run: %v", err)
+		}
+		journal.Check(t)
+	})
+	return s
+}
+
+// File is the text of a file below the data folder.
+func (s *Service) File(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.Data, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Options are those of every service in tests; log gets warnings and errors.
+func Options(data, engine string, log io.Writer) app.Options {
+	o := app.DefaultOptions()
+	o.Data = data
+	o.Listen = "127.0.0.1:0"
+	o.EngineBinary = engine
+	o.LogMaxBytes = 256 << 20
+	o.AdminRateLimit = 0 // the tests ask often
+	o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return o
+}
+
+// run serves until the returned function is called.
+func run(a *app.App, client *http.Client) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }() // ends with stop
+	return sync.OnceValue(func() error {
+		cancel()
+		client.CloseIdleConnections()
+		err := <-ended
+		client.CloseIdleConnections()
+		return err
+	})
+}

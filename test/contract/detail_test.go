@@ -1,0 +1,109 @@
+package contract
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCounting: a record stands for a problem and not for an event. Repeats
+// raise its count and refresh its last sighting, and change nothing else; the
+// books and an event's own id keep events apart or together.
+func TestCounting(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e := trial("system", "first words")
+	e.Fingerprint = []string{"one"}
+	at := s.now.Add(-time.Hour)
+	s.send(t, e.at(at))
+	s.settle(t)
+	path := errorsPath + "/" + e.signature().String()
+	was := s.get(t, path)
+
+	other := event{Book: "system", Level: "fatal", Message: "other words", Class: "Other", File: "other.go", Line: 9, URI: "/other", Method: "PUT",
+		UserID: json.RawMessage("9"), IP: "::9", Fingerprint: e.Fingerprint, Payload: map[string]any{"sighting": 2}}
+	s.send(t, other.at(s.now), other.at(at.Add(-time.Hour)))
+	s.settle(t)
+	want := strings.NewReplacer(`"count":1`, `"count":3`, `"first_seen":"`+instant(at), `"first_seen":"`+instant(at.Add(-time.Hour)),
+		`"last_seen":"`+instant(at), `"last_seen":"`+instant(s.now)).Replace(was)
+	if diff := cmp.Diff(want, s.get(t, path)); diff != "" || want == was {
+		t.Errorf("a repeat changes the record (-want +got):\n%s", diff)
+	}
+
+	// The same problem in the other book is another record.
+	other.Book = "database"
+	s.send(t, other)
+	s.settle(t)
+	s.want(t, request{method: http.MethodGet, path: path}, want)
+	if e.signature() == other.signature() {
+		t.Error("both books have one signature")
+	}
+	if got, there := s.detail(t, other); !there || got.Count != 1 {
+		t.Errorf("database: %+v, %t", got, there)
+	}
+
+	// One event counts once, however often it arrives.
+	once := trial("system", "once")
+	once.ID = "8d1f6f0e-32fb-4c39-a1ad-2c0b5e4c1a11"
+	s.send(t, once, once)
+	s.send(t, once)
+	s.settle(t)
+	if got, _ := s.detail(t, once); got.Count != 1 {
+		t.Errorf("an event that came three times counts %d times", got.Count)
+	}
+}
+
+// TestTrend: the trend of a record that is fresh adds up to its count, and its
+// buckets have no gap.
+func TestTrend(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e := trial("database", "trend")
+	for _, ago := range []time.Duration{0, 0, time.Minute, 2 * time.Hour, 20 * time.Hour} {
+		s.send(t, e.at(s.now.Add(-ago)))
+	}
+	s.settle(t)
+	record, _ := s.detail(t, e)
+	for _, c := range []struct {
+		rest, name, step string
+		buckets          int
+	}{
+		{"", "24h", "hour", 24}, {"&range=24H", "24h", "hour", 24}, {"&range=7d", "7d", "hour", 168}, {"&range=2w", "2w", "day", 14}, {"&range=400d", "400d", "day", 400},
+	} {
+		var trend struct {
+			Signature, Type, Range, Step, From, To string
+			Total                                  int
+			Buckets                                []struct {
+				Time  time.Time
+				Count int
+			}
+		}
+		text := s.get(t, errorsPath+"/"+record.Signature+"/trend?type=database"+c.rest)
+		if err := json.Unmarshal([]byte(text), &trend); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		step := map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour}[trend.Step]
+		for i, b := range trend.Buckets {
+			sum += b.Count
+			if i > 0 && b.Time.Sub(trend.Buckets[i-1].Time) != step {
+				t.Errorf("%s: bucket %d begins at %v, not a step behind the one before", c.rest, i, b.Time)
+			}
+		}
+		if record.Count != 5 || trend.Total != record.Count || sum != record.Count || trend.Signature != record.Signature || trend.Type != "database" {
+			t.Errorf("%s: %s, want the %d sightings of the record", c.rest, text, record.Count)
+		}
+		if trend.Range != c.name || trend.Step != c.step || len(trend.Buckets) != c.buckets {
+			t.Errorf("%s: range %s in %d steps of a %s, want %+v", c.rest, trend.Range, len(trend.Buckets), trend.Step, c)
+		}
+	}
+	for _, bad := range []string{"soon", "0h", "30m", "401d", "7"} {
+		s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + record.Signature + "/trend?type=database&range=" + bad},
+			http.StatusUnprocessableEntity, "invalid_range", bad, "24h")
+	}
+	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + record.Signature + "/trend"}, http.StatusNotFound, "not_found", "book")
+}
