@@ -162,10 +162,10 @@ func readAnswer(in *bufio.Reader) error {
 
 // paced sends the request over one connection, one every interval, until ctx
 // ends. It does not fall behind on purpose: what could not be sent in time is
-// sent at once, as real senders do. answered, if not nil, is told how long each
-// answer took from when the request was due: a service that stands still delays
-// those too that could not be sent meanwhile.
-func paced(ctx context.Context, addr string, req request, interval time.Duration, answered func(time.Duration)) error {
+// sent at once, as real senders do. answered, if not nil, is told of each answer
+// when its request was due, first of them at begin: a service that stands still
+// delays those too that could not be sent meanwhile.
+func paced(ctx context.Context, addr string, req request, begin time.Time, interval time.Duration, answered func(due time.Time)) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func paced(ctx context.Context, addr string, req request, interval time.Duration
 	out := bytes.Clone(req.bytes)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for due := time.Now(); ; due = due.Add(interval) {
+	for due := begin; ; due = due.Add(interval) {
 		if wait := time.Until(due); wait > 0 {
 			timer.Reset(wait)
 			select {
@@ -194,7 +194,7 @@ func paced(ctx context.Context, addr string, req request, interval time.Duration
 			return err
 		}
 		if answered != nil {
-			answered(time.Since(due))
+			answered(due)
 		}
 	}
 }

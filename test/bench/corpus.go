@@ -83,7 +83,11 @@ func (c corpus) last(i int) time.Time {
 	return c.end.Add(-back).Truncate(time.Millisecond)
 }
 
+// first is when problem i was first seen; what occurs once was last seen then.
 func (c corpus) first(i int) time.Time {
+	if c.sightings(i) == 1 {
+		return c.last(i)
+	}
 	age := time.Duration(draw(i, ofTraits)%uint64(maxAge/time.Second)) * time.Second
 	return c.last(i).Add(-age)
 }

@@ -137,6 +137,9 @@ func readAndDecode(log eventlog.Log) (perSecond float64, err error) {
 		if err != nil {
 			return 0, err
 		}
+		if f.Kind != eventlog.FactEvents {
+			continue
+		}
 		block, err := eventlog.DecodeBlock(f.Data, scratch)
 		if err != nil {
 			return 0, err

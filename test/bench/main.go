@@ -46,9 +46,10 @@ type sizes struct {
 	lists   []int // records, one run of the list row for each
 	changed int   // records of the delete and cleanup rows
 	events  int   // events of the replay row
+	lines   int   // lines of the file of the import row
 }
 
-const allRows = "single,sentry,ndjson,fold,visible,list,delete,cleanup,replay"
+const allRows = "single,sentry,ndjson,fold,visible,list,delete,cleanup,replay,import"
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
@@ -59,6 +60,7 @@ func main() {
 	events := flag.String("events", "1M", "events of the replay row")
 	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
+	lines := flag.String("lines", "1M", "lines of the file of the import row")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
 		*engine = path // the child runs in a folder of its own
@@ -71,7 +73,7 @@ func main() {
 		}
 		defer stop()
 	}
-	size, err := parseSizes(*lists, *changed, *events)
+	size, err := parseSizes(*lists, *changed, *events, *lines)
 	if err == nil {
 		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, sizes: size}, strings.Split(*rows, ","))
 	}
@@ -112,7 +114,7 @@ type measure struct {
 
 func (b *bench) measures() map[string]measure {
 	return map[string]measure{
-		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible},
+		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"fold": {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},
 		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true},
 	}

@@ -25,7 +25,7 @@ func parseSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-func parseSizes(lists, changed, events string) (s sizes, err error) {
+func parseSizes(lists, changed, events, lines string) (s sizes, err error) {
 	for text := range strings.SplitSeq(lists, ",") {
 		n, err := parseSize(text)
 		if err != nil {
@@ -38,6 +38,9 @@ func parseSizes(lists, changed, events string) (s sizes, err error) {
 	}
 	if s.events, err = parseSize(events); err != nil {
 		return sizes{}, fmt.Errorf("-events: %w", err)
+	}
+	if s.lines, err = parseSize(lines); err != nil {
+		return sizes{}, fmt.Errorf("-lines: %w", err)
 	}
 	return s, nil
 }

@@ -3,23 +3,39 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// steady sends the request at a fixed rate of events until ctx ends; answered
-// is that of [paced].
-func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(time.Duration)) error {
-	const conns = 16
-	each := time.Duration(conns * float64(req.events) / perSecond * float64(time.Second))
-	ended := make(chan error, conns)
-	for range conns {
-		go func() { ended <- paced(ctx, b.addr, req, each, answered) }() // ends with ctx
+const (
+	// steadyConns is how many connections send at a steady rate.
+	steadyConns = 16
+	// passedLimit is how long they may take to catch up.
+	passedLimit = time.Minute
+	passedPoll  = 10 * time.Millisecond
+)
+
+// steady sends the request at a fixed rate of events until ctx ends, the
+// connections one after another. answered, if not nil, is told of each answer
+// on which connection it came and when its request was due.
+func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
+	step := time.Duration(float64(req.events) / perSecond * float64(time.Second))
+	ended := make(chan error, steadyConns)
+	begin := time.Now()
+	for conn := range steadyConns {
+		var told func(time.Time)
+		if answered != nil {
+			told = func(due time.Time) { answered(conn, due) }
+		}
+		go func() { // ends with ctx
+			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step, told)
+		}()
 	}
 	var first error
-	for range conns {
+	for range steadyConns {
 		if err := <-ended; err != nil && first == nil {
 			first = err
 		}
@@ -51,44 +67,72 @@ type writers struct {
 	ended     chan error
 
 	mu      sync.Mutex
-	latency *hdrhistogram.Histogram
-	failure error
+	answers []timedAnswer
+	last    [steadyConns]time.Time // when the last answered request of a connection was due
+}
+
+// timedAnswer is an answer and how long it took since its request was due.
+type timedAnswer struct {
+	due  time.Time
+	took time.Duration
 }
 
 func (b *bench) startWriters(ctx context.Context, perSecond float64) *writers {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &writers{perSecond: perSecond, cancel: cancel, ended: make(chan error, 1), latency: newHistogram()}
+	w := &writers{perSecond: perSecond, cancel: cancel, ended: make(chan error, 1)}
 	go func() { w.ended <- b.steady(ctx, b.ndjsonRequest(), perSecond, w.answered) }() // ends with stop
 	return w
 }
 
-func (w *writers) answered(took time.Duration) {
+func (w *writers) answered(conn int, due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.latency.RecordValue(max(1, took.Microseconds())); err != nil && w.failure == nil {
-		w.failure = fmt.Errorf("an answer took %v: %w", took, err)
+	w.answers = append(w.answers, timedAnswer{due, time.Since(due)})
+	w.last[conn] = due
+}
+
+// passed waits until all that was due up to then has been answered: what waits
+// longest must not be left out.
+func (w *writers) passed(ctx context.Context, until time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, passedLimit)
+	defer cancel()
+	tick := time.NewTicker(passedPoll)
+	defer tick.Stop()
+	for {
+		w.mu.Lock()
+		behind := slices.ContainsFunc(w.last[:], func(due time.Time) bool { return !due.After(until) })
+		w.mu.Unlock()
+		if !behind {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("ingestion was still behind after %v", passedLimit)
+		}
 	}
 }
 
-// take returns the latencies since the last take.
-func (w *writers) take() *hdrhistogram.Histogram {
+// latency is how long the requests took that were due in the stretch.
+func (w *writers) latency(from, to time.Time) (*hdrhistogram.Histogram, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	taken := w.latency
-	w.latency = newHistogram()
-	return taken
+	h := newHistogram()
+	for _, a := range w.answers {
+		if a.due.Before(from) || a.due.After(to) {
+			continue
+		}
+		if err := h.RecordValue(max(1, a.took.Microseconds())); err != nil {
+			return nil, fmt.Errorf("an answer took %v: %w", a.took, err)
+		}
+	}
+	return h, nil
 }
 
 // stop ends the writers and says what went wrong with them.
 func (w *writers) stop() error {
 	w.cancel()
-	err := <-w.ended
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err == nil {
-		err = w.failure
-	}
-	if err != nil {
+	if err := <-w.ended; err != nil {
 		return fmt.Errorf("ingestion beside: %w", err)
 	}
 	return nil
