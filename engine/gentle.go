@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// drainTimeout is how long a closed connection waits for the engine to end its
+// side: longer than any query of a reader runs.
+const drainTimeout = 15 * time.Second
+
+// gentleConn is a connection to the embedded engine that never resets it.
+//
+// The driver closes a connection when a query is given up, with an answer on
+// its way. The kernel then resets the connection, the engine's read fails, and
+// the embedded ClickHouse has nobody to catch that: the whole process ends. A
+// server of ClickHouse's own installs a handler for it. So the connection is
+// only ended in one direction here, which the engine takes for a client that
+// has gone and for whom the query is cancelled, and what it still sends is read
+// and thrown away.
+type gentleConn struct {
+	*net.TCPConn
+	closed  atomic.Bool
+	reading sync.Mutex // held while somebody reads
+}
+
+// Read reads, or fails with net.ErrClosed after Close.
+func (c *gentleConn) Read(p []byte) (int, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	n, err := c.TCPConn.Read(p)
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+// Write writes, or fails with net.ErrClosed after Close.
+func (c *gentleConn) Write(p []byte) (int, error) {
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.TCPConn.Write(p)
+}
+
+// SetDeadline does nothing after Close.
+func (c *gentleConn) SetDeadline(t time.Time) error {
+	if c.closed.Load() {
+		return net.ErrClosed
+	}
+	return c.TCPConn.SetDeadline(t)
+}
+
+// SetReadDeadline does nothing after Close.
+func (c *gentleConn) SetReadDeadline(t time.Time) error {
+	if c.closed.Load() {
+		return net.ErrClosed
+	}
+	return c.TCPConn.SetReadDeadline(t)
+}
+
+// Close ends the connection for its user at once, and for the engine when that
+// has ended its side, or after drainTimeout.
+func (c *gentleConn) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return net.ErrClosed
+	}
+	err := c.CloseWrite()
+	// Whoever reads gets away with an error.
+	_ = c.TCPConn.SetReadDeadline(time.Unix(1, 0))
+	go func() { // ends when the engine ends its side, at the latest with drainTimeout
+		c.reading.Lock()
+		defer c.reading.Unlock()
+		_ = c.TCPConn.SetReadDeadline(time.Now().Add(drainTimeout))
+		_, _ = io.Copy(io.Discard, c.TCPConn)
+		_ = c.TCPConn.Close()
+	}()
+	return err
+}
