@@ -83,7 +83,8 @@ func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen s
 		}
 		l.Method = method
 	}
-	if p.Type != nil {
+	// What was read may be sent again, also where the module has gone since.
+	if p.Type != nil && *p.Type != l.Type {
 		comparison, err := comparisonIn(*p.Type, side, m, chosen)
 		if err != nil {
 			return err
