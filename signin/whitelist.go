@@ -157,7 +157,8 @@ func (w *Whitelist) UnmarshalJSON(data []byte) error {
 	}
 	read, err := ParseWhitelist(text)
 	if err != nil {
-		return fmt.Errorf("whitelist: %w", err)
+		// Not wrapped: what stands in a store is nothing a caller has sent.
+		return fmt.Errorf("whitelist: %v", err)
 	}
 	*w = read
 	return nil
