@@ -124,7 +124,13 @@ func TestOneAfterTheOther(t *testing.T) {
 	if result := porcupine.CheckOperationsTimeout(model, history, time.Minute); result != porcupine.Ok {
 		t.Errorf("the history is %s", result)
 	}
-	// The check can fail: an update whose effect somebody else's took away.
+	checkTheChecker(t, model, history)
+}
+
+// checkTheChecker: a history in which an answer is not what the updates make of
+// the setting is refused.
+func checkTheChecker(t *testing.T, model porcupine.Model, history []porcupine.Operation) {
+	t.Helper()
 	at := slices.IndexFunc(history, func(op porcupine.Operation) bool {
 		return op.Input.(asked).method != "" && !op.Output.(told).unknown
 	})
