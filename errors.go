@@ -54,6 +54,13 @@ const (
 	KindInvalidRange      Kind = "invalid_range"
 	KindInvalidEntry      Kind = "invalid_entry"
 	KindInvalidCursor     Kind = "invalid_cursor"
+	// KindMailModuleRequired: codes by e-mail need a mail module.
+	KindMailModuleRequired Kind = "mail_module_required"
+	// KindInvalidMethod: the method does not exist or cannot send a code.
+	KindInvalidMethod           Kind = "invalid_method"
+	KindInvalidVerificationType Kind = "invalid_verification_type"
+	KindInvalidWhitelist        Kind = "invalid_whitelist"
+	KindInvalidIPModule         Kind = "invalid_ip_module"
 	// KindInvalidIdempotencyKey: the header is too short or too long.
 	KindInvalidIdempotencyKey Kind = "invalid_idempotency_key"
 	// KindIdempotencyKeyReused: the key came with another request before.
@@ -107,6 +114,12 @@ var statuses = map[Kind]int{
 	KindInvalidRange:      http.StatusUnprocessableEntity,
 	KindInvalidEntry:      http.StatusUnprocessableEntity,
 	KindInvalidCursor:     http.StatusUnprocessableEntity,
+
+	KindMailModuleRequired:      http.StatusUnprocessableEntity,
+	KindInvalidMethod:           http.StatusUnprocessableEntity,
+	KindInvalidVerificationType: http.StatusUnprocessableEntity,
+	KindInvalidWhitelist:        http.StatusUnprocessableEntity,
+	KindInvalidIPModule:         http.StatusUnprocessableEntity,
 
 	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
 	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,

@@ -42,6 +42,8 @@ type Config struct {
 	Health  Health
 	// LogSettings is what is recorded.
 	LogSettings LogSettings
+	// Security is what is asked at sign-in. Required.
+	Security SecuritySettings
 	// Debug says whether holders of admin keys are shown the causes of 5xx. It
 	// must not block; nil: never.
 	Debug func() bool
@@ -143,6 +145,8 @@ func (c *Config) check() error {
 		return errors.New("Health is missing")
 	case c.LogSettings == nil:
 		return errors.New("LogSettings is missing")
+	case c.Security == nil:
+		return errors.New("Security is missing")
 	case c.KeyRate < 0:
 		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
 	case c.FailedAuthRate < 0:

@@ -179,14 +179,17 @@ func TestOpsStatus(t *testing.T) {
 }
 
 func TestNotImplemented(t *testing.T) {
-	b := newBench(t, nil)
+	b := newBench(t, func(c *api.Config) {
+		withReceivers(c) // the document is of a service that has everything
+		c.Importer = nil
+	})
 	w := b.do(request{
-		method: "GET", target: "/api/v1/admin/settings/security/two-factor",
-		key: b.key(t, access.SettingsGetTwoFactor), headers: []string{"X-Request-Id: r"},
+		method: "POST", target: "/api/v1/admin/tools/logs/errors/rebuild",
+		key: b.key(t, access.ToolsRebuildErrorLogs), headers: []string{"X-Request-Id: r"},
 	})
 	golden(t, "not_implemented", w)
 	if strings.Contains(b.log.String(), "request failed") {
-		t.Error("a route that is not built yet is no failure to look into")
+		t.Error("a route that this service does not offer is no failure to look into")
 	}
 }
 
@@ -232,6 +235,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
 		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
+		Security: b.security,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
@@ -241,6 +245,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },
+		"Security":       func(c *api.Config) { c.Security = nil },
 		"KeyRate":        func(c *api.Config) { c.KeyRate = -1 },
 		"FailedAuthRate": func(c *api.Config) { c.FailedAuthRate = -1 },
 		"PublicURL":      func(c *api.Config) { c.PublicURL = "errata.example" },

@@ -201,17 +201,18 @@ func (c *counting) Read(p []byte) (int, error) {
 
 // bench is an API with its keys in a real bucket and everything else faked.
 type bench struct {
-	handler http.Handler
-	keys    *access.Store
-	clock   *clock
-	records *records
-	changes *changes
-	kept    *requests
-	replays *replayer
-	health  *health
-	logging *logSettings
-	audit   *auditTrail
-	log     *log
+	handler  http.Handler
+	keys     *access.Store
+	clock    *clock
+	records  *records
+	changes  *changes
+	kept     *requests
+	replays  *replayer
+	health   *health
+	logging  *logSettings
+	security *securitySettings
+	audit    *auditTrail
+	log      *log
 }
 
 // newBench makes one; change may change its Config. There are no rate limits
@@ -234,18 +235,19 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 				return api.Trend{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},
-		changes: &changes{},
-		kept:    &requests{kept: map[string][]byte{}},
-		replays: &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
-		health:  &health{},
-		logging: &logSettings{now: api.Logging{ErrorLog: true}},
-		audit:   &auditTrail{},
-		log:     &log{},
+		changes:  &changes{},
+		kept:     &requests{kept: map[string][]byte{}},
+		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
+		health:   &health{},
+		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
+		security: newSecuritySettings(),
+		audit:    &auditTrail{},
+		log:      &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

@@ -89,7 +89,7 @@ func (s *service) updateLogSettings(c *call) (answer, error) {
 func loggingOf(l Logging) loggingJSON {
 	ips := make([]string, 0, len(l.QueryLoggingIPs))
 	for _, p := range l.QueryLoggingIPs {
-		ips = append(ips, rangeText(p))
+		ips = append(ips, errata.PrefixText(p))
 	}
 	return loggingJSON{l.ErrorLog, l.ErrorDebug, l.Development, l.ModuleLog, l.QueryLogging, ips}
 }
@@ -197,7 +197,7 @@ func rangesIn(field string, sent json.RawMessage) ([]netip.Prefix, error) {
 	}
 	ranges := make([]netip.Prefix, 0, len(texts))
 	for i, text := range texts {
-		r, ok := parseRange(text)
+		r, ok := errata.ParsePrefix(text)
 		if !ok {
 			err := errata.Errorf(errata.KindInvalidIP, "%q in %s is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", cut(text), field)
 			err.Details = map[string]any{"field": field, "index": i, "value": cut(text)}
@@ -206,4 +206,13 @@ func rangesIn(field string, sent json.RawMessage) ([]netip.Prefix, error) {
 		ranges = append(ranges, r)
 	}
 	return ranges, nil
+}
+
+// cut shortens what a caller sent so that it can stand in an answer.
+func cut(text string) string {
+	const most = 64 // longer than any address
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -12,8 +12,6 @@ type Route struct {
 	Admission Admission
 	// Scope is what a key must hold; "" on open routes.
 	Scope access.Scope
-	// Built is false for a route that answers 501 not_implemented for now.
-	Built bool
 }
 
 // Admission says who may pass to a route.
@@ -76,13 +74,15 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
 
-		s.later("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor),
-		s.later("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor),
-		s.later("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods),
-		s.later("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification),
-		s.later("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification),
-		s.later("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification),
-		s.later("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification),
+		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, s.readTwoFactor),
+		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, s.updateTwoFactor),
+		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, s.listTwoFactorMethods),
+		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, s.readLocation),
+		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, s.updateLocation),
+		s.scoped("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification, s.readAddresses),
+		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, s.updateAddresses),
+		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, s.readLocalization),
+		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, s.updateLocalization),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
@@ -98,21 +98,15 @@ func (s *service) routes() []route {
 }
 
 func (s *service) open(method, path string, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitAll, Built: true}, handle: h}
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAll}, handle: h}
 }
 
 func (s *service) scoped(method, path string, scope access.Scope, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope, Built: true}, handle: h}
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: h}
 }
 
 func (s *service) local(method, path string, scope access.Scope, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitLocal, Scope: scope, Built: true}, handle: h}
-}
-
-// later is a route of the contract that is not built yet. It asks for its
-// scope already, so that nothing changes for keys when it is.
-func (s *service) later(method, path string, scope access.Scope) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: notBuilt}
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitLocal, Scope: scope}, handle: h}
 }
 
 func quiet(r route) route {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 )
@@ -48,46 +46,33 @@ func TestEveryRouteSaysWhoMayPass(t *testing.T) {
 var contract = []struct {
 	name, method, path string
 	scope              access.Scope
-	built              bool
 }{
-	{"A1", "GET", "/api/v1/admin/settings/security/two-factor", "Settings/GetTwoFactor", false},
-	{"A2", "PUT", "/api/v1/admin/settings/security/two-factor", "Settings/UpdateTwoFactor", false},
-	{"A3", "GET", "/api/v1/admin/settings/security/two-factor/methods", "Settings/GetTwoFactorMethods", false},
-	{"A4", "GET", "/api/v1/admin/settings/security/location-verification", "Settings/GetLocationVerification", false},
-	{"A5", "PUT", "/api/v1/admin/settings/security/location-verification", "Settings/UpdateLocationVerification", false},
-	{"A6", "GET", "/api/v1/admin/settings/security/ip-verification", "Settings/GetIpVerification", false},
-	{"A7", "PUT", "/api/v1/admin/settings/security/ip-verification", "Settings/UpdateIpVerification", false},
-	{"B1", "GET", "/api/v1/admin/tools/logs/errors", "Tools/GetErrorLogs", true},
-	{"B2", "GET", "/api/v1/admin/tools/logs/errors/:signature", "Tools/GetErrorLog", true},
-	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs", true},
-	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs", true},
-	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs", true},
-	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings", true},
-	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings", true},
+	{"A1", "GET", "/api/v1/admin/settings/security/two-factor", "Settings/GetTwoFactor"},
+	{"A2", "PUT", "/api/v1/admin/settings/security/two-factor", "Settings/UpdateTwoFactor"},
+	{"A3", "GET", "/api/v1/admin/settings/security/two-factor/methods", "Settings/GetTwoFactorMethods"},
+	{"A4", "GET", "/api/v1/admin/settings/security/location-verification", "Settings/GetLocationVerification"},
+	{"A5", "PUT", "/api/v1/admin/settings/security/location-verification", "Settings/UpdateLocationVerification"},
+	{"A6", "GET", "/api/v1/admin/settings/security/ip-verification", "Settings/GetIpVerification"},
+	{"A7", "PUT", "/api/v1/admin/settings/security/ip-verification", "Settings/UpdateIpVerification"},
+	{"B1", "GET", "/api/v1/admin/tools/logs/errors", "Tools/GetErrorLogs"},
+	{"B2", "GET", "/api/v1/admin/tools/logs/errors/:signature", "Tools/GetErrorLog"},
+	{"B3", "DELETE", "/api/v1/admin/tools/logs/errors", "Tools/DeleteErrorLogs"},
+	{"B4", "POST", "/api/v1/admin/tools/logs/errors/cleanup", "Tools/ClearErrorLogs"},
+	{"B5", "POST", "/api/v1/admin/tools/logs/errors/rebuild", "Tools/RebuildErrorLogs"},
+	{"B6", "GET", "/api/v1/admin/tools/logs/settings", "Tools/GetLogSettings"},
+	{"B7", "PUT", "/api/v1/admin/tools/logs/settings", "Tools/UpdateLogSettings"},
 }
 
 func TestContractStandsInTheTable(t *testing.T) {
-	var notBuilt, wantNotBuilt []string
 	table := map[string]api.Route{}
 	for _, r := range api.Routes() {
 		table[r.Method+" "+r.Path] = r
-		if !r.Built {
-			notBuilt = append(notBuilt, r.Method+" "+r.Path)
-		}
 	}
 	for _, c := range contract {
 		r, found := table[c.method+" "+c.path]
-		if !found || r.Scope != c.scope || r.Built != c.built {
-			t.Errorf("%s: found %v, scope %q, built %v, want scope %q, built %v", c.name, found, r.Scope, r.Built, c.scope, c.built)
+		if !found || r.Scope != c.scope {
+			t.Errorf("%s: found %v, scope %q, want scope %q", c.name, found, r.Scope, c.scope)
 		}
-		if !c.built {
-			wantNotBuilt = append(wantNotBuilt, c.method+" "+c.path)
-		}
-	}
-	slices.Sort(notBuilt)
-	slices.Sort(wantNotBuilt)
-	if diff := gocmp.Diff(wantNotBuilt, notBuilt); diff != "" {
-		t.Errorf("routes that are not built (-want +got):\n%s", diff)
 	}
 }
 
@@ -170,9 +155,6 @@ func TestWhoMayPass(t *testing.T) {
 	everyRoute := strangers(t, b)
 	for _, r := range api.Routes() {
 		ok := cmp.Or(reached[r.Method+" "+r.Path], http.StatusOK)
-		if !r.Built {
-			ok = http.StatusNotImplemented
-		}
 		methods := []string{r.Method}
 		if r.Method == http.MethodGet {
 			methods = append(methods, http.MethodHead)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/signin"
 )
 
 // Options is what the service can be told. The zero values of Data and Listen
@@ -56,6 +58,11 @@ type Options struct {
 	InstallRoots []string
 	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
 	AdminRateLimit int
+
+	// MailConfigured says that codes can be sent by e-mail.
+	MailConfigured bool
+	// LocationModules can be chosen to tell where a sign-in comes from.
+	LocationModules []signin.LocationModule
 
 	// Version is what the service calls itself, "" for "dev".
 	Version string

@@ -67,6 +67,7 @@ func (a *App) handler() (http.Handler, error) {
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
 		Changes: changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
+		Security:       securitySettings{a.settings, a.modules},
 		Audit:          a.audit,
 		Importer:       a.importer,
 		Replayer:       a.replayer,

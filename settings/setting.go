@@ -8,11 +8,14 @@ import (
 	"maps"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/signin"
 )
 
 // Snapshot is the value of every setting at one moment. It never changes.
 type Snapshot struct {
 	Logging Logging
+	// Security is what is asked at sign-in.
+	Security signin.Settings
 
 	// sequences are where on the log the values stand, by name; none for those
 	// that were never set.
@@ -36,7 +39,7 @@ var known = []interface {
 	reset(*Snapshot)
 	// load puts the value of a fact into the snapshot.
 	load(into *Snapshot, data []byte) error
-}{logging}
+}{logging, twoFactor, location, addressBook, localization}
 
 func (of setting[T]) title() string { return of.name }
 

@@ -156,6 +156,7 @@ func TestFirstStartForAPerson(t *testing.T) {
 		}
 	})
 	t.Run("keys", func(t *testing.T) { useKeys(t, s, data) })
+	t.Run("reset-ip", func(t *testing.T) { resetIP(t, s, data) })
 	t.Run("doctor", func(t *testing.T) { askDoctor(t, data) })
 	t.Run("second service", func(t *testing.T) {
 		got := command(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")

@@ -77,6 +77,7 @@ var Guards = []Guard{
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"testing", []string{"internal/servicetest", "internal/testenv"}, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},
+	{"github.com/anishathalye/porcupine", nil, "test code stays out of the product"},
 	{"go.uber.org/goleak", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"github.com/getkin/kin-openapi", []string{"internal/openapitest"}, "test code stays out of the product"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/openapitest"}, "test code stays out of the product"},

@@ -1,4 +1,4 @@
-package api
+package errata
 
 import (
 	"net/netip"
@@ -8,11 +8,11 @@ import (
 // v4In6 is the length of the prefix before an IPv4 address in an IPv6 one.
 const v4In6 = 96
 
-// parseRange reads an address or a prefix in its normal form: an address as
+// ParsePrefix reads an address or a prefix in its normal form: an address as
 // the prefix of its whole length, IPv4 in IPv6 as IPv4, no bits behind the
 // prefix. Zones are refused: they mean something on one machine only. So are
 // leading zeros, which some read as octal.
-func parseRange(text string) (netip.Prefix, bool) {
+func ParsePrefix(text string) (netip.Prefix, bool) {
 	if !strings.Contains(text, "/") {
 		addr, err := netip.ParseAddr(text)
 		if err != nil || addr.Zone() != "" {
@@ -34,19 +34,10 @@ func parseRange(text string) (netip.Prefix, bool) {
 	return prefix.Masked(), true
 }
 
-// rangeText is what parseRange reads, an address without a length.
-func rangeText(p netip.Prefix) string {
+// PrefixText is what ParsePrefix reads, an address without a length.
+func PrefixText(p netip.Prefix) string {
 	if p.IsSingleIP() {
 		return p.Addr().String()
 	}
 	return p.String()
-}
-
-// cut shortens what a caller sent so that it can stand in an answer.
-func cut(text string) string {
-	const most = 64 // longer than any address
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signin"
+)
+
+// SecuritySettings keeps what is asked at sign-in. Each Read is what is in
+// force, with every change that any node has answered. Each Update sets what
+// change makes of that and returns what is then in force; change may be called
+// more than once, and its error is returned as it is. Errors: log_unavailable,
+// and log_full for updates.
+type SecuritySettings interface {
+	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
+	UpdateTwoFactor(ctx context.Context, change func(signin.TwoFactor) (signin.TwoFactor, error)) (signin.TwoFactor, error)
+	ReadLocation(ctx context.Context) (signin.Location, error)
+	UpdateLocation(ctx context.Context, change func(signin.Location) (signin.Location, error)) (signin.Location, error)
+	ReadAddresses(ctx context.Context) (signin.Addresses, error)
+	UpdateAddresses(ctx context.Context, change func(signin.Addresses) (signin.Addresses, error)) (signin.Addresses, error)
+	ReadLocalization(ctx context.Context) (signin.Localization, error)
+	UpdateLocalization(ctx context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error)
+	// Modules is what is installed. It must not block.
+	Modules() signin.Modules
+}
+
+// sidesBody is a body with a block for each side. A block that was not sent is
+// nil.
+type sidesBody struct {
+	Admin  json.RawMessage `json:"admin"`
+	Client json.RawMessage `json:"client"`
+}
+
+// warned is meta of an answer with warnings.
+type warned struct {
+	Warnings []signin.Warning `json:"warnings"`
+}
+
+// withWarnings is an answer, with meta where there is something to warn of.
+func withWarnings(data any, warnings []signin.Warning) answer {
+	if len(warnings) == 0 {
+		return answer{data: data}
+	}
+	return answer{data: data, meta: warned{warnings}}
+}
+
+// optionalSwitch reads a switch into to, unless it was not sent.
+func optionalSwitch(field string, sent json.RawMessage, to **bool) error {
+	if sent == nil {
+		return nil
+	}
+	on, err := switchIn(field, sent)
+	if err != nil {
+		return err
+	}
+	*to = &on
+	return nil
+}
+
+// optionalText reads a string into to, unless it was not sent.
+func optionalText(field string, sent json.RawMessage, to **string) error {
+	if sent == nil {
+		return nil
+	}
+	var text string
+	if sent[0] != '"' || json.Unmarshal(sent, &text) != nil {
+		return wrongType(field, sent, "a string")
+	}
+	*to = &text
+	return nil
+}
+
+// object reads a block of a body into dst.
+func object(field string, sent json.RawMessage, dst any) error {
+	if sent[0] != '{' || json.Unmarshal(sent, dst) != nil {
+		return wrongType(field, sent, "an object")
+	}
+	return nil
+}
+
+// inField says in which field of the body an error is.
+func inField(field string, err error) error {
+	var known *errata.Error
+	if !errors.As(err, &known) {
+		return err
+	}
+	named := *known
+	named.Message = field + ": " + known.Message
+	details := map[string]any{"field": field}
+	if more, ok := known.Details.(map[string]any); ok {
+		for name, value := range more {
+			details[name] = value
+		}
+	}
+	named.Details = details
+	return &named
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+// addressVerificationPath is where the API keeps who is asked at sign-in from
+// an unfamiliar address.
+const addressVerificationPath = "/api/v1/admin/settings/security/ip-verification"
+
+const securityHelp = `Changes what is asked at sign-in, from the machine of the service.`
+
+func newSecurity(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "security",
+		Short: "Get back in when the sign-in checks keep everybody out",
+		Long:  securityHelp,
+	}
+	group.AddCommand(newResetIP(t))
+	return group
+}
+
+const resetIPHelp = `Switches the check for unfamiliar addresses off for admins, for when it keeps
+them out. The exempt list stays, and so does everything that clients are asked.
+
+The command works on the machine of the running service only: it finds the
+service by its data folder and uses the admin key there, keys/admin.key; it takes
+no address and no key of its own. The audit trail has the change under that key.
+When the file is gone, "errata keys -h" says how to make it again.`
+
+func newResetIP(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reset-ip",
+		Short: "Switch the check for unfamiliar addresses off for admins",
+		Long:  resetIPHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			service, err := hostClient(c)
+			if err != nil {
+				return err
+			}
+			off := map[string]any{"admin": map[string]int{"status": 0}}
+			if err := service.call(cmd.Context(), http.MethodPut, addressVerificationPath, off, nil); err != nil {
+				return fmt.Errorf("switch the check for unfamiliar addresses off: %w", err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "admins are no longer asked when they sign in from an unfamiliar address")
+			return err
+		},
+	}
+	addSettings(cmd, "data")
+	return cmd
+}
+
+// hostClient speaks to the service that runs on the data folder, with the key
+// that lies there: whoever may read that file has the machine.
+func hostClient(c *config) (*client, error) {
+	holder, err := app.FindHolder(c.service.Data)
+	if err == nil && holder.URL == "" {
+		err = errors.New("it is still starting; try again shortly")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the service by --data %s: %w", c.service.Data, err)
+	}
+	key, err := os.ReadFile(filepath.Join(c.service.Data, app.AdminKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the admin key of the first start (\"errata keys -h\" says how to make it again): %w", err)
+	}
+	return &client{http: http.Client{Timeout: clientTimeout}, url: holder.URL, key: strings.TrimSpace(string(key))}, nil
+}

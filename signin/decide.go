@@ -1,0 +1,195 @@
+package signin
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Request is one sign-in whose password was right.
+type Request struct {
+	Side Side
+	// SetUpMethods are the keys of the second-step methods that the user has
+	// set up.
+	SetUpMethods []string
+	// Address is where the sign-in comes from, the zero Addr when nobody knows.
+	Address netip.Addr
+	// KnownAddresses are those of earlier sign-ins of the account.
+	KnownAddresses []netip.Addr
+	// Place is where Address is, the zero Place when that was not found.
+	Place Place
+	// KnownPlaces are those of earlier sign-ins of the account.
+	KnownPlaces []Place
+}
+
+// Place is what a location module tells; "" for what it cannot tell. Names are
+// compared without their case.
+type Place struct{ Country, Region, City string }
+
+// Kind is what is asked for.
+type Kind string
+
+// The kinds of checks.
+const (
+	CheckTwoFactor Kind = "two_factor"
+	CheckLocation  Kind = "location"
+	CheckAddress   Kind = "address"
+)
+
+// The reasons for a check.
+const (
+	// ReasonSetUp: the side is asked, and the user has set a method up.
+	ReasonSetUp = "set_up"
+	// ReasonUnfamiliar: no earlier sign-in was from there.
+	ReasonUnfamiliar = "unfamiliar"
+	// ReasonFirst: there was no earlier sign-in to compare with.
+	ReasonFirst = "first_sign_in"
+	// ReasonUnknown: nobody can say where the sign-in comes from.
+	ReasonUnknown = "unknown"
+)
+
+// Check is one thing to ask for.
+type Check struct {
+	Kind Kind
+	// Methods are the ways to pass the check, one of which is enough: the keys
+	// of second-step methods for CheckTwoFactor, else the names of the methods
+	// that send the code. There is at least one.
+	Methods []string
+	Reason  string
+}
+
+// Decision is what to do about a sign-in.
+type Decision struct {
+	// Checks must all be passed, in this order: second step, location, address.
+	Checks []Check
+	// Remind: remind the user to set a second step up.
+	Remind bool
+	// Warnings are checks that are on and cannot work, for the operator.
+	Warnings []Warning
+}
+
+// Decide says what is asked beyond the password. A check that nobody could
+// pass, because no code can be sent, would lock everybody out: it is not asked
+// and there is a warning. One that cannot tell whether the sign-in is familiar
+// is asked: an account's first sign-in, and one whose address or place is not
+// known.
+func Decide(r Request, s Settings, m Modules) Decision {
+	var d Decision
+	d.twoFactor(r, s.TwoFactor.Within(m))
+	d.location(r, s, m)
+	d.address(r, s.Addresses.Of(r.Side), m)
+	return d
+}
+
+// twoFactor asks users who have set up a method that is on. The rest cannot be
+// asked; they are reminded while their side is to be asked at all.
+func (d *Decision) twoFactor(r Request, t TwoFactor) {
+	if !bool(t.Of(r.Side)) || len(t.Authentications) == 0 {
+		return
+	}
+	var ready []string
+	for _, key := range t.Authentications {
+		if slices.Contains(r.SetUpMethods, key) {
+			ready = append(ready, key)
+		}
+	}
+	if len(ready) == 0 {
+		d.Remind = bool(t.ShowPopup)
+		return
+	}
+	d.Checks = append(d.Checks, Check{CheckTwoFactor, ready, ReasonSetUp})
+}
+
+func (d *Decision) location(r Request, s Settings, m Modules) {
+	l := s.Location.Of(r.Side)
+	if !l.Status {
+		return
+	}
+	module, installed := m.Location(s.Localization.IPModule)
+	if !installed {
+		d.Warnings = append(d.Warnings, noLocationModule(s.Localization.IPModule))
+		return
+	}
+	comparison := l.Type
+	if !module.can(comparison) {
+		comparison = TypeCountry
+		d.Warnings = append(d.Warnings, cannotCompare(r.Side, l.Type, module.Key))
+	}
+	reason := familiarity(r.Place.known(comparison), len(r.KnownPlaces), func() bool {
+		return slices.ContainsFunc(r.KnownPlaces, func(p Place) bool { return p.same(r.Place, comparison) })
+	})
+	if reason == "" {
+		return
+	}
+	method, found := m.sender(l.Method)
+	if !found || !method.CanSendCode {
+		d.Warnings = append(d.Warnings, cannotSend("location", l.Method))
+		return
+	}
+	d.Checks = append(d.Checks, Check{CheckLocation, []string{method.sendName()}, reason})
+}
+
+func (d *Decision) address(r Request, a AddressSide, m Modules) {
+	if !bool(a.Status) || a.Whitelist.Contains(r.Address) {
+		return
+	}
+	from := plain(r.Address)
+	reason := familiarity(from.IsValid(), len(r.KnownAddresses), func() bool {
+		return slices.ContainsFunc(r.KnownAddresses, func(known netip.Addr) bool { return plain(known) == from })
+	})
+	if reason == "" {
+		return
+	}
+	methods := m.senders()
+	if len(methods) == 0 {
+		d.Warnings = append(d.Warnings, cannotSend("address", MethodEmail))
+		return
+	}
+	d.Checks = append(d.Checks, Check{CheckAddress, methods, reason})
+}
+
+// familiarity is the reason to ask, "" for none.
+func familiarity(located bool, earlier int, seen func() bool) string {
+	switch {
+	case !located:
+		return ReasonUnknown
+	case earlier == 0:
+		return ReasonFirst
+	case !seen():
+		return ReasonUnfamiliar
+	}
+	return ""
+}
+
+func cannotSend(what, method string) Warning {
+	if strings.EqualFold(method, MethodEmail) {
+		return Warning{WarnMailModule, fmt.Sprintf("The check for an unfamiliar %s is on and asks nobody, because no mail module is configured to send the code; configure one.", what)}
+	}
+	return Warning{WarnMethod, fmt.Sprintf("The check for an unfamiliar %s is on and asks nobody, because the method %s cannot send the code; install it or set another.", what, quoted(method))}
+}
+
+// known says whether the place says what the comparison needs.
+func (p Place) known(comparison string) bool {
+	switch comparison {
+	case TypeCity:
+		return p.Country != "" && p.City != ""
+	case TypeRegion:
+		return p.Country != "" && p.Region != ""
+	default:
+		return p.Country != ""
+	}
+}
+
+// same says whether both are one place to the comparison. Cities of one name
+// lie in several regions, and regions in several countries.
+func (p Place) same(q Place, comparison string) bool {
+	switch comparison {
+	case TypeCity:
+		return strings.EqualFold(p.City, q.City) && p.same(q, TypeRegion)
+	case TypeRegion:
+		return strings.EqualFold(p.Region, q.Region) && p.same(q, TypeCountry)
+	default:
+		return strings.EqualFold(p.Country, q.Country)
+	}
+}

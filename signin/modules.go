@@ -1,0 +1,112 @@
+package signin
+
+import (
+	"slices"
+	"strings"
+)
+
+// Modules describes what is installed. It is configuration: it stays as it is
+// while the service runs.
+type Modules struct {
+	// Methods are the second-step methods, in the order they are listed.
+	Methods []Method
+	// Mail says whether a mail module is configured, so that codes can be sent
+	// by e-mail.
+	Mail bool
+	// Locations are the location modules that can be chosen.
+	Locations []LocationModule
+}
+
+// Method is a way to prove who one is.
+type Method struct {
+	// Key is what settings and users' set-ups name it by.
+	Key string
+	// Name is for people.
+	Name string
+	// CanSendCode: the service can send a code by it, whether or not the user
+	// has set it up. A code generator cannot.
+	CanSendCode bool
+}
+
+// LocationModule tells where an address is.
+type LocationModule struct {
+	Key string
+	// Country, Region and City say which of these it can tell.
+	Country, Region, City bool
+}
+
+// KeyEmail is the key of the method that sends codes by the mail module. The
+// settings of places call it MethodEmail.
+const KeyEmail = "email"
+
+// BuiltIn are the modules that come with the service: the code generator
+// always, e-mail where a mail module is configured.
+func BuiltIn(mail bool, locations ...LocationModule) Modules {
+	m := Modules{Methods: []Method{{Key: "totp", Name: "Authenticator app"}}, Mail: mail, Locations: locations}
+	if mail {
+		m.Methods = append(m.Methods, Method{Key: KeyEmail, Name: MethodEmail, CanSendCode: true})
+	}
+	return m
+}
+
+// Method finds an installed method by its key.
+func (m Modules) Method(key string) (Method, bool) {
+	at := slices.IndexFunc(m.Methods, func(method Method) bool { return method.Key == key })
+	if at < 0 || key == KeyEmail && !m.Mail {
+		return Method{}, false
+	}
+	return m.Methods[at], true
+}
+
+// Location finds an installed location module by its key.
+func (m Modules) Location(key string) (LocationModule, bool) {
+	at := slices.IndexFunc(m.Locations, func(l LocationModule) bool { return l.Key == key })
+	if key == "" || at < 0 {
+		return LocationModule{}, false
+	}
+	return m.Locations[at], true
+}
+
+// sender finds the installed method that a setting of places names, which is
+// in any case.
+func (m Modules) sender(name string) (Method, bool) {
+	for _, method := range m.Methods {
+		if strings.EqualFold(method.Key, name) {
+			return m.Method(method.Key)
+		}
+	}
+	return Method{}, false
+}
+
+// senders are the names of the methods that can send a code, as settings of
+// places have them.
+func (m Modules) senders() []string {
+	var names []string
+	for _, method := range m.Methods {
+		if found, ok := m.Method(method.Key); ok && found.CanSendCode {
+			names = append(names, found.sendName())
+		}
+	}
+	return names
+}
+
+// sendName is what settings of places call the method.
+func (m Method) sendName() string {
+	if m.Key == KeyEmail {
+		return MethodEmail
+	}
+	return m.Key
+}
+
+// can says whether the module can tell what the comparison needs.
+func (l LocationModule) can(comparison string) bool {
+	switch comparison {
+	case TypeCountry:
+		return l.Country
+	case TypeRegion:
+		return l.Region
+	case TypeCity:
+		return l.City
+	}
+	return false
+}

@@ -1,0 +1,245 @@
+package signin
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// TwoFactorPatch changes what is not nil.
+type TwoFactorPatch struct {
+	// Authentications replaces the whole list.
+	Authentications          *[]string
+	Admin, Client, ShowPopup *bool
+}
+
+// Apply is the setting after the patch. A key that is sent twice counts once,
+// and one that names no installed method is ignored.
+func (p TwoFactorPatch) Apply(t TwoFactor, m Modules) TwoFactor {
+	if p.Authentications != nil {
+		on := []string{}
+		for _, key := range *p.Authentications {
+			if _, installed := m.Method(key); installed && !slices.Contains(on, key) {
+				on = append(on, key)
+			}
+		}
+		t.Authentications = on
+	}
+	for _, field := range []struct {
+		to   *Flag
+		from *bool
+	}{{&t.Admin, p.Admin}, {&t.Client, p.Client}, {&t.ShowPopup, p.ShowPopup}} {
+		if field.from != nil {
+			*field.to = Flag(*field.from)
+		}
+	}
+	return t
+}
+
+// LocationPatch changes the sides that are not nil.
+type LocationPatch struct{ Admin, Client *LocationSidePatch }
+
+// LocationSidePatch changes what is not nil.
+type LocationSidePatch struct {
+	Status       *bool
+	Method, Type *string
+}
+
+// Apply is the setting after the patch, with both sides checked. A method is
+// checked when it is sent and when its side is switched on: whoever switches
+// off is never kept from it. chosen is the key of the location module. Errors:
+// *[errata.Error] mail_module_required, invalid_method,
+// invalid_verification_type, which name the field.
+func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, error) {
+	for _, side := range []struct {
+		name  Side
+		to    *LocationSide
+		patch *LocationSidePatch
+	}{{Admin, &l.Admin, p.Admin}, {Client, &l.Client, p.Client}} {
+		if side.patch == nil {
+			continue
+		}
+		if err := side.patch.apply(side.to, side.name, m, chosen); err != nil {
+			return Location{}, err
+		}
+	}
+	return l, nil
+}
+
+func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen string) error {
+	if p.Status != nil {
+		l.Status = Flag(*p.Status)
+	}
+	if p.Method != nil {
+		l.Method = *p.Method
+	}
+	if p.Method != nil || p.Status != nil && *p.Status {
+		method, err := sendable(l.Method, side, m)
+		if err != nil {
+			return err
+		}
+		l.Method = method
+	}
+	// What was read may be sent again, also where the module has gone since.
+	if p.Type != nil && *p.Type != l.Type {
+		comparison, err := comparisonIn(*p.Type, side, m, chosen)
+		if err != nil {
+			return err
+		}
+		l.Type = comparison
+	}
+	return nil
+}
+
+// sendable is the method as settings name it, when it can send a code.
+func sendable(name string, side Side, m Modules) (string, error) {
+	field := string(side) + ".method"
+	var err *errata.Error
+	method, installed := m.sender(name)
+	switch {
+	case installed && method.CanSendCode:
+		return method.sendName(), nil
+	case strings.EqualFold(name, MethodEmail):
+		err = errata.Errorf(errata.KindMailModuleRequired,
+			"The field %s asks for codes by e-mail, and no mail module is configured; configure one first.", field)
+	case installed:
+		err = errata.Errorf(errata.KindInvalidMethod,
+			"The field %s is %s, a method that cannot send a code; %s.", field, quoted(name), choice(m.senders()))
+	default:
+		err = errata.Errorf(errata.KindInvalidMethod,
+			"The field %s is %s, which is no installed method; %s.", field, quoted(name), choice(m.senders()))
+	}
+	err.Details = map[string]any{"field": field, "allowed": append([]string{}, m.senders()...)}
+	return "", err
+}
+
+func choice(names []string) string {
+	if len(names) == 0 {
+		return "none that can send codes is installed, configure a mail module for " + MethodEmail
+	}
+	return "send one of " + strings.Join(names, ", ")
+}
+
+// comparisonIn is the kind of comparison in its normal form. Countries can
+// always be asked for; the rest only where the module in use can tell it.
+func comparisonIn(name string, side Side, m Modules, chosen string) (string, error) {
+	module, installed := m.Location(chosen)
+	allowed := []string{TypeCountry}
+	for _, finer := range []string{TypeRegion, TypeCity} {
+		if installed && module.can(finer) {
+			allowed = append(allowed, finer)
+		}
+	}
+	for _, known := range allowed {
+		if strings.EqualFold(known, name) {
+			return known, nil
+		}
+	}
+	field := string(side) + ".type"
+	err := errata.Errorf(errata.KindInvalidVerificationType, "The field %s is %s; what can be compared now is %s, and more with a location module that can tell it.",
+		field, quoted(name), strings.Join(allowed, ", "))
+	err.Details = map[string]any{"field": field, "allowed": allowed}
+	return "", err
+}
+
+// Warnings is what will surprise about the setting.
+func (l Location) Warnings(m Modules, chosen string) []Warning {
+	var warnings []Warning
+	module, installed := m.Location(chosen)
+	for _, side := range []Side{Admin, Client} {
+		switch of := l.Of(side); {
+		case !bool(of.Status):
+		case !installed:
+			return []Warning{noLocationModule(chosen)} // once for both
+		case !module.can(of.Type):
+			warnings = append(warnings, cannotCompare(side, of.Type, chosen))
+		}
+	}
+	return warnings
+}
+
+func noLocationModule(chosen string) Warning {
+	text := "The check for unfamiliar locations is on and asks nobody, because no location module is chosen; choose one as ip_module in the localization settings."
+	if chosen != "" {
+		text = fmt.Sprintf("The check for unfamiliar locations is on and asks nobody, because the location module %s is not installed; install it, or choose another as ip_module in the localization settings.", quoted(chosen))
+	}
+	return Warning{WarnLocationModule, text}
+}
+
+func cannotCompare(side Side, comparison, chosen string) Warning {
+	return Warning{WarnLocationType, fmt.Sprintf(
+		"The check for unfamiliar locations of the side %s compares by country, because the location module %s cannot tell the %s; choose another module or the type country.", side, quoted(chosen), comparison)}
+}
+
+// AddressesPatch changes the sides that are not nil.
+type AddressesPatch struct{ Admin, Client *AddressSidePatch }
+
+// AddressSidePatch changes what is not nil.
+type AddressSidePatch struct {
+	Status *bool
+	// Whitelist replaces the whole list.
+	Whitelist *Whitelist
+}
+
+// Apply is the setting after the patch.
+func (p AddressesPatch) Apply(a Addresses) Addresses {
+	for _, side := range []struct {
+		to    *AddressSide
+		patch *AddressSidePatch
+	}{{&a.Admin, p.Admin}, {&a.Client, p.Client}} {
+		if side.patch == nil {
+			continue
+		}
+		if side.patch.Status != nil {
+			side.to.Status = Flag(*side.patch.Status)
+		}
+		if side.patch.Whitelist != nil {
+			side.to.Whitelist = *side.patch.Whitelist
+		}
+	}
+	return a
+}
+
+// Warnings is what will surprise the admin who has just made the patch from
+// the address: that every sign-in from there is asked. Nobody is warned of
+// what they did not change.
+func (p AddressesPatch) Warnings(a Addresses, caller netip.Addr) []Warning {
+	if p.Admin == nil || !bool(a.Admin.Status) || a.Admin.Whitelist.Contains(caller) {
+		return nil
+	}
+	from := "Your address is not known, so it cannot be on the list"
+	if caller.IsValid() {
+		from = fmt.Sprintf("Your address %s is not on the list", plain(caller))
+	}
+	return []Warning{{WarnCallerNotExempt, from +
+		": sign-ins of admins from there are asked for the extra check whenever the address is unfamiliar. Add it to admin.whitelist, or switch the check off on the host with \"errata security reset-ip\"."}}
+}
+
+// LocalizationPatch changes what is not nil.
+type LocalizationPatch struct{ IPModule *string }
+
+// Apply is the setting after the patch. Errors: *[errata.Error]
+// invalid_ip_module for a module that is not installed.
+func (p LocalizationPatch) Apply(l Localization, m Modules) (Localization, error) {
+	if p.IPModule == nil {
+		return l, nil
+	}
+	key := *p.IPModule
+	if _, installed := m.Location(key); !installed && key != "" {
+		allowed := []string{""}
+		for _, module := range m.Locations {
+			allowed = append(allowed, module.Key)
+		}
+		text := "none is installed"
+		if len(allowed) > 1 {
+			text = "installed are " + strings.Join(allowed[1:], ", ")
+		}
+		err := errata.Errorf(errata.KindInvalidIPModule, "The field ip_module is %s, which is no installed location module; %s, and \"\" chooses none.", quoted(key), text)
+		err.Details = map[string]any{"field": "ip_module", "allowed": allowed}
+		return Localization{}, err
+	}
+	return Localization{IPModule: key}, nil
+}

@@ -1,0 +1,165 @@
+package signin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// MaxWhitelist bounds the lines of a whitelist. The whole of both sides, as it
+// was and as it becomes, is one message of the log, which has at most 1 MiB.
+const MaxWhitelist = 10_000
+
+// Whitelist is a list of addresses and prefixes. The zero value is the empty
+// one. It never changes.
+type Whitelist struct {
+	// prefixes are the lines in the order they were sent: IPv4 written as
+	// such, an address as the prefix of its whole length, no bits behind the
+	// length.
+	prefixes []netip.Prefix
+	// spans are the same addresses as sorted spans that do not overlap.
+	spans []span
+}
+
+// span is all addresses from first to last, both of one family.
+type span struct{ first, last netip.Addr }
+
+// ParseWhitelist reads one address or prefix a line, IPv4 or IPv6; lines end
+// with LF or CRLF, blanks around an entry and empty lines are dropped. An IPv4
+// address in an IPv6 one is taken as IPv4. Zones mean something on one machine
+// only and leading zeros are octal to some, so both are refused. Errors:
+// *[errata.Error] invalid_whitelist, which names the line and its text.
+func ParseWhitelist(text string) (Whitelist, error) {
+	var prefixes []netip.Prefix
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		number++
+		entry := strings.Trim(line, " \t\r")
+		if entry == "" {
+			continue
+		}
+		prefix, ok := errata.ParsePrefix(entry)
+		if !ok {
+			err := errata.Errorf(errata.KindInvalidWhitelist,
+				"Line %d, %s, is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", number, quoted(entry))
+			err.Details = map[string]any{"line": number, "text": shortened(entry)}
+			return Whitelist{}, err
+		}
+		if len(prefixes) == MaxWhitelist {
+			err := errata.Errorf(errata.KindInvalidWhitelist,
+				"Line %d, %s, is one more than the %d entries that a whitelist takes; join addresses into prefixes.", number, quoted(entry), MaxWhitelist)
+			err.Details = map[string]any{"line": number, "text": shortened(entry), "max": MaxWhitelist}
+			return Whitelist{}, err
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return compile(prefixes), nil
+}
+
+// NewWhitelist makes one of prefixes as [Whitelist.Prefixes] gives them. The
+// error names one that it would never give, or says that they are too many.
+func NewWhitelist(prefixes []netip.Prefix) (Whitelist, error) {
+	if len(prefixes) > MaxWhitelist {
+		return Whitelist{}, fmt.Errorf("%d prefixes are more than the %d of a whitelist", len(prefixes), MaxWhitelist)
+	}
+	for _, p := range prefixes {
+		if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
+			return Whitelist{}, fmt.Errorf("%v is no prefix of a whitelist", p)
+		}
+	}
+	return compile(slices.Clone(prefixes)), nil
+}
+
+// compile sorts the prefixes into spans and joins those that overlap.
+func compile(prefixes []netip.Prefix) Whitelist {
+	if len(prefixes) == 0 {
+		return Whitelist{}
+	}
+	spans := make([]span, len(prefixes))
+	for i, p := range prefixes {
+		spans[i] = span{p.Addr(), last(p)}
+	}
+	// IPv4 comes before IPv6, so that no span holds addresses of both.
+	slices.SortFunc(spans, func(a, b span) int { return a.first.Compare(b.first) })
+	joined := spans[:1]
+	for _, next := range spans[1:] {
+		end := &joined[len(joined)-1]
+		switch {
+		case end.last.Less(next.first):
+			joined = append(joined, next)
+		case end.last.Less(next.last):
+			end.last = next.last
+		}
+	}
+	return Whitelist{prefixes: prefixes, spans: slices.Clip(joined)}
+}
+
+// last is the last address of a prefix.
+func last(p netip.Prefix) netip.Addr {
+	bytes := p.Addr().AsSlice()
+	for i := range bytes {
+		switch kept := p.Bits() - 8*i; {
+		case kept <= 0:
+			bytes[i] = 0xff
+		case kept < 8:
+			bytes[i] |= 0xff >> kept
+		}
+	}
+	addr, _ := netip.AddrFromSlice(bytes)
+	return addr
+}
+
+// Contains says whether the address is on the list; the zero Addr never is.
+// It takes time as the logarithm of the list's length.
+func (w Whitelist) Contains(addr netip.Addr) bool {
+	addr = plain(addr)
+	at, found := slices.BinarySearchFunc(w.spans, addr, func(s span, a netip.Addr) int { return s.first.Compare(a) })
+	if found {
+		return true
+	}
+	return at > 0 && addr.IsValid() && !w.spans[at-1].last.Less(addr)
+}
+
+// plain is the address as lists have it: IPv4 as such, no zone.
+func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+// Prefixes are the entries in their order. The slice is read only.
+func (w Whitelist) Prefixes() []netip.Prefix { return w.prefixes }
+
+// Len is the number of entries.
+func (w Whitelist) Len() int { return len(w.prefixes) }
+
+// String is what ParseWhitelist reads: a line each in normal form, an address
+// without a length, no line end behind the last.
+func (w Whitelist) String() string {
+	lines := make([]string, len(w.prefixes))
+	for i, p := range w.prefixes {
+		lines[i] = errata.PrefixText(p)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Equal says whether both have the same entries in the same order.
+func (w Whitelist) Equal(other Whitelist) bool { return slices.Equal(w.prefixes, other.prefixes) }
+
+// MarshalJSON writes the list as one text.
+func (w Whitelist) MarshalJSON() ([]byte, error) { return json.Marshal(w.String()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (w *Whitelist) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("whitelist: %w", err)
+	}
+	read, err := ParseWhitelist(text)
+	if err != nil {
+		// Not wrapped: what stands in a store is nothing a caller has sent.
+		return fmt.Errorf("whitelist: %v", err)
+	}
+	*w = read
+	return nil
+}
