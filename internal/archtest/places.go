@@ -51,7 +51,9 @@ func NewPlaces(proxies []string, folders []string) Places {
 	// somebody else's.
 	alternatives := []string{"/" + "root/", "/" + "tmp/[a-z]"}
 	for _, folder := range folders {
-		if strings.Trim(folder, "/") != "" {
+		// The scratch folder is in the list above, as far as it can be told from
+		// the name of one.
+		if name := strings.Trim(folder, "/"); name != "" && name != "tmp" {
 			alternatives = append(alternatives, regexp.QuoteMeta(strings.TrimRight(folder, "/")+"/"))
 		}
 	}
