@@ -43,6 +43,14 @@ const (
 	// exchangesMaxBytes is the room of module and query logs that have not
 	// been written to ClickHouse yet.
 	exchangesMaxBytes = 64 << 20
+	// challengesAge is how long a sign-in code, and what is known of how many were
+	// asked for, is kept after it last changed. It must be longer than a code
+	// lives and than a rate limit takes to be full again.
+	challengesAge = time.Hour
+	// challengesMaxBytes and enrolmentsMaxBytes: a code takes 0.5 KB, so 60,000
+	// sign-ins an hour; an enrolment 0.4 KB, so 80,000 accounts.
+	challengesMaxBytes = 32 << 20
+	enrolmentsMaxBytes = 32 << 20
 )
 
 // LogConfig is what differs between two logs.
@@ -87,6 +95,12 @@ func AuditStream(namespace string) string { return suffixed("AUDIT", namespace) 
 // ClickHouse.
 func ExchangesStream(namespace string) string { return suffixed("EXCHANGES", namespace) }
 
+// ChallengesBucket is the bucket of one-time codes under way and of rate limits.
+func ChallengesBucket(namespace string) string { return suffixed("challenges", namespace) }
+
+// EnrolmentsBucket is the bucket of the authenticator apps that accounts use.
+func EnrolmentsBucket(namespace string) string { return suffixed("enrolments", namespace) }
+
 func suffixed(name, namespace string) string {
 	if namespace == "" {
 		return name
@@ -120,7 +134,7 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
 	}
-	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg)} {
+	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg), challengesConfig(cfg), enrolmentsConfig(cfg)} {
 		if err := ensureBucket(ctx, js, bucket); err != nil {
 			return fmt.Errorf("migrations: bucket %s: %w", bucket.Bucket, err)
 		}
@@ -134,6 +148,7 @@ func Stores(namespace string) []string {
 	return []string{
 		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
 		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
+		"KV_" + ChallengesBucket(namespace), "KV_" + EnrolmentsBucket(namespace),
 	}
 }
 
@@ -192,6 +207,22 @@ func requestsConfig(cfg LogConfig) jetstream.KeyValueConfig {
 		Bucket:      RequestsBucket(cfg.Namespace),
 		Description: "Errata: answers to requests with an Idempotency-Key, sealed with the caller's key",
 		History:     1, TTL: requestsAge, MaxBytes: requestsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+	}
+}
+
+func challengesConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      ChallengesBucket(cfg.Namespace),
+		Description: "Errata: sign-in codes under way, hashed with a secret that is not here, and rate limits",
+		History:     1, TTL: challengesAge, MaxBytes: challengesMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+	}
+}
+
+func enrolmentsConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      EnrolmentsBucket(cfg.Namespace),
+		Description: "Errata: authenticator apps of accounts, encrypted with a secret that is not here",
+		History:     1, MaxBytes: enrolmentsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
 	}
 }
 

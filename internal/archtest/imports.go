@@ -35,6 +35,7 @@ var Layers = []Layer{
 	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
 	{Dir: "query", May: []string{"."}},
 	{Dir: "signin", May: []string{"."}},
+	{Dir: "signin/...", May: []string{".", "signin"}},
 	{Dir: "access", May: []string{"."}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
@@ -49,6 +50,7 @@ var Layers = []Layer{
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange",
+		"signin/...",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
@@ -71,11 +73,15 @@ const (
 // Guards says where the heavy imports live.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
-	{nats, []string{"eventlog", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv"}, "JetStream is reached through eventlog, settings, access, audit and exchange"},
+	{nats, []string{"eventlog", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge"}, "JetStream is reached through eventlog, settings, access, audit, exchange and signin/challenge"},
 	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
 	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"testing", []string{"internal/servicetest", "internal/testenv"}, "test code stays out of the product"},
+	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
+	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
+	{"github.com/pquerna/otp", []string{"signin/challenge"}, "only signin/challenge knows authenticator apps"},
+	{"github.com/maxmind/mmdbwriter", nil, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},
 	{"github.com/anishathalye/porcupine", nil, "test code stays out of the product"},
 	{"go.uber.org/goleak", []string{"internal/testenv"}, "test code stays out of the product"},

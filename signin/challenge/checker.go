@@ -1,0 +1,259 @@
+package challenge
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"regexp"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	codeKey   = "code."
+	appKey    = "app."
+	rateKey   = "rate."
+	secretKey = "secret"
+	// idBytes makes an id that nobody guesses: who has it has begun the sign-in.
+	idBytes = 16
+	// maxName bounds an account and a purpose, in bytes.
+	maxName = 256
+)
+
+// idForm is what Issue gives out; nothing else becomes part of a key.
+var idForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// Config is what a [Checker] needs.
+type Config struct {
+	// Challenges keeps what is soon forgotten, Enrolments what is not. Required.
+	Challenges, Enrolments Store
+	// Secret is the server secret. Required, and the same on every node.
+	Secret *Secret
+	// Issuer is the name of the service in an authenticator app. Empty for "Errata".
+	Issuer string
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+	// Random is where codes and secrets come from, nil for the system's. It must
+	// bear being read by several goroutines at once.
+	Random io.Reader
+}
+
+// Checker issues challenges and verifies answers. All methods may be called at
+// once from many goroutines and on many nodes. Their errors are of the kinds
+// rate_limited, with the time to wait, and log_unavailable; nobody has passed
+// when there is an error.
+type Checker struct {
+	cfg Config
+}
+
+// Open checks that the server secret is the one that the stored enrolments were
+// made with: with another one no app would work, and nothing would say why.
+func Open(ctx context.Context, cfg Config) (*Checker, error) {
+	switch {
+	case cfg.Challenges == nil:
+		return nil, errors.New("challenge: Challenges is missing")
+	case cfg.Enrolments == nil:
+		return nil, errors.New("challenge: Enrolments is missing")
+	case cfg.Secret == nil:
+		return nil, errors.New("challenge: Secret is missing")
+	}
+	if cfg.Issuer == "" {
+		cfg.Issuer = "Errata"
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Reader
+	}
+	mine := cfg.Secret.fingerprint
+	stored := mine
+	err := change(ctx, cfg.Enrolments, secretKey, func(have string, found bool) (string, bool, error) {
+		if found {
+			stored = have
+		}
+		return mine, !found, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compare the server secret: %w", err)
+	}
+	if stored != mine {
+		return nil, fmt.Errorf("the server secret (%s) is not the one that authenticator apps were set up with: put the file of before, or that of the other nodes, in its place", SecretFile)
+	}
+	return &Checker{cfg: cfg}, nil
+}
+
+// Issued is a challenge that was made.
+type Issued struct {
+	// ID names it and goes to whoever signs in; 32 hex digits.
+	ID string
+	// Code goes to the account's own mailbox and nowhere else.
+	Code string `json:"-"`
+	// Expires is when the code is no longer good.
+	Expires time.Time
+}
+
+// String leaves the code out, for those who log what they have.
+func (i Issued) String() string { return "challenge " + i.ID }
+
+// Issue makes a code for an account and a purpose; both are words of the caller,
+// 1 to 256 bytes. addr is where the sign-in comes from, the zero Addr when that
+// is not known. Codes issued before stay good.
+func (c *Checker) Issue(ctx context.Context, account, purpose string, addr netip.Addr) (Issued, error) {
+	if err := named(account, purpose); err != nil {
+		return Issued{}, err
+	}
+	if err := c.take(ctx, "issue-address", IssueAddress, origin(addr)); err != nil {
+		return Issued{}, err
+	}
+	if err := c.take(ctx, "issue-account", IssueAccount, account); err != nil {
+		return Issued{}, err
+	}
+	challenge, code, err := c.cfg.Secret.NewChallenge(c.cfg.Random, account, purpose, c.cfg.Now())
+	if err != nil {
+		return Issued{}, err
+	}
+	id := make([]byte, idBytes)
+	if _, err := io.ReadFull(c.cfg.Random, id); err != nil {
+		return Issued{}, fmt.Errorf("draw an id: %w", err)
+	}
+	issued := Issued{ID: hex.EncodeToString(id), Code: code, Expires: challenge.Expires}
+	if err := put(ctx, c.cfg.Challenges, codeKey+issued.ID, challenge, 0); err != nil {
+		return Issued{}, err
+	}
+	return issued, nil
+}
+
+// Answer is what somebody gives as the second step.
+type Answer struct {
+	// ID is that of the challenge; not used for an app.
+	ID string
+	// Account and Purpose must be those that the challenge was issued for; an app
+	// has no purpose.
+	Account, Purpose string
+	// Code is what was typed; spaces and hyphens do not matter.
+	Code string
+	// Address is where it comes from, the zero Addr when that is not known.
+	Address netip.Addr
+}
+
+// Verdict is what came of an answer.
+type Verdict struct {
+	Outcome Outcome
+	// Left is how many more tries the challenge has; 0 for an app, whose tries
+	// are bounded by rate only.
+	Left int
+}
+
+// Verify checks the answer to a challenge.
+func (c *Checker) Verify(ctx context.Context, a Answer) (Verdict, error) {
+	if err := c.take(ctx, "try-address", TryAddress, origin(a.Address)); err != nil {
+		return Verdict{}, err
+	}
+	if !idForm.MatchString(a.ID) || named(a.Account, a.Purpose) != nil {
+		return Verdict{Outcome: Unknown}, nil
+	}
+	key := codeKey + a.ID
+	before, _, err := get[Challenge](ctx, c.cfg.Challenges, key)
+	if errors.Is(err, ErrNotFound) {
+		return Verdict{Outcome: Unknown}, nil
+	}
+	if err != nil {
+		return Verdict{}, err
+	}
+	// What is no try is answered before the account's tries are touched: nobody
+	// shuts out an account by naming it.
+	if next, outcome := c.cfg.Secret.Verify(before, a.Account, a.Purpose, a.Code, c.cfg.Now()); next.Tries == before.Tries {
+		return Verdict{Outcome: outcome, Left: leftFor(outcome, next)}, nil
+	}
+	if err := c.take(ctx, "try-account", TryAccount, a.Account); err != nil {
+		return Verdict{}, err
+	}
+	verdict, err := c.try(ctx, key, a)
+	if err == nil {
+		c.giveBack(ctx, verdict.Outcome, a)
+	}
+	return verdict, err
+}
+
+// try is one answer, within the rates.
+func (c *Checker) try(ctx context.Context, key string, a Answer) (verdict Verdict, err error) {
+	err = change(ctx, c.cfg.Challenges, key, func(state Challenge, found bool) (Challenge, bool, error) {
+		if !found {
+			verdict = Verdict{Outcome: Unknown}
+			return state, false, nil
+		}
+		next, outcome := c.cfg.Secret.Verify(state, a.Account, a.Purpose, a.Code, c.cfg.Now())
+		verdict = Verdict{Outcome: outcome, Left: leftFor(outcome, next)}
+		return next, next.Tries != state.Tries, nil
+	})
+	if err != nil {
+		return Verdict{}, err
+	}
+	return verdict, nil
+}
+
+// leftFor is the number of tries that a person can still make; what is not
+// theirs tells them nothing.
+func leftFor(outcome Outcome, state Challenge) int {
+	if outcome == Wrong || outcome == Malformed {
+		return state.Left()
+	}
+	return 0
+}
+
+// take takes a token of a rate for who; nobody is not counted.
+func (c *Checker) take(ctx context.Context, name string, rate Rate, who string) error {
+	if who == "" {
+		return nil
+	}
+	var wait time.Duration
+	err := change(ctx, c.cfg.Challenges, c.rateKey(name, who), func(level Level, _ bool) (Level, bool, error) {
+		level, wait = rate.Take(level, c.cfg.Now())
+		return level, wait == 0, nil
+	})
+	if err != nil || wait == 0 {
+		return err
+	}
+	return &errata.Error{
+		Kind: errata.KindRateLimited, Message: "Too many sign-in codes were asked for or tried; wait and try again.", RetryAfter: wait,
+	}
+}
+
+// giveBack keeps right answers from using up a person's tries. Should it not
+// succeed, they have one try less for a while.
+func (c *Checker) giveBack(ctx context.Context, outcome Outcome, a Answer) {
+	if outcome != Passed {
+		return
+	}
+	for _, spent := range []struct {
+		name, who string
+		rate      Rate
+	}{{"try-account", a.Account, TryAccount}, {"try-address", origin(a.Address), TryAddress}} {
+		if spent.who == "" {
+			continue
+		}
+		_ = change(ctx, c.cfg.Challenges, c.rateKey(spent.name, spent.who), func(level Level, found bool) (Level, bool, error) {
+			return spent.rate.Give(level, c.cfg.Now()), found, nil
+		})
+	}
+}
+
+func (c *Checker) rateKey(name, who string) string {
+	return rateKey + name + "." + c.cfg.Secret.nameOf(name, who)
+}
+
+// named says whether words can name an account and a purpose.
+func named(words ...string) error {
+	for _, word := range words {
+		if word == "" || len(word) > maxName {
+			return fmt.Errorf("challenge: an account and a purpose have 1 to %d bytes", maxName)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// ErrEnrolled says that the account has a confirmed app; it must be removed
+// before another one is set up, or whoever has an open session could replace it.
+var ErrEnrolled = errors.New("the account has an authenticator app already; remove it first")
+
+// App is what an authenticator app needs, shown once.
+type App struct {
+	// Secret is the key in base32, for typing it in.
+	Secret string `json:"-"`
+	// URL is the same as otpauth://, for a QR code.
+	URL string `json:"-"`
+}
+
+// String leaves out everything.
+func (a App) String() string { return "the secret of an authenticator app" }
+
+// Enrol draws the secret for an account's app; label is the name that the app
+// shows, such as the mail address. It opens nothing before [Checker.Confirm], and
+// replaces a secret that was never confirmed. Errors: ErrEnrolled.
+func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error) {
+	if err := named(account, label); err != nil {
+		return App{}, err
+	}
+	var app App
+	err := change(ctx, c.cfg.Enrolments, c.appKey(account), func(have Enrolment, found bool) (Enrolment, bool, error) {
+		if found && have.Confirmed {
+			return have, false, ErrEnrolled
+		}
+		e, secret, url, err := c.cfg.Secret.NewEnrolment(c.cfg.Random, account, c.cfg.Issuer, label, c.cfg.Now())
+		app = App{Secret: secret, URL: url}
+		return e, true, err
+	})
+	if err != nil {
+		return App{}, err
+	}
+	return app, nil
+}
+
+// Confirm takes the first code of an app that was enrolled within the last hour,
+// and with it the app. A right one passes; an app confirmed before is Unknown.
+func (c *Checker) Confirm(ctx context.Context, account, code string, addr netip.Addr) (Verdict, error) {
+	return c.askApp(ctx, Answer{Account: account, Code: code, Address: addr}, false)
+}
+
+// VerifyApp checks a code of an account's confirmed app. Each code is good once.
+func (c *Checker) VerifyApp(ctx context.Context, account, code string, addr netip.Addr) (Verdict, error) {
+	return c.askApp(ctx, Answer{Account: account, Code: code, Address: addr}, true)
+}
+
+// askApp checks a code of an app that is confirmed, or is not.
+func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict, error) {
+	if err := c.take(ctx, "try-address", TryAddress, origin(a.Address)); err != nil {
+		return Verdict{}, err
+	}
+	before, found, err := c.enrolment(ctx, a.Account)
+	switch _, wellFormed := normalize(a.Code); {
+	case err != nil:
+		return Verdict{}, err
+	case !found || confirmed && !before.Confirmed:
+		return Verdict{Outcome: NotEnrolled}, nil
+	case !confirmed && before.Confirmed:
+		return Verdict{Outcome: Unknown}, nil
+	case !wellFormed:
+		return Verdict{Outcome: Malformed}, nil
+	}
+	if err := c.take(ctx, "try-account", TryAccount, a.Account); err != nil {
+		return Verdict{}, err
+	}
+	var outcome Outcome
+	err = change(ctx, c.cfg.Enrolments, c.appKey(a.Account), func(state Enrolment, found bool) (Enrolment, bool, error) {
+		if !found || state.Confirmed != confirmed {
+			outcome = NotEnrolled // removed, replaced or confirmed a moment ago
+			return state, false, nil
+		}
+		next, got, err := c.cfg.Secret.VerifyApp(state, a.Account, a.Code, c.cfg.Now())
+		outcome = got
+		return next, got == Passed, err
+	})
+	if err != nil {
+		return Verdict{}, fmt.Errorf("check an app's code: %w", err)
+	}
+	c.giveBack(ctx, outcome, a)
+	return Verdict{Outcome: outcome}, nil
+}
+
+// Enrolled says whether an account has an app that can be asked.
+func (c *Checker) Enrolled(ctx context.Context, account string) (bool, error) {
+	e, found, err := c.enrolment(ctx, account)
+	return found && e.Confirmed, err
+}
+
+// Remove forgets an account's app, confirmed or not.
+func (c *Checker) Remove(ctx context.Context, account string) error {
+	if err := c.cfg.Enrolments.Delete(ctx, c.appKey(account)); err != nil {
+		return away("remove", err)
+	}
+	return nil
+}
+
+func (c *Checker) enrolment(ctx context.Context, account string) (e Enrolment, found bool, err error) {
+	e, _, err = get[Enrolment](ctx, c.cfg.Enrolments, c.appKey(account))
+	if errors.Is(err, ErrNotFound) {
+		return e, false, nil
+	}
+	return e, err == nil, err
+}
+
+func (c *Checker) appKey(account string) string { return appKey + c.cfg.Secret.nameOf("app", account) }

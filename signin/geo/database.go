@@ -1,0 +1,112 @@
+package geo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+)
+
+// maxBytes is several times the largest city database there is; a file beyond it
+// is something else.
+const maxBytes = 1 << 30
+
+// Database answers from one file. All methods may be called at once from many
+// goroutines.
+type Database struct {
+	reader atomic.Pointer[maxminddb.Reader] // nil once closed
+	tells  Tells
+	info   Info
+}
+
+// Info says what a database is, for doctor.
+type Info struct {
+	// Path is the file.
+	Path string
+	// Type is what its maker calls it, such as "GeoLite2-City".
+	Type string
+	// Built is when it was made.
+	Built time.Time
+	// Bytes is its size, on disk and in memory.
+	Bytes int64
+}
+
+// Open reads a database into memory. Mapping the file would save it, and would
+// end the process with SIGBUS when somebody copies a newer one over it. A new
+// file is seen when it is opened anew.
+func Open(path string) (*Database, error) {
+	data, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the location database: %w", err)
+	}
+	db, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("open the location database %s: %w", path, err)
+	}
+	db.info.Path = path
+	return db, nil
+}
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !stat.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", path)
+	case stat.Size() > maxBytes:
+		return nil, fmt.Errorf("%s has %d bytes; a location database has at most %d", path, stat.Size(), maxBytes)
+	}
+	data := make([]byte, stat.Size())
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+func parse(data []byte) (*Database, error) {
+	reader, err := maxminddb.OpenBytes(data)
+	if err != nil {
+		return nil, fmt.Errorf("not a database in MaxMind's format, or cut short: %w", err)
+	}
+	db := &Database{info: Info{
+		Type: clean(reader.Metadata.DatabaseType), Built: reader.Metadata.BuildTime().UTC(), Bytes: int64(len(data)),
+	}}
+	if db.tells = tellsOf(reader); !db.tells.Country {
+		return nil, errors.New("it does not tell countries; take a country or a city database")
+	}
+	db.reader.Store(reader)
+	return db, nil
+}
+
+// Lookup is where an address is registered; known is false for one that is in no
+// country (private, loopback and the like), that the database does not have, or
+// whose entry cannot be read. After [Database.Close] nothing is known.
+func (d *Database) Lookup(addr netip.Addr) (place Place, known bool) {
+	reader := d.reader.Load()
+	addr = addr.Unmap().WithZone("")
+	if reader == nil || !located(addr) {
+		return Place{}, false
+	}
+	return placeOf(reader.Lookup(addr))
+}
+
+// Tells is what the database can tell; Country is always among it.
+func (d *Database) Tells() Tells { return d.tells }
+
+// Info is what the database is.
+func (d *Database) Info() Info { return d.info }
+
+// Close lets go of the memory once the lookups under way have ended. It may be
+// called more than once.
+func (d *Database) Close() { d.reader.Store(nil) }

@@ -1,0 +1,127 @@
+package geo
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+)
+
+// Place is where an address is registered.
+type Place struct {
+	// Country is the ISO 3166-1 code in upper case, "DE".
+	Country string
+	// Region is the ISO 3166-2 code without the country, "BE", or the name where
+	// the database has no code; "" when it does not know.
+	Region string
+	// City is the English name, "" when the database does not know.
+	City string
+}
+
+// Tells is which parts of a [Place] a database has.
+type Tells struct {
+	Country, Region, City bool
+}
+
+// Makers lay their records out differently; the first path that leads to a
+// text counts. The short ones are those of the ip-location-db family.
+var (
+	countryPaths = [][]any{{"country", "iso_code"}, {"country_code"}, {"country"}}
+	regionPaths  = [][]any{{"subdivisions", 0, "iso_code"}, {"subdivisions", 0, "names", "en"}, {"state1"}, {"region"}}
+	cityPaths    = [][]any{{"city", "names", "en"}, {"city"}}
+)
+
+const (
+	// maxName bounds a region or a city, in bytes; the longest place name in use
+	// has 58 letters, and three bytes each in most scripts.
+	maxName = 200
+	// maxSample is how many entries are looked at to learn what a database tells.
+	maxSample = 5000
+)
+
+// placeOf reads an entry. A damaged one is an unknown place.
+func placeOf(result maxminddb.Result) (Place, bool) {
+	if result.Err() != nil || !result.Found() {
+		return Place{}, false
+	}
+	country := strings.ToUpper(first(result, countryPaths))
+	if !isCountry(country) {
+		return Place{}, false
+	}
+	return Place{Country: country, Region: first(result, regionPaths), City: first(result, cityPaths)}, true
+}
+
+func first(result maxminddb.Result, paths [][]any) string {
+	for _, path := range paths {
+		var text string
+		// Another layout has another type, or nothing, at the path.
+		if err := result.DecodePath(&text, path...); err == nil && text != "" {
+			return clean(text)
+		}
+	}
+	return ""
+}
+
+// clean is text that can be shown and stored, "" when it is none.
+func clean(text string) string {
+	if len(text) > maxName || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// isCountry says whether a code may be one of ISO 3166-1. ZZ and XX are what
+// databases write for an unknown one.
+func isCountry(code string) bool {
+	return len(code) == 2 && code[0] >= 'A' && code[0] <= 'Z' && code[1] >= 'A' && code[1] <= 'Z' && code != "ZZ" && code != "XX"
+}
+
+// tellsOf looks at the type that the maker states, and at the first entries:
+// a type that is not known says nothing, and the first entries of a city
+// database may be without a city.
+func tellsOf(reader *maxminddb.Reader) Tells {
+	var tells Tells
+	for _, word := range []string{"City", "Enterprise", "Insights"} {
+		if kind := reader.Metadata.DatabaseType; strings.HasPrefix(kind, "Geo") && strings.Contains(kind, word) {
+			tells = Tells{Region: true, City: true}
+		}
+	}
+	seen := 0
+	// Empty networks are counted as well: a forged tree may have 2^128 of them.
+	for result := range reader.Networks(maxminddb.IncludeNetworksWithoutData()) {
+		if seen++; seen > maxSample || tells == (Tells{true, true, true}) || result.Err() != nil {
+			break
+		}
+		if place, known := placeOf(result); known {
+			tells.Country = true
+			tells.Region = tells.Region || place.Region != ""
+			tells.City = tells.City || place.City != ""
+		}
+	}
+	return tells
+}
+
+// nowhere are the blocks that netip has no word for and that are registered
+// nowhere: carrier-grade NAT, documentation, benchmarks, reserved.
+var nowhere = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("100::/64"),
+}
+
+// located says whether an address can be in a country at all. Databases answer
+// for private blocks too, and wrongly.
+func located(addr netip.Addr) bool {
+	if !addr.IsGlobalUnicast() || addr.IsPrivate() {
+		return false
+	}
+	for _, prefix := range nowhere {
+		if prefix.Contains(addr) {
+			return false
+		}
+	}
+	return true
+}

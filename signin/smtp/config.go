@@ -1,0 +1,124 @@
+package smtp
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// TLS is how a connection to the mail server is protected.
+type TLS string
+
+// The modes. There is none that falls back to clear text by itself: whoever
+// stands in between could ask for it.
+const (
+	// StartTLS begins in clear text and goes on only after STARTTLS.
+	StartTLS TLS = "starttls"
+	// ImplicitTLS begins with TLS.
+	ImplicitTLS TLS = "tls"
+	// NoTLS is clear text, for a server on the same machine.
+	NoTLS TLS = "none"
+)
+
+// defaultTimeout is longer than a server takes that looks up its caller, and
+// shorter than a person waits for a page.
+const defaultTimeout = 15 * time.Second
+
+// Config is what a [Sender] needs.
+type Config struct {
+	// Host is the name or the address of the mail server. Required.
+	Host string
+	// Port is 0 for the one that belongs to TLS: 587, 465 or 25.
+	Port int
+	// TLS is empty for StartTLS.
+	TLS TLS
+	// Username and Password log in to the server; both or neither.
+	Username, Password string
+	// From is the sender, "errata@example.com" or "Errata <errata@example.com>".
+	// Required.
+	From string
+	// Timeout bounds one mail from dialling to the server's last answer, 0 for 15 s.
+	Timeout time.Duration
+	// AllowClearText lets NoTLS leave the machine: mails, and with them the codes,
+	// can then be read on the way.
+	AllowClearText bool
+	// RootCAs are trusted for the server's certificate, nil for the system's.
+	RootCAs *x509.CertPool
+}
+
+// Validate names the first field that is wrong and says what it should be.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	switch {
+	case c.Host == "":
+		return errors.New("smtp: Host is missing: the name of the mail server")
+	case strings.ContainsAny(c.Host, "/:@ \t\r\n") && !isAddress(c.Host):
+		return fmt.Errorf("smtp: Host %q must be a name or an address, without a port", c.Host)
+	case c.Port < 1 || c.Port > 65535:
+		return fmt.Errorf("smtp: Port is %d and must be between 1 and 65535, or 0 for the usual one", c.Port)
+	case c.TLS != StartTLS && c.TLS != ImplicitTLS && c.TLS != NoTLS:
+		return fmt.Errorf("smtp: TLS %q must be %s, %s or %s", c.TLS, StartTLS, ImplicitTLS, NoTLS)
+	case c.TLS == NoTLS && !c.AllowClearText && !isLoopbackName(c.Host):
+		return fmt.Errorf("smtp: TLS is %q and Host %q is not this machine: use %s, or allow clear text", NoTLS, c.Host, StartTLS)
+	case c.Username == "" && c.Password != "":
+		return errors.New("smtp: Username is missing, and there is a Password")
+	case c.Username != "" && c.Password == "":
+		return errors.New("smtp: Password is missing, and there is a Username")
+	case hasControl(c.Username):
+		return errors.New("smtp: Username must not have control characters")
+	case hasControl(c.Password):
+		return errors.New("smtp: Password must not have control characters; perhaps it was read with the line's end")
+	case c.From == "":
+		return errors.New("smtp: From is missing: the address that mails come from")
+	case c.Timeout < 0:
+		return fmt.Errorf("smtp: Timeout is %s and must not be negative", c.Timeout)
+	}
+	if _, err := parseFrom(c.From); err != nil {
+		return fmt.Errorf("smtp: From %q must be an address, such as Errata <errata@example.com>", c.From)
+	}
+	return nil
+}
+
+func (c Config) withDefaults() Config {
+	c.TLS = cmp.Or(c.TLS, StartTLS)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	if c.Port == 0 {
+		c.Port = map[TLS]int{StartTLS: 587, ImplicitTLS: 465, NoTLS: 25}[c.TLS]
+		c.Port = cmp.Or(c.Port, 587) // the unknown mode is the field to name
+	}
+	return c
+}
+
+// parseFrom reads the sender, with or without a name.
+func parseFrom(from string) (*mail.Address, error) {
+	if hasControl(from) {
+		return nil, errors.New("control characters")
+	}
+	address, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, err
+	}
+	if !deliverable(address.Address) {
+		return nil, errors.New("not an address that mail can be sent from")
+	}
+	return address, nil
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// isLoopbackName says whether a host is this machine by what it is called;
+// where the connection really leads is looked at when it stands.
+func isLoopbackName(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback()
+	}
+	return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost")
+}

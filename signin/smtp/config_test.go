@@ -1,0 +1,109 @@
+package smtp_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/signin/smtp"
+)
+
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*smtp.Config)
+		want   string // "" when it is fine
+	}{
+		"least":                   {func(*smtp.Config) {}, ""},
+		"IPv6":                    {func(c *smtp.Config) { c.Host = "2001:db8::1" }, ""},
+		"login":                   {func(c *smtp.Config) { c.Username, c.Password = "u", "p" }, ""},
+		"clear to localhost":      {func(c *smtp.Config) { c.Host, c.TLS = "localhost", smtp.NoTLS }, ""},
+		"clear to ::1":            {func(c *smtp.Config) { c.Host, c.TLS = "::1", smtp.NoTLS }, ""},
+		"clear elsewhere":         {func(c *smtp.Config) { c.TLS = smtp.NoTLS }, "smtp: TLS"},
+		"clear, allowed":          {func(c *smtp.Config) { c.TLS, c.AllowClearText = smtp.NoTLS, true }, ""},
+		"clear to localhost.evil": {func(c *smtp.Config) { c.Host, c.TLS = "localhost.example.com", smtp.NoTLS }, "smtp: TLS"},
+		"no host":                 {func(c *smtp.Config) { c.Host = "" }, "smtp: Host"},
+		"host with port":          {func(c *smtp.Config) { c.Host = "mail:25" }, "smtp: Host"},
+		"host as URL":             {func(c *smtp.Config) { c.Host = "smtp://mail" }, "smtp: Host"},
+		"host with line":          {func(c *smtp.Config) { c.Host = "mail\r\nX" }, "smtp: Host"},
+		"port":                    {func(c *smtp.Config) { c.Port = 70000 }, "smtp: Port"},
+		"negative port":           {func(c *smtp.Config) { c.Port = -1 }, "smtp: Port"},
+		"mode":                    {func(c *smtp.Config) { c.TLS = "ssl" }, "smtp: TLS"},
+		"user alone":              {func(c *smtp.Config) { c.Username = "u" }, "smtp: Password"},
+		"password alone":          {func(c *smtp.Config) { c.Password = "p" }, "smtp: Username"},
+		"password with its line":  {func(c *smtp.Config) { c.Username, c.Password = "u", "hunter2\n" }, "smtp: Password"},
+		"user with a zero byte":   {func(c *smtp.Config) { c.Username, c.Password = "u\x00", "p" }, "smtp: Username"},
+		"no sender":               {func(c *smtp.Config) { c.From = "" }, "smtp: From"},
+		"sender is a word":        {func(c *smtp.Config) { c.From = "errata" }, "smtp: From"},
+		"sender with header":      {func(c *smtp.Config) { c.From = "a@example.com\r\nBcc: b@example.com" }, "smtp: From"},
+		"time":                    {func(c *smtp.Config) { c.Timeout = -time.Second }, "smtp: Timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := smtp.Config{Host: "mail.example.com", From: "errata@example.com"}
+			test.change(&cfg)
+			err := cfg.Validate()
+			if _, newErr := smtp.New(cfg); (newErr == nil) != (err == nil) {
+				t.Errorf("New says %v, Validate %v", newErr, err)
+			}
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
+				t.Errorf("error %v, want one that names %s", err, test.want)
+			case err != nil && strings.Contains(err.Error(), "hunter2"):
+				t.Errorf("the error holds the password: %v", err)
+			}
+		})
+	}
+}
+
+// What is no plain address or no one line never reaches the server.
+func TestInjection(t *testing.T) {
+	s := newServer(t, nil)
+	sender := newSender(t, s.config())
+	for _, to := range []string{
+		"", " ", "ann", "@example.org", "ann@", "ann@example.org\r\nBcc: eve@example.org", "ann@example.org\nRCPT TO:<eve@example.org>",
+		"ann@example.org,eve@example.org", "Ann <ann@example.org>", "<ann@example.org>", "ann@example.org (x)", "ann@example.org>",
+		"ann@example.org\x00", "\"ann\r\nx\"@example.org", "\"a b\"@example.org", "ann@example.org;eve@example.org", "ann@ex ample.org",
+		"ann@example.org\u2028Bcc: x", "ann@a@b.org", strings.Repeat("a", 250) + "@example.org", "ann@\xff.org",
+	} {
+		refuse(t, sender, to, "subject", "text")
+	}
+	for _, subject := range []string{
+		"", "  ", "code\r\nBcc: eve@example.org", "code\nX: y", "code\rX: y", "a\x00b", "a\u2028b", "\xff", strings.Repeat("x", 201), "a\x1b[31m",
+	} {
+		refuse(t, sender, recipient, subject, "text")
+	}
+	for _, text := range []string{"", "a\x00b", "\xff\xfe", strings.Repeat("x", 64<<10+1)} {
+		refuse(t, sender, recipient, "subject", text)
+	}
+	if heard := s.heard(); heard != "" {
+		t.Errorf("the server heard %s", heard)
+	}
+}
+
+func refuse(t *testing.T, sender *smtp.Sender, to, subject, text string) {
+	t.Helper()
+	err := sender.Send(t.Context(), to, subject, text)
+	var e *smtp.Error
+	if !errors.As(err, &e) || e.Retriable {
+		t.Errorf("Send(%q, %q, %.20q) = %v, want a final refusal", to, subject, text, err)
+	}
+}
+
+// A text may look like the end of the mail or like another header; it stays text.
+func TestTextStaysText(t *testing.T) {
+	s := newServer(t, nil)
+	text := "Subject: other\r\n\r\n.\r\nQUIT\r\n..\r\n" + strings.Repeat("long ", 400) + "\r\n.\r\nMAIL FROM:<eve@example.org>"
+	if err := newSender(t, s.config()).Send(t.Context(), recipient, "code", text); err != nil {
+		t.Fatal(err)
+	}
+	subject, got, _ := parse(t, s.arrived()[0].data)
+	normal := strings.NewReplacer("\r\n", "\n")
+	if subject != "code" || normal.Replace(got) != normal.Replace(text) {
+		t.Errorf("subject %q, text %q", subject, got)
+	}
+	if len(s.arrived()) != 1 || strings.Count(s.heard(), "MAIL FROM") != 1 {
+		t.Errorf("%d mails, commands:\n%s", len(s.arrived()), s.heard())
+	}
+}

@@ -1,0 +1,77 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"sync"
+)
+
+// maxReplies bounds what a server may say in the course of one mail. The
+// library reads a line however long it is.
+const maxReplies = 1 << 20
+
+// line is the one connection of a mail. It can be closed from outside at any
+// time, also before it stands.
+type line struct {
+	sender *Sender
+
+	mu     sync.Mutex
+	conn   net.Conn
+	closed bool
+}
+
+// dial is called by the library, which then speaks on what it gets.
+func (l *line) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	s := l.sender
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, s.server())
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.conn = conn
+	late := l.closed
+	l.mu.Unlock()
+	if late {
+		_ = conn.Close()
+		return nil, net.ErrClosed
+	}
+	conn = &bounded{Conn: conn, left: maxReplies}
+	if s.cfg.TLS == NoTLS && !s.cfg.AllowClearText && !loopback(conn) {
+		return nil, errNotLoopback
+	}
+	if s.cfg.TLS != ImplicitTLS {
+		return conn, nil
+	}
+	secure := tls.Client(conn, s.tlsConfig())
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	return secure, nil
+}
+
+func (l *line) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.conn != nil {
+		// It may be closed already, and nobody waits for what is left in it.
+		_ = l.conn.Close()
+	}
+}
+
+// bounded is a connection that ends when it has brought too much.
+type bounded struct {
+	net.Conn
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.Conn.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

@@ -1,0 +1,124 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/netip"
+	"strconv"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// errNotLoopback: the name stands for this machine and leads elsewhere.
+var errNotLoopback = errors.New("clear text is only allowed to this machine, and the server is another one")
+
+// Sender hands mails to one server, with a connection of its own for each. All
+// methods may be called at once from many goroutines.
+type Sender struct {
+	cfg  Config
+	from *mail.Address
+}
+
+// New checks the settings; it does not connect.
+func New(cfg Config) (*Sender, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	from, err := parseFrom(cfg.From)
+	if err != nil {
+		return nil, fmt.Errorf("smtp: From: %w", err)
+	}
+	return &Sender{cfg: cfg, from: from}, nil
+}
+
+// Send hands over one mail and returns when the server has taken it. to is one
+// bare address, subject one line, text plain UTF-8. Errors are *[Error], within
+// Config.Timeout at the latest.
+func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
+	message, err := compose(s.from, to, subject, text)
+	if err != nil {
+		return &Error{Server: s.server(), reason: s.scrub(err.Error(), to)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	if err := s.deliver(ctx, message); err != nil {
+		return s.failure(err, ctx.Err(), to)
+	}
+	return nil
+}
+
+// Test sends a mail that says that mails arrive.
+func (s *Sender) Test(ctx context.Context, to string) error {
+	return s.Send(ctx, to, "Errata: test mail",
+		"This is a test of the mail settings of Errata.\n\nIt has arrived, so sign-in codes can be sent to this address.\n")
+}
+
+func (s *Sender) deliver(ctx context.Context, message *gomail.Msg) error {
+	line := &line{sender: s}
+	client, err := s.client(line)
+	if err != nil {
+		return err
+	}
+	// The library looks at the context while it dials only, and does not close a
+	// connection whose greeting fails: closing it is done here, both times.
+	defer line.close()
+	stop := context.AfterFunc(ctx, line.close)
+	defer stop()
+	session, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.SendWithSMTPClient(session, message); err != nil {
+		return err
+	}
+	// The server has the mail. A QUIT that goes wrong changes nothing about it,
+	// and reporting it would have the mail sent twice.
+	_ = client.CloseWithSMTPClient(session)
+	return nil
+}
+
+func (s *Sender) client(line *line) (*gomail.Client, error) {
+	options := []gomail.Option{
+		// The context is the limit; the library's own, which it begins anew at
+		// each step, stays out of its way.
+		gomail.WithPort(s.cfg.Port), gomail.WithTimeout(2 * s.cfg.Timeout),
+		gomail.WithDialContextFunc(line.dial), gomail.WithTLSConfig(s.tlsConfig()),
+		// One mail for each connection: nothing to keep alive, nothing to reset.
+		gomail.WithoutNoop(), gomail.WithoutRset(),
+	}
+	switch s.cfg.TLS {
+	case StartTLS:
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	case ImplicitTLS:
+		options = append(options, gomail.WithSSL())
+	case NoTLS:
+		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+	}
+	if s.cfg.Username != "" {
+		ways := []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
+		if s.cfg.TLS == NoTLS {
+			// Refused by the library in clear text unless it is asked for by name.
+			ways = []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
+		}
+		options = append(options, gomail.WithOpportunisticSMTPAuth(ways...),
+			gomail.WithUsername(s.cfg.Username), gomail.WithPassword(s.cfg.Password))
+	}
+	return gomail.NewClient(s.cfg.Host, options...)
+}
+
+func (s *Sender) tlsConfig() *tls.Config {
+	return &tls.Config{ServerName: s.cfg.Host, RootCAs: s.cfg.RootCAs, MinVersion: tls.VersionTLS12}
+}
+
+func (s *Sender) server() string { return net.JoinHostPort(s.cfg.Host, strconv.Itoa(s.cfg.Port)) }
+
+// loopback says whether a connection ends on this machine.
+func loopback(conn net.Conn) bool {
+	addr, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	return err == nil && addr.Addr().Unmap().IsLoopback()
+}

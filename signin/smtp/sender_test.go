@@ -1,0 +1,290 @@
+package smtp_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/errata-log/errata/signin/smtp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const recipient = "ann@example.org"
+
+func newSender(t *testing.T, cfg smtp.Config) *smtp.Sender {
+	t.Helper()
+	sender, err := smtp.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sender
+}
+
+// parse reads a mail that arrived as a mail program does.
+func parse(t *testing.T, data string) (subject, text string, header mail.Header) {
+	t.Helper()
+	message, err := mail.ReadMessage(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if subject, err = new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject")); err != nil {
+		t.Fatal(err)
+	}
+	var reader io.Reader = message.Body
+	switch encoding := message.Header.Get("Content-Transfer-Encoding"); encoding {
+	case "quoted-printable":
+		reader = quotedprintable.NewReader(reader)
+	case "base64":
+		reader = base64.NewDecoder(base64.StdEncoding, reader)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subject, strings.TrimRight(string(body), "\r\n"), message.Header
+}
+
+func TestSendInEachMode(t *testing.T) {
+	for name, test := range map[string]struct {
+		server func(*server)
+		config func(*smtp.Config)
+		secure bool
+		login  string
+	}{
+		"STARTTLS and a login": {nil, func(*smtp.Config) {}, true, "errata"},
+		"STARTTLS, no login":   {nil, func(c *smtp.Config) { c.Username, c.Password = "", "" }, true, ""},
+		"TLS and a login":      {func(s *server) { s.implicit = true }, func(c *smtp.Config) { c.TLS = smtp.ImplicitTLS }, true, "errata"},
+		"none and a login":     {nil, func(c *smtp.Config) { c.TLS = smtp.NoTLS }, false, "errata"},
+		"none, no login": {func(s *server) { s.extensions = nil },
+			func(c *smtp.Config) { c.TLS, c.Username, c.Password = smtp.NoTLS, "", "" }, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, test.server)
+			cfg := s.config()
+			test.config(&cfg)
+			const wantSubject, wantText = "Ihr Anmelde-Code für Errata – 日本", "Code: 012345\n\n.a line that begins with a dot\nGrüße"
+			if err := newSender(t, cfg).Send(t.Context(), recipient, wantSubject, wantText); err != nil {
+				t.Fatal(err)
+			}
+			mails := s.arrived()
+			if len(mails) != 1 {
+				t.Fatalf("%d mails arrived, want 1", len(mails))
+			}
+			got := mails[0]
+			if got.secure != test.secure || got.login != test.login {
+				t.Errorf("secure %t, login %q, want %t, %q", got.secure, got.login, test.secure, test.login)
+			}
+			if !strings.HasPrefix(got.from, "FROM:<errata@example.com>") || got.to != "TO:<"+recipient+">" {
+				t.Errorf("envelope %s %s", got.from, got.to)
+			}
+			subject, text, header := parse(t, got.data)
+			if subject != wantSubject || strings.ReplaceAll(text, "\r\n", "\n") != wantText {
+				t.Errorf("subject %q, text %q", subject, text)
+			}
+			if header.Get("To") != "<"+recipient+">" || header.Get("Auto-Submitted") != "auto-generated" ||
+				!strings.HasSuffix(header.Get("Message-ID"), "@example.com>") || header.Get("Date") == "" {
+				t.Errorf("header %v", header)
+			}
+		})
+	}
+}
+
+func TestTestMail(t *testing.T) {
+	s := newServer(t, nil)
+	if err := newSender(t, s.config()).Test(t.Context(), recipient); err != nil {
+		t.Fatal(err)
+	}
+	if subject, text, _ := parse(t, s.arrived()[0].data); !strings.Contains(subject, "test") || !strings.Contains(text, "arrived") {
+		t.Errorf("subject %q, text %q", subject, text)
+	}
+}
+
+// A password never goes over a line that is not protected, whatever the server
+// offers or leaves out.
+func TestNothingIsSentInTheClear(t *testing.T) {
+	for name, test := range map[string]struct {
+		server func(*server)
+		config func(*smtp.Config)
+	}{
+		"no STARTTLS offered":        {func(s *server) { s.extensions = []string{"AUTH PLAIN"} }, func(*smtp.Config) {}},
+		"a certificate of strangers": {nil, func(c *smtp.Config) { c.RootCAs = nil }},
+		"a certificate of strangers, TLS": {func(s *server) { s.implicit = true },
+			func(c *smtp.Config) { c.RootCAs, c.TLS = nil, smtp.ImplicitTLS }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, test.server)
+			cfg := s.config()
+			test.config(&cfg)
+			err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
+			if err == nil || smtp.Retriable(err) {
+				t.Errorf("error %v, want one that another try does not mend", err)
+			}
+			if heard := s.heard(); strings.Contains(heard, "AUTH") || strings.Contains(heard, "MAIL") {
+				t.Errorf("the server heard %s", heard)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	on := func(prefix, reply string) func(string) string {
+		return func(command string) string {
+			if strings.HasPrefix(command, prefix) && (prefix != "" || command == "") {
+				return reply
+			}
+			return ""
+		}
+	}
+	for name, test := range map[string]struct {
+		answer    func(string) string
+		retriable bool
+		code      int
+	}{
+		"greeting, for now":   {on("", "421 too busy"), true, 421},
+		"greeting, for good":  {on("", "554 no service"), false, 554},
+		"greeting, hangs up":  {on("", hangUp), true, 0},
+		"greeting, no SMTP":   {on("", "HTTP/1.1 400 Bad Request"), false, 0},
+		"EHLO, hangs up":      {on("EHLO", hangUp), true, 0},
+		"STARTTLS, refused":   {on("STARTTLS", "454 not now"), true, 454},
+		"login, for now":      {on("AUTH", "454 the directory is away"), true, 454},
+		"login, hangs up":     {on("AUTH", hangUp), true, 0},
+		"sender, for good":    {on("MAIL", "553 not your address"), false, 553},
+		"recipient, for now":  {on("RCPT", "451 greylisted, ann@example.org"), true, 451},
+		"recipient, for good": {on("RCPT", "550 no ann@example.org here"), false, 550},
+		"recipient, hangs up": {on("RCPT", hangUp), true, 0},
+		"data, for good":      {on("DATA", "554 no"), false, 554},
+		"data, hangs up":      {on("DATA", hangUp), true, 0},
+		"text, for good":      {on("end of data", "554 spam"), false, 554},
+		"text, for now":       {on("end of data", "452 full"), true, 452},
+		"text, hangs up":      {on("end of data", hangUp), true, 0},
+		"a reply of 100 KB":   {on("MAIL", "550 "+strings.Repeat("x", 100_000)), false, 550},
+		"a reply without end": {on("MAIL", endless), false, 550},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, func(s *server) { s.answer = test.answer })
+			err := newSender(t, s.config()).Send(t.Context(), recipient, "code", "text")
+			var e *smtp.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("error %v, want an *smtp.Error", err)
+			}
+			if e.Retriable != test.retriable || e.Code != test.code {
+				t.Errorf("retriable %t, code %d, want %t, %d: %v", e.Retriable, e.Code, test.retriable, test.code, err)
+			}
+			if text := err.Error(); strings.Contains(text, recipient) || len(text) > 500 || strings.ContainsAny(text, "\r\n") {
+				t.Errorf("error %q of %d bytes", text, len(text))
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				t.Error("it took all the time there is")
+			}
+			if len(s.arrived()) != 0 {
+				t.Error("a mail arrived all the same")
+			}
+		})
+	}
+}
+
+// A server that fails after it has taken the mail has taken it.
+func TestQuitDoesNotMatter(t *testing.T) {
+	for _, reply := range []string{hangUp, "500 what?"} {
+		s := newServer(t, func(s *server) {
+			s.answer = func(command string) string {
+				if command == "QUIT" {
+					return reply
+				}
+				return ""
+			}
+		})
+		if err := newSender(t, s.config()).Send(t.Context(), recipient, "code", "text"); err != nil || len(s.arrived()) != 1 {
+			t.Errorf("with %q after QUIT: error %v, %d mails", reply, err, len(s.arrived()))
+		}
+	}
+}
+
+func TestWrongPasswordIsNotRepeated(t *testing.T) {
+	const password = "wrong pässword"
+	s := newServer(t, nil)
+	cfg := s.config()
+	cfg.Password = password
+	err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
+	var e *smtp.Error
+	if !errors.As(err, &e) || e.Code != 535 || e.Retriable {
+		t.Fatalf("error %v, want a final 535", err)
+	}
+	for unwrapped := err; unwrapped != nil; unwrapped = errors.Unwrap(unwrapped) {
+		for _, secret := range []string{password, base64.StdEncoding.EncodeToString([]byte("\x00errata\x00" + password))} {
+			if strings.Contains(unwrapped.Error(), secret) {
+				t.Errorf("the error holds the password: %v", unwrapped)
+			}
+		}
+	}
+}
+
+// A server that says nothing is given up, wherever it falls silent.
+func TestSilentServers(t *testing.T) {
+	for _, at := range []string{"", "EHLO", "STARTTLS", "AUTH", "MAIL", "DATA", "end of data"} {
+		t.Run("silent at "+at, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, func(s *server) {
+				s.answer = func(command string) string {
+					if command == at || at != "" && strings.HasPrefix(command, at) {
+						return silence
+					}
+					return ""
+				}
+			})
+			cfg := s.config()
+			cfg.Timeout = 500 * time.Millisecond
+			began := time.Now()
+			err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
+			if !smtp.Retriable(err) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want a retriable one that time ran out", err)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("gave up after %s, want half a second", took)
+			}
+		})
+	}
+}
+
+func TestCallerGivesUp(t *testing.T) {
+	reached := make(chan struct{})
+	s := newServer(t, func(s *server) {
+		s.answer = func(command string) string {
+			if strings.HasPrefix(command, "MAIL") {
+				close(reached)
+				return silence
+			}
+			return ""
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-reached
+		cancel()
+	}()
+	err := newSender(t, s.config()).Send(ctx, recipient, "code", "text")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that the caller gave up", err)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	s := newServer(t, nil)
+	cfg := s.config()
+	if err := s.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text"); !smtp.Retriable(err) {
+		t.Errorf("error %v, want a retriable one", err)
+	}
+}
