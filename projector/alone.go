@@ -47,7 +47,11 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
 	}
 	for {
-		changes, err := c.p.store.sweepRecords(ctx, cmd.sweep.chunk(progress.Done, progress.Chunks))
+		chunk := cmd.sweep.chunk(progress.Done, progress.Chunks)
+		if err := c.p.store.sweepContexts(ctx, chunk); err != nil {
+			return nil, err
+		}
+		changes, err := c.p.store.sweepRecords(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}

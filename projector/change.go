@@ -13,6 +13,7 @@ type change struct {
 	key      recordKey
 	old, now *errata.Record
 	payload  []byte // context of the first sighting, of a record that came to be
+	swept    bool   // its context has been emptied already
 	// hours are the events of the stretch by hour, of the record with the id
 	// hoursOf; a command at the end may have removed that record already.
 	hours   []hourCount
@@ -22,8 +23,11 @@ type change struct {
 // created says that the record came to be in this stretch.
 func (c *change) created() bool { return c.now != nil && (c.old == nil || c.old.ID != c.now.ID) }
 
-// removed says that the record of before is gone.
-func (c *change) removed() bool { return c.old != nil && (c.now == nil || c.now.ID != c.old.ID) }
+// removed says that the record of before is gone, and its context is to be
+// emptied.
+func (c *change) removed() bool {
+	return c.old != nil && !c.swept && (c.now == nil || c.now.ID != c.old.ID)
+}
 
 // advance applies a delta to a record: old is its current state, nil when it
 // does not exist. payload is the context of the first sighting if the record

@@ -17,6 +17,8 @@ var (
 	sqlSweepSize string
 	//go:embed sql/sweep.sql
 	sqlSweep string
+	//go:embed sql/sweep_contexts.sql
+	sqlSweepContexts string
 )
 
 // sweepSize is about how many records one insert of a cleanup removes: 40 MB of
@@ -72,9 +74,20 @@ func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 	return int(min(max(records, 0)/sweepSize+1, maxSweepChunks)), nil
 }
 
+// sweepContexts empties the contexts of the records that the chunk removes. It
+// comes before they are removed; a repeat writes the same.
+func (s *Store) sweepContexts(ctx context.Context, c *sweepChunk) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "max_threads": 1}))
+	if err := s.conn.Exec(ctx, sqlSweepContexts, c.args()...); err != nil {
+		return fmt.Errorf("empty the payloads of a chunk of the cleanup: %w", err)
+	}
+	return nil
+}
+
 // sweepRecords reads the records that the chunk removes, as changes that remove
 // them.
 func (s *Store) sweepRecords(ctx context.Context, c *sweepChunk) (changes []change, err error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1}))
 	rows, err := s.conn.Query(ctx, sqlSweep, c.args()...)
 	if err != nil {
 		return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)
@@ -85,7 +98,7 @@ func (s *Store) sweepRecords(ctx context.Context, c *sweepChunk) (changes []chan
 		if err != nil {
 			return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)
 		}
-		changes = append(changes, change{key: recordKey{r.Book, r.Signature}, old: &r})
+		changes = append(changes, change{key: recordKey{r.Book, r.Signature}, old: &r, swept: true})
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)

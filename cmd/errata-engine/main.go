@@ -46,8 +46,9 @@ func main() {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 
 	// The engine keeps thread-local state of the thread that enters it, and
-	// confine is about threads.
+	// yield and confine are about threads.
 	runtime.LockOSThread()
+	yield()
 	lib, err := load(library)
 	if err != nil {
 		fail(exitUnavailable, fmt.Sprintf("%v; run 'make engine' to bring it again, or set ERRATA_CLICKHOUSE_DSN", err))

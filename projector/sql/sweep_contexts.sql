@@ -1,0 +1,7 @@
+-- Empties the contexts of the records that a chunk of a cleanup removes.
+INSERT INTO contexts (book, signature, id, payload, gone)
+SELECT book, signature, id, '' AS payload, 1 AS gone
+FROM records FINAL
+WHERE book IN ('system', 'database')
+  AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
+  AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
