@@ -18,8 +18,8 @@ type Challenges interface {
 	// Send makes a code and sends it. Errors: invalid_method, method_off,
 	// mail_module_required, invalid_recipient, mail_refused, mail_unavailable.
 	Send(ctx context.Context, n NewChallenge) (SentChallenge, error)
-	// Verify checks the answer to a challenge. Errors: method_off and, where it
-	// is no longer installed, invalid_method.
+	// Verify checks the answer to a challenge. Errors: method_off and, where mail
+	// is no longer configured, mail_module_required.
 	Verify(ctx context.Context, id string, given GivenCode) (CodeVerdict, error)
 	// Enrol draws the secret of an account's authenticator app; label is the
 	// name that the app shows. Errors: method_off, already_enrolled.
