@@ -218,6 +218,9 @@ func (s *service) sendTestMail(c *call) (answer, error) {
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
+	if body.To == "" {
+		return answer{}, errata.Errorf(errata.KindInvalidRecipient, "to is the mail address that the test mail goes to.")
+	}
 	if err := s.Challenges.SendTestMail(c.Request.Context(), body.To); err != nil {
 		return answer{}, err
 	}
