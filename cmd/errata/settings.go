@@ -17,6 +17,9 @@ type config struct {
 	service   app.Options
 	logLevel  slog.Level
 	logFormat string // "auto", "text" or "json"
+	// mailPassword is smtp-password as it was given: the password, or the name
+	// of its file.
+	mailPassword string
 	// origins says where each setting was set that is not the default.
 	origins map[string]string
 	// openSecret is the configuration file if it holds a password that other
@@ -72,7 +75,7 @@ func settings(c *config) []setting {
 		countSetting("smtp-port", "Its port; 0: the one that belongs to smtp-tls, 587, 465 or 25.", &o.SMTPPort),
 		textSetting("smtp-tls", "mode", "starttls, tls, or none for a server on this machine. Empty: starttls.", &o.SMTPTLS),
 		textSetting("smtp-username", "name", "User to log in to the mail server as. Empty: no login.", &o.SMTPUsername),
-		passwordSetting("smtp-password", "Its password, or @FILE with a file that holds it and that only you can read.", &o.SMTPPassword),
+		passwordSetting("smtp-password", "Its password, or @FILE with a file that holds it and that only you can read.", &c.mailPassword, &o.SMTPPassword),
 		textSetting("smtp-from", "address", "Sender of the mails, such as \"Errata <errata@example.com>\".", &o.SMTPFrom),
 		textSetting("geo-database", "file", "Location database in MaxMind's format. Empty: the one in DATA/geo, where \"errata geo install\" puts it.", &o.GeoDatabase),
 		{name: "log-level", hint: "level", usage: "Least severe line to log: debug, info, warn or error.",
@@ -111,17 +114,16 @@ func secretSetting(name, hint, usage string, at *string) setting {
 
 // passwordSetting is a secret that stands in the environment or in a file. The
 // setting keeps what was given, which is the file's name and never its content.
-func passwordSetting(name, usage string, at *string) setting {
-	given := ""
+func passwordSetting(name, usage string, given, at *string) setting {
 	return setting{name: name, hint: "@file", usage: usage, secret: true, opaque: true,
 		set: func(text string) (err error) {
-			given, *at = text, text
+			*given, *at = text, text
 			if path, isFile := strings.CutPrefix(text, "@"); isFile {
 				*at, err = readSecretFile(path)
 			}
 			return err
 		},
-		get: func() string { return given }}
+		get: func() string { return *given }}
 }
 
 // readSecretFile is the content of a file that nobody else can read, without
