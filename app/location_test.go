@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,8 @@ func TestLocationDatabaseOfAService(t *testing.T) {
 	}
 	a = build(t, o)
 	stop = run(t, a)
-	wantAnswer(t, a, "PUT", "security/location-verification", `{"client":{"status":1,"type":"country"}}`, `"code":"location_module_missing"`)
+	wantsError(t, "a broken database", newSignInClient(t, a).ask("PUT", securityPath+"localization", `{"ip_module":"mmdb"}`),
+		http.StatusUnprocessableEntity, "invalid_ip_module")
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
