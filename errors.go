@@ -61,6 +61,18 @@ const (
 	KindInvalidVerificationType Kind = "invalid_verification_type"
 	KindInvalidWhitelist        Kind = "invalid_whitelist"
 	KindInvalidIPModule         Kind = "invalid_ip_module"
+	// KindMethodOff: the second-step method is installed and turned off.
+	KindMethodOff        Kind = "method_off"
+	KindInvalidSide      Kind = "invalid_side"
+	KindInvalidAccount   Kind = "invalid_account"
+	KindInvalidPurpose   Kind = "invalid_purpose"
+	KindInvalidRecipient Kind = "invalid_recipient"
+	// KindMailUnavailable: the mail server does not answer, or lets nobody in.
+	KindMailUnavailable Kind = "mail_unavailable"
+	// KindMailRefused: the mail server does not take this mail.
+	KindMailRefused Kind = "mail_refused"
+	// KindAlreadyEnrolled: the account has an authenticator app.
+	KindAlreadyEnrolled Kind = "already_enrolled"
 	// KindInvalidIdempotencyKey: the header is too short or too long.
 	KindInvalidIdempotencyKey Kind = "invalid_idempotency_key"
 	// KindIdempotencyKeyReused: the key came with another request before.
@@ -120,6 +132,15 @@ var statuses = map[Kind]int{
 	KindInvalidVerificationType: http.StatusUnprocessableEntity,
 	KindInvalidWhitelist:        http.StatusUnprocessableEntity,
 	KindInvalidIPModule:         http.StatusUnprocessableEntity,
+
+	KindMethodOff:        http.StatusUnprocessableEntity,
+	KindInvalidSide:      http.StatusUnprocessableEntity,
+	KindInvalidAccount:   http.StatusUnprocessableEntity,
+	KindInvalidPurpose:   http.StatusUnprocessableEntity,
+	KindInvalidRecipient: http.StatusUnprocessableEntity,
+	KindMailUnavailable:  http.StatusServiceUnavailable,
+	KindMailRefused:      http.StatusUnprocessableEntity,
+	KindAlreadyEnrolled:  http.StatusConflict,
 
 	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
 	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,

@@ -48,10 +48,11 @@ type outcome struct {
 }
 
 // once carries the request out, or answers as it was answered before when it
-// came with an Idempotency-Key.
+// came with an Idempotency-Key. Sign-in codes are good once, also for who asks
+// with the same key again.
 func (s *service) once(c *call, r route) (answer, error) {
 	key := c.GetHeader(idempotencyHeader)
-	if key == "" || r.Method != http.MethodPost || r.Admission != AdmitByScope {
+	if key == "" || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
 		return r.handle(c)
 	}
 	if len(key) < minIdempotencyKey || len(key) > maxIdempotencyKey {

@@ -49,7 +49,11 @@ func Routes() []Route {
 	return list
 }
 
-const admin = "/api/v1/admin"
+const (
+	admin = "/api/v1/admin"
+	// signIn is for the applications that people sign in to.
+	signIn = "/api/v1/sign-in"
+)
 
 // routes is the one table of what exists and who may use it.
 func (s *service) routes() []route {
@@ -83,6 +87,14 @@ func (s *service) routes() []route {
 		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, s.updateAddresses),
 		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, s.readLocalization),
 		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, s.updateLocalization),
+		s.scoped("POST", admin+"/settings/mail/test", access.SettingsUpdateTwoFactor, s.sendTestMail),
+
+		s.scoped("POST", signIn+"/challenges", access.SignInEvaluate, s.sendChallenge),
+		s.scoped("POST", signIn+"/challenges/:id/verify", access.SignInEvaluate, s.verifyChallenge),
+		s.scoped("POST", signIn+"/authenticators", access.SignInEvaluate, s.enrolAuthenticator),
+		s.scoped("POST", signIn+"/authenticators/confirm", access.SignInEvaluate, s.confirmAuthenticator),
+		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, s.verifyAuthenticator),
+		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, s.removeAuthenticator),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),

@@ -13,6 +13,8 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
+	"github.com/errata-log/errata/signin/geo"
+	"github.com/errata-log/errata/signin/smtp"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -23,18 +25,21 @@ type App struct {
 	life     life
 
 	// In the order they come to be.
-	dir       *dataDir
-	engines   *engine.Engines
-	keys      *access.Store
-	projector *projector.Projector
-	commander *eventlog.Commander
-	audit     *auditTrail
-	log       *watchedLog
-	requests  requests
-	settings  *settings.Store
-	importer  *importer
-	replayer  *replayer
-	server    *api.Server
+	dir        *dataDir
+	engines    *engine.Engines
+	keys       *access.Store
+	projector  *projector.Projector
+	commander  *eventlog.Commander
+	audit      *auditTrail
+	log        *watchedLog
+	requests   requests
+	settings   *settings.Store
+	mail       *smtp.Sender  // nil: no mail module
+	places     *geo.Database // nil: no location database
+	challenges challenges
+	importer   *importer
+	replayer   *replayer
+	server     *api.Server
 
 	welcome Welcome
 }
@@ -78,6 +83,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
+		{"mail", a.openMail},
+		{"location database", a.openLocation},
+		{"sign-in codes", a.openChallenges},
 		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
 		{"retention", a.startRetention},

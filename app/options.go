@@ -59,9 +59,18 @@ type Options struct {
 	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
 	AdminRateLimit int
 
-	// MailConfigured says that codes can be sent by e-mail.
+	// MailModule sends mails: "smtp", or "" for none. The rest is what it is
+	// told; see the package signin/smtp.
+	MailModule                                              string
+	SMTPHost, SMTPTLS, SMTPUsername, SMTPPassword, SMTPFrom string
+	SMTPPort                                                int
+	// GeoDatabase is a location database in MaxMind's format, "" to look in the
+	// folder geo in Data.
+	GeoDatabase string
+	// MailConfigured says that codes can be sent by e-mail; a MailModule sets it.
 	MailConfigured bool
-	// LocationModules can be chosen to tell where a sign-in comes from.
+	// LocationModules can be chosen to tell where a sign-in comes from. The one
+	// that reads a location database comes by itself.
 	LocationModules []signin.LocationModule
 
 	// Version is what the service calls itself, "" for "dev".
@@ -121,6 +130,9 @@ func (o Options) Validate() error {
 	}
 	if o.LegacyProject == 0 {
 		return fmt.Errorf("legacy-project: want the number of a project, from 1 up")
+	}
+	if err := o.validateMail(); err != nil {
+		return err
 	}
 	for _, root := range o.InstallRoots {
 		if strings.TrimSpace(root) == "" {

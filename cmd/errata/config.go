@@ -81,7 +81,7 @@ func openSecret(known []setting, layers []layer) string {
 		return ""
 	}
 	for _, s := range known {
-		if text := settingText(file.values.Get(s.name)); s.secret && file.values.Exists(s.name) && redact(text) != text {
+		if text := settingText(file.values.Get(s.name)); file.values.Exists(s.name) && s.redacted(text) != text {
 			return file.path
 		}
 	}
@@ -95,7 +95,7 @@ func readLayers(flags *pflag.FlagSet, environ []string, known []setting) ([]laye
 		return nil, fmt.Errorf("read flags: %w", err)
 	}
 	for _, s := range known {
-		if text := fromFlags.String(s.name); s.secret && text != redact(text) {
+		if text := fromFlags.String(s.name); text != s.redacted(text) {
 			return nil, usagef("--%s: a password on the command line can be read by every user of this machine; put it into %s or into the configuration file", s.name, envName(s.name))
 		}
 	}

@@ -57,6 +57,14 @@ func TestPrecedence(t *testing.T) {
 		"log-format":       {"text", "json", "text"},
 		"engine-binary":    {"/f/engine", "/e/engine", "/g/engine"},
 		"libchdb":          {"/f/lib", "/e/lib", "/g/lib"},
+		"mail-module":      {"", "smtp", ""},
+		"smtp-host":        {"f", "e", "g"},
+		"smtp-port":        {"1", "2", "3"},
+		"smtp-tls":         {"tls", "none", "starttls"},
+		"smtp-username":    {"f", "e", "g"},
+		"smtp-password":    {"f", "e", "@" + secretFile(t, "g", 0o600)},
+		"smtp-from":        {"f@example.com", "e@example.com", "g@example.com"},
+		"geo-database":     {"/f/geo", "/e/geo", "/g/geo"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {
@@ -75,6 +83,9 @@ func TestPrecedence(t *testing.T) {
 			}
 			file := s.name + ": \"" + v[0] + "\"\n"
 			environ := []string{envName(s.name) + "=" + v[1]}
+			if s.name == "mail-module" { // it needs to be told where to send
+				environ = append(environ, "ERRATA_SMTP_HOST=h", "ERRATA_SMTP_FROM=a@example.com")
+			}
 			flags := []string{"--" + s.name + "=" + v[2]}
 			for _, c := range []struct {
 				what          string
@@ -98,6 +109,36 @@ func TestPrecedence(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// secretFile is a file with a text and a mode.
+func secretFile(t *testing.T, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestPasswordOutOfAFile: the service gets what is in it, and whoever asks for
+// the setting its name.
+func TestPasswordOutOfAFile(t *testing.T) {
+	path := secretFile(t, "hunter2\n", 0o600)
+	c, _, err := load(t, "", []string{"ERRATA_SMTP_PASSWORD=@" + path}, nil)
+	if err != nil || c.service.SMTPPassword != "hunter2" {
+		t.Fatalf("password %q, error %v", c.service.SMTPPassword, err)
+	}
+	for _, s := range settings(c) {
+		if s.name != "smtp-password" {
+			continue
+		}
+		for given, want := range map[string]string{"": "", "hunter2": hidden, "@/x": "@/x"} {
+			if got := s.redacted(given); got != want {
+				t.Errorf("%q is shown as %q, want %q", given, got, want)
+			}
+		}
 	}
 }
 
@@ -159,6 +200,15 @@ func TestBadSettings(t *testing.T) {
 		{"small log", "", nil, []string{"--log-max-bytes=1MiB"}, []string{"log-max-bytes", "at least"}},
 		{"password in flag", "", nil, []string{"--clickhouse-dsn=clickhouse://u:hunter2@h:9000"}, []string{"--clickhouse-dsn", "ERRATA_CLICKHOUSE_DSN"}},
 		{"token in flag", "", nil, []string{"--nats-url=nats://hunter2@h:4222"}, []string{"--nats-url", "ERRATA_NATS_URL"}},
+		{"mail password in flag", "", nil, []string{"--smtp-password=hunter2"}, []string{"--smtp-password", "ERRATA_SMTP_PASSWORD"}},
+		{"mail password in a file for all", "", []string{"ERRATA_SMTP_PASSWORD=@" + secretFile(t, "hunter2", 0o644)}, nil, []string{"ERRATA_SMTP_PASSWORD", "chmod 600"}},
+		{"mail password in no file", "", []string{"ERRATA_SMTP_PASSWORD=@/nowhere"}, nil, []string{"ERRATA_SMTP_PASSWORD", "no such file"}},
+		{"mail module", "", nil, []string{"--mail-module=pigeon"}, []string{"mail-module", `"pigeon"`}},
+		{"mail without a server", "", nil, []string{"--mail-module=smtp", "--smtp-from=a@example.com"}, []string{"smtp-host: is missing"}},
+		{"mail port", "", nil, []string{"--mail-module=smtp", "--smtp-host=h", "--smtp-from=a@example.com", "--smtp-port=70000"}, []string{"smtp-port: is 70000"}},
+		{"mail in clear text", "", nil, []string{"--mail-module=smtp", "--smtp-host=h", "--smtp-from=a@example.com", "--smtp-tls=none"}, []string{"smtp-tls", "this machine"}},
+		{"mail without a sender", "", nil, []string{"--mail-module=smtp", "--smtp-host=h"}, []string{"smtp-from: is missing"}},
+		{"mail without a user", "", []string{"ERRATA_SMTP_PASSWORD=hunter2"}, []string{"--mail-module=smtp", "--smtp-host=h", "--smtp-from=a@example.com"}, []string{"smtp-username"}},
 		{"no file", "", []string{"ERRATA_CONFIG=/nowhere/errata.yaml"}, nil, []string{"/nowhere/errata.yaml", "no such file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

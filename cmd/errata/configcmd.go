@@ -46,10 +46,7 @@ func newConfig(t *terminal) *cobra.Command {
 // printConfig writes each setting as a line of a configuration file.
 func printConfig(cmd *cobra.Command, c *config) error {
 	for _, s := range settings(c) {
-		text := s.get()
-		if s.secret {
-			text = redact(text)
-		}
+		text := s.redacted(s.get())
 		if s.hint != "" && s.hint != "n" { // words need YAML's quotes, numbers and switches must not have them
 			value, err := yaml.Marshal(text)
 			if err != nil {

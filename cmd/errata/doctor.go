@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -67,6 +68,8 @@ func localChecks(ctx context.Context, c *config) []finding {
 		checkDisk(c),
 		checkClock(ctx, thisBuild()),
 		checkEngine(c),
+		checkMail(ctx, c),
+		checkLocation(c, time.Now()),
 	}
 }
 

@@ -2,11 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/maxmind/mmdbwriter"
+	"github.com/maxmind/mmdbwriter/mmdbtype"
+
+	"github.com/errata-log/errata/internal/smtptest"
 )
 
 // doctor runs "errata doctor --json" and returns the findings by check.
@@ -62,6 +69,9 @@ func TestDoctorOnThisMachine(t *testing.T) {
 	if err := os.Mkdir(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	mailServer, away := smtptest.New(t, nil), smtptest.New(t, nil)
+	away.Close()
+	countries, stale := write("new.mmdb", countryDatabase(t, 0), 0o600), write("old.mmdb", countryDatabase(t, 200*24*time.Hour), 0o600)
 	for _, c := range []struct {
 		name    string
 		environ []string
@@ -85,6 +95,13 @@ func TestDoctorOnThisMachine(t *testing.T) {
 		{"engine", nil, []string{"--data", folder, "--libchdb", library, "--engine-binary", program}, "engine", stateOK, []string{program, library}},
 		{"engine elsewhere", []string{external}, []string{"--data", folder}, "engine", stateSkipped, nil},
 		{"password in an open file", nil, []string{"--data", folder, "--config", secret}, "configuration", stateFailed, []string{"chmod 600 " + secret}},
+		{"no mail", []string{external}, []string{"--data", folder}, "mail", stateSkipped, []string{"mail-module"}},
+		{"mail", mailEnviron(t, mailServer, external), []string{"--data", folder}, "mail", stateOK, []string{"127.0.0.1", "answers"}},
+		{"mail server away", mailEnviron(t, away, external), []string{"--data", folder}, "mail", stateFailed, []string{"refused", "smtp-host"}},
+		{"no location database", []string{external}, []string{"--data", folder}, "location", stateSkipped, []string{"run errata geo install"}},
+		{"no location database at all", []string{external}, []string{"--data", folder, "--geo-database", library}, "location", stateFailed, []string{library, "run errata geo install"}},
+		{"location database", []string{external}, []string{"--data", folder, "--geo-database", countries}, "location", stateOK, []string{countries, "Test-Country", "countries", "0 days"}},
+		{"old location database", []string{external}, []string{"--data", folder, "--geo-database", stale}, "location", stateWarning, []string{"200 days", "run errata geo install"}},
 		{"nothing runs", []string{external}, []string{"--data", folder}, "service", stateSkipped, []string{"--url"}},
 		{"nothing runs there", []string{external}, []string{"--data", folder, "--url", "http://127.0.0.1:1"}, "service", stateFailed, []string{"127.0.0.1:1", "refused"}},
 	} {
@@ -104,6 +121,35 @@ func TestDoctorOnThisMachine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mailEnviron sends mails to s.
+func mailEnviron(t *testing.T, s *smtptest.Server, more ...string) []string {
+	t.Helper()
+	cfg := s.Config()
+	return append(more, "ERRATA_MAIL_MODULE=smtp", "ERRATA_SMTP_HOST="+cfg.Host, "ERRATA_SMTP_PORT="+strconv.Itoa(cfg.Port),
+		"ERRATA_SMTP_TLS=none", "ERRATA_SMTP_USERNAME="+cfg.Username, "ERRATA_SMTP_PASSWORD=hunter2", "ERRATA_SMTP_FROM="+cfg.From)
+}
+
+// countryDatabase is a location database of that age with one country.
+func countryDatabase(t *testing.T, age time.Duration) string {
+	t.Helper()
+	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Test-Country", BuildEpoch: time.Now().Add(-age).Unix()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, err := net.ParseCIDR("1.0.0.0/24")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Insert(block, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String("AU")}}); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if _, err := tree.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 func TestDoctorForPeople(t *testing.T) {

@@ -62,7 +62,7 @@ func golden(t *testing.T, name, text string) {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
-		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"security"}, {"security", "reset-ip"},
+		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
 	} {
 		name := strings.Join(append([]string{"help"}, args...), "-")
@@ -111,6 +111,8 @@ func TestConfigPrint(t *testing.T) {
 	environ := []string{
 		"ERRATA_CLICKHOUSE_DSN=clickhouse://errata:hunter2@db:9000/errata",
 		"ERRATA_NATS_URL=nats://hunter2@log:4222", "ERRATA_LAZY_SYNC=true",
+		"ERRATA_MAIL_MODULE=smtp", "ERRATA_SMTP_HOST=mail", "ERRATA_SMTP_USERNAME=errata", "ERRATA_SMTP_PASSWORD=hunter2",
+		"ERRATA_SMTP_FROM=Errata <errata@example.com>",
 	}
 	got := command(t, environ, "config", "print", "--config", path, "--listen", ":9001")
 	if got.code != exitOK || got.err != "" {

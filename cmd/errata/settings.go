@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,9 @@ type config struct {
 	service   app.Options
 	logLevel  slog.Level
 	logFormat string // "auto", "text" or "json"
+	// mailPassword is smtp-password as it was given: the password, or the name
+	// of its file.
+	mailPassword string
 	// origins says where each setting was set that is not the default.
 	origins map[string]string
 	// openSecret is the configuration file if it holds a password that other
@@ -41,6 +45,9 @@ type setting struct {
 	// command line, where every user of the machine can read it, and shown
 	// without the password.
 	secret bool
+	// opaque says that the value is nothing but a secret, or "@FILE" with the
+	// file that holds it; else it is a URL with a password in it.
+	opaque bool
 	set    func(text string) error
 	get    func() string
 }
@@ -63,6 +70,14 @@ func settings(c *config) []setting {
 		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
 		countSetting("module-log-days", "Days that exchanges of modules are kept, while the module log is switched on.", &o.ModuleLogDays),
 		countSetting("query-log-days", "Days that database queries are kept, while query logging is switched on.", &o.QueryLogDays),
+		textSetting("mail-module", "name", "Module that sends sign-in codes by mail: smtp, or empty for none.", &o.MailModule),
+		textSetting("smtp-host", "host", "Mail server to hand mails to.", &o.SMTPHost),
+		countSetting("smtp-port", "Its port; 0: the one that belongs to smtp-tls, 587, 465 or 25.", &o.SMTPPort),
+		textSetting("smtp-tls", "mode", "starttls, tls, or none for a server on this machine. Empty: starttls.", &o.SMTPTLS),
+		textSetting("smtp-username", "name", "User to log in to the mail server as. Empty: no login.", &o.SMTPUsername),
+		passwordSetting("smtp-password", "Its password, or @FILE with a file that holds it and that only you can read.", &c.mailPassword, &o.SMTPPassword),
+		textSetting("smtp-from", "address", "Sender of the mails, such as \"Errata <errata@example.com>\".", &o.SMTPFrom),
+		textSetting("geo-database", "file", "Location database in MaxMind's format. Empty: the one in DATA/geo, where \"errata geo install\" puts it.", &o.GeoDatabase),
 		{name: "log-level", hint: "level", usage: "Least severe line to log: debug, info, warn or error.",
 			set: c.setLogLevel, get: func() string { return strings.ToLower(c.logLevel.String()) }},
 		{name: "log-format", hint: "format", usage: "text, json, or auto: text on a terminal, json elsewhere.",
@@ -95,6 +110,48 @@ func secretSetting(name, hint, usage string, at *string) setting {
 	s := textSetting(name, hint, usage, at)
 	s.secret = true
 	return s
+}
+
+// passwordSetting is a secret that stands in the environment or in a file. The
+// setting keeps what was given, which is the file's name and never its content.
+func passwordSetting(name, usage string, given, at *string) setting {
+	return setting{name: name, hint: "@file", usage: usage, secret: true, opaque: true,
+		set: func(text string) (err error) {
+			*given, *at = text, text
+			if path, isFile := strings.CutPrefix(text, "@"); isFile {
+				*at, err = readSecretFile(path)
+			}
+			return err
+		},
+		get: func() string { return *given }}
+}
+
+// readSecretFile is the content of a file that nobody else can read, without
+// the line's end that editors leave.
+func readSecretFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%s holds a password and can be read by other users (%v): chmod 600 %s", path, info.Mode().Perm(), shellQuote(path))
+	}
+	text, err := os.ReadFile(path)
+	return strings.TrimRight(string(text), "\r\n"), err
+}
+
+// redacted is a value as it may be shown.
+func (s setting) redacted(text string) string {
+	switch {
+	case !s.secret || text == "":
+		return text
+	case !s.opaque:
+		return redact(text)
+	case strings.HasPrefix(text, "@"):
+		return text
+	default:
+		return hidden
+	}
 }
 
 func sizeSetting(name, usage string, at *int64) setting {

@@ -60,6 +60,7 @@ var Layers = []Layer{
 	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
 	{Dir: "internal/querytest", May: []string{".", "query"}},
 	{Dir: "internal/servicetest", May: []string{"app", "internal/openapitest", "internal/testenv"}},
+	{Dir: "internal/smtptest", May: []string{"signin/smtp"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
 }
@@ -77,7 +78,7 @@ var Guards = []Guard{
 	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
 	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
-	{"testing", []string{"internal/servicetest", "internal/testenv"}, "test code stays out of the product"},
+	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
 	{"github.com/pquerna/otp", []string{"signin/challenge"}, "only signin/challenge knows authenticator apps"},

@@ -51,35 +51,49 @@ type Config struct {
 	RootCAs *x509.CertPool
 }
 
+// FieldError says what is wrong with a field of [Config].
+type FieldError struct {
+	// Field is its name, Problem the rest of the sentence.
+	Field, Problem string
+}
+
+// Error is the sentence.
+func (e *FieldError) Error() string { return "smtp: " + e.Field + " " + e.Problem }
+
+func wrong(field, format string, args ...any) *FieldError {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
 // Validate names the first field that is wrong and says what it should be.
+// Errors are *[FieldError].
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	switch {
 	case c.Host == "":
-		return errors.New("smtp: Host is missing: the name of the mail server")
+		return wrong("Host", "is missing: the name of the mail server")
 	case strings.ContainsAny(c.Host, "/:@ \t\r\n") && !isAddress(c.Host):
-		return fmt.Errorf("smtp: Host %q must be a name or an address, without a port", c.Host)
+		return wrong("Host", "%q must be a name or an address, without a port", c.Host)
 	case c.Port < 1 || c.Port > 65535:
-		return fmt.Errorf("smtp: Port is %d and must be between 1 and 65535, or 0 for the usual one", c.Port)
+		return wrong("Port", "is %d and must be between 1 and 65535, or 0 for the usual one", c.Port)
 	case c.TLS != StartTLS && c.TLS != ImplicitTLS && c.TLS != NoTLS:
-		return fmt.Errorf("smtp: TLS %q must be %s, %s or %s", c.TLS, StartTLS, ImplicitTLS, NoTLS)
+		return wrong("TLS", "%q must be %s, %s or %s", c.TLS, StartTLS, ImplicitTLS, NoTLS)
 	case c.TLS == NoTLS && !c.AllowClearText && !isLoopbackName(c.Host):
-		return fmt.Errorf("smtp: TLS is %q and Host %q is not this machine: use %s, or allow clear text", NoTLS, c.Host, StartTLS)
+		return wrong("TLS", "is %q and Host %q is not this machine: use %s, or allow clear text", NoTLS, c.Host, StartTLS)
 	case c.Username == "" && c.Password != "":
-		return errors.New("smtp: Username is missing, and there is a Password")
+		return wrong("Username", "is missing, and there is a Password")
 	case c.Username != "" && c.Password == "":
-		return errors.New("smtp: Password is missing, and there is a Username")
+		return wrong("Password", "is missing, and there is a Username")
 	case hasControl(c.Username):
-		return errors.New("smtp: Username must not have control characters")
+		return wrong("Username", "must not have control characters")
 	case hasControl(c.Password):
-		return errors.New("smtp: Password must not have control characters; perhaps it was read with the line's end")
+		return wrong("Password", "must not have control characters; perhaps it was read with the line's end")
 	case c.From == "":
-		return errors.New("smtp: From is missing: the address that mails come from")
+		return wrong("From", "is missing: the address that mails come from")
 	case c.Timeout < 0:
-		return fmt.Errorf("smtp: Timeout is %s and must not be negative", c.Timeout)
+		return wrong("Timeout", "is %s and must not be negative", c.Timeout)
 	}
 	if _, err := parseFrom(c.From); err != nil {
-		return fmt.Errorf("smtp: From %q must be an address, such as Errata <errata@example.com>", c.From)
+		return wrong("From", "%q must be an address, such as Errata <errata@example.com>", c.From)
 	}
 	return nil
 }

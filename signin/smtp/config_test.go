@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
 )
 
@@ -59,8 +60,8 @@ func TestValidate(t *testing.T) {
 
 // What is no plain address or no one line never reaches the server.
 func TestInjection(t *testing.T) {
-	s := newServer(t, nil)
-	sender := newSender(t, s.config())
+	s := smtptest.New(t, nil)
+	sender := newSender(t, s.Config())
 	for _, to := range []string{
 		"", " ", "ann", "@example.org", "ann@", "ann@example.org\r\nBcc: eve@example.org", "ann@example.org\nRCPT TO:<eve@example.org>",
 		"ann@example.org,eve@example.org", "Ann <ann@example.org>", "<ann@example.org>", "ann@example.org (x)", "ann@example.org>",
@@ -77,7 +78,7 @@ func TestInjection(t *testing.T) {
 	for _, text := range []string{"", "a\x00b", "\xff\xfe", strings.Repeat("x", 64<<10+1)} {
 		refuse(t, sender, recipient, "subject", text)
 	}
-	if heard := s.heard(); heard != "" {
+	if heard := s.Heard(); heard != "" {
 		t.Errorf("the server heard %s", heard)
 	}
 }
@@ -93,17 +94,17 @@ func refuse(t *testing.T, sender *smtp.Sender, to, subject, text string) {
 
 // A text may look like the end of the mail or like another header; it stays text.
 func TestTextStaysText(t *testing.T) {
-	s := newServer(t, nil)
+	s := smtptest.New(t, nil)
 	text := "Subject: other\r\n\r\n.\r\nQUIT\r\n..\r\n" + strings.Repeat("long ", 400) + "\r\n.\r\nMAIL FROM:<eve@example.org>"
-	if err := newSender(t, s.config()).Send(t.Context(), recipient, "code", text); err != nil {
+	if err := newSender(t, s.Config()).Send(t.Context(), recipient, "code", text); err != nil {
 		t.Fatal(err)
 	}
-	subject, got, _ := parse(t, s.arrived()[0].data)
+	subject, got, _ := smtptest.Parse(t, s.Arrived()[0].Data)
 	normal := strings.NewReplacer("\r\n", "\n")
 	if subject != "code" || normal.Replace(got) != normal.Replace(text) {
 		t.Errorf("subject %q, text %q", subject, got)
 	}
-	if len(s.arrived()) != 1 || strings.Count(s.heard(), "MAIL FROM") != 1 {
-		t.Errorf("%d mails, commands:\n%s", len(s.arrived()), s.heard())
+	if len(s.Arrived()) != 1 || strings.Count(s.Heard(), "MAIL FROM") != 1 {
+		t.Errorf("%d mails, commands:\n%s", len(s.Arrived()), s.Heard())
 	}
 }

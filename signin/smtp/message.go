@@ -52,6 +52,9 @@ func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) 
 	return message, nil
 }
 
+// Deliverable says whether to is one bare address that [Sender.Send] takes.
+func Deliverable(to string) bool { return deliverable(to) }
+
 // deliverable says whether text is one bare address, without a name, a comment,
 // a list, or anything that a server could take for a command.
 func deliverable(text string) bool {

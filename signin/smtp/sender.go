@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	gomail "github.com/wneessen/go-mail"
+	gosmtp "github.com/wneessen/go-mail/smtp"
 )
 
 // errNotLoopback: the name stands for this machine and leads elsewhere.
@@ -58,7 +59,31 @@ func (s *Sender) Test(ctx context.Context, to string) error {
 		"This is a test of the mail settings of Errata.\n\nIt has arrived, so sign-in codes can be sent to this address.\n")
 }
 
+// Reach connects and greets the server, over TLS where that is set, and says
+// goodbye: it neither logs in nor sends. Errors are as those of Send.
+func (s *Sender) Reach(ctx context.Context) error {
+	anonymous := *s
+	anonymous.cfg.Username, anonymous.cfg.Password = "", ""
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	if err := anonymous.converse(ctx, func(*gomail.Client, *gosmtp.Client) error { return nil }); err != nil {
+		return s.failure(err, ctx.Err(), "")
+	}
+	return nil
+}
+
+// Server is the mail server, host:port.
+func (s *Sender) Server() string { return s.server() }
+
 func (s *Sender) deliver(ctx context.Context, message *gomail.Msg) error {
+	return s.converse(ctx, func(client *gomail.Client, session *gosmtp.Client) error {
+		return client.SendWithSMTPClient(session, message)
+	})
+}
+
+// converse holds one conversation with the server: greeting, what say says,
+// goodbye.
+func (s *Sender) converse(ctx context.Context, say func(*gomail.Client, *gosmtp.Client) error) error {
 	line := &line{sender: s}
 	client, err := s.client(line)
 	if err != nil {
@@ -73,7 +98,7 @@ func (s *Sender) deliver(ctx context.Context, message *gomail.Msg) error {
 	if err != nil {
 		return err
 	}
-	if err := client.SendWithSMTPClient(session, message); err != nil {
+	if err := say(client, session); err != nil {
 		return err
 	}
 	// The server has the mail. A QUIT that goes wrong changes nothing about it,

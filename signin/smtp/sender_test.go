@@ -4,16 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"io"
-	"mime"
-	"mime/quotedprintable"
-	"net/mail"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
 )
 
@@ -30,64 +27,40 @@ func newSender(t *testing.T, cfg smtp.Config) *smtp.Sender {
 	return sender
 }
 
-// parse reads a mail that arrived as a mail program does.
-func parse(t *testing.T, data string) (subject, text string, header mail.Header) {
-	t.Helper()
-	message, err := mail.ReadMessage(strings.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if subject, err = new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject")); err != nil {
-		t.Fatal(err)
-	}
-	var reader io.Reader = message.Body
-	switch encoding := message.Header.Get("Content-Transfer-Encoding"); encoding {
-	case "quoted-printable":
-		reader = quotedprintable.NewReader(reader)
-	case "base64":
-		reader = base64.NewDecoder(base64.StdEncoding, reader)
-	}
-	body, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return subject, strings.TrimRight(string(body), "\r\n"), message.Header
-}
-
 func TestSendInEachMode(t *testing.T) {
 	for name, test := range map[string]struct {
-		server func(*server)
+		server func(*smtptest.Server)
 		config func(*smtp.Config)
 		secure bool
 		login  string
 	}{
 		"STARTTLS and a login": {nil, func(*smtp.Config) {}, true, "errata"},
 		"STARTTLS, no login":   {nil, func(c *smtp.Config) { c.Username, c.Password = "", "" }, true, ""},
-		"TLS and a login":      {func(s *server) { s.implicit = true }, func(c *smtp.Config) { c.TLS = smtp.ImplicitTLS }, true, "errata"},
+		"TLS and a login":      {func(s *smtptest.Server) { s.Implicit = true }, func(c *smtp.Config) { c.TLS = smtp.ImplicitTLS }, true, "errata"},
 		"none and a login":     {nil, func(c *smtp.Config) { c.TLS = smtp.NoTLS }, false, "errata"},
-		"none, no login": {func(s *server) { s.extensions = nil },
+		"none, no login": {func(s *smtptest.Server) { s.Extensions = nil },
 			func(c *smtp.Config) { c.TLS, c.Username, c.Password = smtp.NoTLS, "", "" }, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, test.server)
-			cfg := s.config()
+			s := smtptest.New(t, test.server)
+			cfg := s.Config()
 			test.config(&cfg)
 			const wantSubject, wantText = "Ihr Anmelde-Code für Errata – 日本", "Code: 012345\n\n.a line that begins with a dot\nGrüße"
 			if err := newSender(t, cfg).Send(t.Context(), recipient, wantSubject, wantText); err != nil {
 				t.Fatal(err)
 			}
-			mails := s.arrived()
+			mails := s.Arrived()
 			if len(mails) != 1 {
 				t.Fatalf("%d mails arrived, want 1", len(mails))
 			}
 			got := mails[0]
-			if got.secure != test.secure || got.login != test.login {
-				t.Errorf("secure %t, login %q, want %t, %q", got.secure, got.login, test.secure, test.login)
+			if got.Secure != test.secure || got.Login != test.login {
+				t.Errorf("secure %t, login %q, want %t, %q", got.Secure, got.Login, test.secure, test.login)
 			}
-			if !strings.HasPrefix(got.from, "FROM:<errata@example.com>") || got.to != "TO:<"+recipient+">" {
-				t.Errorf("envelope %s %s", got.from, got.to)
+			if !strings.HasPrefix(got.From, "FROM:<errata@example.com>") || got.To != "TO:<"+recipient+">" {
+				t.Errorf("envelope %s %s", got.From, got.To)
 			}
-			subject, text, header := parse(t, got.data)
+			subject, text, header := smtptest.Parse(t, got.Data)
 			if subject != wantSubject || strings.ReplaceAll(text, "\r\n", "\n") != wantText {
 				t.Errorf("subject %q, text %q", subject, text)
 			}
@@ -100,11 +73,11 @@ func TestSendInEachMode(t *testing.T) {
 }
 
 func TestTestMail(t *testing.T) {
-	s := newServer(t, nil)
-	if err := newSender(t, s.config()).Test(t.Context(), recipient); err != nil {
+	s := smtptest.New(t, nil)
+	if err := newSender(t, s.Config()).Test(t.Context(), recipient); err != nil {
 		t.Fatal(err)
 	}
-	if subject, text, _ := parse(t, s.arrived()[0].data); !strings.Contains(subject, "test") || !strings.Contains(text, "arrived") {
+	if subject, text, _ := smtptest.Parse(t, s.Arrived()[0].Data); !strings.Contains(subject, "test") || !strings.Contains(text, "arrived") {
 		t.Errorf("subject %q, text %q", subject, text)
 	}
 }
@@ -113,23 +86,23 @@ func TestTestMail(t *testing.T) {
 // offers or leaves out.
 func TestNothingIsSentInTheClear(t *testing.T) {
 	for name, test := range map[string]struct {
-		server func(*server)
+		server func(*smtptest.Server)
 		config func(*smtp.Config)
 	}{
-		"no STARTTLS offered":        {func(s *server) { s.extensions = []string{"AUTH PLAIN"} }, func(*smtp.Config) {}},
+		"no STARTTLS offered":        {func(s *smtptest.Server) { s.Extensions = []string{"AUTH PLAIN"} }, func(*smtp.Config) {}},
 		"a certificate of strangers": {nil, func(c *smtp.Config) { c.RootCAs = nil }},
-		"a certificate of strangers, TLS": {func(s *server) { s.implicit = true },
+		"a certificate of strangers, TLS": {func(s *smtptest.Server) { s.Implicit = true },
 			func(c *smtp.Config) { c.RootCAs, c.TLS = nil, smtp.ImplicitTLS }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, test.server)
-			cfg := s.config()
+			s := smtptest.New(t, test.server)
+			cfg := s.Config()
 			test.config(&cfg)
 			err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
 			if err == nil || smtp.Retriable(err) {
 				t.Errorf("error %v, want one that another try does not mend", err)
 			}
-			if heard := s.heard(); strings.Contains(heard, "AUTH") || strings.Contains(heard, "MAIL") {
+			if heard := s.Heard(); strings.Contains(heard, "AUTH") || strings.Contains(heard, "MAIL") {
 				t.Errorf("the server heard %s", heard)
 			}
 		})
@@ -152,27 +125,27 @@ func TestRefusals(t *testing.T) {
 	}{
 		"greeting, for now":   {on("", "421 too busy"), true, 421},
 		"greeting, for good":  {on("", "554 no service"), false, 554},
-		"greeting, hangs up":  {on("", hangUp), true, 0},
+		"greeting, hangs up":  {on("", smtptest.HangUp), true, 0},
 		"greeting, no SMTP":   {on("", "HTTP/1.1 400 Bad Request"), false, 0},
-		"EHLO, hangs up":      {on("EHLO", hangUp), true, 0},
+		"EHLO, hangs up":      {on("EHLO", smtptest.HangUp), true, 0},
 		"STARTTLS, refused":   {on("STARTTLS", "454 not now"), true, 454},
 		"login, for now":      {on("AUTH", "454 the directory is away"), true, 454},
-		"login, hangs up":     {on("AUTH", hangUp), true, 0},
+		"login, hangs up":     {on("AUTH", smtptest.HangUp), true, 0},
 		"sender, for good":    {on("MAIL", "553 not your address"), false, 553},
 		"recipient, for now":  {on("RCPT", "451 greylisted, ann@example.org"), true, 451},
 		"recipient, for good": {on("RCPT", "550 no ann@example.org here"), false, 550},
-		"recipient, hangs up": {on("RCPT", hangUp), true, 0},
+		"recipient, hangs up": {on("RCPT", smtptest.HangUp), true, 0},
 		"data, for good":      {on("DATA", "554 no"), false, 554},
-		"data, hangs up":      {on("DATA", hangUp), true, 0},
+		"data, hangs up":      {on("DATA", smtptest.HangUp), true, 0},
 		"text, for good":      {on("end of data", "554 spam"), false, 554},
 		"text, for now":       {on("end of data", "452 full"), true, 452},
-		"text, hangs up":      {on("end of data", hangUp), true, 0},
+		"text, hangs up":      {on("end of data", smtptest.HangUp), true, 0},
 		"a reply of 100 KB":   {on("MAIL", "550 "+strings.Repeat("x", 100_000)), false, 550},
-		"a reply without end": {on("MAIL", endless), false, 550},
+		"a reply without end": {on("MAIL", smtptest.Endless), false, 550},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, func(s *server) { s.answer = test.answer })
-			err := newSender(t, s.config()).Send(t.Context(), recipient, "code", "text")
+			s := smtptest.New(t, func(s *smtptest.Server) { s.Answer = test.answer })
+			err := newSender(t, s.Config()).Send(t.Context(), recipient, "code", "text")
 			var e *smtp.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("error %v, want an *smtp.Error", err)
@@ -186,7 +159,7 @@ func TestRefusals(t *testing.T) {
 			if errors.Is(err, context.DeadlineExceeded) {
 				t.Error("it took all the time there is")
 			}
-			if len(s.arrived()) != 0 {
+			if len(s.Arrived()) != 0 {
 				t.Error("a mail arrived all the same")
 			}
 		})
@@ -195,25 +168,25 @@ func TestRefusals(t *testing.T) {
 
 // A server that fails after it has taken the mail has taken it.
 func TestQuitDoesNotMatter(t *testing.T) {
-	for _, reply := range []string{hangUp, "500 what?"} {
-		s := newServer(t, func(s *server) {
-			s.answer = func(command string) string {
+	for _, reply := range []string{smtptest.HangUp, "500 what?"} {
+		s := smtptest.New(t, func(s *smtptest.Server) {
+			s.Answer = func(command string) string {
 				if command == "QUIT" {
 					return reply
 				}
 				return ""
 			}
 		})
-		if err := newSender(t, s.config()).Send(t.Context(), recipient, "code", "text"); err != nil || len(s.arrived()) != 1 {
-			t.Errorf("with %q after QUIT: error %v, %d mails", reply, err, len(s.arrived()))
+		if err := newSender(t, s.Config()).Send(t.Context(), recipient, "code", "text"); err != nil || len(s.Arrived()) != 1 {
+			t.Errorf("with %q after QUIT: error %v, %d mails", reply, err, len(s.Arrived()))
 		}
 	}
 }
 
 func TestWrongPasswordIsNotRepeated(t *testing.T) {
 	const password = "wrong pässword"
-	s := newServer(t, nil)
-	cfg := s.config()
+	s := smtptest.New(t, nil)
+	cfg := s.Config()
 	cfg.Password = password
 	err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
 	var e *smtp.Error
@@ -234,15 +207,15 @@ func TestSilentServers(t *testing.T) {
 	for _, at := range []string{"", "EHLO", "STARTTLS", "AUTH", "MAIL", "DATA", "end of data"} {
 		t.Run("silent at "+at, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, func(s *server) {
-				s.answer = func(command string) string {
+			s := smtptest.New(t, func(s *smtptest.Server) {
+				s.Answer = func(command string) string {
 					if command == at || at != "" && strings.HasPrefix(command, at) {
-						return silence
+						return smtptest.Silence
 					}
 					return ""
 				}
 			})
-			cfg := s.config()
+			cfg := s.Config()
 			cfg.Timeout = 500 * time.Millisecond
 			began := time.Now()
 			err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text")
@@ -258,11 +231,11 @@ func TestSilentServers(t *testing.T) {
 
 func TestCallerGivesUp(t *testing.T) {
 	reached := make(chan struct{})
-	s := newServer(t, func(s *server) {
-		s.answer = func(command string) string {
+	s := smtptest.New(t, func(s *smtptest.Server) {
+		s.Answer = func(command string) string {
 			if strings.HasPrefix(command, "MAIL") {
 				close(reached)
-				return silence
+				return smtptest.Silence
 			}
 			return ""
 		}
@@ -272,19 +245,32 @@ func TestCallerGivesUp(t *testing.T) {
 		<-reached
 		cancel()
 	}()
-	err := newSender(t, s.config()).Send(ctx, recipient, "code", "text")
+	err := newSender(t, s.Config()).Send(ctx, recipient, "code", "text")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that the caller gave up", err)
 	}
 }
 
 func TestNobodyThere(t *testing.T) {
-	s := newServer(t, nil)
-	cfg := s.config()
-	if err := s.listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s := smtptest.New(t, nil)
+	cfg := s.Config()
+	s.Close()
 	if err := newSender(t, cfg).Send(t.Context(), recipient, "code", "text"); !smtp.Retriable(err) {
 		t.Errorf("error %v, want a retriable one", err)
+	}
+}
+
+func TestReachGreetsAndLeaves(t *testing.T) {
+	s := smtptest.New(t, nil)
+	if err := newSender(t, s.Config()).Reach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	heard := s.Heard()
+	if !strings.HasPrefix(heard, "EHLO") || !strings.HasSuffix(heard, "QUIT") || strings.Contains(heard, "AUTH") || strings.Contains(heard, "MAIL") {
+		t.Errorf("the server heard\n%s\nwant a greeting and a goodbye", heard)
+	}
+	s.Close()
+	if err := newSender(t, s.Config()).Reach(t.Context()); !smtp.Retriable(err) {
+		t.Errorf("a server that is down: %v, want a retriable error", err)
 	}
 }

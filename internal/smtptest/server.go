@@ -1,4 +1,4 @@
-package smtp_test
+package smtptest
 
 import (
 	"bufio"
@@ -23,46 +23,52 @@ import (
 	"github.com/errata-log/errata/signin/smtp"
 )
 
-// server is a mail server for one test. It speaks SMTP as far as a client
+// Server is a mail server for one test. It speaks SMTP as far as a client
 // needs it, and misbehaves where it is told to.
-type server struct {
-	t        *testing.T
+type Server struct {
+	t        testing.TB
 	listener net.Listener
 	tls      *tls.Config
 	roots    *x509.CertPool
 
-	// implicit begins with TLS; extensions are offered in clear text and,
+	// Implicit begins with TLS; Extensions are offered in clear text and,
 	// without STARTTLS, after it.
-	implicit   bool
-	extensions []string
-	user, pass string
-	// answer replaces the reply to a command, "" leaves it. A reply of hangUp
-	// closes the connection, one of silence waits until the client has gone,
-	// one of endless talks until then.
-	answer func(command string) string
+	Implicit   bool
+	Extensions []string
+	// User and Password are the only login that is taken.
+	User, Password string
+	// Answer replaces the reply to a command, "" leaves it. A reply of HangUp
+	// closes the connection, one of Silence waits until the client has gone,
+	// one of Endless talks until then. It is called by several goroutines.
+	Answer func(command string) string
 
 	mu       sync.Mutex
 	commands []string
-	mails    []mailbag
+	mails    []Mail
 	ended    sync.WaitGroup
 }
 
+// Replies that are none.
 const (
-	hangUp  = "hang up"
-	silence = "silence"
-	endless = "endless"
+	HangUp  = "hang up"
+	Silence = "silence"
+	Endless = "endless"
 )
 
-// mailbag is one mail as it arrived.
-type mailbag struct {
-	from, to, data string
-	secure         bool
-	login          string
+// Mail is one mail as it arrived.
+type Mail struct {
+	// From and To are the rest of the commands MAIL and RCPT, Data the message.
+	From, To, Data string
+	// Secure says that it came over TLS, Login as whom, "" for nobody.
+	Secure bool
+	Login  string
 }
 
-func newServer(t *testing.T, change func(*server)) *server {
+// New starts a server that ends with the test; change, which may be nil, sets
+// how it behaves.
+func New(t testing.TB, change func(*Server)) *Server {
 	t.Helper()
-	s := &server{t: t, extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, user: "errata", pass: "correct horse"}
+	s := &Server{t: t, Extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, User: "errata", Password: "correct horse"}
 	s.tls, s.roots = certificate(t)
 	if change != nil {
 		change(s)
@@ -80,7 +86,7 @@ func newServer(t *testing.T, change func(*server)) *server {
 }
 
 // certificate is a self-signed one for 127.0.0.1, and a pool that trusts it.
-func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
+func certificate(t testing.TB) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -103,7 +109,10 @@ func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, roots
 }
 
-func (s *server) accept() {
+// Close takes no more connections, as a server that is down.
+func (s *Server) Close() { _ = s.listener.Close() }
+
+func (s *Server) accept() {
 	for {
 		conn, err := s.listener.Accept()
 		if err != nil {
@@ -112,7 +121,7 @@ func (s *server) accept() {
 		s.ended.Go(func() {
 			defer conn.Close()
 			talk := &talk{server: s, conn: conn}
-			if s.implicit {
+			if s.Implicit {
 				talk.conn, talk.secure = tls.Server(conn, s.tls), true
 			}
 			talk.run()
@@ -120,8 +129,8 @@ func (s *server) accept() {
 	}
 }
 
-// config sends to the server over TLS and with a login.
-func (s *server) config() smtp.Config {
+// Config sends to the server over TLS and with a login.
+func (s *Server) Config() smtp.Config {
 	_, port, err := net.SplitHostPort(s.listener.Addr().String())
 	if err != nil {
 		s.t.Fatal(err)
@@ -131,18 +140,20 @@ func (s *server) config() smtp.Config {
 		s.t.Fatal(err)
 	}
 	return smtp.Config{
-		Host: "127.0.0.1", Port: number, Username: s.user, Password: s.pass,
+		Host: "127.0.0.1", Port: number, Username: s.User, Password: s.Password,
 		From: "Errata <errata@example.com>", RootCAs: s.roots, Timeout: 10 * time.Second,
 	}
 }
 
-func (s *server) arrived() []mailbag {
+// Arrived are the mails that were taken, the first one first.
+func (s *Server) Arrived() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]mailbag(nil), s.mails...)
+	return append([]Mail(nil), s.mails...)
 }
 
-func (s *server) heard() string {
+// Heard is every command, one a line.
+func (s *Server) Heard() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.commands, "\n")
@@ -150,11 +161,11 @@ func (s *server) heard() string {
 
 // talk is one connection.
 type talk struct {
-	server *server
+	server *Server
 	conn   net.Conn
 	secure bool
 	login  string
-	mail   mailbag
+	mail   Mail
 	reader *textproto.Reader
 }
 
@@ -180,19 +191,19 @@ func (c *talk) run() {
 // reply sends a reply and says whether to go on. A 5xx or 4xx in the place of
 // a success is sent and the talk goes on, as servers do.
 func (c *talk) reply(command, usual string) bool {
-	if c.server.answer != nil {
-		if other := c.server.answer(command); other != "" {
+	if c.server.Answer != nil {
+		if other := c.server.Answer(command); other != "" {
 			usual = other
 		}
 	}
 	switch usual {
-	case hangUp:
+	case HangUp:
 		return false
-	case silence:
+	case Silence:
 		_, _ = c.reader.ReadLine() // ends when the client gives up
 		return false
 	}
-	if usual == endless {
+	if usual == Endless {
 		for _, err := io.WriteString(c.conn, "550 "); err == nil; {
 			_, err = io.WriteString(c.conn, strings.Repeat("x", 4096))
 		}
@@ -220,17 +231,17 @@ func (c *talk) handle(command string) bool {
 		return true
 	case "AUTH":
 		credentials, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(rest, "PLAIN "))
-		if string(credentials) != "\x00"+c.server.user+"\x00"+c.server.pass {
+		if string(credentials) != "\x00"+c.server.User+"\x00"+c.server.Password {
 			// Some servers repeat what they were sent.
 			return c.reply(command, "535 no such login: "+string(credentials[1:])+" "+rest)
 		}
-		c.login = c.server.user
+		c.login = c.server.User
 		return c.reply(command, "235 welcome")
 	case "MAIL":
-		c.mail = mailbag{from: rest, secure: c.secure, login: c.login}
+		c.mail = Mail{From: rest, Secure: c.secure, Login: c.login}
 		return c.reply(command, "250 sender fine")
 	case "RCPT":
-		c.mail.to += rest
+		c.mail.To += rest
 		return c.reply(command, "250 recipient fine")
 	case "DATA":
 		return c.data(command)
@@ -244,7 +255,7 @@ func (c *talk) handle(command string) bool {
 
 func (c *talk) offers() string {
 	var b strings.Builder
-	for _, extension := range c.server.extensions {
+	for _, extension := range c.server.Extensions {
 		if extension != "STARTTLS" || !c.secure {
 			b.WriteString("\r\n250-" + extension)
 		}
@@ -260,8 +271,8 @@ func (c *talk) data(command string) bool {
 	if err != nil {
 		return false
 	}
-	c.mail.data = string(body)
-	if c.server.answer == nil || c.server.answer("end of data") == "" {
+	c.mail.Data = string(body)
+	if c.server.Answer == nil || c.server.Answer("end of data") == "" {
 		c.server.mu.Lock()
 		c.server.mails = append(c.server.mails, c.mail)
 		c.server.mu.Unlock()

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/errata-log/errata/app"
+)
+
+// checkMail greets the mail server and leaves; it does not log in.
+func checkMail(ctx context.Context, c *config) finding {
+	f := finding{Check: "mail"}
+	server, err := app.CheckMail(ctx, c.service)
+	switch {
+	case server == "" && err == nil:
+		return f.skipped("no mail-module is set; sign-in codes cannot be mailed")
+	case err != nil:
+		return f.failed(err.Error(), "look at smtp-host, smtp-port and smtp-tls, and whether the server runs")
+	}
+	return f.ok(server + " answers; whether it takes mails, the test mail shows")
+}
+
+// oldDatabase is how old a location database may be: blocks of addresses move
+// between countries, some thousands in half a year.
+const oldDatabase = 180 * 24 * time.Hour
+
+// checkLocation reads the location database that the service would use.
+func checkLocation(c *config, now time.Time) finding {
+	f := finding{Check: "location"}
+	info, tells, err := app.CheckLocation(c.service)
+	switch {
+	case errors.Is(err, app.ErrNoLocationDatabase):
+		return f.skipped("no location database; to have one: run errata geo install")
+	case err != nil:
+		return f.failed(err.Error(), "run errata geo install, or set --geo-database to a file in MaxMind's format")
+	}
+	level := "countries"
+	switch {
+	case tells.City:
+		level = "cities"
+	case tells.Region:
+		level = "regions"
+	}
+	age := now.Sub(info.Built)
+	detail := fmt.Sprintf("%s: %s, tells %s, %d days old, %s", info.Path, info.Type, level, int(age.Hours()/24), roundSize(info.Bytes))
+	if age > oldDatabase {
+		return f.warning(detail, "run errata geo install, or put a newer one there")
+	}
+	return f.ok(detail)
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+const geoHelp = `Brings what is needed to tell where a sign-in comes from. No address leaves
+the machine: places are looked up in a file on its own disk.`
+
+func newGeo(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "geo",
+		Short: "Bring a location database",
+		Long:  geoHelp,
+	}
+	group.AddCommand(newGeoInstall(t))
+	return group
+}
+
+const geoInstallHelp = `Brings a free country database by npm into DATA/geo, with the texts of its
+licence, and replaces an older one. It is one exact version, whose SHA-256 is
+checked before anything is unpacked. The service reads it at its next start; then
+choose the module mmdb in the setting localization.
+
+Without npm, put any .mmdb file that tells countries into DATA/geo by hand, or
+name it with --geo-database.`
+
+func newGeoInstall(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Bring the free country database into the data folder",
+		Long:  geoInstallHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			got, err := app.InstallLocation(cmd.Context(), c.service)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s of %s, %s, from %s\nlicence: %s\n",
+				got.Path, got.Type, got.Built.Format("2006-01-02"), roundSize(got.Bytes), got.Package, got.Licence)
+			return err
+		},
+	}
+	addSettings(cmd, "data")
+	return cmd
+}
