@@ -61,6 +61,9 @@ const (
 	KindInvalidVerificationType Kind = "invalid_verification_type"
 	KindInvalidWhitelist        Kind = "invalid_whitelist"
 	KindInvalidIPModule         Kind = "invalid_ip_module"
+	// KindInvalidSide: neither admin nor client.
+	KindInvalidSide    Kind = "invalid_side"
+	KindInvalidAccount Kind = "invalid_account"
 	// KindInvalidIdempotencyKey: the header is too short or too long.
 	KindInvalidIdempotencyKey Kind = "invalid_idempotency_key"
 	// KindIdempotencyKeyReused: the key came with another request before.
@@ -120,6 +123,8 @@ var statuses = map[Kind]int{
 	KindInvalidVerificationType: http.StatusUnprocessableEntity,
 	KindInvalidWhitelist:        http.StatusUnprocessableEntity,
 	KindInvalidIPModule:         http.StatusUnprocessableEntity,
+	KindInvalidSide:             http.StatusUnprocessableEntity,
+	KindInvalidAccount:          http.StatusUnprocessableEntity,
 
 	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
 	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,

@@ -43,7 +43,7 @@ func TestNamespacesAreApart(t *testing.T) {
 		if migrations.StreamName(a) == migrations.StreamName(b) || migrations.KeysBucket(a) == migrations.KeysBucket(b) {
 			t.Fatalf("%q and %q share a name", a, b)
 		}
-		for _, kind := range []string{"ev", "cmd", "set"} {
+		for _, kind := range []string{"ev", "cmd", "set", "sig"} {
 			first := func(ns string) string {
 				token, _, _ := strings.Cut(migrations.SubjectPrefix(ns)+kind+".0", ".")
 				return token
@@ -71,7 +71,7 @@ func stream(t *testing.T, env *testenv.Env) *jetstream.StreamInfo {
 func TestLogIsMadeAndKept(t *testing.T) {
 	env := testenv.New(t) // made once
 	before := stream(t, env)
-	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.>", env.Namespace) {
+	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.> %[1]s.sig.>", env.Namespace) {
 		t.Errorf("subjects %s", got)
 	}
 	if c := before.Config; c.Discard != jetstream.DiscardNew || !c.DenyDelete || c.MaxAge != 0 || c.Storage != jetstream.FileStorage || c.Metadata["format"] != "1" {
@@ -106,7 +106,7 @@ func TestLogIsMadeAndKept(t *testing.T) {
 func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
 	dir := t.TempDir()
 	for _, room := range []int64{500 << 20, 50 << 20, 600 << 20} {
-		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 512<<20})
+		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 1<<30})
 		if err != nil {
 			t.Fatal(err)
 		}
