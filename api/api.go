@@ -44,6 +44,8 @@ type Config struct {
 	LogSettings LogSettings
 	// Security is what is asked at sign-in. Required.
 	Security SecuritySettings
+	// SignIn decides about sign-ins. Required.
+	SignIn SignIn
 	// Debug says whether holders of admin keys are shown the causes of 5xx. It
 	// must not block; nil: never.
 	Debug func() bool
@@ -147,6 +149,8 @@ func (c *Config) check() error {
 		return errors.New("LogSettings is missing")
 	case c.Security == nil:
 		return errors.New("Security is missing")
+	case c.SignIn == nil:
+		return errors.New("SignIn is missing")
 	case c.KeyRate < 0:
 		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
 	case c.FailedAuthRate < 0:

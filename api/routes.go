@@ -84,6 +84,9 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, s.readLocalization),
 		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, s.updateLocalization),
 
+		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, s.evaluateSignIn),
+		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
+
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),

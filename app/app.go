@@ -32,6 +32,7 @@ type App struct {
 	log       *watchedLog
 	requests  requests
 	settings  *settings.Store
+	signIns   *signIns
 	importer  *importer
 	replayer  *replayer
 	server    *api.Server
@@ -78,6 +79,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
+		{"sign-ins", a.startSignIns},
 		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
 		{"retention", a.startRetention},

@@ -68,6 +68,7 @@ func (a *App) handler() (http.Handler, error) {
 		Changes: changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
 		Security:       securitySettings{a.settings, a.modules},
+		SignIn:         a.signIns,
 		Audit:          a.audit,
 		Importer:       a.importer,
 		Replayer:       a.replayer,

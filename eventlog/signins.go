@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
 )
 
 // The names of the facts of sign-ins.
@@ -36,7 +38,11 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 			return 0, full
 		}
 		if pause(ctx, try) != nil {
-			return 0, unavailable(fmt.Errorf("append sign-in %s: %w", name, err))
+			return 0, &errata.Error{
+				Kind:       errata.KindLogUnavailable,
+				Message:    "the log could not confirm the sign-in in time; send it again",
+				RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
+			}
 		}
 	}
 }

@@ -63,6 +63,7 @@ func settings(c *config) []setting {
 		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
 		countSetting("module-log-days", "Days that exchanges of modules are kept, while the module log is switched on.", &o.ModuleLogDays),
 		countSetting("query-log-days", "Days that database queries are kept, while query logging is switched on.", &o.QueryLogDays),
+		countSetting("signin-memory-days", "Days that a place or an address is familiar after the last sign-in from there.", &o.SignInMemoryDays),
 		{name: "log-level", hint: "level", usage: "Least severe line to log: debug, info, warn or error.",
 			set: c.setLogLevel, get: func() string { return strings.ToLower(c.logLevel.String()) }},
 		{name: "log-format", hint: "format", usage: "text, json, or auto: text on a terminal, json elsewhere.",
