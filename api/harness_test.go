@@ -211,6 +211,7 @@ type bench struct {
 	health   *health
 	logging  *logSettings
 	security *securitySettings
+	signIns  *signIns
 	audit    *auditTrail
 	log      *log
 }
@@ -241,13 +242,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		health:   &health{},
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
+		signIns:  &signIns{},
 		audit:    &auditTrail{},
 		log:      &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, SignIn: b.signIns, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

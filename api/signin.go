@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"strings"
 	"unicode/utf8"
@@ -178,11 +179,11 @@ func methodsIn(field string, sent json.RawMessage) ([]string, error) {
 		return nil, err
 	}
 	if len(keys) > maxMethods {
-		return nil, refuse(errata.KindInvalidMethod, field, "A sign-in has at most 32 methods.")
+		return nil, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has %d entries and takes at most %d.", field, len(keys), maxMethods))
 	}
 	for _, key := range keys {
 		if len(key) > maxMethodKey {
-			return nil, refuse(errata.KindInvalidMethod, field, "The key of a method has at most 64 bytes.")
+			return nil, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has a key of %d bytes, and one has at most %d.", field, len(key), maxMethodKey))
 		}
 	}
 	return keys, nil
