@@ -82,6 +82,8 @@ var reached = map[string]int{
 	"POST /api/v1/admin/keys":       http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id": http.StatusNotFound,
 	// Without a body:
+	"POST /api/v1/sign-in/evaluate":                http.StatusBadRequest,
+	"POST /api/v1/sign-in/outcomes":                http.StatusBadRequest,
 	"DELETE /api/v1/admin/tools/logs/errors":       http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/cleanup": http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/status":  http.StatusUnprocessableEntity,

@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,39 @@ func TestLogIsMadeAndKept(t *testing.T) {
 	status, err := bucket.Status(t.Context())
 	if err != nil || status.History() != 5 {
 		t.Errorf("the bucket keeps %d values, error %v, want 5", status.History(), err)
+	}
+}
+
+// A subject that a log of an earlier version does not have is added, and nothing
+// on it is lost; one that is unknown here is refused.
+func TestSubjectIsAdded(t *testing.T) {
+	env := testenv.New(t)
+	before := stream(t, env).Config
+	cfg := migrations.LogConfig{Namespace: env.Namespace, MaxBytes: before.MaxBytes}
+	older := before
+	older.Subjects = before.Subjects[:3]
+	if _, err := env.JetStream.UpdateStream(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.JetStream.Publish(t.Context(), env.Namespace+".ev.0", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), env.JetStream, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if after := stream(t, env); strings.Join(after.Config.Subjects, " ") != strings.Join(before.Subjects, " ") || after.State.LastSeq != 1 {
+		t.Errorf("subjects %v, last message %d", after.Config.Subjects, after.State.LastSeq)
+	}
+	if ack, err := env.JetStream.Publish(t.Context(), env.Namespace+".sig.outcome", []byte("x")); err != nil || ack.Sequence != 2 {
+		t.Errorf("a fact of the new subject: %+v, %v", ack, err)
+	}
+	newer := before
+	newer.Subjects = append(slices.Clone(before.Subjects), env.Namespace+".other.>")
+	if _, err := env.JetStream.UpdateStream(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), env.JetStream, cfg); err == nil || !strings.Contains(err.Error(), "other.>") {
+		t.Errorf("with a subject of a newer version: %v, want an error that names it", err)
 	}
 }
 
