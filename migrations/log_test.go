@@ -219,7 +219,7 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 		"in memory":              {func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "storage"},
 		"may lose one":           {func(c *jetstream.StreamConfig) { c.DenyDelete = false }, "deny_delete"},
 		"smaller messages":       {func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 }, "max_msg_size"},
-		"fewer subjects":         {func(c *jetstream.StreamConfig) { c.Subjects = c.Subjects[:2] }, "subjects"},
+		"another subject":        {func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, c.Name+".x.>") }, "subjects"},
 		"no direct reads":        {func(c *jetstream.StreamConfig) { c.AllowDirect = false }, "allow_direct"},
 		"compressed twice":       {func(c *jetstream.StreamConfig) { c.Compression = jetstream.S2Compression }, "compression"},
 	} {

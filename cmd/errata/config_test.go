@@ -53,10 +53,12 @@ func TestPrecedence(t *testing.T) {
 		"admin-rate-limit": {"1", "2", "3"},
 		"module-log-days":  {"1", "2", "3"},
 		"query-log-days":   {"1", "2", "3"},
-		"log-level":        {"debug", "warn", "error"},
-		"log-format":       {"text", "json", "text"},
-		"engine-binary":    {"/f/engine", "/e/engine", "/g/engine"},
-		"libchdb":          {"/f/lib", "/e/lib", "/g/lib"},
+
+		"signin-memory-days": {"1", "2", "3"},
+		"log-level":          {"debug", "warn", "error"},
+		"log-format":         {"text", "json", "text"},
+		"engine-binary":      {"/f/engine", "/e/engine", "/g/engine"},
+		"libchdb":            {"/f/lib", "/e/lib", "/g/lib"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {
