@@ -3,11 +3,17 @@ package app_test
 import (
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/familiar"
 	"github.com/errata-log/errata/signin/geo"
 )
 
@@ -65,4 +71,69 @@ func TestSignInsOfAService(t *testing.T) {
 	wantSignIn(t, a, "evaluate", strings.Replace(ada, "113.9", "113.8", 1)+"}", `"checks":[{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
 	wantSignIn(t, a, "evaluate", strings.Replace(ada, "203.0.113.9", "198.51.100.7", 1)+"}", `"checks":[{"kind":"location","methods":["Email"],"reason":"unknown"},{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
 	wantSignIn(t, a, "evaluate", strings.Replace(ada, "client", "admin", 1)+"}", `"checks":[`+address+`]`)
+}
+
+// TestFamiliarIsMadeFromTheLog: an outcome that got onto the log before a crash
+// is known after the next start, and so is everything when the bucket is lost.
+func TestFamiliarIsMadeFromTheLog(t *testing.T) {
+	o := testOptions(t)
+	o.MailConfigured, o.AdminRateLimit = true, 0
+	a := build(t, o)
+	stop := run(t, a)
+	wantAnswer(t, a, "PUT", "security/ip-verification", `{"client":{"status":1}}`, `"client":{"status":1`)
+	wantSignIn(t, a, "outcomes", `{"side":"client","account":"ada","ip":"203.0.113.9","success":1}`, "recorded")
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, lose := range []bool{false, true} {
+		offline(t, o, func(log eventlog.Log) {
+			if lose {
+				if err := log.JetStream.DeleteKeyValue(t.Context(), migrations.FamiliarBucket("")); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if _, err := eventlog.AppendSignIn(t.Context(), log, eventlog.SignInOutcome, familiar.Outcome{
+				Account: familiar.Key(signin.Client, "bob"), Side: signin.Client, At: time.Now().UnixMilli(),
+				Address: netip.MustParseAddr("203.0.113.9"), Success: true,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		a = build(t, o)
+		stop = run(t, a)
+		for _, account := range []string{"ada", "bob"} {
+			wantKnown(t, a, account)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantKnown waits until the account is asked for nothing.
+func wantKnown(t *testing.T, a *app.App, account string) {
+	t.Helper()
+	body := `{"side":"client","account":"` + account + `","ip":"203.0.113.9"}`
+	var got string
+	for began := time.Now(); time.Since(began) < 20*time.Second; {
+		_, got = request(t, "POST", a.Welcome().URL+"/api/v1/sign-in/evaluate", key(t, a.Welcome().AdminKeyFile), body)
+		if strings.Contains(got, `"checks":[]`) {
+			return
+		}
+	}
+	t.Errorf("%s is asked: %s", account, got)
+}
+
+// offline does something to the log of a service that does not run.
+func offline(t *testing.T, o app.Options, do func(eventlog.Log)) {
+	t.Helper()
+	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: filepath.Join(o.Data, "nats"), MaxStore: 2 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(eventlog.Log{NATS: n.Conn(), JetStream: n.JetStream(), Stream: migrations.StreamName("")})
+	if err := n.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
