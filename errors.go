@@ -132,10 +132,10 @@ var statuses = map[Kind]int{
 	KindInvalidVerificationType: http.StatusUnprocessableEntity,
 	KindInvalidWhitelist:        http.StatusUnprocessableEntity,
 	KindInvalidIPModule:         http.StatusUnprocessableEntity,
+	KindInvalidSide:             http.StatusUnprocessableEntity,
+	KindInvalidAccount:          http.StatusUnprocessableEntity,
 
 	KindMethodOff:        http.StatusUnprocessableEntity,
-	KindInvalidSide:      http.StatusUnprocessableEntity,
-	KindInvalidAccount:   http.StatusUnprocessableEntity,
 	KindInvalidPurpose:   http.StatusUnprocessableEntity,
 	KindInvalidRecipient: http.StatusUnprocessableEntity,
 	KindMailUnavailable:  http.StatusServiceUnavailable,

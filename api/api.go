@@ -46,6 +46,8 @@ type Config struct {
 	Security SecuritySettings
 	// Challenges sends and checks codes. Required.
 	Challenges Challenges
+	// SignIn decides about sign-ins. Required.
+	SignIn SignIn
 	// Debug says whether holders of admin keys are shown the causes of 5xx. It
 	// must not block; nil: never.
 	Debug func() bool
@@ -151,6 +153,8 @@ func (c *Config) check() error {
 		return errors.New("Security is missing")
 	case c.Challenges == nil:
 		return errors.New("Challenges is missing")
+	case c.SignIn == nil:
+		return errors.New("SignIn is missing")
 	case c.KeyRate < 0:
 		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
 	case c.FailedAuthRate < 0:

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin"
@@ -90,8 +91,6 @@ type challengeBody struct {
 }
 
 const (
-	// maxAccount bounds an account's name and an app's label, in bytes.
-	maxAccount = 256
 	// maxCode is far above what a person types for six digits, with blanks.
 	maxCode = 64
 )
@@ -101,8 +100,8 @@ func (c *call) bindChallenge() (b challengeBody, from netip.Addr, err error) {
 	if err := c.bind(&b); err != nil {
 		return b, from, err
 	}
-	if b.Account == "" || len(b.Account) > maxAccount || len(b.Label) > maxAccount {
-		return b, from, errata.Errorf(errata.KindInvalidAccount, "account names who signs in, and label what an app shows, in at most %d bytes.", maxAccount)
+	if b.Account == "" || utf8.RuneCountInString(b.Account) > maxAccount || utf8.RuneCountInString(b.Label) > maxAccount {
+		return b, from, errata.Errorf(errata.KindInvalidAccount, "account names who signs in, and label what an app shows, in at most %d characters.", maxAccount)
 	}
 	if b.Purpose == "" {
 		b.Purpose = signin.CheckTwoFactor

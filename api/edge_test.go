@@ -235,7 +235,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
 		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
-		Security: b.security, Challenges: b.codes,
+		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
@@ -247,6 +247,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },
 		"Security":       func(c *api.Config) { c.Security = nil },
 		"Challenges":     func(c *api.Config) { c.Challenges = nil },
+		"SignIn":         func(c *api.Config) { c.SignIn = nil },
 		"KeyRate":        func(c *api.Config) { c.KeyRate = -1 },
 		"FailedAuthRate": func(c *api.Config) { c.FailedAuthRate = -1 },
 		"PublicURL":      func(c *api.Config) { c.PublicURL = "errata.example" },

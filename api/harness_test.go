@@ -11,14 +11,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -212,6 +209,7 @@ type bench struct {
 	logging  *logSettings
 	security *securitySettings
 	codes    *codes
+	signIns  *signIns
 	audit    *auditTrail
 	log      *log
 }
@@ -243,13 +241,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
+		signIns:  &signIns{},
 		audit:    &auditTrail{},
 		log:      &log{},
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
@@ -370,31 +369,4 @@ func code(t testing.TB, w *httptest.ResponseRecorder) string {
 		t.Fatalf("the answer is not JSON: %v\n%s", err, w.Body)
 	}
 	return envelope.Error.Code
-}
-
-// golden compares an answer with a file of testdata, which holds the status
-// line and the indented body.
-func golden(t *testing.T, name string, w *httptest.ResponseRecorder) {
-	t.Helper()
-	var got bytes.Buffer
-	got.WriteString(w.Result().Status + "\n")
-	if err := json.Indent(&got, w.Body.Bytes(), "", "  "); err != nil {
-		t.Fatalf("%s: the answer is not JSON: %v\n%s", name, err, w.Body)
-	}
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
 }

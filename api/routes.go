@@ -96,6 +96,9 @@ func (s *service) routes() []route {
 		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, s.verifyAuthenticator),
 		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, s.removeAuthenticator),
 
+		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, s.evaluateSignIn),
+		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
+
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),

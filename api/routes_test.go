@@ -89,6 +89,8 @@ var reached = map[string]int{
 	"POST /api/v1/sign-in/authenticators/confirm":  http.StatusUnprocessableEntity,
 	"POST /api/v1/sign-in/authenticators/verify":   http.StatusUnprocessableEntity,
 	"DELETE /api/v1/sign-in/authenticators":        http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/evaluate":                http.StatusBadRequest,
+	"POST /api/v1/sign-in/outcomes":                http.StatusBadRequest,
 	"DELETE /api/v1/admin/tools/logs/errors":       http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/cleanup": http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/status":  http.StatusUnprocessableEntity,

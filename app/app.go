@@ -37,6 +37,7 @@ type App struct {
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
 	challenges challenges
+	signIns    *signIns
 	importer   *importer
 	replayer   *replayer
 	server     *api.Server
@@ -86,6 +87,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
 		{"sign-in codes", a.openChallenges},
+		{"sign-ins", a.startSignIns},
 		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
 		{"retention", a.startRetention},

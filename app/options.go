@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/familiar"
 )
 
 // Options is what the service can be told. The zero values of Data and Listen
@@ -73,6 +74,13 @@ type Options struct {
 	// that reads a location database comes by itself.
 	LocationModules []signin.LocationModule
 
+	// Locator tells where an address is, for the location module that is
+	// chosen; nil: nobody can.
+	Locator Locator
+	// SignInMemoryDays is how long a place or an address is familiar after the
+	// last sign-in from there.
+	SignInMemoryDays int
+
 	// Version is what the service calls itself, "" for "dev".
 	Version string
 	// Logger gets the service's own log, nil for none.
@@ -92,6 +100,8 @@ func DefaultOptions() Options {
 		ModuleLogDays:  14,
 		QueryLogDays:   7,
 		LegacyProject:  1,
+
+		SignInMemoryDays: familiar.DefaultDays,
 	}
 }
 
@@ -127,6 +137,9 @@ func (o Options) Validate() error {
 		if days < 1 || days > maxLogDays {
 			return fmt.Errorf("%s: %d is not from 1 to %d; the log itself is switched on and off while the service runs", name, days, maxLogDays)
 		}
+	}
+	if o.SignInMemoryDays < 1 || o.SignInMemoryDays > familiar.MaxDays {
+		return fmt.Errorf("signin-memory-days: %d is not from 1 to %d", o.SignInMemoryDays, familiar.MaxDays)
 	}
 	if o.LegacyProject == 0 {
 		return fmt.Errorf("legacy-project: want the number of a project, from 1 up")

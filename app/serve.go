@@ -69,6 +69,7 @@ func (a *App) handler() (http.Handler, error) {
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
+		SignIn:         a.signIns,
 		Audit:          a.audit,
 		Importer:       a.importer,
 		Replayer:       a.replayer,

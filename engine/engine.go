@@ -17,7 +17,7 @@ import (
 // bucketRoom is what JetStream may keep beside the log: buckets and their
 // history. It is part of max_file_store, so that a full log is refused with an
 // error code long before the disk is full, which JetStream would not survive.
-const bucketRoom = 512 << 20
+const bucketRoom = 1 << 30
 
 // Engines are the two running engines. All methods may be called by many
 // goroutines; the connections stay the same for as long as the engines run.

@@ -17,6 +17,7 @@ const (
 	subjectEvents   = "ev."
 	subjectCommands = "cmd."
 	subjectSettings = "set."
+	subjectSignIns  = "sig."
 	// subjectFolded carries core messages (not stored) in which a projector
 	// tells how far it has come; see Progress.
 	subjectFolded = "folded"

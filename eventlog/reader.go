@@ -21,13 +21,14 @@ const (
 	FactEvents           // a block of events
 	FactCommand          // a command to the projector, Name says which
 	FactSetting          // a setting, Name says which
+	FactSignIn           // of a sign-in, Name says which; see [AppendSignIn]
 )
 
 // Fact is one message of the log.
 type Fact struct {
 	Sequence uint64
 	Kind     FactKind
-	Name     string // of a command or setting, "" for events
+	Name     string // of a command, setting or sign-in, "" for events
 	Data     []byte // owned by the receiver
 	// By is who asked for a command or setting, the zero Actor for events.
 	By errata.Actor
@@ -135,6 +136,8 @@ func parseSubject(subject string) (FactKind, string) {
 		return FactCommand, subject[len(subjectCommands):]
 	case strings.HasPrefix(subject, subjectSettings):
 		return FactSetting, subject[len(subjectSettings):]
+	case strings.HasPrefix(subject, subjectSignIns):
+		return FactSignIn, subject[len(subjectSignIns):]
 	default:
 		return FactUnknown, ""
 	}

@@ -51,6 +51,11 @@ const (
 	// sign-ins an hour; an enrolment 0.4 KB, so 80,000 accounts.
 	challengesMaxBytes = 32 << 20
 	enrolmentsMaxBytes = 32 << 20
+	// familiarMaxBytes: what is known of an account takes 0.2 KB for most and at
+	// most 2 KB, so a million accounts. familiarAge is when an account is
+	// forgotten that nobody signs in to; no entry counts for longer.
+	familiarMaxBytes = 256 << 20
+	familiarAge      = 366 * 24 * time.Hour
 )
 
 // LogConfig is what differs between two logs.
@@ -101,6 +106,10 @@ func ChallengesBucket(namespace string) string { return suffixed("challenges", n
 // EnrolmentsBucket is the bucket of the authenticator apps that accounts use.
 func EnrolmentsBucket(namespace string) string { return suffixed("enrolments", namespace) }
 
+// FamiliarBucket is the bucket of the places and addresses that accounts have
+// signed in from.
+func FamiliarBucket(namespace string) string { return suffixed("familiar", namespace) }
+
 func suffixed(name, namespace string) string {
 	if namespace == "" {
 		return name
@@ -109,8 +118,8 @@ func suffixed(name, namespace string) string {
 }
 
 // Log makes the stream of the log and its buckets, or checks that those that
-// are there are as they must be. A different room or number of replicas is
-// brought up to date; any other difference is an error that names it, because
+// are there are as they must be. A different room or number of replicas and a
+// subject that is missing are brought up to date; any other difference is an error that names it, because
 // events would be lost, or read wrongly.
 func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	switch {
@@ -134,7 +143,7 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
 	}
-	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg), challengesConfig(cfg), enrolmentsConfig(cfg)} {
+	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg), challengesConfig(cfg), enrolmentsConfig(cfg), familiarConfig(cfg)} {
 		if err := ensureBucket(ctx, js, bucket); err != nil {
 			return fmt.Errorf("migrations: bucket %s: %w", bucket.Bucket, err)
 		}
@@ -149,6 +158,7 @@ func Stores(namespace string) []string {
 		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
 		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
 		"KV_" + ChallengesBucket(namespace), "KV_" + EnrolmentsBucket(namespace),
+		"KV_" + FamiliarBucket(namespace),
 	}
 }
 
@@ -158,7 +168,7 @@ func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        StreamName(cfg.Namespace),
 		Description: "Errata: every fact, in the one order that counts",
-		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>"},
+		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>", prefix + "sig.>"},
 		Storage:     jetstream.FileStorage,
 		Retention:   jetstream.LimitsPolicy,
 		Discard:     jetstream.DiscardNew, // a full log refuses, it never forgets
@@ -226,6 +236,14 @@ func enrolmentsConfig(cfg LogConfig) jetstream.KeyValueConfig {
 	}
 }
 
+func familiarConfig(cfg LogConfig) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      FamiliarBucket(cfg.Namespace),
+		Description: "Errata: places and addresses that accounts have signed in from, made from the log; accounts by a hash",
+		History:     1, TTL: familiarAge, MaxBytes: familiarMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+	}
+}
+
 func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{
 		Bucket:      KeysBucket(cfg.Namespace),
@@ -254,16 +272,16 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 	if wrong := differences(info.Config, want); len(wrong) > 0 {
 		return fmt.Errorf("it is there and cannot be used: %s; give this service another namespace, or move the log with a copy", strings.Join(wrong, ", "))
 	}
-	if info.Config.MaxBytes == want.MaxBytes && info.Config.Replicas == want.Replicas {
+	if info.Config.MaxBytes == want.MaxBytes && info.Config.Replicas == want.Replicas && len(info.Config.Subjects) == len(want.Subjects) {
 		return nil
 	}
 	if want.MaxBytes < int64(info.State.Bytes) {
 		return fmt.Errorf("it holds %d bytes, with a limit of %d it would refuse every new event; raise the limit", info.State.Bytes, want.MaxBytes)
 	}
 	changed := info.Config
-	changed.MaxBytes, changed.Replicas = want.MaxBytes, want.Replicas
+	changed.MaxBytes, changed.Replicas, changed.Subjects = want.MaxBytes, want.Replicas, want.Subjects
 	if _, err := js.UpdateStream(ctx, changed); err != nil {
-		return fmt.Errorf("change its limit to %d bytes and its replicas to %d: %w", want.MaxBytes, want.Replicas, err)
+		return fmt.Errorf("change its limit to %d bytes, its replicas to %d and its subjects to %v: %w", want.MaxBytes, want.Replicas, want.Subjects, err)
 	}
 	return nil
 }
@@ -288,10 +306,11 @@ func differences(have, want jetstream.StreamConfig) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s is %v and must be %v", what, have, want))
 		}
 	}
-	slices.Sort(have.Subjects)
-	slices.Sort(want.Subjects)
 	check("format", have.Metadata["format"], want.Metadata["format"])
-	check("subjects", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " "))
+	// One that is missing is added; what came under one too many would be lost.
+	if slices.ContainsFunc(have.Subjects, func(s string) bool { return !slices.Contains(want.Subjects, s) }) {
+		wrong = append(wrong, fmt.Sprintf("subjects is %s and must be %s", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " ")))
+	}
 	check("storage", have.Storage, want.Storage)
 	check("retention", have.Retention, want.Retention)
 	check("discard", have.Discard, want.Discard)

@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestNamespacesAreApart(t *testing.T) {
 		if migrations.StreamName(a) == migrations.StreamName(b) || migrations.KeysBucket(a) == migrations.KeysBucket(b) {
 			t.Fatalf("%q and %q share a name", a, b)
 		}
-		for _, kind := range []string{"ev", "cmd", "set"} {
+		for _, kind := range []string{"ev", "cmd", "set", "sig"} {
 			first := func(ns string) string {
 				token, _, _ := strings.Cut(migrations.SubjectPrefix(ns)+kind+".0", ".")
 				return token
@@ -71,7 +72,7 @@ func stream(t *testing.T, env *testenv.Env) *jetstream.StreamInfo {
 func TestLogIsMadeAndKept(t *testing.T) {
 	env := testenv.New(t) // made once
 	before := stream(t, env)
-	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.>", env.Namespace) {
+	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.> %[1]s.sig.>", env.Namespace) {
 		t.Errorf("subjects %s", got)
 	}
 	if c := before.Config; c.Discard != jetstream.DiscardNew || !c.DenyDelete || c.MaxAge != 0 || c.Storage != jetstream.FileStorage || c.Metadata["format"] != "1" {
@@ -101,12 +102,45 @@ func TestLogIsMadeAndKept(t *testing.T) {
 	}
 }
 
+// A subject that a log of an earlier version does not have is added, and nothing
+// on it is lost; one that is unknown here is refused.
+func TestSubjectIsAdded(t *testing.T) {
+	env := testenv.New(t)
+	before := stream(t, env).Config
+	cfg := migrations.LogConfig{Namespace: env.Namespace, MaxBytes: before.MaxBytes}
+	older := before
+	older.Subjects = before.Subjects[:3]
+	if _, err := env.JetStream.UpdateStream(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.JetStream.Publish(t.Context(), env.Namespace+".ev.0", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), env.JetStream, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if after := stream(t, env); strings.Join(after.Config.Subjects, " ") != strings.Join(before.Subjects, " ") || after.State.LastSeq != 1 {
+		t.Errorf("subjects %v, last message %d", after.Config.Subjects, after.State.LastSeq)
+	}
+	if ack, err := env.JetStream.Publish(t.Context(), env.Namespace+".sig.outcome", []byte("x")); err != nil || ack.Sequence != 2 {
+		t.Errorf("a fact of the new subject: %+v, %v", ack, err)
+	}
+	newer := before
+	newer.Subjects = append(slices.Clone(before.Subjects), env.Namespace+".other.>")
+	if _, err := env.JetStream.UpdateStream(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Log(t.Context(), env.JetStream, cfg); err == nil || !strings.Contains(err.Error(), "other.>") {
+		t.Errorf("with a subject of a newer version: %v, want an error that names it", err)
+	}
+}
+
 // The limit of a server's store is set before the log's: a lower one must not
 // keep the log from being made smaller, or the service could not start.
 func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
 	dir := t.TempDir()
 	for _, room := range []int64{500 << 20, 50 << 20, 600 << 20} {
-		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 512<<20})
+		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: room + 1<<30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +219,7 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 		"in memory":              {func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "storage"},
 		"may lose one":           {func(c *jetstream.StreamConfig) { c.DenyDelete = false }, "deny_delete"},
 		"smaller messages":       {func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 }, "max_msg_size"},
-		"fewer subjects":         {func(c *jetstream.StreamConfig) { c.Subjects = c.Subjects[:2] }, "subjects"},
+		"another subject":        {func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, c.Name+".x.>") }, "subjects"},
 		"no direct reads":        {func(c *jetstream.StreamConfig) { c.AllowDirect = false }, "allow_direct"},
 		"compressed twice":       {func(c *jetstream.StreamConfig) { c.Compression = jetstream.S2Compression }, "compression"},
 	} {

@@ -189,6 +189,8 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 		s.trimWindow(f)
 	case eventlog.FactSetting:
 		s.recording = s.recording.after(f)
+	case eventlog.FactSignIn:
+		// Nothing of a sign-in is in the records.
 	case eventlog.FactUnknown:
 		// A newer version may know it; skipping it is the same in every replay.
 	}

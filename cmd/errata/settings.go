@@ -78,6 +78,7 @@ func settings(c *config) []setting {
 		passwordSetting("smtp-password", "Its password, or @FILE with a file that holds it and that only you can read.", &c.mailPassword, &o.SMTPPassword),
 		textSetting("smtp-from", "address", "Sender of the mails, such as \"Errata <errata@example.com>\".", &o.SMTPFrom),
 		textSetting("geo-database", "file", "Location database in MaxMind's format. Empty: the one in DATA/geo, where \"errata geo install\" puts it.", &o.GeoDatabase),
+		countSetting("signin-memory-days", "Days that a place or an address is familiar after the last sign-in from there.", &o.SignInMemoryDays),
 		{name: "log-level", hint: "level", usage: "Least severe line to log: debug, info, warn or error.",
 			set: c.setLogLevel, get: func() string { return strings.ToLower(c.logLevel.String()) }},
 		{name: "log-format", hint: "format", usage: "text, json, or auto: text on a terminal, json elsewhere.",

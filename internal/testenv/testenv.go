@@ -37,7 +37,7 @@ const (
 	logBytes = 256 << 20
 	// storeBytes is what its NATS may keep: the log and the buckets, and those of
 	// a second namespace that the test may make. It is a limit and takes no disk.
-	storeBytes = logBytes + 1<<30
+	storeBytes = logBytes + 2<<30
 	// startTimeout is generous, for a busy machine and for containers whose
 	// image has to be pulled.
 	startTimeout = 5 * time.Minute

@@ -1,0 +1,54 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// The names of the facts of sign-ins.
+const (
+	SignInEvaluate = "evaluate" // what was asked
+	SignInOutcome  = "outcome"  // how it ended
+)
+
+// AppendSignIn puts a fact of a sign-in on the log in the name of
+// [errata.ActorOf](ctx); body becomes JSON. It tries until the outcome is known
+// or a few seconds have passed. Kinds: log_full; log_unavailable when it may
+// not be on the log, and may be.
+func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence uint64, err error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return 0, fmt.Errorf("encode sign-in %s: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	msgID := nuid.Next()
+	for try := 0; ; try++ {
+		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectSignIns + name, Data: data, Header: actorHeader(ctx)}, msgID)
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if pause(ctx, try) != nil {
+			return 0, &errata.Error{
+				Kind:       errata.KindLogUnavailable,
+				Message:    "the log could not confirm the sign-in in time; send it again",
+				RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
+			}
+		}
+	}
+}
+
+// NewOutcomesReader is NewReader for the outcomes of sign-ins alone: it passes
+// over everything else, and so cannot tell a gap.
+func NewOutcomesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
+	return newReader(ctx, log, from, log.Prefix+subjectSignIns+SignInOutcome)
+}

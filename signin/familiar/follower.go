@@ -1,0 +1,174 @@
+package familiar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// saveEvery is how often the position is stored. After a crash the outcomes
+	// of that long are applied again.
+	saveEvery = 5 * time.Second
+	// restPause is the pause before following is tried again.
+	restPause = time.Second
+	// saveTimeout bounds storing the position at the end.
+	saveTimeout = 2 * time.Second
+)
+
+// Log is where outcomes are read from.
+type Log interface {
+	// Span is which log it is and which sequences it has; last is first-1 when
+	// it is empty.
+	Span(ctx context.Context) (log string, first, last uint64, err error)
+	// Read reads the outcomes from a sequence on, which is at most one behind
+	// the last.
+	Read(ctx context.Context, from uint64) (Reader, error)
+}
+
+// Reader reads one outcome after the other.
+type Reader interface {
+	// Next waits for the next outcome and returns its sequence and its JSON.
+	Next(ctx context.Context) (sequence uint64, data []byte, err error)
+	Close()
+}
+
+// Follower applies what comes onto the log. Each node has one, and they do not
+// get into each other's way.
+type Follower struct {
+	memory *Memory
+	log    Log
+	logger *slog.Logger
+
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+
+	mu      sync.Mutex
+	applied Position
+}
+
+// NewFollower makes one that has not begun.
+func NewFollower(m *Memory, log Log, logger *slog.Logger) (*Follower, error) {
+	if m == nil || log == nil {
+		return nil, errors.New("familiar: a follower needs a Memory and a Log")
+	}
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	return &Follower{memory: m, log: log, logger: logger, stop: func() {}}, nil
+}
+
+// Start begins to follow, until Stop. An outage is waited out.
+func (f *Follower) Start() {
+	life, stop := context.WithCancel(context.Background())
+	f.stop = stop
+	f.ended.Go(func() { f.run(life) })  // ends with life
+	f.ended.Go(func() { f.save(life) }) // ends with life
+}
+
+// Stop ends following and stores how far it came. What it could not store is
+// applied again after the next start.
+func (f *Follower) Stop(ctx context.Context) error {
+	f.stop()
+	f.ended.Wait()
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	if err := f.store(ctx); err != nil {
+		f.logger.Info("how far sign-ins are known was not stored; the last ones are applied again", "error", err)
+	}
+	return nil
+}
+
+func (f *Follower) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		f.logger.Warn("outcomes of sign-ins cannot be followed; it is tried again", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(restPause):
+		}
+	}
+}
+
+// follow applies outcomes until ctx ends or something fails; it always returns
+// an error.
+func (f *Follower) follow(ctx context.Context) error {
+	id, from, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	reader, err := f.log.Read(ctx, from)
+	if err != nil {
+		return fmt.Errorf("read outcomes from %d: %w", from, err)
+	}
+	defer reader.Close()
+	for {
+		sequence, data, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		var o Outcome
+		if err := json.Unmarshal(data, &o); err != nil || len(o.Account) != 2*keyBytes {
+			// It stays on the log; leaving it out is the same at each reading.
+			f.logger.Error("an outcome on the log cannot be read and is left out", "sequence", sequence, "error", err)
+		} else if err := f.memory.Apply(ctx, sequence, o); err != nil {
+			return fmt.Errorf("apply outcome %d: %w", sequence, err)
+		}
+		f.mu.Lock()
+		f.applied = Position{id, sequence}
+		f.mu.Unlock()
+	}
+}
+
+// begin is where to read from: behind the stored position, or from the first
+// where that is of another log or no longer, or not yet, on this one.
+func (f *Follower) begin(ctx context.Context) (log string, from uint64, err error) {
+	log, first, last, err := f.log.Span(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	stored, revision, err := f.memory.position(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	from = stored.Sequence + 1
+	if stored.Log == log && from >= first && from <= last+1 {
+		return log, from, nil
+	}
+	from = max(first, 1)
+	// A position that lies ahead would hide what is yet to come.
+	return log, from, f.memory.putPosition(ctx, Position{log, from - 1}, revision)
+}
+
+func (f *Follower) save(ctx context.Context) {
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := f.store(ctx); err != nil && ctx.Err() == nil {
+			f.logger.Info("how far sign-ins are known was not stored; it is tried again", "error", err)
+		}
+	}
+}
+
+// store saves the position, if there is one.
+func (f *Follower) store(ctx context.Context) error {
+	f.mu.Lock()
+	at := f.applied
+	f.mu.Unlock()
+	if at == (Position{}) {
+		return nil
+	}
+	return f.memory.savePosition(ctx, at)
+}
