@@ -47,11 +47,12 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
 	}
 	for {
-		chunk := cmd.sweep.chunk(progress.Done, progress.Chunks)
-		if err := c.p.store.sweepContexts(ctx, chunk); err != nil {
-			return nil, err
+		if progress.Done == 0 {
+			if err := c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1)); err != nil {
+				return nil, err
+			}
 		}
-		changes, err := c.p.store.sweepRecords(ctx, chunk)
+		changes, err := c.p.store.sweepRecords(ctx, cmd.sweep.chunk(progress.Done, progress.Chunks))
 		if err != nil {
 			return nil, err
 		}

@@ -8,12 +8,14 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
 )
 
 // TestCleanupIsOneBlock: what a chunk of a cleanup removes and the checkpoint
 // that says so are one part, because only a part is written as a whole or not
 // at all.
 func TestCleanupIsOneBlock(t *testing.T) {
+	t.Cleanup(projector.SetSweepSize(100_000)) // one chunk
 	l := newLedger(t)
 	l.start()
 	const n = 70_000 // more than the 65,409 rows of a block that is read

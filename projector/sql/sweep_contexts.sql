@@ -1,4 +1,4 @@
--- Empties the contexts of the records that a chunk of a cleanup removes.
+-- Empties the contexts of the records that a cleanup removes.
 INSERT INTO contexts (book, signature, id, payload, gone)
 SELECT book, signature, id, '' AS payload, 1 AS gone
 FROM records FINAL
