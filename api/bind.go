@@ -21,16 +21,9 @@ const maxBody = 1 << 20
 // fields that dst does not have are ignored. Errors: unsupported_media_type,
 // body_too_large, invalid_body, naming the field.
 func (c *call) bind(dst any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", maxBody)
-		}
-		return errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
-	}
-	if len(body) == 0 {
-		return nil
+	body, err := c.readBody()
+	if err != nil || len(body) == 0 {
+		return err
 	}
 	if media := c.GetHeader("Content-Type"); media != "" {
 		if kind, _, err := mime.ParseMediaType(media); err != nil || kind != "application/json" {
@@ -41,6 +34,19 @@ func (c *call) bind(dst any) error {
 		return errata.Errorf(errata.KindUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}
 	return decode(body, dst)
+}
+
+// readBody reads the body whole. Errors: body_too_large, invalid_body.
+func (c *call) readBody() ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+	if err == nil {
+		return body, nil
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", maxBody)
+	}
+	return nil, errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
 }
 
 // decode reads one JSON object and says in words what is wrong with it. The

@@ -126,13 +126,9 @@ func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, 
 // fingerprint tells one request from another. It reads the body and puts it
 // back.
 func (c *call) fingerprint() (string, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+	body, err := c.readBody()
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return "", errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", maxBody)
-		}
-		return "", errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
+		return "", err
 	}
 	c.Request.Body = io.NopCloser(bytes.NewReader(body))
 	return hexSum(c.Request.Method, c.Request.URL.RequestURI(), string(body)), nil

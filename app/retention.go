@@ -79,7 +79,7 @@ func (r *retention) look(ctx context.Context) error {
 	}
 	began := time.Now()
 	if state.Bytes+headroom/2 > uint64(state.MaxBytes) {
-		if err := r.resize(ctx, state.MaxBytes+headroom); err != nil {
+		if err := r.resize(ctx, r.app.engines.LogMaxBytes()+headroom); err != nil {
 			return fmt.Errorf("make room for the purge: %w", err)
 		}
 	}
