@@ -29,6 +29,19 @@ func (c *change) removed() bool {
 	return c.old != nil && !c.swept && (c.now == nil || c.now.ID != c.old.ID)
 }
 
+// fleeting is the id of a record that came to be in this stretch and was removed
+// by the command at its end, 0 for none. A projector that cut the log elsewhere
+// and lost the race may have written its context, which is to be emptied too.
+func (c *change) fleeting() errata.Position {
+	if c.old != nil || c.now != nil {
+		return 0
+	}
+	return c.hoursOf
+}
+
+// nothing says that neither the record nor its hours change.
+func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
+
 // advance applies a delta to a record: old is its current state, nil when it
 // does not exist. payload is the context of the first sighting if the record
 // came to be. An error says that this context could not be decoded; the record

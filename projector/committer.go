@@ -115,9 +115,9 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
-	for _, ch := range changes {
-		if ch.old != ch.now || len(ch.hours) > 0 {
-			work.changes = append(work.changes, ch)
+	for i := range changes {
+		if !changes[i].nothing() {
+			work.changes = append(work.changes, changes[i])
 		}
 	}
 	return work, nil

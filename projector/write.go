@@ -96,7 +96,7 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 // come before it.
 func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	var batch driver.Batch
-	add := func(r *errata.Record, payload []byte, gone uint8) error {
+	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
 			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
@@ -104,7 +104,7 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 				return err
 			}
 		}
-		return batch.Append(r.Book.String(), string(r.Signature[:]), uint64(r.ID), string(payload), gone)
+		return batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone)
 	}
 	defer func() {
 		if batch != nil {
@@ -112,15 +112,19 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 		}
 	}()
 	for i := range changes {
-		if c := &changes[i]; c.removed() {
-			if err := add(c.old, nil, 1); err != nil {
-				return err
-			}
+		c := &changes[i]
+		var err error
+		if c.removed() {
+			err = add(c.key, c.old.ID, nil, 1)
 		}
-		if c := &changes[i]; c.created() {
-			if err := add(c.now, c.payload, 0); err != nil {
-				return err
-			}
+		if id := c.fleeting(); id != 0 && err == nil {
+			err = add(c.key, id, nil, 1)
+		}
+		if c.created() && err == nil {
+			err = add(c.key, c.now.ID, c.payload, 0)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if batch == nil {

@@ -1,0 +1,44 @@
+package projector_test
+
+import (
+	"fmt"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// TestContextOfALoser: a projector that cut the log after an event has written
+// the event's context and then lost the race. The one that won folded the
+// event and its delete as one stretch, in which the record never existed; the
+// context goes all the same.
+func TestContextOfALoser(t *testing.T) {
+	l := newLedger(t)
+	h := newHistory(t, l)
+	const pairs = 10 // a stretch ends behind a delete; the first one may be cut in the middle
+	for n := range pairs {
+		ev := event(fmt.Sprint("problem ", n), fmt.Sprint("event ", n))
+		data, err := eventlog.EncodeBlock([]errata.Event{ev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq := h.publish("ev.0", data)
+		h.publish("cmd."+eventlog.CommandDelete, fmt.Appendf(nil, `{"signatures":[%q]}`, ev.Signature))
+		err = l.ClickHouse.Exec(t.Context(), "INSERT INTO contexts (book, signature, id, payload, gone) VALUES (?, unhex(?), ?, ?, 0)",
+			ev.Book.String(), ev.Signature.String(), uint64(errata.PositionOf(seq, 0)), string(ev.Payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.start()
+	l.barrier()
+	var left uint64
+	row := l.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM contexts FINAL WHERE payload != ''")
+	if err := row.Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d contexts of deleted records are still there (%v)", left, err)
+	}
+}
+
+// TestSweepOfASleeper: a projector that was asleep while another one carried
+// out the cleanup empties contexts late. Those of records that came to be
+// after the cleanup stay, also if they are about older events.
