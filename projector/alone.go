@@ -25,9 +25,9 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 
 // finish is the last step of a command: its sequence is passed and its answer
 // stored. A snapshot changes the window, which before knows.
-func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, changes []change, answer any) (*commit, error) {
+func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, sweep *sweepChunk, answer any) (*commit, error) {
 	work := &commit{
-		from: c.cp, to: c.cp.next(cmd.sequence), changes: changes,
+		from: c.cp, to: c.cp.next(cmd.sequence), sweep: sweep,
 		command: cmd.sequence, answer: encodeAnswer(answer),
 	}
 	work.to.WindowFrom, work.to.WindowTime = before.WindowFrom, before.WindowTime
@@ -48,22 +48,22 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 	}
 	for {
 		if progress.Done == 0 {
-			if err := c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1)); err != nil {
+			if err := c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
 				return nil, err
 			}
 		}
-		changes, err := c.p.store.sweepRecords(ctx, cmd.sweep.chunk(progress.Done, progress.Chunks))
+		chunk := cmd.sweep.chunk(progress.Done, progress.Chunks)
+		removed, err := c.p.store.sweepCount(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
-		for i := range changes {
-			progress.Removed.Add(changes[i].key.book, 1)
-		}
+		progress.Removed.System += removed.System
+		progress.Removed.Database += removed.Database
 		progress.Done++
 		if progress.Done == progress.Chunks {
-			return c.finish(ctx, cmd, before, changes, progress.Removed)
+			return c.finish(ctx, cmd, before, chunk, progress.Removed)
 		}
-		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), changes: changes}
+		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), sweep: chunk}
 		step.to.Sweep = progress
 		if err := c.apply(ctx, step); err != nil {
 			return nil, err

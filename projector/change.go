@@ -13,7 +13,6 @@ type change struct {
 	key      recordKey
 	old, now *errata.Record
 	payload  []byte // context of the first sighting, of a record that came to be
-	swept    bool   // its context has been emptied already
 	// hours are the events of the stretch by hour, of the record with the id
 	// hoursOf; a command at the end may have removed that record already.
 	hours   []hourCount
@@ -26,7 +25,7 @@ func (c *change) created() bool { return c.now != nil && (c.old == nil || c.old.
 // removed says that the record of before is gone, and its context is to be
 // emptied.
 func (c *change) removed() bool {
-	return c.old != nil && !c.swept && (c.now == nil || c.now.ID != c.old.ID)
+	return c.old != nil && (c.now == nil || c.now.ID != c.old.ID)
 }
 
 // fleeting is the id of a record that came to be in this stretch and was removed

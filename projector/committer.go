@@ -145,8 +145,20 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 			}
 		}
 	}
+	if work.sweep != nil {
+		c.forget(work.sweep)
+	}
 	c.cp = work.to
 	return nil
+}
+
+// forget drops what the chunk of a cleanup has removed from the cache.
+func (c *committer) forget(chunk *sweepChunk) {
+	for _, key := range c.cache.Keys() {
+		if r, ok := c.cache.Peek(key); ok && !r.LastSeen.After(chunk.before) && chunk.covers(key.signature) {
+			c.cache.Remove(key)
+		}
+	}
 }
 
 // currentRecords finds the records of the keys: in the cache, by the certainty

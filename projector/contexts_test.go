@@ -6,6 +6,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
 )
 
 // TestContextOfALoser: a projector that cut the log after an event has written
@@ -42,3 +43,30 @@ func TestContextOfALoser(t *testing.T) {
 // TestSweepOfASleeper: a projector that was asleep while another one carried
 // out the cleanup empties contexts late. Those of records that came to be
 // after the cleanup stay, also if they are about older events.
+
+// TestSweepOfASleeper: a projector that was asleep while another one carried
+// out the cleanup empties contexts late. Those of records that came to be
+// after the cleanup stay, also if they are about older events.
+func TestSweepOfASleeper(t *testing.T) {
+	l := newLedger(t)
+	p, _ := l.start()
+	old := event("a problem", "before")
+	l.append(old)
+	before := old.Time.UnixMilli()
+	if removed := l.cleanup(before); removed.System != 1 {
+		t.Fatalf("the cleanup removed %+v", removed)
+	}
+	cleaned := l.checkpoint(p).Sequence
+	again := event("a problem", "after")
+	l.append(again)
+	l.barrier()
+	if err := projector.SweepContexts(t.Context(), p.Store(), before, cleaned); err != nil {
+		t.Fatal(err)
+	}
+	var payload string
+	row := l.ClickHouse.QueryRow(t.Context(), `SELECT any(payload) FROM contexts FINAL
+		WHERE id IN (SELECT id FROM records FINAL WHERE book != 'checkpoint')`)
+	if err := row.Scan(&payload); err != nil || payload != string(again.Payload) {
+		t.Errorf("the payload is %q (%v), want %q", payload, err, again.Payload)
+	}
+}

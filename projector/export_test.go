@@ -1,8 +1,26 @@
 package projector
 
+import (
+	"context"
+	"time"
+)
+
 // SetSweepSize makes cleanups take more inserts than their size asks for.
 func SetSweepSize(n int64) (restore func()) {
 	old := sweepSize
 	sweepSize = n
 	return func() { sweepSize = old }
+}
+
+// SweepContexts empties contexts as the cleanup at sequence does.
+func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
+	return s.sweepContexts(ctx, sweep{time.UnixMilli(before)}.chunk(0, 1), sequence)
+}
+
+// SweepStep removes one of the chunks of a cleanup as the step that follows
+// the checkpoint.
+func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chunk, chunks int) error {
+	step := &commit{from: from, to: from.next(from.Sequence), sweep: sweep{time.UnixMilli(before)}.chunk(chunk, chunks)}
+	step.to.Sweep = SweepProgress{Sequence: from.Sequence + 1, Chunks: chunks, Done: chunk + 1}
+	return s.sweepRecords(ctx, step)
 }

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/hex"
@@ -10,26 +11,22 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
 )
 
 var (
-	//go:embed sql/sweep_size.sql
-	sqlSweepSize string
+	//go:embed sql/sweep_count.sql
+	sqlSweepCount string
 	//go:embed sql/sweep.sql
 	sqlSweep string
 	//go:embed sql/sweep_contexts.sql
 	sqlSweepContexts string
 )
 
-// sweepSize is about how many records one insert of a cleanup removes: 8 MB of
-// them in memory, far below the 1,048,576 rows beyond which an insert is not
-// atomic. With 100,000 the slowest ingestion beside it took 379 ms, with 20,000
-// 107, for 0.7 s more of half a million. Only tests change it.
-//
-// The rows pass through here, although the engine could insert from a select:
-// a token guards such an insert source block by source block and not as a
-// whole, so that it is no compare-and-set.
-var sweepSize int64 = 20_000
+// sweepSize is about how many records one insert of a cleanup removes: far
+// below the 1,048,576 rows beyond which an insert is not atomic, and small
+// enough that ingestion beside it does not wait long. Only tests change it.
+var sweepSize int64 = 50_000
 
 const (
 	// maxSweepChunks is as fine as ranges are cut: by the first two bytes.
@@ -58,6 +55,11 @@ func (s sweep) chunk(i, n int) *sweepChunk {
 	return c
 }
 
+// covers says that the signature lies in the range.
+func (c *sweepChunk) covers(s errata.Signature) bool {
+	return bytes.Compare(c.first[:], s[:]) <= 0 && bytes.Compare(s[:], c.last[:]) <= 0
+}
+
 func (c *sweepChunk) args() []any {
 	return []any{
 		clickhouse.Named("before", c.before.UnixMilli()),
@@ -67,45 +69,78 @@ func (c *sweepChunk) args() []any {
 
 // sweepChunks is how many inserts a cleanup takes.
 func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
-	var records int64
-	row := s.conn.QueryRow(ctx, sqlSweepSize, clickhouse.Named("before", sw.before.UnixMilli()))
-	if err := row.Scan(&records); err != nil {
-		return 0, fmt.Errorf("count what the cleanup removes: %w", err)
+	removed, err := s.sweepCount(ctx, sw.chunk(0, 1))
+	if err != nil {
+		return 0, err
 	}
-	return int(min(max(records, 0)/sweepSize+1, maxSweepChunks)), nil
+	return int(min(int64(removed.Total())/sweepSize+1, maxSweepChunks)), nil
 }
 
-// sweepContexts empties the contexts of the records in the range. It comes
-// before any of them is removed; a repeat writes the same.
-func (s *Store) sweepContexts(ctx context.Context, c *sweepChunk) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "max_threads": 1}))
-	if err := s.conn.Exec(ctx, sqlSweepContexts, c.args()...); err != nil {
-		return fmt.Errorf("empty the payloads of a chunk of the cleanup: %w", err)
+// sweepCount is how many records the chunk removes from each book.
+func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed eventlog.Changed, err error) {
+	rows, err := s.conn.Query(gently(ctx), sqlSweepCount, c.args()...)
+	if err != nil {
+		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var records int64
+		if err := rows.Scan(&name, &records); err != nil {
+			return removed, fmt.Errorf("count what the cleanup removes: %w", err)
+		}
+		book, _ := errata.ParseBook(name)
+		removed.Add(book, uint64(max(records, 0)))
+	}
+	if err := rows.Err(); err != nil {
+		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
+	}
+	return removed, nil
+}
+
+// sweepContexts empties the contexts of the records in the range that came to
+// be before the cleanup at sequence. It comes before any of them is removed; a
+// repeat writes the same.
+func (s *Store) sweepContexts(ctx context.Context, c *sweepChunk, sequence uint64) error {
+	args := append(c.args(), clickhouse.Named("until", uint64(errata.PositionOf(sequence, 0))))
+	if err := s.conn.Exec(gently(ctx), sqlSweepContexts, args...); err != nil {
+		return fmt.Errorf("empty the payloads that the cleanup removes: %w", err)
 	}
 	return nil
 }
 
-// sweepRecords reads the records that the chunk removes, as changes that remove
-// them.
-func (s *Store) sweepRecords(ctx context.Context, c *sweepChunk) (changes []change, err error) {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1}))
-	rows, err := s.conn.Query(ctx, sqlSweep, c.args()...)
+// sweepRecords removes the records of the commit's chunk and moves the
+// checkpoint, as one block that counts once. An error leaves the outcome open.
+func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
+	text, err := c.to.encode()
 	if err != nil {
-		return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)
+		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		r, err := scanRecord(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)
-		}
-		changes = append(changes, change{key: recordKey{r.Book, r.Signature}, old: &r, swept: true})
+	args := append(c.sweep.args(),
+		clickhouse.Named("shard", s.shardKey().String()),
+		clickhouse.Named("to_row", c.to.Row), clickhouse.Named("to_count", c.to.Events),
+		clickhouse.Named("to_text", hex.EncodeToString([]byte(text))),
+		clickhouse.Named("answer_sequence", c.command), clickhouse.Named("answer_text", hex.EncodeToString(c.answer)),
+	)
+	key := ""
+	if c.command != 0 {
+		key = s.answerKey(c.command).String()
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what a chunk of the cleanup removes: %w", err)
+	args = append(args, clickhouse.Named("answer_key", key))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplicate": 1, "insert_deduplication_token": c.token(s.shard),
+		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1,
+		// What the sort hands on is one block, and is not put together or cut again.
+		"max_block_size": maxBlockRows, "min_insert_block_size_rows": maxBlockRows, "max_insert_block_size": maxBlockRows,
+		"min_insert_block_size_bytes": 0, "preferred_block_size_bytes": 0,
+	}))
+	if err := s.conn.Exec(ctx, sqlSweep, args...); err != nil {
+		return fmt.Errorf("remove a chunk of the cleanup: %w", err)
 	}
-	if len(changes) > maxBlockRows/2 {
-		return nil, fmt.Errorf("a chunk of the cleanup would remove %d records, which is not one block", len(changes))
-	}
-	return changes, nil
+	return nil
+}
+
+// gently is a context in which a statement takes one processor at most.
+func gently(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "max_threads": 1}))
 }

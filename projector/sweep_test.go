@@ -19,13 +19,7 @@ func TestCleanupIsOneBlock(t *testing.T) {
 	l := newLedger(t)
 	l.start()
 	const n = 70_000 // more than the 65,409 rows of a block that is read
-	for from := 0; from < n; from += 5000 {
-		events := make([]errata.Event, 5000)
-		for i := range events {
-			events[i] = event(fmt.Sprint("problem ", from+i), fmt.Sprint(from+i))
-		}
-		l.append(events...)
-	}
+	l.problems(n)
 	l.barrier()
 	if err := l.ClickHouse.Exec(t.Context(), "OPTIMIZE TABLE records FINAL"); err != nil {
 		t.Fatal(err)
@@ -34,21 +28,81 @@ func TestCleanupIsOneBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.parts()
-	answer, err := l.commander.Do(t.Context(), eventlog.CommandCleanup, eventlog.Cleanup{Before: time.Now().UnixMilli() + 1<<40})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var removed eventlog.Changed
-	if err := json.Unmarshal(answer, &removed); err != nil || removed.System != n || removed.Database != 0 {
-		t.Errorf("answered %s, want %d of the system book", answer, n)
+	if removed := l.cleanup(time.Now().UnixMilli() + 1<<40); removed.System != n || removed.Database != 0 {
+		t.Errorf("answered %+v, want %d of the system book", removed, n)
 	}
 	if after := l.parts(); after != before+1 {
 		t.Errorf("%d parts became %d, want one more", before, after)
 	}
-	var live int64
-	if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign) FROM records WHERE book != 'checkpoint'").Scan(&live); err != nil || live != 0 {
-		t.Errorf("%d records are left (%v)", live, err)
+	if live := l.live(); live != 0 {
+		t.Errorf("%d records are left", live)
 	}
+}
+
+// TestSweepsRace: of two steps of cleanups that follow the same checkpoint one
+// counts, whole, however different they are.
+func TestSweepsRace(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	const n = 70_000
+	l.problems(n)
+	l.barrier()
+	stop()
+	if err := l.ClickHouse.Exec(t.Context(), "SYSTEM STOP MERGES "+l.Database+".records"); err != nil {
+		t.Fatal(err)
+	}
+	from, before := l.checkpoint(p), time.Now().UnixMilli()
+	parts := l.parts()
+	for chunks := 8; chunks > 0; chunks /= 2 { // the later, the larger; the first one wins
+		if err := projector.SweepStep(t.Context(), p.Store(), from, before, 0, chunks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := l.checkpoint(p)
+	if to.Row != from.Row+1 || to.Sweep.Chunks != 8 {
+		t.Errorf("the checkpoint is %+v after %+v", to, from)
+	}
+	if after := l.parts(); after != parts+1 {
+		t.Errorf("%d parts became %d, want one more", parts, after)
+	}
+	if live := l.live(); live < n*6/8 || live >= n {
+		t.Errorf("%d of %d records are left, want about seven eighths", live, n)
+	}
+}
+
+// problems appends n events of as many problems.
+func (l *ledger) problems(n int) {
+	l.t.Helper()
+	const block = 5000
+	for from := 0; from < n; from += block {
+		events := make([]errata.Event, block)
+		for i := range events {
+			events[i] = event(fmt.Sprint("problem ", from+i), fmt.Sprint(from+i))
+		}
+		l.append(events...)
+	}
+}
+
+// cleanup removes the records last seen up to before, in Unix milliseconds.
+func (l *ledger) cleanup(before int64) (removed eventlog.Changed) {
+	l.t.Helper()
+	answer, err := l.commander.Do(l.t.Context(), eventlog.CommandCleanup, eventlog.Cleanup{Before: before})
+	if err == nil {
+		err = json.Unmarshal(answer, &removed)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return removed
+}
+
+// live is how many records there are.
+func (l *ledger) live() (n int64) {
+	l.t.Helper()
+	if err := l.ClickHouse.QueryRow(l.t.Context(), "SELECT sum(sign) FROM records WHERE book != 'checkpoint'").Scan(&n); err != nil {
+		l.t.Fatal(err)
+	}
+	return n
 }
 
 // parts is the number of active parts of the records.

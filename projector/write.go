@@ -25,6 +25,8 @@ var (
 type commit struct {
 	from, to Checkpoint
 	changes  []change
+	// sweep is what the step removes besides, as part of a cleanup.
+	sweep *sweepChunk
 	// command is the sequence of the command that is done with this step, 0 for none.
 	command uint64
 	answer  eventlog.Answer
@@ -46,6 +48,9 @@ func (c *commit) token(shard uint16) string {
 // then records, checkpoint and answer as one block whose token says which
 // checkpoint it follows. An error leaves the outcome open.
 func (s *Store) write(ctx context.Context, c *commit) error {
+	if c.sweep != nil {
+		return s.sweepRecords(ctx, c)
+	}
 	if err := s.writePayloads(ctx, c.changes); err != nil {
 		return fmt.Errorf("insert payloads: %w", err)
 	}

@@ -1,9 +1,36 @@
--- The records that a chunk of a cleanup removes. FINAL is applied before
--- WHERE, so that a state which is cancelled is not taken for the record.
-SELECT book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,
-       exception_class, request_uri, request_method, user_id, ip, status, regressed
-FROM records FINAL
-WHERE book IN ('system', 'database')
-  AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
-  AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
-ORDER BY book, signature
+-- Removes the records that a chunk of a cleanup takes, and moves the
+-- checkpoint, as one block. FINAL is applied before WHERE, so that a state
+-- which is cancelled is not taken for the record.
+--
+-- The row of the checkpoint that this follows is read with the records and
+-- becomes three: 'from' cancels it, 'to' is the checkpoint after it, 'answer'
+-- the answer to the command if this was its last chunk. So the rows have one
+-- source, and the sort puts all of them into one block: the token of an insert
+-- from a select counts the blocks of its source, and is a compare-and-set for
+-- as long as there is one.
+INSERT INTO records
+(
+    book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,
+    exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign
+)
+SELECT
+    book,
+    if(role = 'answer', toFixedString(unhex({answer_key:String}), 16), signature) AS signature,
+    id,
+    multiIf(role = 'to', {to_row:UInt64}, role = 'answer', {answer_sequence:UInt64}, version) AS version,
+    multiIf(role = 'to', {to_count:UInt64}, role = 'answer', 0, count) AS count,
+    first_seen, last_seen, level, file, line, message_preview,
+    exception_class, request_uri, request_method, user_id, ip, status, regressed,
+    multiIf(role = 'to', unhex({to_text:String}), role = 'answer', unhex({answer_text:String}), checkpoint) AS checkpoint,
+    if(role IN ('to', 'answer'), 1, -1)::Int8 AS sign
+FROM
+(
+    SELECT *
+    FROM records FINAL
+    WHERE book IN ('system', 'database')
+          AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
+          AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
+       OR book = 'checkpoint' AND signature = unhex({shard:String})
+)
+ARRAY JOIN if(book = 'checkpoint', if({answer_key:String} = '', ['from', 'to'], ['from', 'to', 'answer']), ['record']) AS role
+ORDER BY book, signature, version, sign

@@ -1,7 +1,10 @@
--- Empties the contexts of the records that a cleanup removes.
+-- Empties the contexts of the records that a cleanup removes. A record that
+-- came to be after it, seen by a projector that slept through the cleanup,
+-- keeps its own.
 INSERT INTO contexts (book, signature, id, payload, gone)
 SELECT book, signature, id, '' AS payload, 1 AS gone
 FROM records FINAL
 WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
   AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
+  AND id < {until:UInt64}
