@@ -23,11 +23,14 @@ type Reader struct {
 	conn driver.Conn
 	// patience is how long an answer may take: [answerTimeout], less in tests.
 	patience time.Duration
+	states   *states
 }
 
 // New returns a reader of the database that the connection has selected. The
 // connection stays the caller's.
-func New(conn driver.Conn) *Reader { return &Reader{conn: conn, patience: answerTimeout} }
+func New(conn driver.Conn) *Reader {
+	return &Reader{conn: conn, patience: answerTimeout, states: newStates()}
+}
 
 // List is one page of records and where it stands.
 type List struct {

@@ -12,38 +12,46 @@ import (
 )
 
 // rows reads the records of the keys, in their order. A record that changed
-// since is missing once a merge has removed the row of the key.
+// since is missing once a merge has removed the row of the key, unless it is
+// remembered.
 func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) {
+	known, missing := r.states.split(keys)
+	if err := r.readRows(ctx, missing, known); err != nil {
+		return nil, err
+	}
 	records := make([]errata.Record, 0, len(keys))
-	if len(keys) == 0 {
-		return records, nil
-	}
-	q, err := rowsStatement(keys)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	byKey := make(map[key]errata.Record, len(keys))
-	for rows.Next() {
-		record, err := scanRecord(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		byKey[key{record.Book, record.Signature, record.Version}] = record
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
 	for _, k := range keys {
-		if record, there := byKey[k]; there {
+		if record, there := known[k]; there {
 			records = append(records, record)
 		}
 	}
 	return records, nil
+}
+
+// readRows reads the rows of the keys into a map, and remembers them.
+func (r *Reader) readRows(ctx context.Context, keys []key, into map[key]errata.Record) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	q, err := rowsStatement(keys)
+	if err != nil {
+		return err
+	}
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		record, err := scanRecord(rows.Scan)
+		if err != nil {
+			return err
+		}
+		k := key{record.Book, record.Signature, record.Version}
+		into[k] = record
+		r.states.put(k, record)
+	}
+	return rows.Err()
 }
 
 func rowsStatement(keys []key) (statement, error) {
