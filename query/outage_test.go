@@ -91,6 +91,7 @@ func TestFrozenEngine(t *testing.T) {
 	awaitPing(t, env)
 	expectAnswers(t, ask(t.Context(), reader))
 	env.KillClickHouse()
+	awaitPing(t, env)
 	expectAnswers(t, ask(t.Context(), reader))
 }
 
