@@ -137,7 +137,7 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 			switch {
 			case err == nil:
 				revision = next
-			case isWrongLast(err):
+			case isMoved(err):
 				lose(errLockLost)
 				return
 			}
@@ -210,9 +210,4 @@ func alreadyRunning(wait time.Duration) error {
 		Message:    fmt.Sprintf("an import is running, or one broke off less than %s ago; wait until it has ended", lockPatience),
 		RetryAfter: wait,
 	}
-}
-
-func isWrongLast(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == codeWrongLastSequence
 }

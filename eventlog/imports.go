@@ -125,7 +125,7 @@ func AppendImport(ctx context.Context, log Log, fileHash string, afterSeq uint64
 		if full := asFull(err); full != nil {
 			return 0, full
 		}
-		if isWrongLast(err) {
+		if isMoved(err) {
 			var seq uint64
 			if seq, err = ownImport(ctx, log, fileHash, msgID); seq > 0 || errata.KindOf(err) == errata.KindAlreadyRunning {
 				return seq, err
