@@ -88,7 +88,7 @@ func TestRefusalsOfTheLog(t *testing.T) {
 	}{
 		"log away":      {errata.Errorf(errata.KindLogUnavailable, "the log does not answer"), 503, "5", "5:error;default;log_item:key:log-unavailable"},
 		"log full":      {errata.Errorf(errata.KindLogFull, "the log is full"), 503, "5", "5:error;default;log_item:key:log-full"},
-		"rate limited":  {limited, 429, "90", "90:error;default;log_item:key:rate-limited"},
+		"rate limited":  {limited, 429, "90", "90:error;default;log_item:key:quota"},
 		"our own fault": {errors.New("nil map at /srv/errata/x.go"), 500, "", ""},
 	} {
 		h, recorder := newHandler(t)

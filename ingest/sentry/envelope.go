@@ -3,7 +3,10 @@ package sentry
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
+	"math"
+	"strconv"
 
 	"github.com/go-faster/jx"
 
@@ -92,12 +95,24 @@ func (it *item) field(d *jx.Decoder, key []byte) (err error) {
 		return err
 	case "length":
 		text, err := lenient.Bytes(d)
-		if err == nil && len(text) > 0 {
-			it.length = lenient.ParseInt(text)
-		}
+		it.length = lengthOf(text)
 		return err
 	default:
 		return d.Skip()
+	}
+}
+
+// lengthOf reads a length, also one in a text. What is none is as good as no
+// length; one that no integer holds is longer than every body.
+func lengthOf(text []byte) int64 {
+	n, err := strconv.ParseUint(string(text), 10, 63)
+	switch {
+	case err == nil:
+		return int64(n)
+	case errors.Is(err, strconv.ErrRange):
+		return math.MaxInt64
+	default:
+		return -1
 	}
 }
 

@@ -44,8 +44,16 @@ func (p *parser) list(e *element) error {
 			if string(key) != "values" {
 				return e.field(p, key)
 			}
-			bare = false
-			return p.array(func(p *parser) error { return p.one(e) })
+			switch p.dec.Next() {
+			case jx.Array:
+				bare = false
+				return p.array(func(p *parser) error { return p.one(e) })
+			case jx.Object: // a list of one, as PHP writes arrays with keys
+				bare = false
+				return p.one(e)
+			default:
+				return p.dec.Skip()
+			}
 		})
 		if err == nil && bare {
 			e.end(p)
