@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -141,6 +142,19 @@ func TestOverloadIsRefusedAndGivenBack(t *testing.T) {
 }
 
 func TestEncodingsOfEnvelopes(t *testing.T) {
+	// Every encoding at both endpoints, chunked, and without a content type.
+	for _, p := range packers {
+		for target, text := range map[string]string{envelopeURL: envelope, storeURL: event} {
+			h, recorder := newHandler(t)
+			r := httptest.NewRequest(http.MethodPost, target, io.MultiReader(bytes.NewReader(squeeze(t, p.writer, []byte(text)))))
+			r.Header.Set("Content-Encoding", p.coding)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != 200 || recorder.Count() != 1 {
+				t.Errorf("%s to %s: %d %s, %d taken", p.name, target, w.Code, w.Body, recorder.Count())
+			}
+		}
+	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(envelope))
