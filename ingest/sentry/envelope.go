@@ -102,17 +102,21 @@ func (it *item) field(d *jx.Decoder, key []byte) (err error) {
 	}
 }
 
-// lengthOf reads a length, also one in a text. What is none is as good as no
-// length; one that no integer holds is longer than every body.
+// lengthOf reads a length, also one in a text or with a fraction of zero. What
+// is no number is as good as no length; a number that is no length is longer
+// than every body.
 func lengthOf(text []byte) int64 {
-	n, err := strconv.ParseUint(string(text), 10, 63)
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
 	switch {
-	case err == nil:
-		return int64(n)
-	case errors.Is(err, strconv.ErrRange):
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return -1
+	case n != math.Trunc(n) || math.Abs(n) > 1<<53:
 		return math.MaxInt64
 	default:
-		return -1
+		return int64(n)
 	}
 }
 

@@ -39,6 +39,7 @@ func TestEnvelopeFraming(t *testing.T) {
 	f("the length is a boolean", "{}\n{\"type\":\"event\",\"length\":true}\n"+a, 200, "a")
 	f("the length is a list", "{}\n{\"type\":\"event\",\"length\":[15]}\n"+a, 200, "a")
 	f("the length is negative", "{}\n{\"type\":\"event\",\"length\":-15}\n"+a, 200, "a")
+	f("the length is a float", "{}\n{\"type\":\"event\",\"length\":15.0}\n"+a, 200, "a")
 	f("line breaks inside of a length", "{}\n{\"type\":\"event\",\"length\":17}\n{\n\"message\":\"a\"\n}\n", 200, "a")
 	f("carriage returns are payload", "{}\r\n{\"type\":\"event\"}\r\n"+a+"\r\n", 200, "a")
 	f("blank lines at the end", "{}\n{\"type\":\"event\"}\n"+a+"\n\n\n", 200, "a")
@@ -54,6 +55,8 @@ func TestEnvelopeFraming(t *testing.T) {
 
 	f("the payload is cut", "{}\n{\"type\":\"event\",\"length\":16}\n"+a, 400)
 	f("the length is no integer's", "{}\n{\"type\":\"event\",\"length\":99999999999999999999}\n"+a, 413)
+	f("the length is half a byte", "{}\n{\"type\":\"event\",\"length\":14.5}\n"+a, 413)
+	f("the length is beyond floats", "{}\n{\"type\":\"event\",\"length\":-1e400}\n"+a, 413)
 	f("the length of an attachment is no integer's", "{}\n{\"type\":\"attachment\",\"length\":99999999999999999999}\n"+a, 400)
 	f("the payload goes on", "{}\n{\"type\":\"event\",\"length\":14}\n"+a, 400)
 	f("an attachment is cut", "{}\n{\"type\":\"event\"}\n"+a+"\n{\"type\":\"attachment\",\"length\":9}\nx", 400)
