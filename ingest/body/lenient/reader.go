@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/go-faster/jx"
@@ -173,7 +172,7 @@ func (r *Reader) Skip() error {
 	for floor := r.depth; ; {
 		switch c := r.peek(); c {
 		case '"':
-			end := passString(r.doc, r.at+1)
+			end, _ := passString(r.doc, r.at+1)
 			if end < 0 {
 				return r.broken()
 			}
@@ -276,7 +275,7 @@ func (r *Reader) passKey() bool {
 	if r.peek() != '"' {
 		return false
 	}
-	end := passString(r.doc, r.at+1)
+	end, _ := passString(r.doc, r.at+1)
 	if end < 0 {
 		return false
 	}
@@ -291,13 +290,13 @@ func (r *Reader) passKey() bool {
 // text reads a string.
 func (r *Reader) text() ([]byte, error) {
 	begin := r.at
-	end := passString(r.doc, begin+1)
+	end, escaped := passString(r.doc, begin+1)
 	if end < 0 {
 		return nil, r.broken()
 	}
 	r.at = end
 	text := r.doc[begin+1 : end-1]
-	if bytes.IndexByte(text, '\\') < 0 {
+	if !escaped {
 		return text, nil
 	}
 	d := jx.GetDecoder()
