@@ -233,7 +233,8 @@ func noSecrets(t *testing.T, s *service, data string) {
 func useKeys(t *testing.T, s *service, data string) {
 	got := command(t, nil, "keys", "create", "web shop", "--project", "7", "--expires-in-days", "30", "--data", data)
 	key := strings.TrimSpace(got.out)
-	if got.code != exitOK || !strings.HasPrefix(key, "eik_ing_") || !strings.Contains(got.err, "/7\n") {
+	dsn := regexp.MustCompile(`(?m)^project 7, Sentry DSN http://[0-9a-f]{32}@` + regexp.QuoteMeta(strings.TrimPrefix(s.url, "http://")) + `/7$`)
+	if got.code != exitOK || !strings.HasPrefix(key, "eik_ing_") || !dsn.MatchString(got.err) {
 		t.Fatalf("create: %+v, want the key alone on stdout and the DSN of project 7 on stderr", got)
 	}
 	got = command(t, nil, "keys", "list", "--json", "--data", data)

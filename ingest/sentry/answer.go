@@ -52,11 +52,20 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 		wait := strconv.Itoa(door.RetrySeconds(told))
 		header.Set("Retry-After", wait)
 		// With the categories named, SDKs count what they hold back and report it.
-		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:key:"+strings.ReplaceAll(string(told.Kind), "_", "-"))
+		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:key:"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
 	w.WriteHeader(told.Kind.Status())
 	_, _ = w.Write(detail(told))
+}
+
+// limitReason is the refusal in Sentry's word, where it has one: SDKs and their
+// reports know "quota".
+func limitReason(kind errata.Kind) string {
+	if kind == errata.KindRateLimited {
+		return "quota"
+	}
+	return strings.ReplaceAll(string(kind), "_", "-")
 }
 
 // droppedPause is for how many seconds SDKs are asked to keep their errors

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -88,7 +89,7 @@ func TestRefusalsOfTheLog(t *testing.T) {
 	}{
 		"log away":      {errata.Errorf(errata.KindLogUnavailable, "the log does not answer"), 503, "5", "5:error;default;log_item:key:log-unavailable"},
 		"log full":      {errata.Errorf(errata.KindLogFull, "the log is full"), 503, "5", "5:error;default;log_item:key:log-full"},
-		"rate limited":  {limited, 429, "90", "90:error;default;log_item:key:rate-limited"},
+		"rate limited":  {limited, 429, "90", "90:error;default;log_item:key:quota"},
 		"our own fault": {errors.New("nil map at /srv/errata/x.go"), 500, "", ""},
 	} {
 		h, recorder := newHandler(t)
@@ -141,6 +142,19 @@ func TestOverloadIsRefusedAndGivenBack(t *testing.T) {
 }
 
 func TestEncodingsOfEnvelopes(t *testing.T) {
+	// Every encoding at both endpoints, chunked, and without a content type.
+	for _, p := range packers {
+		for target, text := range map[string]string{envelopeURL: envelope, storeURL: event} {
+			h, recorder := newHandler(t)
+			r := httptest.NewRequest(http.MethodPost, target, io.MultiReader(bytes.NewReader(squeeze(t, p.writer, []byte(text)))))
+			r.Header.Set("Content-Encoding", p.coding)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != 200 || recorder.Count() != 1 {
+				t.Errorf("%s to %s: %d %s, %d taken", p.name, target, w.Code, w.Body, recorder.Count())
+			}
+		}
+	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(envelope))

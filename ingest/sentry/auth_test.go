@@ -1,12 +1,17 @@
 package sentry_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
@@ -129,6 +134,45 @@ func TestPaths(t *testing.T) {
 			t.Errorf("mounted at %s: %d %s", pattern, w.Code, w.Body)
 		}
 	}
+}
+
+// FuzzQueryString sends the same text as the query of the request and as that
+// of the event, where SDKs leave secrets.
+func FuzzQueryString(f *testing.F) {
+	f.Add("sentry_version=7&sentry_key=" + key)
+	f.Add("page=2&token=secret&&=&a=b=c&%zz=%&sentry_key=%38e3a1d5c9b7f4e2a8c6d0f1e2b3a4c5d")
+	f.Add("?a;b;sentry_key=" + key + "&\x00=\xff&é=€+%2B#top")
+	f.Fuzz(func(t *testing.T, query string) {
+		h, recorder := newHandler(t)
+		document, err := json.Marshal(map[string]any{"message": "m", "request": map[string]any{"url": "/a", "query_string": query}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodPost, "/api/7/store/", bytes.NewReader(document))
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		named, want := false, 0
+		for _, pair := range strings.Split(query, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if plain, err := url.QueryUnescape(value); !named && name == "sentry_key" && err == nil && plain != "" {
+				if named, want = true, http.StatusForbidden; plain == key {
+					want = http.StatusOK
+				}
+			}
+		}
+		if !named {
+			want = http.StatusUnauthorized
+		}
+		if w.Code != want || recorder.Count() != map[int]int{http.StatusOK: 1}[want] {
+			t.Fatalf("%q: %d, %d events taken, want %d", query, w.Code, recorder.Count(), want)
+		}
+		for _, d := range recorder.Take() {
+			if clean := ingest.URI(d.URI); !strings.HasPrefix(clean, "/a") || len(clean) > ingest.MaxURI || !utf8.ValidString(clean) {
+				t.Fatalf("%q became %q", query, clean)
+			}
+		}
+	})
 }
 
 func FuzzAuthHeader(f *testing.F) {

@@ -3,7 +3,10 @@ package sentry
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
+	"math"
+	"strconv"
 
 	"github.com/go-faster/jx"
 
@@ -92,12 +95,28 @@ func (it *item) field(d *jx.Decoder, key []byte) (err error) {
 		return err
 	case "length":
 		text, err := lenient.Bytes(d)
-		if err == nil && len(text) > 0 {
-			it.length = lenient.ParseInt(text)
-		}
+		it.length = lengthOf(text)
 		return err
 	default:
 		return d.Skip()
+	}
+}
+
+// lengthOf reads a length, also one in a text or with a fraction of zero. What
+// is no number is as good as no length; a number that is no length is longer
+// than every body.
+func lengthOf(text []byte) int64 {
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return -1
+	case n != math.Trunc(n) || math.Abs(n) > 1<<53:
+		return math.MaxInt64
+	default:
+		return int64(n)
 	}
 }
 

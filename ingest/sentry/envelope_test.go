@@ -35,6 +35,11 @@ func TestEnvelopeFraming(t *testing.T) {
 	f("without a length", "{}\n{\"type\":\"event\"}\n"+a+"\n", 200, "a")
 	f("the length is a text", "{}\n{\"type\":\"event\",\"length\":\"15\"}\n"+a, 200, "a")
 	f("the length is null", "{}\n{\"type\":\"event\",\"length\":null}\n"+a, 200, "a")
+	f("the length is a word", "{}\n{\"type\":\"event\",\"length\":\"long\"}\n"+a, 200, "a")
+	f("the length is a boolean", "{}\n{\"type\":\"event\",\"length\":true}\n"+a, 200, "a")
+	f("the length is a list", "{}\n{\"type\":\"event\",\"length\":[15]}\n"+a, 200, "a")
+	f("the length is negative", "{}\n{\"type\":\"event\",\"length\":-15}\n"+a, 200, "a")
+	f("the length is a float", "{}\n{\"type\":\"event\",\"length\":15.0}\n"+a, 200, "a")
 	f("line breaks inside of a length", "{}\n{\"type\":\"event\",\"length\":17}\n{\n\"message\":\"a\"\n}\n", 200, "a")
 	f("carriage returns are payload", "{}\r\n{\"type\":\"event\"}\r\n"+a+"\r\n", 200, "a")
 	f("blank lines at the end", "{}\n{\"type\":\"event\"}\n"+a+"\n\n\n", 200, "a")
@@ -49,6 +54,10 @@ func TestEnvelopeFraming(t *testing.T) {
 	f("broken reports are ignored", "{}\n{\"type\":\"client_report\"}\n{broken\n{\"type\":\"event\"}\n"+a, 200, "a")
 
 	f("the payload is cut", "{}\n{\"type\":\"event\",\"length\":16}\n"+a, 400)
+	f("the length is no integer's", "{}\n{\"type\":\"event\",\"length\":99999999999999999999}\n"+a, 413)
+	f("the length is half a byte", "{}\n{\"type\":\"event\",\"length\":14.5}\n"+a, 413)
+	f("the length is beyond floats", "{}\n{\"type\":\"event\",\"length\":-1e400}\n"+a, 413)
+	f("the length of an attachment is no integer's", "{}\n{\"type\":\"attachment\",\"length\":99999999999999999999}\n"+a, 400)
 	f("the payload goes on", "{}\n{\"type\":\"event\",\"length\":14}\n"+a, 400)
 	f("an attachment is cut", "{}\n{\"type\":\"event\"}\n"+a+"\n{\"type\":\"attachment\",\"length\":9}\nx", 400)
 	f("an attachment goes on", "{}\n{\"type\":\"attachment\",\"length\":1}\nxy\n", 400)
@@ -61,6 +70,7 @@ func TestEnvelopeFraming(t *testing.T) {
 	f("101 items", "{}"+strings.Repeat("\n{}\nx", 101), 413)
 	f("an event line over the limit", "{}\n{\"type\":\"event\"}\n{\"message\":\""+strings.Repeat("x", ingest.MaxEvent)+"\"}", 413)
 	f("a log line over the limit", "{}\n{\"type\":\"log\"}\n{\"items\":[],\"x\":\""+strings.Repeat("x", ingest.MaxLogItem)+"\"}", 413)
+	f("events over the limit together", "{}"+strings.Repeat("\n{\"type\":\"event\"}\n"+strings.Repeat(" ", ingest.MaxEvent-len(a))+a, 9), 413)
 	f("an event at the limit", "{}\n{\"type\":\"event\"}\n"+strings.Repeat(" ", ingest.MaxEvent-len(a))+a, 200, "a")
 }
 
@@ -136,6 +146,13 @@ func TestLostErrorsAreCounted(t *testing.T) {
 		`{"reason":"queue_overflow","category":"error","quantity":1e12},{"reason":"queue_overflow","category":"error"},null,7]}`)
 	// Neither a stranger nor a broken envelope counts.
 	post(h, "/api/7/envelope/?sentry_key="+strings.Repeat("0", 32), "{}\n{\"type\":\"client_report\"}\n"+`{"discarded_events":[{"reason":"send_error","category":"error","quantity":9}]}`)
+	if diff := cmp.Diff(map[string]uint64{"send_error": 2, "other": 3, "queue_overflow": 4}, h.Lost()); diff != "" {
+		t.Errorf("running totals (-want +got):\n%s", diff)
+	}
+	h.Lost()["send_error"] = 99
+	if h.Lost()["send_error"] != 2 {
+		t.Error("the totals can be changed from outside")
+	}
 	got := doortest.Counters(registry)
 	want := map[string]float64{"send_error": 2, "other": 3, "queue_overflow": 4}
 	for name, value := range got {

@@ -22,7 +22,7 @@ import (
 // Every field is lenient: a value of a wrong type is absent. Only broken JSON
 // is an error.
 type parser struct {
-	dec   jx.Decoder
+	dec   lenient.Reader
 	keep  *lenient.Keeper
 	draft ingest.Draft
 
@@ -74,14 +74,14 @@ var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keepe
 func parseEvent(document []byte, sender netip.Addr) (draft ingest.Draft, ok bool, err error) {
 	p := parsers.Get().(*parser)
 	defer p.free()
-	p.dec.ResetBytes(document)
+	p.dec.Reset(document)
 	if p.dec.Next() != jx.Object {
 		return ingest.Draft{}, false, malformed("the event is not a JSON object", nil)
 	}
 	if err := p.object((*parser).event); err != nil {
 		return ingest.Draft{}, false, malformed("the event is not valid JSON", err)
 	}
-	if !lenient.AtEnd(&p.dec) {
+	if !p.dec.AtEnd() {
 		return ingest.Draft{}, false, malformed("there is more after the event", nil)
 	}
 	if p.transaction {
@@ -101,16 +101,16 @@ func (p *parser) free() {
 }
 
 func (p *parser) object(field func(*parser, []byte) error) error {
-	return lenient.Object(&p.dec, p, field)
+	return lenient.Members(&p.dec, p, field)
 }
 
 func (p *parser) array(element func(*parser) error) error {
-	return lenient.Array(&p.dec, p, element)
+	return lenient.Elements(&p.dec, p, element)
 }
 
 // set reads a text into to, and leaves to alone where there is none.
 func (p *parser) set(to *string) error {
-	text, err := lenient.Bytes(&p.dec)
+	text, err := p.dec.Bytes()
 	if len(text) > 0 {
 		*to = p.keep.String(text)
 	}
@@ -118,7 +118,7 @@ func (p *parser) set(to *string) error {
 }
 
 func (p *parser) bytes(to *[]byte) error {
-	text, err := lenient.Bytes(&p.dec)
+	text, err := p.dec.Bytes()
 	*to = text
 	return err
 }
@@ -168,11 +168,11 @@ func (p *parser) eventScalar(key []byte) error {
 	case "event_id":
 		return p.bytes(&p.eventID)
 	case "type":
-		kind, err := lenient.Bytes(&p.dec)
+		kind, err := p.dec.Bytes()
 		p.transaction = string(kind) == "transaction"
 		return err
 	case "level":
-		text, err := lenient.Bytes(&p.dec)
+		text, err := p.dec.Bytes()
 		p.draft.Level = levelOf(text)
 		return err
 	case "timestamp":
@@ -199,7 +199,7 @@ func (p *parser) eventScalar(key []byte) error {
 }
 
 func (p *parser) time() (time.Time, error) {
-	text, err := lenient.Bytes(&p.dec)
+	text, err := p.dec.Bytes()
 	if err != nil || len(text) == 0 {
 		return time.Time{}, err
 	}
@@ -208,7 +208,7 @@ func (p *parser) time() (time.Time, error) {
 }
 
 func (p *parser) addFingerprint() error {
-	part, err := lenient.Bytes(&p.dec)
+	part, err := p.dec.Bytes()
 	if len(part) > 0 && len(p.draft.Fingerprint) < ingest.MaxFingerprint {
 		p.draft.Fingerprint = append(p.draft.Fingerprint, p.keep.String(part))
 	}

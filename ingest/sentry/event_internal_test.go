@@ -5,7 +5,10 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+	"time"
 
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 )
 
@@ -23,6 +26,53 @@ func recordedEvent(t testing.TB, name string) []byte {
 	}
 	t.Fatalf("%s holds no event", name)
 	return nil
+}
+
+// largeEvent is an event of 16 KB as Python's SDK makes it of a Django view:
+// two exceptions, ten frames with source lines and variables, breadcrumbs.
+func largeEvent(t testing.TB) []byte {
+	t.Helper()
+	document, err := os.ReadFile("testdata/python-django-16k.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(document)
+}
+
+// BenchmarkLargeEvent is the parser and the mapping of an event of 16 KB, the
+// rules that make it an event of ours, and both.
+func BenchmarkLargeEvent(b *testing.B) {
+	document := largeEvent(b)
+	var rules ingest.Rules
+	source := ingest.Source{Project: 7, Received: time.Date(2026, 11, 21, 3, 19, 0, 0, time.UTC)}
+	parsed, ok, err := parseEvent(document, netip.Addr{})
+	if err != nil || !ok {
+		b.Fatal(ok, err)
+	}
+	for _, part := range []struct {
+		name         string
+		parse, apply bool
+	}{{"parse", true, false}, {"rules", false, true}, {"whole", true, true}} {
+		b.Run(part.name, func(b *testing.B) {
+			b.SetBytes(int64(len(document)))
+			b.ReportAllocs()
+			began := doortest.CPU()
+			for b.Loop() {
+				draft := parsed
+				if part.parse {
+					if draft, ok, err = parseEvent(document, netip.Addr{}); err != nil || !ok {
+						b.Fatal(ok, err)
+					}
+				}
+				if part.apply {
+					if _, refused := rules.Event(&draft, source, errata.EventID{}); refused != nil {
+						b.Fatal(refused)
+					}
+				}
+			}
+			b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N), "cpu-ns/op")
+		})
+	}
 }
 
 // BenchmarkParseEvent is the parser and the mapping alone.

@@ -45,6 +45,8 @@ func TestExceptionShapes(t *testing.T) {
 		`{"exception":[`+cause+`,`+thrown+`]}`, "OrderError|order 42|2 links|handled false",
 		`{"exception":`+thrown+`}`, "OrderError|order 42|1 links|handled false",
 		`{"sentry.interfaces.Exception":{"values":[`+thrown+`]}}`, "OrderError|order 42|1 links|handled false",
+		`{"exception":{"values":`+thrown+`}}`, "OrderError|order 42|1 links|handled false",
+		`{"exception":{"type":"E","value":"m","values":null}}`, "E|m|1 links|handled ?",
 		`{"exception":{"exc_omitted":null,"values":[null,`+cause+`,7,[]],"type":"ignored"}}`, "KeyError|sku|1 links|handled ?",
 		`{"exception":[`+cause+`],"exception":[`+thrown+`]}`, "OrderError|order 42|1 links|handled false",
 		`{"exception":null,"message":"m"}`, "|m|0 links|handled ?",
@@ -202,7 +204,8 @@ func TestLevelsTimesAndBooks(t *testing.T) {
 	facts(t, func(d ingest.Draft) string { return strings.Join(d.Fingerprint, ",") },
 		`{"fingerprint":["{{ default }}","a"]}`, "{{ default }},a", `{"fingerprint":["a",2,null,{}]}`, "a,2", `{"fingerprint":"a"}`, "a", `{"fingerprint":{}}`, "")
 	facts(t, func(d ingest.Draft) string { return d.UserID },
-		`{"user":{"id":1204}}`, "1204", `{"user":{"id":"u-77"}}`, "u-77", `{"user":{"id":99999999999999999999}}`, "99999999999999999999", `{"user":{"id":{}}}`, "")
+		`{"user":{"id":1204}}`, "1204", `{"user":{"id":"u-77"}}`, "u-77", `{"user":{"id":99999999999999999999}}`, "99999999999999999999",
+		`{"user":{"id":1204.0}}`, "1204", `{"user":{"id":1.204e3}}`, "1204", `{"user":{"id":1204.5}}`, "1204.5", `{"user":{"id":"1204.0"}}`, "1204.0", `{"user":{"id":{}}}`, "")
 	facts(t, func(d ingest.Draft) string { return d.ClientID },
 		`{"event_id":"6DC715AB-B89B-4F66-94FF-46AE15F7DFB8"}`, "6dc715abb89b4f6694ff46ae15f7dfb8",
 		`{"event_id":"6DC715AB-B89B-4F66-94FF+46AE15F7DFB8"}`, "00000000000000000000000000000001",

@@ -6,7 +6,6 @@ import (
 	"github.com/go-faster/jx"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
 	"github.com/errata-log/errata/ingest/body/stacktrace"
 )
 
@@ -44,8 +43,16 @@ func (p *parser) list(e *element) error {
 			if string(key) != "values" {
 				return e.field(p, key)
 			}
-			bare = false
-			return p.array(func(p *parser) error { return p.one(e) })
+			switch p.dec.Next() {
+			case jx.Array:
+				bare = false
+				return p.array(func(p *parser) error { return p.one(e) })
+			case jx.Object: // a list of one, as PHP writes arrays with keys
+				bare = false
+				return p.one(e)
+			default:
+				return p.dec.Skip()
+			}
 		})
 		if err == nil && bare {
 			e.end(p)
@@ -107,10 +114,10 @@ func (p *parser) endException() {
 func (p *parser) mechanism(key []byte) (err error) {
 	switch string(key) {
 	case "handled":
-		p.link.handled, p.link.known, err = lenient.Bool(&p.dec)
+		p.link.handled, p.link.known, err = p.dec.Bool()
 		return err
 	case "synthetic":
-		p.link.synthetic, _, err = lenient.Bool(&p.dec)
+		p.link.synthetic, _, err = p.dec.Bool()
 		return err
 	default:
 		return p.dec.Skip()
@@ -145,7 +152,7 @@ func (p *parser) threadField(key []byte) error {
 }
 
 func (p *parser) raiseThread(rank int) error {
-	is, _, err := lenient.Bool(&p.dec)
+	is, _, err := p.dec.Bool()
 	if is {
 		p.threadRank = max(p.threadRank, rank)
 	}

@@ -2,7 +2,6 @@ package sentry
 
 import (
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
 )
 
 // frame is one frame as it was sent.
@@ -53,10 +52,10 @@ func (p *parser) frameField(key []byte) (err error) {
 	case "function":
 		return p.bytes(&f.function)
 	case "lineno":
-		f.line, err = lenient.Int(&p.dec)
+		f.line, err = p.dec.Int()
 		return err
 	case "in_app":
-		f.inApp, _, err = lenient.Bool(&p.dec)
+		f.inApp, _, err = p.dec.Bool()
 		return err
 	default: // variables and source lines are never kept
 		return p.dec.Skip()

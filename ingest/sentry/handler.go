@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
@@ -25,7 +23,7 @@ var Patterns = []string{
 // Handler serves the Sentry protocol. It is safe for concurrent use.
 type Handler struct {
 	door *door.Door
-	lost *prometheus.CounterVec
+	lost losses
 }
 
 // New makes the handler. The error names the field of cfg that is wrong.
@@ -34,14 +32,11 @@ func New(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	lost, err := door.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "errata_client_lost_total",
-		Help: "Errors that Sentry SDKs say they dropped before sending, by their reason.",
-	}, []string{"reason"}))
-	if err != nil {
+	h := &Handler{door: d}
+	if err := h.lost.register(cfg.Registerer); err != nil {
 		return nil, err
 	}
-	return &Handler{door: d, lost: lost}, nil
+	return h, nil
 }
 
 // ServeHTTP takes one request. It answers when the events are on disk.
@@ -100,7 +95,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	if err != nil {
 		return "", err
 	}
-	h.countLost(in.lost)
+	h.lost.count(in.lost)
 	return in.firstID, h.accept(w, r, grant, in.drafts)
 }
 
@@ -144,12 +139,4 @@ func cutLast(path string) (before, last string, found bool) {
 		return "", path, false
 	}
 	return path[:slash], path[slash+1:], true
-}
-
-// countLost adds up what the SDK lost. Reasons are a closed set, so that a
-// sender cannot fill the metrics.
-func (h *Handler) countLost(lost []loss) {
-	for _, l := range lost {
-		h.lost.WithLabelValues(l.reason).Add(float64(l.quantity))
-	}
 }

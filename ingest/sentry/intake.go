@@ -13,10 +13,16 @@ import (
 	"github.com/go-faster/jx"
 	"github.com/klauspost/compress/zlib"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/lenient"
 )
+
+// maxKept bounds the errors of one request together, in bytes as sent: what is
+// made of them lives until all are on the log. SDKs send one event, or some
+// hundred short logs, at a time.
+const maxKept = 8 << 20
 
 // lineSize is the read buffer of an envelope; a header line must fit.
 const lineSize = 2 * ingest.MaxEnvelopeHeader
@@ -34,6 +40,7 @@ type intake struct {
 	sentAt  time.Time
 
 	drafts  []ingest.Draft
+	kept    int    // bytes that the drafts were made of
 	firstID string // id of the first event
 	logs    map[[16]byte]uint64
 	lost    []loss
@@ -66,7 +73,7 @@ func (in *intake) store() error {
 	}
 	if document[0] != '{' {
 		var err error
-		if document, err = decodeStore(document); err != nil {
+		if document, err = in.decodeStore(document); err != nil {
 			return err
 		}
 	}
@@ -77,8 +84,11 @@ func (in *intake) store() error {
 }
 
 // decodeStore undoes base64 and, where that does not give JSON, zlib.
-func decodeStore(text []byte) ([]byte, error) {
+func (in *intake) decodeStore(text []byte) ([]byte, error) {
 	text = bytes.TrimRight(text, "=")
+	if err := in.body.Charge(len(text) + ingest.MaxEvent); err != nil {
+		return nil, err
+	}
 	raw := make([]byte, base64.RawStdEncoding.DecodedLen(len(text)))
 	n, err := base64.RawStdEncoding.Decode(raw, text) // ignores line breaks
 	if err != nil {
@@ -105,7 +115,7 @@ func (in *intake) addEvent(document []byte) error {
 	if err != nil || !ok {
 		return err
 	}
-	if err := in.body.Charge(len(document)); err != nil {
+	if err := in.hold(len(document)); err != nil {
 		return err
 	}
 	if in.eventID != "" {
@@ -121,6 +131,14 @@ func (in *intake) addEvent(document []byte) error {
 		in.firstID = draft.ClientID
 	}
 	return in.add(draft)
+}
+
+// hold pays for an error that is kept until the request is answered.
+func (in *intake) hold(n int) error {
+	if in.kept += n; in.kept > maxKept {
+		return errata.Errorf(errata.KindBodyTooLarge, "the errors in one request are larger than %d bytes together; send fewer in one request", maxKept)
+	}
+	return in.body.Charge(n)
 }
 
 func (in *intake) add(draft ingest.Draft) error {

@@ -57,7 +57,7 @@ func (in *intake) addLog(raw []byte) error {
 	if !ok {
 		return nil
 	}
-	if err := in.body.Charge(len(raw)); err != nil {
+	if err := in.hold(len(raw)); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(raw)

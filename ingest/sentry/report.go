@@ -1,10 +1,56 @@
 package sentry
 
 import (
-	"github.com/go-faster/jx"
+	"maps"
+	"sync"
 
+	"github.com/go-faster/jx"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/body/lenient"
 )
+
+// losses add up what SDKs say they lost, by reason. Reasons are a closed set,
+// so that a sender cannot fill the metrics.
+type losses struct {
+	counters *prometheus.CounterVec
+	mu       sync.Mutex
+	totals   map[string]uint64
+}
+
+// register makes the counter and hands it to the registerer, if there is one.
+func (l *losses) register(to prometheus.Registerer) (err error) {
+	l.totals = map[string]uint64{}
+	l.counters, err = door.Register(to, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "errata_client_lost_total",
+		Help: "Errors that Sentry SDKs say they dropped before sending, by their reason.",
+	}, []string{"reason"}))
+	return err
+}
+
+// count adds what one request told.
+func (l *losses) count(lost []loss) {
+	if len(lost) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range lost {
+		l.counters.WithLabelValues(one.reason).Add(float64(one.quantity))
+		l.totals[one.reason] += uint64(one.quantity) //nolint:gosec // never negative, see readLoss
+	}
+}
+
+// Lost is how many errors SDKs say they dropped before sending since the
+// service started, by their reason: send_error, ratelimit_backoff,
+// queue_overflow, … or other. A reason that nobody gave is absent. Not all SDKs
+// report, so it is a lower bound. The map is the caller's own.
+func (h *Handler) Lost() map[string]uint64 {
+	h.lost.mu.Lock()
+	defer h.lost.mu.Unlock()
+	return maps.Clone(h.lost.totals)
+}
 
 // loss is a number of errors that an SDK dropped for one reason.
 type loss struct {

@@ -1,8 +1,10 @@
 package sentry
 
 import (
+	"bytes"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -20,7 +22,7 @@ func (p *parser) request(key []byte) error {
 	case "url":
 		return p.bytes(&p.url)
 	case "method":
-		method, err := lenient.Bytes(&p.dec)
+		method, err := p.dec.Bytes()
 		p.draft.Method = strings.ToUpper(p.keep.String(method))
 		return err
 	case "query_string":
@@ -75,12 +77,29 @@ func (p *parser) env(key []byte) error {
 func (p *parser) user(key []byte) error {
 	switch string(key) {
 	case "id":
-		return p.set(&p.draft.UserID)
+		return p.userID()
 	case "ip_address":
 		return p.bytes(&p.userIP)
 	default:
 		return p.dec.Skip()
 	}
+}
+
+// userID reads a number or a text. Some JSON writers have only floats: a whole
+// number that is written as one is the account's number all the same.
+func (p *parser) userID() error {
+	number := p.dec.Next() == jx.Number
+	text, err := p.dec.Bytes()
+	if number && bytes.ContainsAny(text, ".eE") {
+		if n := lenient.ParseInt(text); n != 0 {
+			p.draft.UserID = strconv.FormatInt(n, 10)
+			return err
+		}
+	}
+	if len(text) > 0 {
+		p.draft.UserID = p.keep.String(text)
+	}
+	return err
 }
 
 // uri is the request's URL with the query, without the fragment.
@@ -151,11 +170,11 @@ func (p *parser) readPair(add func(p *parser, key, value []byte)) error {
 // anything else.
 func (p *parser) scalarOrFirst() ([]byte, error) {
 	if p.dec.Next() != jx.Array {
-		return lenient.Bytes(&p.dec)
+		return p.dec.Bytes()
 	}
 	var first []byte
 	err := p.array(func(p *parser) error {
-		text, err := lenient.Bytes(&p.dec)
+		text, err := p.dec.Bytes()
 		if first == nil {
 			first = text
 		}

@@ -37,11 +37,16 @@ func nullSink() (addr string, stop func() error, err error) {
 		c.Status(http.StatusAccepted)
 		c.Writer.WriteHeaderNow()
 	})
+	return listen(router)
+}
+
+// listen serves the handler on a free port until stop.
+func listen(handler http.Handler) (addr string, stop func() error, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by stop
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: router, ReadHeaderTimeout: readHeaderTimeout}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }() // ends with stop
 	return listener.Addr().String(), func() error {

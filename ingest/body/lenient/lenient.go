@@ -120,13 +120,18 @@ func Bool(d *jx.Decoder) (value, known bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
+	value, known = truth(text)
+	return value, known, nil
+}
+
+func truth(text []byte) (value, known bool) {
 	switch string(text) {
 	case "true", "1", "True":
-		return true, true, nil
+		return true, true
 	case "false", "0", "False":
-		return false, true, nil
+		return false, true
 	default:
-		return false, false, nil
+		return false, false
 	}
 }
 

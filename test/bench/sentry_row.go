@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/sentry"
+)
+
+// sentryEncodings are the ways SDKs pack what they send, with the effort that
+// their libraries make by default.
+var sentryEncodings = []struct {
+	name string
+	pack func(w io.Writer) (io.WriteCloser, error) // nil: as it is
+}{
+	{"identity", nil},
+	{"gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.DefaultCompression) }},
+	{"zstd", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }},
+	{"br", func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, 4), nil }},
+}
+
+// sentryCPU measures the processor time of one Sentry event in each encoding,
+// from the socket to the log, which forgets it, beside that of the same request
+// at the null sink. The generator and the network are in both.
+func (b *bench) sentryCPU() (err error) {
+	door, stopDoor, err := sentryDoor()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopDoor()) }()
+	sink, stopSink, err := nullSink()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopSink()) }()
+	for _, e := range sentryEncodings {
+		body, err := anonymousEnvelope(e.pack)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		req := newRequest("POST", "/api/1/envelope/", [][2]string{
+			{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_client=bench/1, sentry_key=" + anyPublicKey},
+			{"Content-Type", "application/x-sentry-envelope"}, {"Content-Encoding", e.name},
+		}, body, 1)
+		run := func(addr string) func() (float64, error) {
+			return func() (float64, error) {
+				began := doortest.CPU()
+				r, err := load(addr, req, 16, b.span)
+				return float64((doortest.CPU() - began).Nanoseconds()) / 1000 / float64(r.events), err
+			}
+		}
+		ours, ceiling, _, err := paired(b.rounds, run(door), run(sink))
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		row{name: "CPU of a Sentry event, " + e.name, ours: ours, ceiling: ceiling, unit: "µs/event",
+			note: fmt.Sprintf("%d bytes as sent", len(body))}.write(b.out)
+	}
+	return nil
+}
+
+// anyPublicKey has the form of a key; [openKeyring] takes every one.
+const anyPublicKey = "00000000000000000000000000000001"
+
+// sentryDoor serves the Sentry door and the pipeline, and no engine.
+func sentryDoor() (addr string, stop func() error, err error) {
+	pipeline, err := ingest.New(ingest.Config{Log: forgetfulLog{}, Random: rand.Reader})
+	if err != nil {
+		return "", nil, err
+	}
+	handler, err := sentry.New(sentry.Config{Accepter: pipeline, Keyring: openKeyring{}})
+	if err != nil {
+		return "", nil, err
+	}
+	return listen(handler)
+}
+
+// forgetfulLog takes everything and keeps nothing.
+type forgetfulLog struct{}
+
+func (forgetfulLog) Append(context.Context, []errata.Event) error { return nil }
+
+// anonymousEnvelope is [sentryEnvelope] without any id, which a packed body
+// could not renew: the service gives each event one of its own.
+func anonymousEnvelope(pack func(io.Writer) (io.WriteCloser, error)) (string, error) {
+	lines := strings.Split(sentryEnvelope(anyPublicKey), "\n")
+	event := strings.Replace(lines[2], fmt.Sprintf(`"event_id":"%s%s",`, placeholder, placeholder), "", 1)
+	text := "{}\n{\"type\":\"event\"}\n" + event + "\n"
+	if pack == nil {
+		return text, nil
+	}
+	var packed bytes.Buffer
+	w, err := pack(&packed)
+	if err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return packed.String(), nil
+}
