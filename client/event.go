@@ -161,8 +161,9 @@ func newID() string {
 }
 
 const (
-	// maxMessage bounds a message: the service keeps 8 KiB of it.
-	maxMessage = 32 << 10
+	// maxMessage bounds a message: the service keeps 8 KiB of it, and reads a
+	// little more to scrub it.
+	maxMessage = 12 << 10
 	// maxPayload bounds the payload of one event: over it the application's own
 	// values go. Over NATS a whole event has at most 64 KiB.
 	maxPayload = 24 << 10
