@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/errata-log/errata/client"
 )
 
@@ -260,4 +262,26 @@ func TestOptionsThatCannotWork(t *testing.T) {
 			t.Errorf("%+v: %v quotes what it was given", o, err)
 		}
 	}
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	s := serve(t, answer(503, ""))
+	for range 3 {
+		c := s.to(t)
+		c.Capture(t.Context(), errPlain)
+		closeIt(t, c)
+	}
+	away, err := client.New(client.Options{URL: "http://127.0.0.1:1", Key: "K"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	away.Capture(t.Context(), errPlain)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := away.Close(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("close without a service and without time: %v", err)
+	}
+	s.Close()
+	goleak.VerifyNone(t, before)
 }
