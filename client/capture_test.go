@@ -339,3 +339,19 @@ func TestManyGoroutines(t *testing.T) {
 		t.Errorf("%d different events, %+v", len(ids), c.Stats())
 	}
 }
+
+func BenchmarkCapture(b *testing.B) {
+	c, err := client.New(client.Options{Transport: &recorder{}, Queue: 1 << 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	err = fmt.Errorf("reserve: %w", &orderError{41, &stockError{"tea"}})
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Capture(b.Context(), err, client.With("order", 42))
+	}
+	b.ReportMetric(float64(c.Stats().Lost())/float64(b.N), "lost/op")
+	if err := c.Close(context.WithoutCancel(b.Context())); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -95,7 +95,7 @@ func causes(err error) (found []error) {
 			found = nil
 		}
 	}()
-	switch err := err.(type) {
+	switch err := err.(type) { //nolint:errorlint // each error of the tree is looked at by itself
 	case interface{ Unwrap() error }:
 		return []error{err.Unwrap()}
 	case interface{ Unwrap() []error }:
@@ -114,7 +114,7 @@ func stackOf(err error) (stack []uintptr) {
 			stack = nil
 		}
 	}()
-	if traced, ok := err.(interface{ Callers() []uintptr }); ok {
+	if traced, ok := err.(interface{ Callers() []uintptr }); ok { //nolint:errorlint // each error of the tree is looked at by itself
 		return traced.Callers()
 	}
 	method := reflect.ValueOf(err).MethodByName("StackTrace")

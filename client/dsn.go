@@ -13,7 +13,7 @@ const eventsPath = "/api/v1/events"
 // target is where events go and what lets them in.
 type target struct {
 	endpoint string
-	// authorize is the value of the Authorization header; it holds the key.
+	// bearer is the text of an ingest key, "" with a public key.
 	bearer string
 	// public and project are those of a DSN with a public key.
 	public, project string
@@ -34,12 +34,12 @@ func parseDSN(dsn string) (target, error) {
 	}
 	prefix, project := u.Path[:slash], strings.Trim(u.Path[slash:], "/")
 	t := target{endpoint: u.Scheme + "://" + u.Host + prefix + eventsPath}
-	if key := u.User.Username(); !isPublicKey(key) {
+	key := u.User.Username()
+	if !isPublicKey(key) {
 		t.bearer = key
 		return t, nil
-	} else {
-		t.public, t.project = key, project
 	}
+	t.public, t.project = key, project
 	if strings.Trim(project, "0123456789") != "" {
 		return target{}, fmt.Errorf("the project %q in the DSN is not a number", project)
 	}

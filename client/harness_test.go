@@ -148,7 +148,7 @@ func newClient(t *testing.T, r *recorder, configure ...func(*client.Options)) *c
 
 func closeIt(t *testing.T, c *client.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), never)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), never)
 	defer cancel()
 	if err := c.Close(ctx); err != nil {
 		t.Error(err)

@@ -54,7 +54,7 @@ func (t *httpTransport) Send(ctx context.Context, batch []Message) ([]Refusal, e
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, &body)
 	if err != nil {
-		return nil, &Failure{Err: err, Final: true}
+		return nil, &SendError{Err: err, Final: true}
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	req.Header.Set("User-Agent", sdkName)
@@ -92,7 +92,7 @@ func readTaken(text []byte) ([]Refusal, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Data.Accepted == nil {
-		return nil, &Failure{Err: errors.New("the answer is not that of Errata; check the address"), Doubtful: true}
+		return nil, &SendError{Err: errors.New("the answer is not that of Errata; check the address"), Doubtful: true}
 	}
 	var refused []Refusal
 	for _, r := range answer.Data.Rejected {
@@ -111,13 +111,13 @@ func passing(code string) bool {
 }
 
 // readRefused is what to do about an answer that is no success.
-func readRefused(resp *http.Response, text []byte) *Failure {
+func readRefused(resp *http.Response, text []byte) *SendError {
 	var answer struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	f := &Failure{Err: fmt.Errorf("the service answers %s", resp.Status)}
+	f := &SendError{Err: fmt.Errorf("the service answers %s", resp.Status)}
 	if json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
 		f.Err = fmt.Errorf("the service answers %s: %s", resp.Status, cut(answer.Error.Message, maxCause))
 	}

@@ -51,8 +51,8 @@ func (c *Client) RecoverAndRepanic(ctx context.Context, opts ...EventOption) {
 	panic(p)
 }
 
-func (c *Client) capturePanic(ctx context.Context, value any, opts []EventOption) (id string) {
-	return c.capture(ctx, panicked, func(e *Event) []uintptr {
+func (c *Client) capturePanic(ctx context.Context, value any, opts []EventOption) {
+	c.capture(ctx, panicked, func(e *Event) []uintptr {
 		if err, ok := value.(error); ok {
 			e.describe(err) // but the stack is that of the panic
 		} else {
@@ -94,7 +94,7 @@ func (c *Client) Middleware(next http.Handler) http.Handler {
 			switch {
 			case p == nil:
 				return
-			case p == http.ErrAbortHandler: //nolint:errorlint // net/http compares it so
+			case p == http.ErrAbortHandler:
 				panic(p) // no error: the handler wants the connection to end
 			}
 			c.capturePanic(ctx, p, nil)

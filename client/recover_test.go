@@ -78,9 +78,8 @@ func TestRecoverAndRepanic(t *testing.T) {
 	}
 }
 
-func TestMiddleware(t *testing.T) {
-	r := &recorder{}
-	c := newClient(t, r)
+// pages are handlers that go wrong in many ways.
+func pages(c *client.Client) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("no more") })
 	mux.HandleFunc("/half", func(w http.ResponseWriter, _ *http.Request) {
@@ -102,8 +101,13 @@ func TestMiddleware(t *testing.T) {
 		_ = conn.Close()
 	})
 	mux.HandleFunc("/copy", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, strings.NewReader("copied")) })
-	s := httptest.NewUnstartedServer(c.Middleware(mux))
-	s.Start()
+	return mux
+}
+
+func TestMiddleware(t *testing.T) {
+	r := &recorder{}
+	c := newClient(t, r)
+	s := httptest.NewServer(c.Middleware(pages(c)))
 	t.Cleanup(s.Close)
 	get := func(path string) (status int, body string, err error) {
 		resp, err := s.Client().Get(s.URL + path)

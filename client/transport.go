@@ -28,14 +28,14 @@ type Refusal struct {
 type Transport interface {
 	// Send returns when the messages are safe. Refused are those that are not;
 	// an error means that none can be relied on and all are sent again, unless
-	// it is a *Failure that says otherwise.
+	// it is a *SendError that says otherwise.
 	Send(ctx context.Context, batch []Message) (refused []Refusal, err error)
 	// Close gives back what the transport holds. It is called once.
 	Close(ctx context.Context) error
 }
 
-// Failure is an error of a Transport that says what to do about it.
-type Failure struct {
+// SendError is an error of a Transport that says what to do about it.
+type SendError struct {
 	Err error
 	// After is how long the service asks to wait; 0 leaves it to the client.
 	After time.Duration
@@ -48,7 +48,7 @@ type Failure struct {
 }
 
 // Error is the text of the cause.
-func (f *Failure) Error() string { return f.Err.Error() }
+func (f *SendError) Error() string { return f.Err.Error() }
 
 // Unwrap is the cause.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *SendError) Unwrap() error { return f.Err }

@@ -101,7 +101,7 @@ func (w *worker) deliver(ctx context.Context, batch []Message) {
 	backoff := firstBackoff
 	for try := 1; len(batch) > 0; try++ {
 		refused, err := w.send(ctx, batch)
-		var failure *Failure
+		var failure *SendError
 		if errors.As(err, &failure) && failure.TooLarge && len(batch) > 1 {
 			half := len(batch) / 2
 			w.deliver(ctx, batch[:half])
@@ -123,7 +123,7 @@ func (w *worker) deliver(ctx context.Context, batch []Message) {
 				return
 			}
 		}
-		wait := max(after, backoff/2+rand.N(backoff/2))
+		wait := max(after, backoff/2+rand.N(backoff/2)) //nolint:gosec // it only keeps senders apart
 		backoff = min(2*backoff, w.maxBackoff)
 		if !sleep(ctx, wait) {
 			w.counts.drop(DroppedClosed, len(batch))
@@ -137,7 +137,7 @@ func (w *worker) deliver(ctx context.Context, batch []Message) {
 func (w *worker) send(ctx context.Context, batch []Message) (refused []Refusal, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &Failure{Err: fmt.Errorf("the transport panicked: %v", p), Doubtful: true}
+			err = &SendError{Err: fmt.Errorf("the transport panicked: %v", p), Doubtful: true}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)

@@ -107,7 +107,7 @@ func TestBatches(t *testing.T) {
 		defer mu.Unlock()
 		sizes = append(sizes, len(batch))
 		if len(batch) > 40 {
-			return nil, &client.Failure{Err: errors.New("too large"), TooLarge: true}
+			return nil, &client.SendError{Err: errors.New("too large"), TooLarge: true}
 		}
 		return nil, nil
 	}}

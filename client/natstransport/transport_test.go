@@ -35,7 +35,7 @@ func makeStream(t *testing.T, env *testenv.Env) jetstream.Stream {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), never)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), never)
 		defer cancel()
 		if err := env.JetStream.DeleteStream(ctx, env.Namespace+"-door"); err != nil {
 			t.Error(err)
