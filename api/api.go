@@ -40,6 +40,8 @@ type Config struct {
 	Records Records
 	Changes Changes
 	Health  Health
+	// Insights reads many records at once. Required.
+	Insights Insights
 	// LogSettings is what is recorded.
 	LogSettings LogSettings
 	// Security is what is asked at sign-in. Required.
@@ -142,6 +144,8 @@ func (c *Config) check() error {
 		return errors.New("Keys is missing")
 	case c.Records == nil:
 		return errors.New("Records is missing")
+	case c.Insights == nil:
+		return errors.New("Insights is missing")
 	case c.Changes == nil:
 		return errors.New("Changes is missing")
 	case c.Replayer == nil:

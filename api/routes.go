@@ -104,10 +104,13 @@ func (s *service) routes() []route {
 		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
+		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
+		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
 		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, s.previewCleanup),
 		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
 		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),

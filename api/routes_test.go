@@ -84,18 +84,20 @@ var reached = map[string]int{
 	"POST /api/v1/admin/keys":       http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id": http.StatusNotFound,
 	// Without a body:
-	"POST /api/v1/admin/settings/mail/test":        http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/challenges":              http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/challenges/:id/verify":   http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/authenticators":          http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/authenticators/confirm":  http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/authenticators/verify":   http.StatusUnprocessableEntity,
-	"DELETE /api/v1/sign-in/authenticators":        http.StatusUnprocessableEntity,
-	"POST /api/v1/sign-in/evaluate":                http.StatusBadRequest,
-	"POST /api/v1/sign-in/outcomes":                http.StatusBadRequest,
-	"DELETE /api/v1/admin/tools/logs/errors":       http.StatusUnprocessableEntity,
-	"POST /api/v1/admin/tools/logs/errors/cleanup": http.StatusUnprocessableEntity,
-	"POST /api/v1/admin/tools/logs/errors/status":  http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/settings/mail/test":                http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/challenges":                      http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/challenges/:id/verify":           http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/authenticators":                  http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/authenticators/confirm":          http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/authenticators/verify":           http.StatusUnprocessableEntity,
+	"DELETE /api/v1/sign-in/authenticators":                http.StatusUnprocessableEntity,
+	"POST /api/v1/sign-in/evaluate":                        http.StatusBadRequest,
+	"POST /api/v1/sign-in/outcomes":                        http.StatusBadRequest,
+	"DELETE /api/v1/admin/tools/logs/errors":               http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/tools/logs/errors/cleanup":         http.StatusUnprocessableEntity,
+	"GET /api/v1/admin/tools/logs/errors/trends":           http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/tools/logs/errors/cleanup/preview": http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/tools/logs/errors/status":          http.StatusUnprocessableEntity,
 }
 
 func target(r api.Route) string {

@@ -65,7 +65,8 @@ func (a *App) handler() (http.Handler, error) {
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
-		Changes: changes{a.commander}, Requests: a.requests,
+		Insights: insights{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now},
+		Changes:  changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
