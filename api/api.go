@@ -66,6 +66,11 @@ type Config struct {
 	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
+	// Web is the page for people; nil: browsers get what programs get.
+	Web Web
+	// PolicyReports is told how many breaches of the page's policy a browser
+	// reports; nil: nobody counts them.
+	PolicyReports func(n int)
 	// Receivers take events. Those that are nil do not exist.
 	Receivers Receivers
 
@@ -91,6 +96,7 @@ type service struct {
 	Config
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
+	reportLimits *limiter[netip.Prefix]
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
@@ -111,6 +117,7 @@ func New(cfg Config) (http.Handler, error) {
 		files:        files,
 		keyLimits:    newLimiter[string](cfg.KeyRate, cfg.Now),
 		failedLimits: newLimiter[netip.Prefix](cfg.FailedAuthRate, cfg.Now),
+		reportLimits: newLimiter[netip.Prefix](policyReportRate, cfg.Now),
 	}
 	gin.SetMode(gin.ReleaseMode) // debug mode prints to standard output
 	engine := gin.New()

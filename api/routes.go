@@ -8,7 +8,7 @@ import (
 // Route is one line of the route table, for whoever documents or checks it.
 type Route struct {
 	Method    string
-	Path      string // with :parameters
+	Path      string // with :parameters, and a *parameter for the rest
 	Admission Admission
 	// Scope is what a key must hold; "" on routes that are open or take any key.
 	Scope access.Scope
@@ -62,6 +62,8 @@ const (
 func (s *service) routes() []route {
 	return []route{
 		s.open("GET", "/", s.index),
+		quiet(s.open("GET", "/assets/*name", s.asset)),
+		quiet(s.open("POST", "/api/v1/csp-reports", s.reportPolicy)),
 		s.open("GET", admin+"/ping", s.ping),
 		s.open("GET", "/api/v1/openapi.json", file(s.files.Document)),
 		s.open("GET", "/api/v1/docs", file(s.files.Page)),
