@@ -45,13 +45,6 @@ func TestChanged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				byID := func(list []errata.Record) map[errata.Position]errata.Record {
-					all := map[errata.Position]errata.Record{}
-					for _, r := range list {
-						all[r.ID] = r
-					}
-					return all
-				}
 				if diff := cmp.Diff(byID(want), byID(got), compare...); diff != "" || total != uint64(len(want)) {
 					t.Errorf("%s, %+v: total %d, want %d (-want +got):\n%.2000s", step, c, total, len(want), diff)
 				}
@@ -75,4 +68,12 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("merged")
+}
+
+func byID(list []errata.Record) map[errata.Position]errata.Record {
+	all := map[errata.Position]errata.Record{}
+	for _, r := range list {
+		all[r.ID] = r
+	}
+	return all
 }
