@@ -155,12 +155,14 @@ func sampleTally() map[string]any {
 
 // health answers with its fields.
 type health struct {
-	ready  error
-	checks []api.Check
+	ready   error
+	checks  []api.Check
+	figures api.Figures
 }
 
-func (h *health) Ready(context.Context) error        { return h.ready }
-func (h *health) Checks(context.Context) []api.Check { return h.checks }
+func (h *health) Ready(context.Context) error         { return h.ready }
+func (h *health) Checks(context.Context) []api.Check  { return h.checks }
+func (h *health) Figures(context.Context) api.Figures { return h.figures }
 
 // log collects the lines of the service's own log.
 type log struct {

@@ -147,7 +147,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check,
+		audit: a.audit.check, figures: a.figures().read,
 	}
 }
 
