@@ -40,9 +40,9 @@ const (
 	// maxErrors bounds the errors of one request, so that it stays within
 	// 64 MiB. Collectors send 8,192 records at once, seldom all errors.
 	maxErrors = 20000
-	// maxRecords bounds all records of a request: as many of the smallest
-	// honest ones as go into the largest body.
-	maxRecords = 200_000
+	// maxRecords bounds all records of a request: as many of 200 bytes, and
+	// honest ones are larger, as go into the largest body.
+	maxRecords = 100_000
 	// maxDrafts bounds what the errors of a request take. Without it, a few
 	// kilobytes on a span could be stored once for each of its exceptions. The
 	// largest body fits, and the most errors.
@@ -190,7 +190,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	defer b.Close()
 	buf := body.GetBuffer()
 	defer buf.Free()
-	if err := b.ReadAll(buf, maxOpen); err != nil {
+	if err := readWhole(b, buf, announced(r)); err != nil {
 		return partialSuccess{}, err
 	}
 	if req.encoding == unsaid {
