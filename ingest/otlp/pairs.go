@@ -72,14 +72,18 @@ func twinOf(d *ingest.Draft, from side) *twin {
 	if strings.Trim(c.TraceID, "0") == "" || strings.Trim(c.SpanID, "0") == "" || d.Class == "" && d.Message == "" {
 		return nil
 	}
-	t := &twin{side: from, trace: c.TraceID, span: c.SpanID, class: d.Class, message: d.Message, time: d.Time}
-	if strings.HasPrefix(t.class, "*") && t.message != "" {
-		// Of a wrapped Go error the log SDK names the cause and the trace SDK
-		// the wrapper; the text is the same.
-		t.class = ""
+	t := &twin{side: from, trace: c.TraceID, span: c.SpanID, message: d.Message, time: d.Time}
+	// Of a wrapped Go error the log SDK names the cause and the trace SDK the
+	// wrapper; the text is the same.
+	if isGo := c.Platform == "go" || strings.HasPrefix(d.Class, "*"); !isGo || t.message == "" {
+		t.class = bareClass(d.Class)
 	}
 	return t
 }
+
+// bareClass is a class without its module: the log SDK of Python leaves that
+// out, its trace SDK does not.
+func bareClass(class string) string { return class[strings.LastIndexAny(class, `./\:`)+1:] }
 
 // pairs gives a span event and a log record of the same error the same id, so
 // that they count once however they come: the first log record of a span with

@@ -3,8 +3,10 @@ package otlp_test
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -83,6 +85,7 @@ func TestSpanEventAndLogOfOneErrorAreOne(t *testing.T) {
 		"another class":             {[]string{logRequest(spanID, e(1)), spanRequest(spanID, sighting{"StockError", "order 42 failed", 0})}, 2},
 		"six minutes later":         {[]string{logRequest(spanID, e(6*60*1e9)), spanRequest(spanID, e(0))}, 2},
 		"wrapped in Go":             {[]string{logRequest(spanID, sighting{"*main.OrderError", "load: order 42", 1}), spanRequest(spanID, sighting{"*fmt.wrapError", "load: order 42", 0})}, 1},
+		"module left out in Python": {[]string{logRequest(spanID, sighting{"OrderError", "m", 1}), spanRequest(spanID, sighting{"shop.errors.OrderError", "m", 0})}, 1},
 		"Go, no message":            {[]string{logRequest(spanID, sighting{"*main.A", "", 1}), spanRequest(spanID, sighting{"*main.B", "", 0})}, 2},
 		"no span":                   {[]string{logRequest("", e(1)), spanRequest("", e(0))}, 2},
 		"a span of zeros":           {[]string{logRequest("0000000000000000", e(1)), spanRequest("0000000000000000", e(0))}, 2},
@@ -95,6 +98,76 @@ func TestSpanEventAndLogOfOneErrorAreOne(t *testing.T) {
 			t.Errorf("%s: %d errors, want %d", name, got, c.want)
 		}
 	}
+}
+
+// The first of a span are the same error on any node, which knows nothing of
+// the others.
+func TestPairsOverTwoNodes(t *testing.T) {
+	var ids []string
+	for _, request := range []string{logRequest(spanID, sighting{"E", "m", 5}), spanRequest(spanID, sighting{"E", "m", 0})} {
+		h, recorder := newHandler(t)
+		path := "/v1/" + map[bool]string{true: "logs", false: "traces"}[strings.HasPrefix(request, `{"resourceLogs"`)]
+		if w := post(h, path, jsonText, []byte(request)); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		ids = append(ids, recorder.Take()[0].ClientID)
+	}
+	if ids[0] != ids[1] || len(ids[0]) != 2+32 {
+		t.Errorf("ids %v", ids)
+	}
+}
+
+// Many senders at once: each error is numbered once, whoever is first.
+func TestPairsUnderConcurrency(t *testing.T) {
+	h, recorder := newHandler(t)
+	const errors, senders = 40, 8
+	var all []sighting
+	for n := range errors {
+		all = append(all, sighting{"E", "m", int64(n)})
+	}
+	var sending sync.WaitGroup
+	for range senders {
+		for _, request := range []struct{ path, body string }{{"/v1/traces", spanRequest(spanID, all...)}, {"/v1/logs", logRequest(spanID, all[:errors/2]...)}, {"/v1/logs", logRequest(spanID, all[errors/2:]...)}} {
+			sending.Go(func() { post(h, request.path, jsonText, []byte(request.body)) })
+		}
+	}
+	sending.Wait()
+	ids := map[string]bool{}
+	for _, d := range recorder.Take() {
+		ids[d.ClientID] = true
+	}
+	if len(ids) != errors || recorder.Count() != 2*errors*senders {
+		t.Errorf("%d errors of %d records, want %d of %d", len(ids), recorder.Count(), errors, 2*errors*senders)
+	}
+}
+
+// A flood of errors pushes out what is remembered, and never the sum of it.
+func TestPairsForget(t *testing.T) {
+	h, recorder := newHandler(t)
+	recorder.Discard = true
+	flood := func(from int) {
+		var records []string
+		for n := range 10_000 {
+			records = append(records, fmt.Sprintf(`{"timeUnixNano":"%d","severityNumber":17,"traceId":%q,"spanId":"%016x",%s}`, happened, traceID, from+n+1, sighting{"E", "m", 0}.attrs()))
+		}
+		if w := post(h, "/v1/logs", jsonText, []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[`+strings.Join(records, ",")+`]}]}]}`)); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range 8 {
+		flood(10_000 * i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 24<<20 {
+		t.Errorf("80,000 errors left %d MiB", grown>>20)
+	} else {
+		t.Logf("80,000 errors left %d KiB", grown>>10)
+	}
+	runtime.KeepAlive(h)
 }
 
 // A log record without an exception says nothing about which error it is of.

@@ -31,7 +31,7 @@ const (
 	otlpConns = 8
 	// cpuShare of the span is enough where nothing but one loop runs.
 	cpuShare = 5
-	otlpPath  = "/v1/logs"
+	otlpPath = "/v1/logs"
 )
 
 // otlpForm is one encoding of the same export.
