@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/errata-log/errata/access"
@@ -43,6 +44,8 @@ type App struct {
 	replayer   *replayer
 	feed       *feed.Feed
 	server     *api.Server
+	telemetry  http.Handler // what the second address serves
+	otlpServer *api.Server  // nil: there is none
 
 	welcome Welcome
 }
@@ -96,6 +99,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"replay", a.openReplay},
 		{"feed", a.openFeed},
 		{"server", a.listen},
+		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
 	} {
 		began := time.Now()

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"math"
@@ -36,6 +37,9 @@ func (f *finder) readJSON(request []byte) error {
 // jsonPart reads a resource and what came from it, in whichever order they
 // stand.
 func (f *finder) jsonPart(d *jx.Decoder) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	resource, scopes, err := two(d, "resource", f.signal.scopes)
 	if err != nil {
 		return err
@@ -61,6 +65,9 @@ func (f *finder) jsonPart(d *jx.Decoder) error {
 }
 
 func (f *finder) jsonScope(d *jx.Decoder) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	scope, records, err := two(d, "scope", f.signal.records)
 	if err != nil {
 		return err
@@ -84,6 +91,9 @@ func (f *finder) jsonScope(d *jx.Decoder) error {
 	}
 	list := jx.DecodeBytes(records)
 	return lenient.Array(list, list, func(d *jx.Decoder) error {
+		if err := f.visit(); err != nil {
+			return err
+		}
 		raw, err := d.Raw()
 		if err != nil {
 			return err
@@ -176,9 +186,13 @@ func (f *finder) jsonSpan(raw []byte) error {
 		return err
 	})
 	f.spanAttrs = s.attrs
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	whole, err := f.spanOf(&s)
 	for i := range events {
 		if err == nil {
-			err = f.spanEvent(&s, &events[i])
+			err = f.spanEvent(whole, &events[i])
 		}
 	}
 	return err
@@ -300,8 +314,20 @@ func (v *value) jsonField(d *jx.Decoder, key []byte) error {
 		f, _ := strconv.ParseFloat(string(word), 64)
 		*v = value{kind: double, bits: math.Float64bits(f)}
 	case "bytesValue":
-		decoded, _ := base64.StdEncoding.DecodeString(string(word))
-		*v = value{kind: binary, bytes: decoded}
+		*v = value{kind: binary, bytes: fromBase64(word)}
+	}
+	return nil
+}
+
+// fromBase64 decodes either alphabet with or without padding, as JSON protobuf
+// allows; nil for anything else.
+func fromBase64(text []byte) []byte {
+	text = bytes.TrimRight(text, "=")
+	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		decoded := make([]byte, alphabet.DecodedLen(len(text)))
+		if n, err := alphabet.Decode(decoded, text); err == nil {
+			return decoded[:n]
+		}
 	}
 	return nil
 }
