@@ -42,6 +42,8 @@ type App struct {
 	signIns    *signIns
 	importer   *importer
 	replayer   *replayer
+	// history is full while the log is being cut, or read from its first fact on.
+	history    chan struct{}
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
@@ -74,7 +76,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
