@@ -24,13 +24,13 @@ var dist embed.FS
 // relative to the page so that a proxy may put it below a path.
 const ReportPath = "api/v1/csp-reports"
 
-// Policy is the Content-Security-Policy of the page: its own scripts, styles
-// and service, and nothing else. Text of records becomes text and never markup:
+// Policy is the Content-Security-Policy of the page: its own scripts, styles,
+// icon and service, and nothing else. Text of records becomes text and never markup:
 // what would make markup of a text wants a trusted type, and no policy can make
 // one. report-uri and not report-to: browsers that know report-to skip the other
 // and then report over TLS only.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'; " +
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'; report-uri " + ReportPath
 
 const (
