@@ -23,14 +23,16 @@ const groupingFolder = "testdata/grouping"
 
 // The floors stand a little under what docs/grouping.md says was measured.
 const (
-	floorPrecision     = 0.98
-	floorRecall        = 0.90
-	floorLanguage      = 0.80 // of each figure of a language: its pairs are few
+	floorPrecision     = 0.96
+	floorRecall        = 0.95
+	floorLanguage      = 0.89 // of each figure of a language: its pairs are few
+	floorUnseen        = 0.80
 	leastPairs         = 300
 	leastPairsLanguage = 40
 )
 
-// groupingLanguages are those of the corpus.
+// groupingLanguages are those of the corpus. The pairs of unseen.jsonl, of all
+// languages, were written after the recipe was finished and never mended for.
 var groupingLanguages = []string{"php", "go", "javascript", "python", "java", "csharp"}
 
 // groupedPair is a line of the corpus.
@@ -57,25 +59,7 @@ func (s score) String() string {
 func TestGrouping(t *testing.T) {
 	var all score
 	for _, language := range groupingLanguages {
-		var s score
-		for i, pair := range readPairs(t, language) {
-			a, b := signed(t, pair.A), signed(t, merged(pair))
-			one := a.Signature == b.Signature
-			switch {
-			case pair.Same && one:
-				s.both++
-			case pair.Same:
-				s.split++
-			case one:
-				s.merged++
-			default:
-				s.apart++
-			}
-			if pair.Same != one {
-				t.Logf("wrong: %s:%d, one problem should be %v: %s\n\t%s\n\t%s", language, i+1, pair.Same, pair.Reason, a, b)
-			}
-		}
-		t.Logf("%s: %v", language, s)
+		s := judge(t, language)
 		if s.pairs() < leastPairsLanguage || s.precision() < floorLanguage || s.recall() < floorLanguage {
 			t.Errorf("%s: %v; want %d pairs and %.2f of each", language, s, leastPairsLanguage, floorLanguage)
 		}
@@ -85,6 +69,36 @@ func TestGrouping(t *testing.T) {
 	if all.pairs() < leastPairs || all.precision() < floorPrecision || all.recall() < floorRecall {
 		t.Errorf("all: %v; want %d pairs, precision %.2f, recall %.2f", all, leastPairs, floorPrecision, floorRecall)
 	}
+}
+
+func TestGroupingOfUnseenPairs(t *testing.T) {
+	if s := judge(t, "unseen"); s.pairs() < leastPairsLanguage || s.precision() < floorUnseen || s.recall() < floorUnseen {
+		t.Errorf("unseen: %v; want %d pairs and %.2f of each", s, leastPairsLanguage, floorUnseen)
+	}
+}
+
+// judge counts the pairs of a file and tells of the wrong ones.
+func judge(t *testing.T, language string) (s score) {
+	t.Helper()
+	for i, pair := range readPairs(t, language) {
+		a, b := signed(t, pair.A), signed(t, merged(pair))
+		one := a.Signature == b.Signature
+		switch {
+		case pair.Same && one:
+			s.both++
+		case pair.Same:
+			s.split++
+		case one:
+			s.merged++
+		default:
+			s.apart++
+		}
+		if pair.Same != one {
+			t.Logf("wrong: %s:%d, one problem should be %v: %s\n\t%s\n\t%s", language, i+1, pair.Same, pair.Reason, a, b)
+		}
+	}
+	t.Logf("%s: %v", language, s)
+	return s
 }
 
 // merged is b with what it takes over from a.
