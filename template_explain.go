@@ -2,8 +2,8 @@ package errata
 
 // Replacement is a piece of a message that its template replaces.
 type Replacement struct {
-	From string // as it stands in the head line
-	To   string // as it stands in the template, "" where it was left out
+	From string `json:"from"` // as it stands in the head line
+	To   string `json:"to"`   // as it stands in the template, "" where it was left out
 }
 
 // ExplainTemplate is [Template] and what it replaced, from left to right. Of a

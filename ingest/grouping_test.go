@@ -171,5 +171,9 @@ func signed(t *testing.T, fields map[string]json.RawMessage) signedEvent {
 	if refused != nil {
 		t.Fatalf("%s: %v", document, refused)
 	}
-	return signedEvent{e, errata.Place(e.File), errata.Template(e.Message)}
+	x, refused := rules.Explain(&draft, project)
+	if refused != nil || x.Signature != e.Signature.String() || x.Class != e.Class {
+		t.Errorf("%s: explained as %+v, signed as %s; %v", document, x, e.Signature, refused)
+	}
+	return signedEvent{e, x.Place.Signed, x.Message.Signed}
 }

@@ -11,10 +11,13 @@ import (
 // Honeybadger and Flare, Rails, Laravel, Django and OpenTelemetry filter.
 // Most terms count wherever they stand in the key; those that are part of
 // ordinary words (otp, pin, ssn, sig, su) count as a word of the key only.
-func SecretKey(key string) bool {
+func SecretKey(key string) bool { return standard.SecretKey(key) }
+
+// SecretKey is [SecretKey] with the additions of x.
+func (x *Scrubber) SecretKey(key string) bool {
 	var buf [96]byte
 	k := fold(buf[:0], key)
-	return k.hasTerm() || k.hasWord() || k.isExact()
+	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(k)
 }
 
 // foldedKey is a key in lower case with letters and digits only, and where its

@@ -122,7 +122,7 @@ func looksDrawn(v string) bool {
 }
 
 // dashes finds PEM blocks and the values of command line options at s[i].
-func dashes(s string, i int) (start, end int) {
+func (x *Scrubber) dashes(s string, i int) (start, end int) {
 	if i > 0 && s[i-1] == '-' {
 		return -1, -1
 	}
@@ -133,7 +133,7 @@ func dashes(s string, i int) (start, end int) {
 		return -1, -1
 	}
 	key := run(s[:min(len(s), i+2+maxKey)], i+2, "-_.")
-	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !SecretKey(s[i+2:key]) {
+	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !x.SecretKey(s[i+2:key]) {
 		return -1, -1
 	}
 	start = key + 1
