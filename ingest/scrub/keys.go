@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -60,16 +61,31 @@ func fold(buf []byte, key string) (k foldedKey) {
 	return k
 }
 
-// terms count wherever they stand in a folded key, by their first letter.
-var terms = func() (t [26][]string) {
-	for _, term := range []string{
+// The default list, folded: terms count wherever they stand in a key, words as
+// a word of it, whole ones as all of it.
+var (
+	defaultTerms = []string{
 		"password", "passw", "passphrase", "passcode", "privatekey", "phpsessid", "pwd",
 		"secret", "session", "signature", "sentrysid", "setcookie", "sessid",
 		"token", "twofactor", "auth", "apikey", "accesskey", "aiohttpsession",
 		"credential", "cookie", "csrf", "crypt", "certificate", "connectsid", "creditcard", "cardnumber", "ccnumber",
 		"xsrf", "xforwardedfor", "xrealip", "mysqlpwd", "verceljwt", "bearer", "email", "formvars", "remoteaddr", "ipaddress",
 		"googsignature", "awsaccesskeyid", "encryptionkey", "socialsecurity",
-	} {
+	}
+	defaultWords = []string{"pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw"}
+	defaultWhole = []string{"key", "su", "sudo", "symfony"}
+)
+
+// DefaultKeys is the default list of secret keys: those that count wherever
+// they stand in a key, those that count as a word of it, and those that count
+// as the whole key.
+func DefaultKeys() (anywhere, words, whole []string) {
+	return slices.Clone(defaultTerms), slices.Clone(defaultWords), slices.Clone(defaultWhole)
+}
+
+// terms are the default terms by their first letter.
+var terms = func() (t [26][]string) {
+	for _, term := range defaultTerms {
 		c := term[0] - 'a'
 		t[c] = append(t[c], term)
 	}
@@ -110,13 +126,9 @@ func (k foldedKey) hasWord() bool {
 		if i+1 < k.words {
 			end = k.starts[i+1]
 		}
-		switch string(k.text[k.starts[i]:end]) {
-		case "pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw":
+		word := string(k.text[k.starts[i]:end])
+		if slices.Contains(defaultWords, word) || word == "key" && i == k.words-1 && i > 0 && !k.isPlainKey(i) {
 			return true
-		case "key":
-			if i == k.words-1 && i > 0 && !k.isPlainKey(i) {
-				return true
-			}
 		}
 	}
 	return false
@@ -137,8 +149,7 @@ const maxPass = 12
 
 // isExact looks for terms that are secret only as the whole key.
 func (k foldedKey) isExact() bool {
-	switch string(k.text) {
-	case "key", "su", "sudo", "symfony":
+	if slices.Contains(defaultWhole, string(k.text)) {
 		return true
 	}
 	ends := func(s string) bool { return bytes.HasSuffix(k.text, []byte(s)) }

@@ -1,0 +1,256 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// batchEvents is how many planted events go into one request.
+const batchEvents = 100
+
+// search looks for planted secrets in whatever is held against it.
+type search struct {
+	plants *plants
+	needle *regexp.Regexp
+	bytes  int64
+	found  map[string]string // place of the secret: where it was found
+}
+
+func (s *search) in(where string, text []byte) {
+	s.bytes += int64(len(text))
+	for _, at := range s.needle.FindAllIndex(text, -1) {
+		match := string(text[at[0]:min(len(text), at[0]+len(mark)+5)])
+		place := s.plants.place(match)
+		if place == "an unknown place" {
+			place = match
+		}
+		s.found[place] = fmt.Sprintf("%s: …%s…", where, text[max(0, at[0]-60):min(len(text), at[1]+20)])
+	}
+}
+
+func (s *search) report(t *testing.T) {
+	t.Helper()
+	const shown = 40
+	places := slices.Sorted(maps.Keys(s.found))
+	for _, place := range places[:min(shown, len(places))] {
+		t.Errorf("survived: %s\n\tin %s", place, s.found[place])
+	}
+	t.Logf("%d secrets were planted, %d survived; %d bytes were searched", len(s.plants.where), len(s.found), s.bytes)
+}
+
+// TestNoPlantedSecretSurvives sends every default key in every spelling, and
+// credentials by their form, in every place of an event through three doors,
+// and looks for the values wherever the service keeps or says anything.
+func TestNoPlantedSecretSurvives(t *testing.T) {
+	p := &plants{}
+	values := plantedValues(p)
+	journal := &servicetest.Journal{}
+	s := start(t, func(o *app.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(journal, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	k := s.firstKey(t)
+	keys := plantedKeys(t)
+	for batch := range slices.Chunk(keys, batchEvents) {
+		s.sendPlanted(t, k, p, batch, len(p.where))
+	}
+	s.sendValues(t, k, values)
+	if sums := s.settle(t); sums.accepted < float64(3*len(keys)) {
+		t.Fatalf("%v of %d events were accepted", sums.accepted, 3*len(keys))
+	}
+	look := &search{plants: p, needle: needles(values), found: map[string]string{}}
+	s.searchAnswers(t, look)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	look.in("the service's own log", []byte(journal.String()))
+	searchFiles(t, look, s.data)
+	searchEngines(t, look, s.data)
+	t.Logf("%d keys in all spellings, %d values by their form", len(keys), len(values))
+	look.report(t)
+}
+
+// sendPlanted sends an event with each key through each door.
+func (s *service) sendPlanted(t *testing.T, k key, p *plants, keys []string, first int) {
+	t.Helper()
+	var natives, records []string
+	for i, name := range keys {
+		n := first + i
+		natives = append(natives, p.native(name, n))
+		records = append(records, p.otlp(name, n))
+		s.mustPost(t, message{
+			fmt.Sprintf("/api/%d/envelope/", k.project), string(eventEnvelope(p.sentry(name, n))),
+			[]string{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_key=" + k.public}, 1,
+		})
+	}
+	s.sendLines(t, k, natives, records)
+}
+
+// sendLines sends native events and OTLP log records.
+func (s *service) sendLines(t *testing.T, k key, natives, records []string) {
+	t.Helper()
+	s.mustPost(t, message{"/api/v1/events", strings.Join(natives, "\n"), []string{"Authorization", "Bearer " + k.text, "Content-Type", "application/x-ndjson"}, len(natives)})
+	s.mustPost(t, message{
+		"/v1/logs", `{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + strings.Join(records, ",") + `]}]}]}`,
+		[]string{"Authorization", "Bearer " + k.text, "Content-Type", "application/json"}, len(records),
+	})
+}
+
+func (s *service) mustPost(t *testing.T, m message) {
+	t.Helper()
+	if a, err := s.post(m); err != nil || a.status/100 != 2 {
+		t.Fatalf("%s: %v %d %.500s", m.path, err, a.status, a.body)
+	}
+}
+
+// searchAnswers looks into what the API and the metrics say.
+func (s *service) searchAnswers(t *testing.T, look *search) {
+	t.Helper()
+	paths := []string{"/metrics", "/api/v1/admin/audit?limit=100"}
+	for _, row := range s.all(t) {
+		paths = append(paths, listPath+"/"+row.Signature+"?type="+row.Type)
+		text, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look.in("the list", text)
+	}
+	paths = append(paths, strings.Replace(paths[len(paths)-1], "?", "/trend?", 1))
+	for _, path := range paths {
+		a := s.do(t, http.MethodGet, path, "", "Authorization", "Bearer "+s.admin)
+		if a.status != http.StatusOK && a.status != http.StatusNotFound {
+			t.Fatalf("%s: %d %.300s", path, a.status, a.body)
+		}
+		look.in(path, []byte(a.body))
+	}
+}
+
+// searchFiles looks into all files as they are.
+func searchFiles(t *testing.T, look *search, data string) {
+	t.Helper()
+	err := filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		look.in(path, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// searchEngines opens the engines of a service that has stopped and looks into
+// every message of every stream and every text column of every table.
+func searchEngines(t *testing.T, look *search, data string) {
+	t.Helper()
+	engines, err := engine.Start(t.Context(), engine.Config{
+		DataDir: data, EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 256 << 20, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := engines.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	searchStreams(t, look, engines.JetStream())
+	searchTables(t, look, engines)
+}
+
+func searchStreams(t *testing.T, look *search, js jetstream.JetStream) {
+	t.Helper()
+	events := 0
+	for info := range js.ListStreams(t.Context()).Info() {
+		if info.State.Msgs == 0 {
+			continue
+		}
+		consumer, err := js.OrderedConsumer(t.Context(), info.Config.Name, jetstream.OrderedConsumerConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pending := uint64(1); pending > 0; {
+			msg, err := consumer.Next()
+			if err != nil {
+				t.Fatalf("%s: %v", info.Config.Name, err)
+			}
+			meta, err := msg.Metadata()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending = meta.NumPending
+			look.in("stream "+info.Config.Name, msg.Data())
+			events += searchBlock(t, look, msg.Data())
+		}
+	}
+	if events == 0 {
+		t.Fatal("the log holds no event")
+	}
+}
+
+// searchBlock looks into the events of a block; other messages have none.
+func searchBlock(t *testing.T, look *search, data []byte) (events int) {
+	t.Helper()
+	if !bytes.HasPrefix(data, []byte("ERB")) {
+		return 0
+	}
+	block, err := eventlog.DecodeBlock(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look.in("the log", block.Raw())
+	return block.Len()
+}
+
+func searchTables(t *testing.T, look *search, engines *engine.Engines) {
+	t.Helper()
+	conn := engines.ClickHouse()
+	rows, err := conn.Query(t.Context(), "SELECT database, table, name FROM system.columns WHERE type ILIKE '%String%' AND "+
+		"(database NOT IN ('system', 'information_schema', 'INFORMATION_SCHEMA') OR database = 'system' AND table LIKE '%\\_log')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var columns [][3]string
+	for rows.Next() {
+		var c [3]string
+		if err := rows.Scan(&c[0], &c[1], &c[2]); err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, c)
+	}
+	if err := rows.Err(); err != nil || len(columns) < 10 {
+		t.Fatalf("%d text columns, %v", len(columns), err)
+	}
+	for _, c := range columns {
+		var texts []string
+		query := fmt.Sprintf("SELECT groupArray(toString(`%s`)) FROM `%s`.`%s`", c[2], c[0], c[1])
+		if err := conn.QueryRow(t.Context(), query).Scan(&texts); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		for _, text := range texts {
+			look.in("table "+strings.Join(c[:], "."), []byte(text))
+		}
+	}
+}
