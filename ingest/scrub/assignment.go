@@ -17,6 +17,9 @@ func (x *Scrubber) assignment(s string, i int) (start, end int) {
 		return -1, -1
 	}
 	key, quoted := keyBefore(s, i)
+	if key != "" && !x.isSecretInText(s, i, key) {
+		key = unescaped(s, i, key)
+	}
 	if key == "" || !x.isSecretInText(s, i, key) || s[i] == ':' && !quoted && x.isOrdinaryLabel(s, i, key) {
 		return -1, -1
 	}
@@ -78,6 +81,16 @@ func keyBefore(s string, i int) (key string, quoted bool) {
 		start--
 	}
 	return s[start:end], quoted
+}
+
+// unescaped is the key without the letter of the escape before it: in a text
+// that was quoted, a line that begins with pin reads \npin.
+func unescaped(s string, i int, key string) string {
+	start := strings.LastIndex(s[:i], key)
+	if start > 0 && s[start-1] == '\\' && strings.IndexByte("nrt", key[0]) >= 0 {
+		return key[1:]
+	}
+	return key
 }
 
 func isKeyByte(c byte) bool {

@@ -127,9 +127,23 @@ func (k foldedKey) hasWord() bool {
 			end = k.starts[i+1]
 		}
 		word := string(k.text[k.starts[i]:end])
-		if slices.Contains(defaultWords, word) || word == "key" && i == k.words-1 && i > 0 && !k.isPlainKey(i) {
+		if slices.Contains(defaultWords, word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
 			return true
 		}
+	}
+	return false
+}
+
+// holdsValue says whether word i behind "key" says that the key itself follows
+// (stripe_key_value), and not something about it (MissingKeyException).
+func (k foldedKey) holdsValue(i int) bool {
+	end := len(k.text)
+	if i+1 < k.words {
+		end = k.starts[i+1]
+	}
+	switch string(k.text[k.starts[i]:end]) {
+	case "value", "val", "data", "material", "content", "string", "text", "pem", "base64", "hex", "raw":
+		return true
 	}
 	return false
 }

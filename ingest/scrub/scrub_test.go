@@ -111,6 +111,7 @@ func TestTextOfPrefixes(t *testing.T) {
 }
 
 // secretKeys is the default list.
+//
 //go:embed testdata/keys.txt
 var secretKeyList string
 

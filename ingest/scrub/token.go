@@ -80,10 +80,11 @@ func bearer(s string, i int) (start, end int) {
 	var scheme string
 	switch s[i] | 0x20 {
 	case 'b':
-		if hasPrefixFold(s[i:], "bearer ") {
-			scheme = "bearer "
-		} else if hasPrefixFold(s[i:], "basic ") {
-			scheme = "basic "
+		for _, known := range [...]string{"bearer ", "basic ", "bearer%20", "basic%20", "bearer+", "basic+"} {
+			if hasPrefixFold(s[i:], known) {
+				scheme = known
+				break
+			}
 		}
 	}
 	if scheme == "" {

@@ -23,13 +23,13 @@ type plants struct{ where []string }
 // secret is a new secret that is planted at a place.
 func (p *plants) secret(place string) string {
 	p.where = append(p.where, place)
-	return fmt.Sprintf("%s%05d", mark, len(p.where)-1)
+	return fmt.Sprintf("%s%06d", mark, len(p.where)-1)
 }
 
 // place is where the secret that text begins with was planted.
 func (p *plants) place(text string) string {
 	var n int
-	if _, err := fmt.Sscanf(strings.ToLower(text), mark+"%05d", &n); err != nil || n >= len(p.where) {
+	if _, err := fmt.Sscanf(strings.ToLower(text), mark+"%06d", &n); err != nil || n >= len(p.where) {
 		return "an unknown place"
 	}
 	return p.where[n]
@@ -75,15 +75,17 @@ var textPlaces = []string{
 	"GET https://shop.example/x?K=V&page=2: 502", "https://bob:V@shop.example/K",
 }
 
-// bareKey is the one key that a text may say without a secret behind it
-// ("key: 17"); as a name in JSON, a query or a header it is a secret.
+// bareKey is the one key that says nothing in a text ("key: 17"), and in JSON
+// names what stands beside it: {"key": "password", "value": "x"}.
 const bareKey = "key"
+
+func isBare(key string) bool { return strings.EqualFold(strings.Trim(key, "_"), bareKey) }
 
 // texts are a key in all places of a text, a line for each.
 func (p *plants) texts(door, key string) string {
 	lines := []string{"it broke"}
 	for _, place := range textPlaces {
-		if !strings.EqualFold(strings.Trim(key, "_"), bareKey) {
+		if !isBare(key) {
 			value := p.secret(door + " text " + place + " with " + key)
 			lines = append(lines, strings.NewReplacer("K", key, "V", value).Replace(place))
 		}
@@ -94,12 +96,15 @@ func (p *plants) texts(door, key string) string {
 // tree is a key in all places of a JSON object of the application's own.
 func (p *plants) tree(door, key string) map[string]any {
 	v := func(place string) string { return p.secret(door + " " + place + " with " + key) }
+	if isBare(key) {
+		return map[string]any{"pairs": []any{[]any{key, v("pair")}}}
+	}
 	return map[string]any{
 		key: v("key"), "nested": map[string]any{"list": []any{map[string]any{key: map[string]any{"deep": v("object")}}, 7}},
 		"array": map[string]any{key: []any{v("array"), 1}}, "headers": map[string]any{key: v("headers")},
-		"pairs": []any{[]any{key, v("pair")}, map[string]any{"name": key, "value": v("named pair")}},
+		"pairs":  []any{[]any{key, v("pair")}, map[string]any{"name": key, "value": v("named pair")}},
 		"crumbs": []any{map[string]any{"message": p.texts(door+" breadcrumb", key), "data": map[string]any{key: v("breadcrumb")}}},
-		"vars":  map[string]any{key: v("variable")}, "person": map[string]any{key: v("user")},
+		"vars":   map[string]any{key: v("variable")}, "person": map[string]any{key: v("user")},
 	}
 }
 
@@ -141,9 +146,14 @@ func (p *plants) sentry(key string, n int) string {
 
 // otlp is a log record of OTLP/HTTP with a key in every place of it.
 func (p *plants) otlp(key string, n int) string {
-	v := func(place string) any { return map[string]any{"stringValue": p.secret("otlp " + place + " with " + key)} }
+	v := func(place string) any {
+		return map[string]any{"stringValue": p.secret("otlp " + place + " with " + key)}
+	}
 	text := func(s string) any { return map[string]any{"stringValue": s} }
 	attr := func(k string, value any) any { return map[string]any{"key": k, "value": value} }
+	if isBare(key) {
+		v = func(string) any { return text("none") }
+	}
 	return asJSON(map[string]any{
 		"severityNumber": 17, "body": map[string]any{"kvlistValue": map[string]any{"values": []any{attr(key, v("body")), attr("text", text(p.texts("otlp body", key)))}}},
 		"attributes": []any{
@@ -157,7 +167,7 @@ func (p *plants) otlp(key string, n int) string {
 
 // oneText is a key and its value as a line of text.
 func (p *plants) oneText(place, key string) string {
-	if strings.EqualFold(strings.Trim(key, "_"), bareKey) {
+	if isBare(key) {
 		return "none"
 	}
 	return "with " + key + "=" + p.secret(place+" with "+key)

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
-	"testing"
 )
 
 // value is a credential that no key names.
@@ -108,8 +107,7 @@ func needles(values []value) *regexp.Regexp {
 }
 
 // sendValues sends each value through each door, where no key says what it is.
-func (s *service) sendValues(t *testing.T, k key, values []value) {
-	t.Helper()
+func sendValues(post poster, k key, values []value) {
 	var natives, records []string
 	for i, v := range values {
 		text := "refused " + v.text + " of the caller"
@@ -117,13 +115,13 @@ func (s *service) sendValues(t *testing.T, k key, values []value) {
 		list := []any{text, map[string]any{"note": v.text, "deep": []any{text2}}}
 		natives = append(natives, asJSON(map[string]any{
 			"id": fmt.Sprintf("v-%d", i), "exception_class": fmt.Sprintf("Value%d", i), "file": "src/app.go", "message": text + "\n" + text2,
-			"payload": map[string]any{"note": v.text, "list": list}, "request_uri": "/x?note=" + v.text, "user_id": v.text, "fingerprint": []any{v.text},
+			"payload": map[string]any{"note": v.text, "list": list}, "request_uri": "/x?note=" + v.text, "user_id": "is " + v.text, "fingerprint": []any{v.text},
 		}))
 		records = append(records, asJSON(map[string]any{
 			"severityNumber": 17, "body": map[string]any{"stringValue": text},
 			"attributes": []any{map[string]any{"key": "note", "value": map[string]any{"stringValue": v.text}}},
 		}))
-		s.mustPost(t, message{
+		post(message{
 			fmt.Sprintf("/api/%d/envelope/", k.project), string(eventEnvelope(asJSON(map[string]any{
 				"event_id": fmt.Sprintf("%032x", 0xabc0000+i), "tags": map[string]any{"note": v.text, "url": "https://shop.example/x?note=" + v.text},
 				"transaction": text2, "exception": map[string]any{"values": []any{map[string]any{"type": fmt.Sprintf("SentryValue%d", i), "value": text}}},
@@ -131,5 +129,5 @@ func (s *service) sendValues(t *testing.T, k key, values []value) {
 			}))), []string{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_key=" + k.public}, 1,
 		})
 	}
-	s.sendLines(t, k, natives, records)
+	sendLines(post, k, natives, records)
 }
