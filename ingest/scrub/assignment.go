@@ -164,7 +164,9 @@ func headerRange(s string, start int, key string) int {
 		if quoteAt(s, start) > 0 || s[start] == '{' || s[start] == '[' {
 			return 0
 		}
-		return lineEnd(s, start, key)
+		if end := lineEnd(s, start, key); !isSentenceWord(strings.TrimSpace(s[start:end])) {
+			return end
+		}
 	}
 	return 0
 }

@@ -127,7 +127,8 @@ func (x *Scrubber) dashes(s string, i int) (start, end int) {
 	if i > 0 && s[i-1] == '-' {
 		return -1, -1
 	}
-	if strings.HasPrefix(s[i:], "-----BEGIN ") {
+	const begin = "-----BEGIN"
+	if strings.HasPrefix(s[i:], begin) && i+len(begin) < len(s) && strings.IndexByte(" %+", s[i+len(begin)]) >= 0 {
 		return i, pemEnd(s, i)
 	}
 	if !strings.HasPrefix(s[i:], "--") || i > 0 && isAlnum(s[i-1]) {
@@ -146,7 +147,7 @@ func (x *Scrubber) dashes(s string, i int) (start, end int) {
 
 // pemEnd is the end of the PEM block at s[i], that of the text if it was cut.
 func pemEnd(s string, i int) int {
-	const mark = "-----END "
+	const mark = "-----END"
 	k := strings.Index(s[i:], mark)
 	if k < 0 {
 		return len(s)

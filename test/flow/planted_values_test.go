@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 )
 
@@ -19,19 +18,19 @@ type value struct {
 func plantedValues(p *plants) (all []value) {
 	marked := func(form string) {
 		secret := p.secret("value " + form)
-		if strings.ToUpper(form) == form {
+		if upper := strings.ReplaceAll(form, "@@", ""); strings.ToUpper(upper) == upper && !strings.Contains(upper, "-----BEGIN OPENSSH") {
 			secret = strings.ToUpper(secret)
 		}
-		all = append(all, value{strings.ReplaceAll(form, "V", secret), secret})
+		all = append(all, value{strings.ReplaceAll(form, "@@", secret), secret})
 	}
 	for _, form := range []string{
-		"AKIAV99", "ghp_V0123456789abcdefABCDEF0123", "gho_V0123456789abcdefABCDEF0123", "ghs_V0123456789abcdefABCDEF0123", "github_pat_11V_abcdefghij0123",
-		"glpat-V-0123456789", "xoxb-123456789012-V", "xoxp-123456789012-V", "sk_live_V0123456789abcdef", "sk_test_V0123456789abcdef", "rk_live_V0123456789abcdef",
-		"whsec_V0123456789abcdef", "AIzaSyAV0123456789abcdefghijklmnopq", "eik_ing_0123456789ab_V_abcdef", "sk-proj-V0123456789abcdef",
-		"SG.V.0123456789abcdef0123456789abcdef0123", "Bearer V", "bearer V.abc-def_ghi", "Basic V0==", "Authorization: Token V",
-		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJVIn0.V", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJWV.abc", "postgres://app:V@db.example:5432/shop", "https://V0123456789@errors.example/7",
-		"app:V@tcp(db:3306)/shop", "redis://:V@cache:6379/0", "/home/V/app/x.txt", `C:\Users\V\x.txt`, "/Users/V/x.txt",
-		"-----BEGIN PRIVATE KEY-----\nMIIV\n-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nMIIV", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlV\n-----END OPENSSH PRIVATE KEY-----",
+		"AKIA@@99", "ghp_@@0123456789abcdefABCDEF0123", "gho_@@0123456789abcdefABCDEF0123", "ghs_@@0123456789abcdefABCDEF0123", "github_pat_11@@_abcdefghij0123",
+		"glpat-@@-0123456789", "xoxb-123456789012-@@", "xoxp-123456789012-@@", "sk_live_@@0123456789abcdef", "sk_test_@@0123456789abcdef", "rk_live_@@0123456789abcdef",
+		"whsec_@@0123456789abcdef", "AIzaSyA@@0123456789abcdefghijklmnopq", "eik_ing_0123456789ab_@@_abcdef", "sk-proj-@@0123456789abcdef",
+		"SG.@@.0123456789abcdef0123456789abcdef0123", "Bearer @@", "bearer @@.abc-def_ghi", "Basic @@0==", "Authorization: Token @@",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ@@In0.@@", "postgres://app:@@@db.example:5432/shop", "https://@@0123456789@errors.example/7",
+		"app:@@@tcp(db:3306)/shop", "redis://:@@@cache:6379/0", "/home/@@/app/x.txt", `C:\Users\@@\x.txt`, "/Users/@@/x.txt",
+		"-----BEGIN PRIVATE KEY-----\nMII@@\n-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nMII@@", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl@@\n-----END OPENSSH PRIVATE KEY-----",
 	} {
 		marked(form)
 	}
@@ -95,15 +94,15 @@ func grouped(number, sep string) string {
 	return strings.Join(append(groups, number), sep)
 }
 
-// needles matches the mark and what cannot carry it.
-func needles(values []value) *regexp.Regexp {
-	list := []string{mark}
+// needles are the mark, as it is and in capitals, and what cannot carry it.
+func needles(values []value) []string {
+	list := []string{mark, strings.ToUpper(mark)}
 	for _, v := range values {
 		if !strings.HasPrefix(strings.ToLower(v.needle), mark) {
-			list = append(list, regexp.QuoteMeta(v.needle))
+			list = append(list, v.needle)
 		}
 	}
-	return regexp.MustCompile("(?i)" + strings.Join(list, "|"))
+	return list
 }
 
 // sendValues sends each value through each door, where no key says what it is.
