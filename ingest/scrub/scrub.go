@@ -14,7 +14,7 @@ import "strings"
 // Version is the version of the rules. It is stored with each event, so that
 // one can tell later what an event was scrubbed by; it grows with each change
 // of a rule.
-const Version = 1
+const Version = 2
 
 // Filtered stands where a secret was. SDKs write the same word.
 const Filtered = "[Filtered]"
