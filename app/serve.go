@@ -96,9 +96,13 @@ func (a *App) handler() (http.Handler, error) {
 
 // receivers are the doors. They share one budget of memory.
 func (a *App) receivers() (api.Receivers, error) {
+	rules, err := a.options.rules()
+	if err != nil {
+		return api.Receivers{}, err
+	}
 	pipeline, err := ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:    a.rules(),
+		Rules:    rules,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})
@@ -123,7 +127,7 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	modules, queries, err := a.exchangeDoors(cfg)
+	modules, queries, err := a.exchangeDoors(cfg, rules)
 	if err != nil {
 		return api.Receivers{}, err
 	}
@@ -134,9 +138,6 @@ func (a *App) receivers() (api.Receivers, error) {
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
 	}, nil
 }
-
-// rules are the same for what comes in and for what is imported.
-func (a *App) rules() ingest.Rules { return ingest.Rules{InstallRoots: a.options.InstallRoots} }
 
 func (a *App) health() *health {
 	clickhouse := a.engines.ReadOnlyClickHouse()

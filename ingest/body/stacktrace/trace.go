@@ -30,6 +30,14 @@ type Place struct {
 	inApp bool
 }
 
+// By says why the frame was chosen.
+func (p Place) By() ingest.PlacedBy {
+	if p.inApp {
+		return ingest.PlacedByInApp
+	}
+	return ingest.PlacedByLastFrame
+}
+
 const half = ingest.MaxFrames / 2
 
 // Add appends a frame.
