@@ -59,6 +59,9 @@ type Config struct {
 	Replayer Replayer
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
+	// Letters are messages that NATS brought and that were refused; nil: there
+	// is no such way in.
+	Letters Letters
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Receivers take events. Those that are nil do not exist.

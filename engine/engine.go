@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -76,6 +77,7 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		StoreDir:       store,
 		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
 		LazySync:       e.cfg.LazySync,
+		Clients:        e.cfg.NATSClients,
 		Logger:         e.cfg.Logger,
 	})
 	return err
@@ -100,6 +102,10 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 // NATS is the connection to NATS. It reconnects for ever and buffers nothing
 // while it is away, so a publish fails at once instead of being kept in memory.
 func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
+
+// NATSClientsAddr is the address that applications reach the embedded NATS at,
+// nil when they cannot.
+func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
 
 // JetStream is the JetStream side of the same connection.
 func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }

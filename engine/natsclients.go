@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// ClientUser is the user of applications that publish events to the
+	// embedded NATS. It may do nothing else.
+	ClientUser = "errata_app"
+	// serviceUser is the service's own user on a server that others reach too.
+	serviceUser = "errata"
+	// serviceInbox begins the subjects of what the service is told: its keys
+	// and its log among them. Applications may listen to their own answers,
+	// which come under _INBOX, and so must have nothing of ours there.
+	serviceInbox = "_ERRATA"
+	// clientInbox is what every client listens to for its answers by default.
+	clientInbox = "_INBOX.>"
+	// maxNATSConns bounds the connections to the embedded server.
+	maxNATSConns = 4096
+)
+
+// NATSClients lets applications on other processes and machines publish to the
+// embedded NATS. The zero NATSClients lets nobody.
+type NATSClients struct {
+	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
+	// free one, which stays the same when the server is restarted.
+	Addr string
+	// Password is that of [ClientUser].
+	Password string
+	// Publish are the subjects that the user may publish to; it may listen to
+	// nothing but its own answers.
+	Publish []string
+}
+
+// listen opens the server to applications.
+func (c NATSConfig) listen(o *server.Options) error {
+	if c.Clients.Addr == "" {
+		o.DontListen = true
+		return nil
+	}
+	host, port, err := net.SplitHostPort(c.Clients.Addr)
+	if err != nil {
+		return fmt.Errorf("engine: the address for NATS clients %q is not host:port", c.Clients.Addr)
+	}
+	if o.Port, err = strconv.Atoi(port); err != nil || o.Port < 0 || o.Port > 65535 {
+		return fmt.Errorf("engine: the address for NATS clients %q has no port from 0 to 65535", c.Clients.Addr)
+	}
+	// The server itself would only log that the address is taken, and look as
+	// if it started for ever.
+	probe, err := net.Listen("tcp", c.Clients.Addr)
+	if err != nil {
+		return fmt.Errorf("engine: listen for NATS clients: %w", err)
+	}
+	if err := probe.Close(); err != nil {
+		return fmt.Errorf("engine: listen for NATS clients: %w", err)
+	}
+	if o.Port == 0 {
+		o.Port = server.RANDOM_PORT
+	}
+	if c.Clients.Password == "" || len(c.Clients.Publish) == 0 {
+		return errors.New("engine: NATS clients need a password and subjects to publish to")
+	}
+	o.Host, o.MaxConn = host, maxNATSConns
+	o.Users = []*server.User{
+		{Username: serviceUser, Password: c.password},
+		{Username: ClientUser, Password: c.Clients.Password, Permissions: &server.Permissions{
+			Publish:   &server.SubjectPermission{Allow: c.Clients.Publish},
+			Subscribe: &server.SubjectPermission{Allow: []string{clientInbox}},
+		}},
+	}
+	return nil
+}
+
+// own are the options of the service's connection to the embedded server.
+func (c NATSConfig) own() []nats.Option {
+	own := []nats.Option{nats.CustomInboxPrefix(serviceInbox)}
+	if c.Clients.Addr != "" {
+		own = append(own, nats.UserInfo(serviceUser, c.password))
+	}
+	return own
+}
+
+// ClientsAddr is the address that applications reach the embedded NATS at, nil
+// when they cannot.
+func (n *NATS) ClientsAddr() net.Addr {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.embedded == nil || n.cfg.Clients.Addr == "" {
+		return nil
+	}
+	return n.embedded.Addr()
+}
+
+// keepAddr makes the port that was taken the one of the next start.
+func (n *NATS) keepAddr() {
+	if addr := n.ClientsAddr(); addr != nil {
+		n.cfg.Clients.Addr = addr.String()
+	}
+}
+
+// newPassword is 130 bits of chance.
+func newPassword() string { return rand.Text() }
