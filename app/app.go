@@ -10,6 +10,7 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
@@ -34,6 +35,8 @@ type App struct {
 	log        *watchedLog
 	requests   requests
 	settings   *settings.Store
+	pipeline   *ingest.Pipeline
+	letters    letters
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
 	challenges challenges
@@ -41,6 +44,8 @@ type App struct {
 	importer   *importer
 	replayer   *replayer
 	server     *api.Server
+
+	natsPassword string // of applications that publish to the embedded NATS
 
 	welcome Welcome
 }
@@ -56,6 +61,9 @@ type Welcome struct {
 	AdminKeyFile, IngestKeyFile string
 	// DSN is that of the first ingest key, "" when its file is gone.
 	DSN string
+	// NATSFile is the absolute path of the file that says where to publish
+	// events to NATS, "" when the embedded one is not open to applications.
+	NATSFile string
 	// NotReachable says that the DSN names loopback although the service
 	// listens for other machines too.
 	NotReachable bool
@@ -92,6 +100,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"ingest", a.openIngest},
+		{"events from NATS", a.startNATSIn},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {
@@ -114,9 +124,14 @@ func (a *App) openData(context.Context) (err error) {
 
 func (a *App) startEngines(ctx context.Context) (err error) {
 	o := a.options
+	clients, err := a.natsClients()
+	if err != nil {
+		return err
+	}
 	a.engines, err = engine.Start(ctx, engine.Config{
 		DataDir: a.dir.path,
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
+		NATSClients: clients,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
 		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
 		Logger: a.logger, Registerer: o.Registry,

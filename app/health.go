@@ -42,6 +42,7 @@ type health struct {
 	engines    func(context.Context) []engine.Check
 	now        func() time.Time
 	audit      func(context.Context) api.Check // nil: there is no trail
+	letters    func(context.Context) api.Check // nil: nothing comes over NATS
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -125,6 +126,9 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
+	}
+	if h.letters != nil {
+		checks = append(checks, h.letters(ctx))
 	}
 	return checks
 }

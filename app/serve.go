@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,6 +72,7 @@ func (a *App) handler() (http.Handler, error) {
 		Audit:          a.audit,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
+		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -82,17 +82,8 @@ func (a *App) handler() (http.Handler, error) {
 
 // receivers are the doors. They share one budget of memory.
 func (a *App) receivers() (api.Receivers, error) {
-	pipeline, err := ingest.New(ingest.Config{
-		Log: a.log, Random: rand.Reader,
-		Rules:    a.rules(),
-		Switches: a.switches,
-		Logger:   a.logger, Registerer: a.options.Registry,
-	})
-	if err != nil {
-		return api.Receivers{}, err
-	}
 	cfg := door.Config{
-		Accepter: pipeline, Keyring: keyring{a.keys}, Switches: a.switches,
+		Accepter: a.pipeline, Keyring: keyring{a.keys}, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         body.NewBudget(body.DefaultBudget),
 		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
@@ -132,7 +123,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check,
+		audit: a.audit.check, letters: a.letters.check,
 	}
 }
 

@@ -85,7 +85,7 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 			return nil, err
 		}
 		n.keepAddr()
-		n.conn, err = nats.Connect("", append(append(n.options(), n.cfg.own()...), nats.InProcessServer(n))...)
+		n.conn, err = nats.Connect("", append(n.ownOptions(), nats.InProcessServer(n))...)
 	} else {
 		n.conn, err = n.dial(ctx)
 	}
@@ -168,6 +168,7 @@ func (n *NATS) options() []nats.Option {
 	log := n.cfg.Logger.With("engine", "nats")
 	return []nats.Option{
 		nats.Name("errata"),
+		nats.CustomInboxPrefix(serviceInbox),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
 		// What is published while NATS is away must fail, or the caller would

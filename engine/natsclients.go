@@ -79,13 +79,12 @@ func (c NATSConfig) listen(o *server.Options) error {
 	return nil
 }
 
-// own are the options of the service's connection to the embedded server.
-func (c NATSConfig) own() []nats.Option {
-	own := []nats.Option{nats.CustomInboxPrefix(serviceInbox)}
-	if c.Clients.Addr != "" {
-		own = append(own, nats.UserInfo(serviceUser, c.password))
+// ownOptions are those of the service's connection to the embedded server.
+func (n *NATS) ownOptions() []nats.Option {
+	if n.cfg.Clients.Addr == "" {
+		return n.options()
 	}
-	return own
+	return append(n.options(), nats.UserInfo(serviceUser, n.cfg.password))
 }
 
 // ClientsAddr is the address that applications reach the embedded NATS at, nil

@@ -20,7 +20,9 @@ Errata is ready at {{.URL}}
                sends errors and nothing else; for applications
   Sentry DSN   {{.DSN}}
                for any Sentry SDK, unchanged
-{{if .NotReachable}}
+{{if .NATSFile}}  NATS         {{.NATSFile}}
+               publishes errors to NATS and nothing else; for applications
+{{end}}{{if .NotReachable}}
   The DSN names this machine only. For applications elsewhere set --public-url.
 {{end}}
 Send a first error:
@@ -42,7 +44,7 @@ Use the admin key in this shell:
 `))
 
 var laterBanner = template.Must(template.New("later").Funcs(bannerFuncs).Parse(
-	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}
+	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}{{if .NATSFile}}   NATS in {{.NATSFile}}{{end}}
 `))
 
 var bannerFuncs = template.FuncMap{"quote": shellQuote}

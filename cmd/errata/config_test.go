@@ -43,6 +43,8 @@ func TestPrecedence(t *testing.T) {
 		"listen":             {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
 		"public-url":         {"http://f", "http://e", "http://g"},
 		"nats-url":           {"nats://f:1", "nats://e:1", "nats://g:1"},
+		"nats-listen":        {"127.0.0.1:4", "127.0.0.1:5", "127.0.0.1:6"},
+		"nats-project":       {"2", "3", "4"},
 		"clickhouse-dsn":     {"clickhouse://f:1", "clickhouse://e:1", "clickhouse://g:1"},
 		"log-max-bytes":      {"1GiB", "2GiB", "3GiB"},
 		"lazy-sync":          {"true", "false", "true"},

@@ -51,7 +51,6 @@ type session struct {
 
 // session reads until ctx ends or something is in doubt.
 func (r *Receiver) session(ctx context.Context) (progress bool, err error) {
-	defer r.since.Store(0)
 	stream, err := r.cfg.Queues.JetStream.Stream(ctx, r.cfg.Queues.Intake)
 	if err != nil {
 		return false, fmt.Errorf("open the queue %s: %w", r.cfg.Queues.Intake, err)
@@ -64,6 +63,7 @@ func (r *Receiver) session(ctx context.Context) (progress bool, err error) {
 	if err != nil {
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) && codesTaken[refused.ErrorCode] {
+			r.since.Store(0)
 			return false, errTaken
 		}
 		return false, fmt.Errorf("read the queue %s: %w", r.cfg.Queues.Intake, err)
@@ -124,7 +124,6 @@ type delivered struct {
 
 // collect waits for a message and takes along what waits behind it.
 func (s *session) collect(ctx context.Context, messages jetstream.MessagesContext) (batch []delivered, err error) {
-	s.since.Store(0)
 	for size := 0; len(batch) < maxBatch && size < maxBytes; {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
@@ -188,6 +187,7 @@ func (s *session) take(ctx context.Context, batch []delivered) error {
 	s.mark.Sequence = max(s.mark.Sequence, batch[len(batch)-1].sequence)
 	s.Receiver.mark = s.mark
 	s.progress = true
+	s.since.Store(0)
 	s.metrics.taken.Add(float64(fresh))
 	for i := range batch {
 		if err := s.ack(batch[i].Msg); err != nil {
