@@ -168,4 +168,3 @@ func (b *bench) wantOnce(n int) {
 		}
 	}
 }
-

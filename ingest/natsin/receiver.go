@@ -63,12 +63,7 @@ type Receiver struct {
 	// since is when the queue took the oldest message of the open batch, in
 	// Unix nanoseconds, 0 for none.
 	since atomic.Int64
-	// mark is how far the queue was taken as far as this process knows, for a
-	// log that was purged beyond it.
-	mark eventlog.SourceMark
-
-	// ack is called for each message that is done with; tests replace it.
-	ack func(jetstream.Msg) error
+	drain *eventlog.Drain
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -90,7 +85,11 @@ func New(cfg Config) (*Receiver, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues), ack: jetstream.Msg.Ack, cancel: func() {}}
+	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues), cancel: func() {}}
+	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
+		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName,
+		Take: r.take, Took: r.took, Logger: cfg.Logger,
+	})
 	var err error
 	r.metrics, err = newMetrics(cfg.Registerer, func() float64 { return r.lag().Seconds() })
 	return r, err
@@ -104,11 +103,17 @@ func (r *Receiver) lag() time.Duration {
 	return max(0, r.cfg.Now().Sub(time.Unix(0, since)))
 }
 
+func (r *Receiver) took(fresh, repeated int, pending uint64) {
+	r.metrics.taken.Add(float64(fresh))
+	r.metrics.repeated.Add(float64(repeated))
+	r.metrics.pending.Set(float64(pending))
+}
+
 // Start begins to take messages. It must be called once.
 func (r *Receiver) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	r.running.Go(func() { r.run(ctx) })
+	r.running.Go(func() { r.drain.Run(ctx) })
 }
 
 // Stop ends the work and waits for it. What is not taken stays in the queue.
@@ -122,33 +127,6 @@ func (r *Receiver) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stop taking events from NATS: %w", ctx.Err())
-	}
-}
-
-// retryPauses are the pauses between sessions that failed; the last one
-// repeats. What waits is in the queue, and when that is full its publishers are
-// told.
-var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second}
-
-// run works in sessions. Any doubt ends one, and the next begins at the first
-// message that is not acknowledged.
-func (r *Receiver) run(ctx context.Context) {
-	for tries := 0; ; tries++ {
-		progress, err := r.session(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if progress {
-			tries = 0
-		}
-		if err != nil && !errors.Is(err, errTaken) && tries <= 1 {
-			r.cfg.Logger.Warn("events from NATS wait and are tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(retryPauses[min(tries, len(retryPauses)-1)]):
-		}
 	}
 }
 

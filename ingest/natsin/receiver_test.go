@@ -63,7 +63,7 @@ func TestRedeliveryCountsOnce(t *testing.T) {
 		left := random.IntN(each)
 		dead := make(chan struct{})
 		var died atomic.Bool
-		r.ack = func(msg jetstream.Msg) error {
+		r.drain.AckWith(func(msg jetstream.Msg) error {
 			if left--; left >= 0 {
 				return msg.Ack()
 			}
@@ -71,7 +71,7 @@ func TestRedeliveryCountsOnce(t *testing.T) {
 				close(dead)
 			}
 			return lost
-		}
+		})
 		r.Start()
 		<-dead
 		b.stop(r)
