@@ -51,6 +51,9 @@ type Config struct {
 	// It cannot be used with an external one, which has users of its own.
 	NATSClients NATSClients
 
+	// NATSLeaves opens the embedded NATS to ingest nodes.
+	NATSLeaves NATSLeaves
+
 	// LogMaxBytes is the room of the log in bytes; publishing into a full log
 	// is refused. 0 means 10 GiB, but at most 80 % of what the disk has.
 	LogMaxBytes int64
@@ -109,6 +112,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("engine: LogMaxBytes is %d and must be at least %d (8 MiB)", c.LogMaxBytes, minLogMaxBytes)
 	case c.NATSURL != "" && c.NATSClients.Addr != "":
 		return c, errors.New("engine: NATSClients opens the embedded NATS, and NATSURL names another one: applications publish there")
+	case c.NATSURL != "" && c.NATSLeaves.Addr != "":
+		return c, errors.New("engine: NATSLeaves opens the embedded NATS, and NATSURL names another one")
 	case c.ClickHouseMemory < 256<<20:
 		return c, fmt.Errorf("engine: ClickHouseMemory is %d and must be at least %d (256 MiB)", c.ClickHouseMemory, 256<<20)
 	case c.Database != "" && !databaseName.MatchString(c.Database):

@@ -78,6 +78,7 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
 		LazySync:       e.cfg.LazySync,
 		Clients:        e.cfg.NATSClients,
+		Leaves:         e.cfg.NATSLeaves,
 		Logger:         e.cfg.Logger,
 	})
 	return err
@@ -106,6 +107,13 @@ func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
 // NATSClientsAddr is the address that applications reach the embedded NATS at,
 // nil when they cannot.
 func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
+
+// NATSLeavesAddr is the address that ingest nodes reach the embedded NATS at, ""
+// when they cannot. Leaves are the ids of those that are connected.
+func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
+
+// Leaves are the ids of the ingest nodes that are connected, sorted.
+func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 
 // JetStream is the JetStream side of the same connection.
 func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }

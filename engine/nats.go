@@ -47,6 +47,9 @@ type NATSConfig struct {
 	LazySync bool
 	// Clients: see [Config.NATSClients].
 	Clients NATSClients
+	// Leaves: see [Config.NATSLeaves]. Hub makes the server one of them.
+	Leaves NATSLeaves
+	Hub    NATSHub
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 

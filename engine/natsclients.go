@@ -3,9 +3,7 @@ package engine
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net"
-	"strconv"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -40,48 +38,50 @@ type NATSClients struct {
 	Publish []string
 }
 
-// listen opens the server to applications.
-func (c NATSConfig) listen(o *server.Options) error {
+// listen opens the server to applications and to ingest nodes.
+func (c NATSConfig) listen(o *server.Options) (err error) {
+	if err := errors.Join(c.leaves(o), c.join(o)); err != nil {
+		return err
+	}
 	if c.Clients.Addr == "" {
 		o.DontListen = true
+	} else {
+		if c.Clients.Password == "" || len(c.Clients.Publish) == 0 {
+			return errors.New("engine: NATS clients need a password and subjects to publish to")
+		}
+		if o.Host, o.Port, err = listenAt("clients", c.Clients.Addr); err != nil {
+			return err
+		}
+	}
+	o.MaxConn, o.Users = maxNATSConns, c.users()
+	return nil
+}
+
+// users are those of a server that others reach; nil where nobody does.
+func (c NATSConfig) users() []*server.User {
+	var users []*server.User
+	if c.Clients.Addr != "" {
+		users = append(users, &server.User{
+			Username: ClientUser, Password: c.Clients.Password,
+			AllowedConnectionTypes: map[string]struct{}{typeClient: {}},
+			Permissions: &server.Permissions{
+				Publish:   &server.SubjectPermission{Allow: c.Clients.Publish},
+				Subscribe: &server.SubjectPermission{Allow: []string{clientInbox}},
+			},
+		})
+	}
+	if c.Leaves.Addr != "" {
+		users = append(users, c.leafUser())
+	}
+	if len(users) == 0 {
 		return nil
 	}
-	host, port, err := net.SplitHostPort(c.Clients.Addr)
-	if err != nil {
-		return fmt.Errorf("engine: the address for NATS clients %q is not host:port", c.Clients.Addr)
-	}
-	if o.Port, err = strconv.Atoi(port); err != nil || o.Port < 0 || o.Port > 65535 {
-		return fmt.Errorf("engine: the address for NATS clients %q has no port from 0 to 65535", c.Clients.Addr)
-	}
-	// The server itself would only log that the address is taken, and look as
-	// if it started for ever.
-	probe, err := net.Listen("tcp", c.Clients.Addr)
-	if err != nil {
-		return fmt.Errorf("engine: listen for NATS clients: %w", err)
-	}
-	if err := probe.Close(); err != nil {
-		return fmt.Errorf("engine: listen for NATS clients: %w", err)
-	}
-	if o.Port == 0 {
-		o.Port = server.RANDOM_PORT
-	}
-	if c.Clients.Password == "" || len(c.Clients.Publish) == 0 {
-		return errors.New("engine: NATS clients need a password and subjects to publish to")
-	}
-	o.Host, o.MaxConn = host, maxNATSConns
-	o.Users = []*server.User{
-		{Username: serviceUser, Password: c.password},
-		{Username: ClientUser, Password: c.Clients.Password, Permissions: &server.Permissions{
-			Publish:   &server.SubjectPermission{Allow: c.Clients.Publish},
-			Subscribe: &server.SubjectPermission{Allow: []string{clientInbox}},
-		}},
-	}
-	return nil
+	return append(users, &server.User{Username: serviceUser, Password: c.password})
 }
 
 // ownOptions are those of the service's connection to the embedded server.
 func (n *NATS) ownOptions() []nats.Option {
-	if n.cfg.Clients.Addr == "" {
+	if n.cfg.users() == nil {
 		return n.options()
 	}
 	return append(n.options(), nats.UserInfo(serviceUser, n.cfg.password))
@@ -98,8 +98,11 @@ func (n *NATS) ClientsAddr() net.Addr {
 	return n.embedded.Addr()
 }
 
-// keepAddr makes the port that was taken the one of the next start.
+// keepAddr makes the ports that were taken those of the next start.
 func (n *NATS) keepAddr() {
+	if addr := n.LeavesAddr(); addr != "" {
+		n.cfg.Leaves.Addr = addr
+	}
 	if addr := n.ClientsAddr(); addr != nil {
 		n.cfg.Clients.Addr = addr.String()
 	}
