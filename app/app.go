@@ -45,7 +45,9 @@ type App struct {
 	replayer   *replayer
 	server     *api.Server
 
-	natsPassword string // of applications that publish to the embedded NATS
+	keyring      ingest.Keyring // of the doors
+	natsPassword string         // of applications that publish to the embedded NATS
+	leafPassword string         // of ingest nodes
 
 	welcome Welcome
 }
@@ -64,6 +66,8 @@ type Welcome struct {
 	// NATSFile is the absolute path of the file that says where to publish
 	// events to NATS, "" when the embedded one is not open to applications.
 	NATSFile string
+	// Leaf says that this is an ingest node.
+	Leaf bool
 	// NotReachable says that the DSN names loopback although the service
 	// listens for other machines too.
 	NotReachable bool
@@ -78,10 +82,19 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, cleanups: cleanups{logger: o.Logger}}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
+	for _, step := range a.steps() {
+		began := time.Now()
+		if err := step.do(ctx); err != nil {
+			return nil, a.undo(ctx, err)
+		}
+		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
+	}
+	return a, nil
+}
+
+// allSteps are those of a service that keeps its own records.
+func (a *App) allSteps() []step {
+	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
@@ -102,16 +115,10 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"replay", a.openReplay},
 		{"ingest", a.openIngest},
 		{"events from NATS", a.startNATSIn},
+		{"ingest nodes", a.startLeaves},
 		{"server", a.listen},
 		{"address", a.announce},
-	} {
-		began := time.Now()
-		if err := step.do(ctx); err != nil {
-			return nil, a.undo(ctx, err)
-		}
-		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
 	}
-	return a, nil
 }
 
 func (a *App) openData(context.Context) (err error) {
@@ -128,10 +135,18 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	leaves, err := a.natsLeaves()
+	if err != nil {
+		return err
+	}
+	hub, err := a.natsHub()
+	if err != nil {
+		return err
+	}
 	a.engines, err = engine.Start(ctx, engine.Config{
 		DataDir: a.dir.path,
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
-		NATSClients: clients,
+		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
 		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
 		Logger: a.logger, Registerer: o.Registry,
@@ -164,6 +179,7 @@ func (a *App) openKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
+	a.keyring = keyring{a.keys}
 	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
@@ -198,6 +214,9 @@ func (a *App) openLog(context.Context) error {
 
 // stream says where the log is.
 func (a *App) stream() eventlog.Log {
+	if a.options.isLeaf() {
+		return a.spool()
+	}
 	return eventlog.Log{
 		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
 		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),

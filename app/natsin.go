@@ -29,33 +29,36 @@ func (o Options) validateNATS() error {
 	if o.NATSProject == 0 {
 		return fmt.Errorf("nats-project: want the number of a project, from 1 up")
 	}
-	if o.NATSListen == "" {
-		return nil
+	for _, listen := range []struct{ name, addr, instead string }{
+		{"nats-listen", o.NATSListen, "let applications publish there"},
+		{"nats-leaf-listen", o.NATSLeafListen, "let ingest nodes connect to a service with the embedded one"},
+	} {
+		if listen.addr == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(listen.addr); err != nil || port == "" {
+			return fmt.Errorf("%s: %q is not host:port, such as 127.0.0.1:4222 or :4222", listen.name, listen.addr)
+		}
+		if o.NATSURL != "" {
+			return fmt.Errorf("%s: it opens the embedded NATS, and nats-url names another one; %s", listen.name, listen.instead)
+		}
+		if o.NATSLeaf != "" {
+			return fmt.Errorf("%s: nats-leaf makes this an ingest node, which takes events over HTTP only", listen.name)
+		}
 	}
-	if _, port, err := net.SplitHostPort(o.NATSListen); err != nil || port == "" {
-		return fmt.Errorf("nats-listen: %q is not host:port, such as 127.0.0.1:4222 or :4222", o.NATSListen)
-	}
-	if o.NATSURL != "" {
-		return fmt.Errorf("nats-listen: it opens the embedded NATS, and nats-url names another one; let applications publish there")
-	}
-	return nil
+	return o.validateLeaf()
 }
 
 // natsClients opens the embedded NATS to applications, if that is wanted. Their
 // password outlives restarts in its file.
-func (a *App) natsClients() (engine.NATSClients, error) {
+func (a *App) natsClients() (clients engine.NATSClients, err error) {
 	if a.options.NATSListen == "" {
-		return engine.NATSClients{}, nil
+		return clients, nil
 	}
-	password, err := passwordOf(a.dir.join(NATSFile))
-	if err != nil {
-		return engine.NATSClients{}, err
-	}
-	a.natsPassword = password
-	return engine.NATSClients{
-		Addr: a.options.NATSListen, Password: password,
-		Publish: migrations.IntakeSubjects(a.options.Namespace),
-	}, nil
+	clients.Addr, clients.Publish = a.options.NATSListen, migrations.IntakeSubjects(a.options.Namespace)
+	clients.Password, err = passwordOf(a.dir.join(NATSFile))
+	a.natsPassword = clients.Password
+	return clients, err
 }
 
 // passwordOf is the password in the URL that the file holds, a new one when
@@ -66,7 +69,7 @@ func passwordOf(path string) (string, error) {
 		return rand.Text(), nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the password of NATS clients: %w", err)
+		return "", fmt.Errorf("read a password of NATS: %w", err)
 	}
 	u, err := url.Parse(strings.TrimSpace(string(text)))
 	if err == nil {
@@ -78,24 +81,26 @@ func passwordOf(path string) (string, error) {
 }
 
 // writeNATSFile tells applications on this machine where to publish.
-func (a *App) writeNATSFile() error {
-	addr := a.engines.NATSClientsAddr()
-	if addr == nil {
-		return nil
+func (a *App) writeNATSFile() (err error) {
+	if addr := a.engines.NATSClientsAddr(); addr != nil {
+		a.welcome.NATSFile = a.dir.join(NATSFile)
+		err = writeNATSURL(a.welcome.NATSFile, addr.String(), engine.ClientUser, a.natsPassword)
 	}
-	host, port, err := net.SplitHostPort(addr.String())
+	return err
+}
+
+// writeNATSURL writes where a user of the embedded NATS finds it, as seen from
+// this machine.
+func writeNATSURL(path, addr, user, password string) error {
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("address of NATS: %w", err)
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	u := url.URL{Scheme: "nats", User: url.UserPassword(engine.ClientUser, a.natsPassword), Host: net.JoinHostPort(host, port)}
-	if err := os.MkdirAll(a.dir.join(keysDir), dirMode); err != nil {
-		return fmt.Errorf("make folder of key files: %w", err)
-	}
-	a.welcome.NATSFile = a.dir.join(NATSFile)
-	return writeFile(a.welcome.NATSFile, u.String()+"\n")
+	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: net.JoinHostPort(host, port)}
+	return writeFile(path, u.String()+"\n")
 }
 
 // openIngest makes the one pipeline that all ways in share.

@@ -34,6 +34,10 @@ type Options struct {
 	// all events that are published, to the embedded or an external one.
 	NATSListen  string
 	NATSProject uint64
+	// NATSLeafListen is the address, host:port, at which ingest nodes reach the
+	// embedded NATS, "" for none. NATSLeaf makes this one of them: the URL of the
+	// hub, with user and password; there are no records here then.
+	NATSLeafListen, NATSLeaf string
 	// ClickHouseDSN is an external ClickHouse server, "" for the embedded one.
 	ClickHouseDSN string
 	// Namespace keeps several services on one NATS apart, "" for the only one.

@@ -80,14 +80,29 @@ func (a *App) handler() (http.Handler, error) {
 	})
 }
 
-// receivers are the doors. They share one budget of memory.
+// receivers are the doors.
 func (a *App) receivers() (api.Receivers, error) {
-	cfg := door.Config{
-		Accepter: a.pipeline, Keyring: keyring{a.keys}, Switches: a.switches,
+	cfg := a.doorConfig()
+	receivers, err := a.eventReceivers(cfg)
+	if err != nil {
+		return api.Receivers{}, err
+	}
+	receivers.ModuleLog, receivers.QueryLog, err = a.logReceivers(cfg)
+	return receivers, err
+}
+
+// doorConfig is what all doors share, one budget of memory among it.
+func (a *App) doorConfig() door.Config {
+	return door.Config{
+		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         body.NewBudget(body.DefaultBudget),
 		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
+}
+
+// eventReceivers are the doors for events.
+func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	events, err := native.New(cfg)
 	if err != nil {
 		return api.Receivers{}, err
@@ -100,16 +115,20 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	modules, queries, err := a.exchangeDoors(cfg)
-	if err != nil {
-		return api.Receivers{}, err
-	}
 	return api.Receivers{
-		ModuleLog: modules, QueryLog: queries,
 		Native:         events,
 		SentryEnvelope: envelopes, SentryStore: envelopes,
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
 	}, nil
+}
+
+// logReceivers are the doors of the module and query logs.
+func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
+	m, q, err := a.exchangeDoors(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, q, nil
 }
 
 // rules are the same for what comes in and for what is imported.

@@ -51,6 +51,9 @@ type Config struct {
 	// It cannot be used with an external one, which has users of its own.
 	NATSClients NATSClients
 
+	// NATSHub makes this an ingest node: the embedded NATS is a leaf of the
+	// hub's, and there is no ClickHouse.
+	NATSHub NATSHub
 	// NATSLeaves opens the embedded NATS to ingest nodes.
 	NATSLeaves NATSLeaves
 
@@ -112,6 +115,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("engine: LogMaxBytes is %d and must be at least %d (8 MiB)", c.LogMaxBytes, minLogMaxBytes)
 	case c.NATSURL != "" && c.NATSClients.Addr != "":
 		return c, errors.New("engine: NATSClients opens the embedded NATS, and NATSURL names another one: applications publish there")
+	case c.NATSHub.URL != "" && (c.NATSURL != "" || c.ClickHouseDSN != "" || c.NATSLeaves.Addr != ""):
+		return c, errors.New("engine: NATSHub makes an ingest node, which has neither servers elsewhere nor leaves of its own")
 	case c.NATSURL != "" && c.NATSLeaves.Addr != "":
 		return c, errors.New("engine: NATSLeaves opens the embedded NATS, and NATSURL names another one")
 	case c.ClickHouseMemory < 256<<20:

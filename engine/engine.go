@@ -60,6 +60,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	if err = e.startNATS(ctx); err != nil {
 		return nil, err
 	}
+	if cfg.NATSHub.URL != "" {
+		return e, nil
+	}
 	if err = e.startClickHouse(ctx); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,7 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		LazySync:       e.cfg.LazySync,
 		Clients:        e.cfg.NATSClients,
 		Leaves:         e.cfg.NATSLeaves,
+		Hub:            e.cfg.NATSHub,
 		Logger:         e.cfg.Logger,
 	})
 	return err
@@ -114,6 +118,9 @@ func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
 
 // Leaves are the ids of the ingest nodes that are connected, sorted.
 func (e *Engines) Leaves() []string { return e.nats.Leaves() }
+
+// Joined says whether this ingest node is connected to its hub.
+func (e *Engines) Joined() bool { return e.nats.Joined() }
 
 // JetStream is the JetStream side of the same connection.
 func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }

@@ -47,13 +47,20 @@ var laterBanner = template.Must(template.New("later").Funcs(bannerFuncs).Parse(
 	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}{{if .NATSFile}}   NATS in {{.NATSFile}}{{end}}
 `))
 
+var leafBanner = template.Must(template.New("leaf").Parse(
+	`Errata takes events at {{.URL}} and keeps them until its hub has them. Keys and records are at the hub.
+`))
+
 var bannerFuncs = template.FuncMap{"quote": shellQuote}
 
 // printBanner tells the operator where the service is. It shows where the keys
 // are, never a key; a DSN is no secret, since it is made to be published.
 func printBanner(w io.Writer, welcome app.Welcome) error {
 	banner := laterBanner
-	if welcome.First {
+	switch {
+	case welcome.Leaf:
+		banner = leafBanner
+	case welcome.First:
 		banner = firstBanner
 	}
 	if err := banner.Execute(w, welcome); err != nil {

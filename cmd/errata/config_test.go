@@ -45,6 +45,8 @@ func TestPrecedence(t *testing.T) {
 		"nats-url":           {"nats://f:1", "nats://e:1", "nats://g:1"},
 		"nats-listen":        {"127.0.0.1:4", "127.0.0.1:5", "127.0.0.1:6"},
 		"nats-project":       {"2", "3", "4"},
+		"nats-leaf-listen":   {"127.0.0.1:7", "127.0.0.1:8", "127.0.0.1:9"},
+		"nats-leaf":          {"nats://f:1", "nats://e:1", "nats://g:1"},
 		"clickhouse-dsn":     {"clickhouse://f:1", "clickhouse://e:1", "clickhouse://g:1"},
 		"log-max-bytes":      {"1GiB", "2GiB", "3GiB"},
 		"lazy-sync":          {"true", "false", "true"},

@@ -62,6 +62,8 @@ func settings(c *config) []setting {
 		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
 		textSetting("nats-listen", "host:port", "Address at which applications reach the embedded NATS to publish events. Empty: none. DATA/keys/nats.url has the user and its password.", &o.NATSListen),
 		projectSetting("nats-project", "Project that events from NATS belong to.", &o.NATSProject),
+		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
+		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
 		sizeSetting("log-max-bytes", "Size that the log may grow to; then new events are refused, never old ones dropped. \"auto\": 10GiB, at most 80 % of what the disk has for it.", &o.LogMaxBytes),
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
