@@ -11,9 +11,13 @@ import (
 
 // An ingest node has health and metrics, and says where the rest is.
 func TestLeafHasNoAdministration(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
-		*c = api.Config{Leaf: true, Keys: c.Keys, Health: c.Health, Metrics: c.Metrics, Now: c.Now, Random: c.Random, Logger: c.Logger}
-	})
+	b := newBench(t, nil)
+	handler, err := api.New(api.Config{Leaf: true, Keys: b.keys, Health: b.health, Now: b.clock.Now,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.handler = handler // the document is that of a service with records
 	key := b.key(t, access.Everything)
 	for target, want := range map[string]int{
 		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/metrics": http.StatusOK,

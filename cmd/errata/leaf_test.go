@@ -28,7 +28,6 @@ type pair struct {
 	listen            string // of the hub for nodes
 	hub, leaf         *service
 	ingest, admin     string // keys
-	sent              int
 }
 
 func newPair(t *testing.T) *pair {

@@ -1,0 +1,84 @@
+package eventlog_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// TestTakeBlocks takes the blocks of another node, however odd, each once: the
+// reader is killed before it acknowledged anything.
+func TestTakeBlocks(t *testing.T) {
+	l := newLog(t)
+	queue, err := l.Env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "SPOOL_" + l.Namespace, Subjects: []string{l.Namespace + ".spool"}, Retention: jetstream.WorkQueuePolicy,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = l.Env.JetStream.DeleteStream(context.WithoutCancel(t.Context()), queue.CachedInfo().Config.Name)
+	})
+	now := event("").Received
+	ahead := event("ahead")
+	ahead.Received, ahead.Time = now.Add(48*time.Hour), now.Add(47*time.Hour)
+	future, err := eventlog.EncodeBlock([]errata.Event{ahead, event("beside")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range [][]byte{sealed(t, "a"), []byte("nonsense"), future, sealed(t, "b")} {
+		if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := eventlog.DrainConfig{
+		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue.CachedInfo().Config.Name, Name: "leaf-x", Reader: "hub",
+		Take: eventlog.TakeBlocks(func() time.Time { return now }),
+	}
+	killed, kill := context.WithCancel(t.Context())
+	first := eventlog.NewDrain(config)
+	first.AckWith(func(jetstream.Msg) error { kill(); return context.Canceled })
+	first.Run(killed)
+
+	ended, end := context.WithCancel(t.Context())
+	repeats := 0
+	config.Took = func(_, repeated int, pending uint64) {
+		if repeats += repeated; pending == 0 {
+			end()
+		}
+	}
+	eventlog.NewDrain(config).Run(ended)
+	if repeats != 4 {
+		t.Errorf("%d messages came again, want all 4", repeats)
+	}
+	var facts []eventlog.Fact
+	r, err := eventlog.NewReader(t.Context(), l.Log, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for pending := uint64(1); pending > 0; {
+		fact, err := r.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, pending = append(facts, fact), fact.Pending
+	}
+	if len(facts) != 4 || string(facts[0].Data) != string(sealed(t, "a")) || string(facts[1].Data) != "nonsense" || string(facts[3].Data) != string(sealed(t, "b")) {
+		t.Fatalf("the log has %d facts, want the four blocks, each once", len(facts))
+	}
+	block, err := eventlog.DecodeBlock(facts[2].Data, nil)
+	if err != nil || block.Received != now.UnixMilli() || block.Len() != 2 {
+		t.Fatalf("the block from the future has %d events of %d, error %v", block.Len(), block.Received, err)
+	}
+	block.Entries(func(i int, e eventlog.Entry) {
+		if e.Received != now.UnixMilli() || e.Time != now.UnixMilli() {
+			t.Errorf("event %d is of %d, received %d, want %d", i, e.Time, e.Received, now.UnixMilli())
+		}
+	})
+}
