@@ -15,15 +15,7 @@ import (
 // reader is killed before it acknowledged anything.
 func TestTakeBlocks(t *testing.T) {
 	l := newLog(t)
-	queue, err := l.Env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "SPOOL_" + l.Namespace, Subjects: []string{l.Namespace + ".spool"}, Retention: jetstream.WorkQueuePolicy,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = l.Env.JetStream.DeleteStream(context.WithoutCancel(t.Context()), queue.CachedInfo().Config.Name)
-	})
+	queue := l.queue(t)
 	now := event("").Received
 	ahead := event("ahead")
 	ahead.Received, ahead.Time = now.Add(48*time.Hour), now.Add(47*time.Hour)
@@ -37,7 +29,7 @@ func TestTakeBlocks(t *testing.T) {
 		}
 	}
 	config := eventlog.DrainConfig{
-		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue.CachedInfo().Config.Name, Name: "leaf-x", Reader: "hub",
+		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub",
 		Take: eventlog.TakeBlocks(func() time.Time { return now }),
 	}
 	killed, kill := context.WithCancel(t.Context())
@@ -56,6 +48,37 @@ func TestTakeBlocks(t *testing.T) {
 	if repeats != 4 {
 		t.Errorf("%d messages came again, want all 4", repeats)
 	}
+	facts := l.facts(t)
+	if len(facts) != 4 || string(facts[0].Data) != string(sealed(t, "a")) || string(facts[1].Data) != "nonsense" || string(facts[3].Data) != string(sealed(t, "b")) {
+		t.Fatalf("the log has %d facts, want the four blocks, each once", len(facts))
+	}
+	block, err := eventlog.DecodeBlock(facts[2].Data, nil)
+	if err != nil || block.Received != now.UnixMilli() || block.Len() != 2 {
+		t.Fatalf("the block from the future has %d events of %d, error %v", block.Len(), block.Received, err)
+	}
+	block.Entries(func(i int, e eventlog.Entry) {
+		if e.Received != now.UnixMilli() || e.Time != now.UnixMilli() {
+			t.Errorf("event %d is of %d, received %d, want %d", i, e.Time, e.Received, now.UnixMilli())
+		}
+	})
+}
+
+// queue makes a work queue and returns its name.
+func (l logEnv) queue(t *testing.T) string {
+	t.Helper()
+	name := "SPOOL_" + l.Namespace
+	if _, err := l.Env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: name, Subjects: []string{l.Namespace + ".spool"}, Retention: jetstream.WorkQueuePolicy,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Env.JetStream.DeleteStream(context.WithoutCancel(t.Context()), name) })
+	return name
+}
+
+// facts are those on the log, at least one, whatever they hold.
+func (l logEnv) facts(t *testing.T) []eventlog.Fact {
+	t.Helper()
 	var facts []eventlog.Fact
 	r, err := eventlog.NewReader(t.Context(), l.Log, 1)
 	if err != nil {
@@ -69,16 +92,5 @@ func TestTakeBlocks(t *testing.T) {
 		}
 		facts, pending = append(facts, fact), fact.Pending
 	}
-	if len(facts) != 4 || string(facts[0].Data) != string(sealed(t, "a")) || string(facts[1].Data) != "nonsense" || string(facts[3].Data) != string(sealed(t, "b")) {
-		t.Fatalf("the log has %d facts, want the four blocks, each once", len(facts))
-	}
-	block, err := eventlog.DecodeBlock(facts[2].Data, nil)
-	if err != nil || block.Received != now.UnixMilli() || block.Len() != 2 {
-		t.Fatalf("the block from the future has %d events of %d, error %v", block.Len(), block.Received, err)
-	}
-	block.Entries(func(i int, e eventlog.Entry) {
-		if e.Received != now.UnixMilli() || e.Time != now.UnixMilli() {
-			t.Errorf("event %d is of %d, received %d, want %d", i, e.Time, e.Received, now.UnixMilli())
-		}
-	})
+	return facts
 }
