@@ -42,7 +42,7 @@ func (o Options) validateLeaf() error {
 	}
 	u, err := url.Parse(o.NATSLeaf)
 	switch {
-	case err != nil || u.Scheme != "nats" || u.Host == "" || u.User == nil: // not shown, it may hold a password
+	case err != nil || u.Scheme != "nats" || u.Host == "": // not shown, it may hold a password
 		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, LeafFile)
 	case o.NATSURL != "":
 		return fmt.Errorf("nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one")

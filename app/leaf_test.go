@@ -37,7 +37,7 @@ func TestLeafWithoutKeys(t *testing.T) {
 func TestLeafOptions(t *testing.T) {
 	const hub = "nats://errata_leaf:hunter2@h:7422"
 	for want, change := range map[string]func(*app.Options){
-		"nats-leaf: want":                func(o *app.Options) { o.NATSLeaf = "nats://h:1" },
+		"nats-leaf: want":                func(o *app.Options) { o.NATSLeaf = "h:1" },
 		"nats-leaf: want nats://errata_": func(o *app.Options) { o.NATSLeaf = "http://u:hunter2@h:1" },
 		"nats-url names another":         func(o *app.Options) { o.NATSLeaf, o.NATSURL = hub, "nats://h:1" },
 		"clickhouse-dsn":                 func(o *app.Options) { o.NATSLeaf, o.ClickHouseDSN = hub, "clickhouse://h:1/d" },

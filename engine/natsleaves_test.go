@@ -2,10 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/engine"
@@ -123,7 +125,17 @@ func TestHubReachesItsLeaves(t *testing.T) {
 // wantOneMessage reads the spool of a leaf from its hub.
 func wantOneMessage(t *testing.T, js jetstream.JetStream, want string) {
 	t.Helper()
+	// A leaf that has come is in reach a moment later.
 	spool, err := js.Stream(t.Context(), "SPOOL")
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for late := time.After(20 * time.Second); errors.Is(err, nats.ErrNoResponders); spool, err = js.Stream(t.Context(), "SPOOL") {
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatal(err)
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
