@@ -59,7 +59,11 @@ func (a *App) startLeaves(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	hub := &hub{app: a, keys: keys, metrics: newLeafMetrics(), lanes: map[string]lane{}}
+	kept, err := a.importsBucket(ctx)
+	if err != nil {
+		return err
+	}
+	hub := &hub{app: a, keys: keys, kept: kept, metrics: newLeafMetrics(), lanes: map[string]lane{}}
 	if err := hub.metrics.register(a.options.Registry); err != nil {
 		return err
 	}
@@ -74,6 +78,7 @@ func (a *App) startLeaves(ctx context.Context) error {
 type hub struct {
 	app     *App
 	keys    jetstream.KeyValue
+	kept    jetstream.KeyValue // marks that were purged from the log
 	metrics leafMetrics
 	running sync.WaitGroup
 	lanes   map[string]lane // by the node's id; one goroutine owns it
@@ -125,7 +130,7 @@ func (h *hub) begin(ctx context.Context, id string) {
 	h.lanes[id] = l
 	logger.Info("an ingest node has come")
 	drain := eventlog.NewDrain(eventlog.DrainConfig{
-		Log: h.app.stream(), JetStream: js, Stream: migrations.SpoolStream, Name: leafMark + id, Reader: leafReader,
+		Log: h.app.stream(), JetStream: js, Stream: migrations.SpoolStream, Name: leafMark + id, Kept: h.kept, Reader: leafReader,
 		Take: eventlog.TakeBlocks(h.app.options.Now), Logger: logger,
 		Took: func(fresh, repeated int, pending uint64) { h.metrics.took(id, fresh, repeated, pending) },
 	})

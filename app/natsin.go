@@ -115,10 +115,14 @@ func (a *App) openIngest(context.Context) (err error) {
 }
 
 // startNATSIn begins to take what applications publish, to whatever NATS there is.
-func (a *App) startNATSIn(context.Context) error {
+func (a *App) startNATSIn(ctx context.Context) error {
+	kept, err := a.importsBucket(ctx)
+	if err != nil {
+		return err
+	}
 	a.letters = letters{natsin.NewLetters(a.queues())}
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Project: a.options.NATSProject,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Kept: kept, Project: a.options.NATSProject,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

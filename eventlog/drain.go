@@ -44,6 +44,9 @@ type DrainConfig struct {
 	Stream    string
 	// Name is the queue's name in the marks on the log.
 	Name string
+	// Kept is where marks are that were purged from the log, see
+	// [KeepSourceMarks]; nil for none.
+	Kept jetstream.KeyValue
 	// Reader is the name of the reader; whoever comes under the same name takes
 	// the queue over. "" for one that waits while somebody else reads.
 	Reader string
@@ -75,8 +78,8 @@ type Drain struct {
 	mark SourceMark
 	// seq is that of the mark on the log, delivery that of the latest message.
 	seq, delivery uint64
-	// known is how far the queue was taken as far as this process knows, for a
-	// log that was purged beyond its mark, and for messages without events.
+	// known is how far the queue was taken as far as this process knows, which is
+	// further than its mark where messages had no events.
 	known SourceMark
 	// ack is called for each message that is done with; tests replace it.
 	ack func(jetstream.Msg) error
@@ -194,6 +197,11 @@ func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error)
 	d.delivery = 0
 	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name); err != nil {
 		return err
+	}
+	if d.seq == 0 && d.cfg.Kept != nil {
+		if d.mark, err = keptMark(ctx, d.cfg.Kept, d.cfg.Name); err != nil {
+			return err
+		}
 	}
 	info, err := stream.Info(ctx)
 	if err != nil {

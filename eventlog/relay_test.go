@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
 )
 
 // TestTakeBlocks takes the blocks of another node, however odd, each once: the
@@ -93,4 +94,45 @@ func (l logEnv) facts(t *testing.T) []eventlog.Fact {
 		facts, pending = append(facts, fact), fact.Pending
 	}
 	return facts
+}
+
+// A block that was on the log when the reader was killed, and purged from it
+// before the queue was in reach again, does not get there a second time.
+func TestMarkOutlivesThePurge(t *testing.T) {
+	l := newLog(t)
+	queue := l.queue(t)
+	kept, err := l.Env.JetStream.KeyValue(t.Context(), migrations.ImportsBucket(l.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := eventlog.DrainConfig{
+		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub", Kept: kept,
+		Take: eventlog.TakeBlocks(time.Now),
+	}
+	if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "a")); err != nil {
+		t.Fatal(err)
+	}
+	killed, kill := context.WithCancel(t.Context())
+	first := eventlog.NewDrain(config)
+	first.AckWith(func(jetstream.Msg) error { kill(); return context.Canceled })
+	first.Run(killed)
+	if err := eventlog.KeepSourceMarks(t.Context(), l.Log, kept); err != nil {
+		t.Fatal(err)
+	}
+	purge(t, l, 2)
+	if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "b")); err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	fresh := 0
+	config.Took = func(took, _ int, pending uint64) {
+		if fresh += took; pending == 0 {
+			end()
+		}
+	}
+	eventlog.NewDrain(config).Run(ended)
+	state, err := eventlog.Inspect(t.Context(), l.Log)
+	if err != nil || fresh != 1 || state.First != 2 || state.Last != 2 {
+		t.Errorf("%d blocks were taken and the log reaches from %d to %d, error %v; want the second block alone", fresh, state.First, state.Last, err)
+	}
 }

@@ -2,7 +2,13 @@ package eventlog
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // subjectSources is followed by the name of the queue whose events stand there.
@@ -45,4 +51,54 @@ func AppendSource(ctx context.Context, log Log, name string, afterSeq uint64, bl
 	return appendMarked(ctx, log, markedBlock{
 		subject: subjectSources + name, header: headerSourceMark, mark: mark, block: block, afterSeq: afterSeq,
 	})
+}
+
+// keySource begins the entries of the bucket that marks are kept in.
+const keySource = "source."
+
+// KeepSourceMarks copies the mark of every queue into the bucket, before the log
+// is purged of them: a message of a queue that was out of reach since then can
+// still come again.
+func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) error {
+	stream, err := log.JetStream.Stream(ctx, log.Stream)
+	if err != nil {
+		return fmt.Errorf("open the log %s: %w", log.Stream, err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(log.Prefix+subjectSources+">"))
+	if err != nil {
+		return fmt.Errorf("list the queues on the log: %w", err)
+	}
+	for subject := range info.State.Subjects {
+		name := strings.TrimPrefix(subject, log.Prefix+subjectSources)
+		mark, seq, err := LastSource(ctx, log, name)
+		if err != nil {
+			return err
+		}
+		if seq == 0 {
+			continue
+		}
+		text, err := json.Marshal(mark)
+		if err == nil {
+			_, err = bucket.Put(ctx, keySource+name, text)
+		}
+		if err != nil {
+			return fmt.Errorf("keep the mark of the queue %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// keptMark is the mark in the bucket, the zero SourceMark when it has none.
+func keptMark(ctx context.Context, bucket jetstream.KeyValue, name string) (mark SourceMark, err error) {
+	entry, err := bucket.Get(ctx, keySource+name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return mark, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(entry.Value(), &mark)
+	}
+	if err != nil {
+		return mark, fmt.Errorf("read the kept mark of the queue %s: %w", name, err)
+	}
+	return mark, nil
 }

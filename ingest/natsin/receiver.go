@@ -44,6 +44,8 @@ type Config struct {
 	Queues   Queues
 	Log      eventlog.Log
 	Accepter Accepter
+	// Kept is where the queue's mark is once it was purged from the log.
+	Kept jetstream.KeyValue
 	// Project is the project of everything that is published.
 	Project uint64
 	// Now is the clock, nil for the system's.
@@ -87,7 +89,7 @@ func New(cfg Config) (*Receiver, error) {
 	}
 	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues), cancel: func() {}}
 	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
-		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName,
+		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName, Kept: cfg.Kept,
 		Take: r.take, Took: r.took, Logger: cfg.Logger,
 	})
 	var err error
