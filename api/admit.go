@@ -6,6 +6,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 )
 
 // errUnauthorized is the answer to a request without any key. It is the same
@@ -35,6 +36,12 @@ func (s *service) admit(c *call, r route) error {
 	c.key = key
 	if wait, ok := s.keyLimits.take(key.ID); !ok {
 		return tooMany(wait, "This key has used up its requests for now.")
+	}
+	if r.Admission == AdmitAnyKey {
+		if key.Kind == access.KindIngest {
+			return errata.Errorf(errata.KindInsufficientScope, "A key for sending events opens nothing else; use a key of kind adm or ops.")
+		}
+		return nil
 	}
 	if !key.Allows(r.Scope) {
 		err := errata.Errorf(errata.KindInsufficientScope, "This key does not hold the scope %s.", r.Scope)

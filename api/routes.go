@@ -10,7 +10,7 @@ type Route struct {
 	Method    string
 	Path      string // with :parameters
 	Admission Admission
-	// Scope is what a key must hold; "" on open routes.
+	// Scope is what a key must hold; "" on routes that are open or take any key.
 	Scope access.Scope
 }
 
@@ -23,6 +23,9 @@ const (
 	AdmitByScope Admission = "scope"
 	// AdmitAll lets everybody in.
 	AdmitAll Admission = "open"
+	// AdmitAnyKey lets in every working key but those for sending events: they
+	// stand in applications for everybody to read.
+	AdmitAnyKey Admission = "any key"
 	// AdmitLocal lets in programs on this machine without a key, and others
 	// like AdmitByScope.
 	AdmitLocal Admission = "local"
@@ -67,6 +70,7 @@ func (s *service) routes() []route {
 		quiet(s.open("GET", "/healthz", s.healthz)),
 		quiet(s.open("GET", "/readyz", s.readyz)),
 		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
+		s.anyKey("GET", admin+"/whoami", s.whoami),
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
 		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, s.replay),
 		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
@@ -118,6 +122,10 @@ func (s *service) open(method, path string, h handler) route {
 
 func (s *service) scoped(method, path string, scope access.Scope, h handler) route {
 	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: h}
+}
+
+func (s *service) anyKey(method, path string, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAnyKey}, handle: h}
 }
 
 func (s *service) local(method, path string, scope access.Scope, h handler) route {

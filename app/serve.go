@@ -66,7 +66,7 @@ func (a *App) handler() (http.Handler, error) {
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
 		Changes: changes{a.commander}, Requests: a.requests,
-		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
+		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
