@@ -1,11 +1,16 @@
 // The frame of every view: where one can go, who one is, how it looks.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { root } from '../api/client';
-import { view, type View } from '../router';
+import { go, view, type View } from '../router';
 import { byProxy, signOut, who } from '../session';
 import { theme, type Theme } from '../theme';
-import { PageLink } from '../ui/button';
+import { setShortcuts, shortcuts, useKeys } from '../keyboard';
+import { sheet } from '../lib/keys';
+import { Button, PageLink } from '../ui/button';
+import { Dialog } from '../ui/dialog';
+import { Switch } from '../ui/field';
+import { Menu } from '../ui/menu';
 import { Safe, Time } from '../ui/text';
 import { Mark } from './signin';
 
@@ -30,7 +35,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </nav>
         <div class="topbar-end">
           {who.value?.development ? <span class="badge tone-warn" title="Development mode is on">dev</span> : null}
-          <Menu />
+          <Help />
+          <Me />
         </div>
       </header>
       <main id="main" tabIndex={-1}>{children}</main>
@@ -50,32 +56,11 @@ const themes: readonly { value: Theme; label: string }[] = [
 ];
 
 /** Who is signed in, and what belongs to that. */
-function Menu() {
-  const box = useRef<HTMLDetailsElement>(null);
+function Me() {
   const me = who.value;
-  useEffect(() => {
-    const close = (event: Event) => {
-      const menu = box.current;
-      if (!menu?.open) return;
-      if (event instanceof KeyboardEvent) {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        menu.querySelector('summary')?.focus();
-      } else if (menu.contains(event.target as Node)) return;
-      menu.open = false;
-    };
-    addEventListener('pointerdown', close);
-    addEventListener('keydown', close, true);
-    return () => {
-      removeEventListener('pointerdown', close);
-      removeEventListener('keydown', close, true);
-    };
-  }, []);
   if (!me) return null;
   return (
-    <details class="menu" ref={box}>
-      <summary class="btn quiet"><Safe class="me" text={me.name || me.id} /></summary>
-      <div class="menu-body">
+    <Menu kind="quiet" align="end" label={<Safe class="me" text={me.name || me.id} />}>
         <dl class="facts">
           <dt>Key</dt><dd><Safe text={me.name} /> <code class="mono dim">{me.id}</code></dd>
           <dt>Scopes</dt><dd class="scopes">{me.scopes.map((s) => <code key={s} class="mono">{s}</code>)}</dd>
@@ -98,7 +83,52 @@ function Menu() {
             ? <span class="dim">Signed in by the reverse proxy</span>
             : <button type="button" class="btn" onClick={signOut}>Sign out</button>}
         </div>
-      </div>
-    </details>
+    </Menu>
+  );
+}
+
+/** The sheet of shortcuts, and the shortcuts that hold in every view. */
+function Help() {
+  const [open, setOpen] = useState(false);
+  useKeys((action) => {
+    switch (action) {
+      case 'help':
+        setOpen(true);
+        return true;
+      case 'go-errors':
+      case 'go-overview':
+      case 'go-settings': {
+        const to = action.slice('go-'.length);
+        go(new URLSearchParams(to === 'errors' ? '' : { view: to }));
+        return true;
+      }
+      default:
+        return false;
+    }
+  });
+  return (
+    <>
+      <Button kind="quiet" class="icon help-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" onClick={() => setOpen(true)}>?</Button>
+      {open ? (
+        <Dialog title="Keyboard" onClose={() => setOpen(false)} wide>
+          <div class="sheet">
+            {sheet.map((part) => (
+              <section key={part.title}>
+                <h3>{part.title}</h3>
+                <dl>
+                  {part.keys.map(([keys, what]) => (
+                    <div key={keys}>
+                      <dt>{keys.split(' ').filter(Boolean).map((k) => <kbd key={k}>{k}</kbd>)}</dt>
+                      <dd>{what}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+          </div>
+          <Switch label="Use these shortcuts" checked={shortcuts.value} onChange={setShortcuts} />
+        </Dialog>
+      ) : null}
+    </>
   );
 }
