@@ -153,6 +153,43 @@ func sampleTally() map[string]any {
 	}
 }
 
+// insights answers with what its fields do.
+type insights struct {
+	trends   func(keys []api.RecordKey, over string) (api.Trends, error)
+	overview func(over string) (api.Overview, error)
+	counted  api.Changed
+	before   time.Time // of the last CountUpTo
+}
+
+func (i *insights) Trends(_ context.Context, keys []api.RecordKey, over string) (api.Trends, error) {
+	return i.trends(keys, over)
+}
+
+func (i *insights) Overview(_ context.Context, over string) (api.Overview, error) {
+	return i.overview(over)
+}
+
+func (i *insights) CountUpTo(_ context.Context, before time.Time) (api.Changed, error) {
+	i.before = before
+	return i.counted, nil
+}
+
+// sampleSpan is two hours.
+var sampleSpan = api.Span{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
+
+func newInsights() *insights {
+	return &insights{
+		trends: func(keys []api.RecordKey, _ string) (api.Trends, error) {
+			trends := api.Trends{Span: sampleSpan}
+			for i := range keys {
+				trends.Counts = append(trends.Counts, []uint64{uint64(i), 2})
+			}
+			return trends, nil
+		},
+		overview: func(string) (api.Overview, error) { return api.Overview{Span: sampleSpan}, nil },
+	}
+}
+
 // health answers with its fields.
 type health struct {
 	ready  error
@@ -203,6 +240,7 @@ type bench struct {
 	clock    *clock
 	records  *records
 	changes  *changes
+	insights *insights
 	kept     *requests
 	replays  *replayer
 	health   *health
@@ -235,6 +273,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 			},
 		},
 		changes:  &changes{},
+		insights: newInsights(),
 		kept:     &requests{kept: map[string][]byte{}},
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
 		health:   &health{},
@@ -248,7 +287,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

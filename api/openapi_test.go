@@ -54,7 +54,7 @@ func operations(t *testing.T) map[string]*openapi3.Operation {
 	return all
 }
 
-var parameterOfGin = regexp.MustCompile(`:(\w+)`)
+var parameterOfGin = regexp.MustCompile(`[:*](\w+)`)
 
 // documented is what the document calls a route.
 func documented(r api.Route) string {

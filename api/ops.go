@@ -25,8 +25,8 @@ type Check struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// index is where a person or a program begins.
-func (s *service) index(*call) (answer, error) {
+// links is where a program begins.
+func (s *service) links() (answer, error) {
 	return answer{data: map[string]any{
 		"name":    "Errata",
 		"version": s.Version,

@@ -8,7 +8,7 @@ import (
 // Route is one line of the route table, for whoever documents or checks it.
 type Route struct {
 	Method    string
-	Path      string // with :parameters
+	Path      string // with :parameters, and a *parameter for the rest
 	Admission Admission
 	// Scope is what a key must hold; "" on routes that are open or take any key.
 	Scope access.Scope
@@ -62,6 +62,8 @@ const (
 func (s *service) routes() []route {
 	return []route{
 		s.open("GET", "/", s.index),
+		quiet(s.open("GET", "/assets/*name", s.asset)),
+		quiet(s.open("POST", "/api/v1/csp-reports", s.reportPolicy)),
 		s.open("GET", admin+"/ping", s.ping),
 		s.open("GET", "/api/v1/openapi.json", file(s.files.Document)),
 		s.open("GET", "/api/v1/docs", file(s.files.Page)),
@@ -104,10 +106,13 @@ func (s *service) routes() []route {
 		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
+		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
+		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
 		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, s.previewCleanup),
 		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
 		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),

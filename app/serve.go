@@ -21,6 +21,7 @@ import (
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/web"
 )
 
 // listen builds the HTTP side and binds the address.
@@ -62,15 +63,26 @@ func (a *App) handler() (http.Handler, error) {
 	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
+	page, err := web.New()
+	if err != nil {
+		return nil, err
+	}
+	policyReports, err := countPolicyReports(registry)
+	if err != nil {
+		return nil, err
+	}
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
-		Changes: changes{a.commander}, Requests: a.requests,
+		Insights: insights{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now},
+		Changes:  changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
 		Audit:          a.audit,
+		Web:            page,
+		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),

@@ -12,9 +12,10 @@ interface MenuProps {
   kind?: string;
   /** Something is set in it. */
   on?: boolean;
+  class?: string;
 }
 
-export function Menu({ label, name, children, align = 'start', kind = '', on }: MenuProps) {
+export function Menu({ label, name, children, align = 'start', kind = '', on, class: more = '' }: MenuProps) {
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const menu = box.current!;
@@ -38,7 +39,7 @@ export function Menu({ label, name, children, align = 'start', kind = '', on }: 
     };
   }, []);
   return (
-    <details class={`menu ${align}`} ref={box}>
+    <details class={`menu ${align} ${more}`} ref={box}>
       <summary class={`btn ${kind}${on ? ' on' : ''}`} aria-label={name}>{label}</summary>
       <div class="menu-body">{children}</div>
     </details>
