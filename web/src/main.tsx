@@ -3,6 +3,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/components.css';
 import './style/views.css';
+import './style/errors.css';
 import { App } from './app';
 import { begin } from './session';
 import { followTheme } from './theme';

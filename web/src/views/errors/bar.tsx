@@ -55,7 +55,7 @@ const typing = 250;
 function Search() {
   const value = filters.value.search ?? '';
   const [text, setText] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(value);
   // The address changed and not through this field: Back, a saved view.
   useEffect(() => {
