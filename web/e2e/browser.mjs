@@ -129,7 +129,7 @@ export async function run(steps) {
     let t;
     try {
       await step(async (options) => (t = await tab(b, options)), b);
-      if (t?.problems.length) throw new Error(t.problems.slice(0, 5).join('\n      '));
+      if (t?.problems.length) throw new Error([...new Set(t.problems.map((p) => p.slice(0, 300)))].slice(0, 5).join('\n      '));
       console.log(`ok    ${name} (${Date.now() - start} ms)`);
     } catch (error) {
       bad++;
