@@ -1,5 +1,5 @@
 // The list and a record: filters, keys, what appears by itself, what is done.
-import { api, check, enter, event, id, run, send, until, url } from './browser.mjs';
+import { api, check, enter, event, id, run, send, sendNative, until, url } from './browser.mjs';
 import { seed } from './seed.mjs';
 
 if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total < 40) {
@@ -237,6 +237,29 @@ await run({
     await page.getByRole('button', { name: 'List errors of this range' }).click();
     await until('the range', async () => /date_range=2\d{3}-/.test(page.url()));
     await rows(page).first().waitFor();
+  },
+  'arguments are shapes, what is extra is a tree': async (open) => {
+    const { page } = await open();
+    const name = `Native${mark}`;
+    await sendNative([{
+      exception_class: name, message: `about ${name}`, file: 'orders.go', line: 51, user_id: 1204, ip: '203.0.113.9', request_method: 'POST', request_uri: '/checkout?page=2',
+      frames: [{ file: 'main.go', line: 1, function: 'main', in_app: true }, { file: 'orders.go', line: 51, function: 'load', module: 'shop', in_app: true, args: ['a secret name', 42] }],
+      payload: { cart: { lines: [{ sku: 'A-1' }, { sku: 'B-2' }] }, docs: 'https://docs.example/x', bad: 'javascript:alert(1)' },
+    }]);
+    await until(name, async () => await one(name));
+    await enter(page, `?record=${(await one(name)).signature}`);
+    await page.waitForSelector('.stack-trace');
+    const stack = await page.locator('.stack-trace').innerText();
+    check(/string\(13\)/.test(stack) && !stack.includes('a secret name'), `the arguments are no shapes: ${stack}`);
+    const extra = page.locator('.part', { has: page.getByRole('heading', { name: 'Extra' }) });
+    await extra.locator('summary', { hasText: 'lines' }).click();
+    for (const item of await extra.locator('.branch .branch summary').all()) await item.click();
+    check((await extra.innerText()).includes('A-1'), 'the tree does not unfold');
+    const link = extra.getByRole('link', { name: 'https://docs.example/x' });
+    check((await link.getAttribute('rel')).includes('noopener noreferrer'), 'the link says who sent one');
+    check((await extra.locator('a').count()) === 1, 'javascript: became a link');
+    const text = await page.locator('.record').innerText();
+    for (const want of ['1204', '203.0.113.9', 'POST /checkout?page=2']) check(text.includes(want), `the record does not show ${want}`);
   },
   'a record that is not there': async (open) => {
     const { page } = await open();
