@@ -202,6 +202,25 @@ await run({
     await page.waitForSelector('.state.empty');
     check((await one(name)) === undefined, 'the API still has it');
   },
+  'triage by keyboard goes on with the next': async (open) => {
+    const { page } = await open();
+    const names = [1, 2, 3].map((n) => `Triage${n}${mark}`);
+    for (const name of names) await sent(name);
+    await listed(page, `?search=${mark}&exception_class=Triage*&status=open`);
+    await until('three', async () => (await rows(page).count()) === 3);
+    const keys = await page.evaluate(() => [...document.querySelectorAll('.list-rows .line')].map((e) => e.dataset.key));
+    const at = () => page.evaluate(() => document.activeElement.closest('.line')?.dataset.key);
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await until('two are left', async () => (await rows(page).count()) === 2);
+    await until('the next has the focus', async () => (await at()) === keys[1]);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.stack-trace');
+    await page.keyboard.press('m');
+    await until('one is left', async () => (await rows(page).count()) === 1);
+    await page.keyboard.press('j');
+    await until('the last is open', async () => page.url().includes(keys[2].split(':')[1]));
+  },
   'many at once': async (open) => {
     const { page } = await open();
     const names = [1, 2, 3].map((n) => `Many${n}${mark}`);
