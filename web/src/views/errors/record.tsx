@@ -11,6 +11,7 @@ import { root } from '../../api/client';
 import { change, hrefTo } from '../../router';
 import { can } from '../../session';
 import { LevelBadge, StatusBadge } from '../../ui/badge';
+import { Boundary } from '../../ui/boundary';
 import { Button, toClipboard } from '../../ui/button';
 import { useLoad } from '../../ui/load';
 import { closeMenu, Menu } from '../../ui/menu';
@@ -34,7 +35,7 @@ export function Record({ of }: { of: RecordRef }) {
   }, []);
   return (
     <section class="record" ref={box} aria-label="Record">
-      {may ? <Whole of={of} /> : <><Bare title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
+      {may ? <Boundary what="The record"><Whole of={of} /></Boundary> : <><Bare title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
     </section>
   );
 }
