@@ -129,6 +129,13 @@ export function check(ok, what) {
   if (!ok) throw new Error(what);
 }
 
+/** What a step waits for inside the page has no end of its own. */
+function within(ms, work) {
+  let timer;
+  const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`not done within ${ms} ms`)), ms); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
 /** Runs steps one after the other and ends the process with 0 only when all of them passed. */
 export async function run(steps) {
   const b = await browser();
@@ -137,7 +144,7 @@ export async function run(steps) {
     const start = Date.now();
     let t;
     try {
-      await step(async (options) => (t = await tab(b, options)), b);
+      await within(90_000, step(async (options) => (t = await tab(b, options)), b));
       if (t?.problems.length) throw new Error([...new Set(t.problems.map((p) => p.slice(0, 300)))].slice(0, 5).join('\n      '));
       console.log(`ok    ${name} (${Date.now() - start} ms)`);
     } catch (error) {

@@ -29,7 +29,7 @@ await run({
     await page.goto(`${url}/?limit=100`);
     await rows(page).nth(30).waitFor();
     const once = (direction) => page.evaluate((to) => new Promise((done) => {
-      const first = () => document.querySelector('.list-rows .line')?.dataset.key;
+      const first = () => [...document.querySelectorAll('.list-rows .line')].map((row) => row.dataset.key).join();
       const before = first();
       const watch = new MutationObserver(() => {
         if (!first() || first() === before) return;
