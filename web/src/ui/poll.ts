@@ -1,0 +1,39 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/**
+ * Asks again and again while the page is seen, one question after the other.
+ * An error keeps the last answer and the questions going.
+ */
+export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number, on = true): { data: T | undefined; error: unknown } {
+  const [state, setState] = useState<{ data?: T; error?: unknown }>({});
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    if (!on) return undefined;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let asking = false;
+    const turn = async () => {
+      if (asking) return;
+      clearTimeout(timer);
+      asking = true;
+      try {
+        const data = await latest.current(stop.signal);
+        if (!stop.signal.aborted) setState({ data });
+      } catch (error) {
+        if (!stop.signal.aborted) setState((s) => ({ ...s, error }));
+      }
+      asking = false;
+      if (!stop.signal.aborted && !document.hidden) timer = setTimeout(() => void turn(), ms);
+    };
+    const seen = () => { if (!document.hidden) void turn(); };
+    document.addEventListener('visibilitychange', seen);
+    void turn();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', seen);
+    };
+  }, [ms, on]);
+  return { data: state.data, error: state.error };
+}

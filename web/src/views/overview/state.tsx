@@ -1,0 +1,73 @@
+import { useRef } from 'preact/hooks';
+import { getStatus, type Status } from '../../api/settings';
+import { rate, total } from '../../lib/figures';
+import { tiles, type Tile } from '../../lib/tiles';
+import { plural } from '../../lib/text';
+import { usePoll } from '../../ui/poll';
+import { Failure, Note } from '../../ui/state';
+import { Safe } from '../../ui/text';
+import { wordsOf } from '../../ui/toast';
+
+const every = 4_000;
+
+/** How the service is: first what is wrong, then the figures, then every check. */
+export function State() {
+  const { data, error } = usePoll(getStatus, every);
+  const rateIn = useRate(data);
+  if (!data) return error ? <Failure error={error} /> : <div class="tiles waiting" />;
+  const wrong = data.checks.filter((c) => !c.ok || c.hint);
+  return (
+    <section aria-label="The service" class="service">
+      {error ? <Note tone="bad">The figures below are old. {wordsOf(error)}</Note> : null}
+      {wrong.map((c) => (
+        <Note key={c.name} tone={c.ok ? 'warn' : 'bad'}>
+          <b>{c.name}</b>: <Safe text={c.detail} />{c.hint ? <> <span>To do: <Safe text={c.hint} />.</span></> : null}
+        </Note>
+      ))}
+      <ul class="tiles">
+        {tiles(data.figures ?? [], data.checks, rateIn).filter((t) => data.figures || t.name === 'disk' || t.name === 'clickhouse').map((t) => <TileBox key={t.name} of={t} />)}
+      </ul>
+      {data.figures ? null : <p class="dim">Counters are not shown: <code class="mono">/metrics</code> is not passed on to here.</p>}
+      <details class="checks-all">
+        <summary>{data.ok ? `All ${plural(data.checks.length, 'check')} pass` : `${data.checks.filter((c) => !c.ok).length} of ${plural(data.checks.length, 'check')} do not pass`}</summary>
+        <dl class="facts">
+          {data.checks.map((c) => (
+            <div key={c.name}>
+              <dt><span class={`mark-${c.ok ? 'ok' : 'bad'}`}>{c.ok ? '✓' : '✗'}</span><span class="offscreen">{c.ok ? 'passes: ' : 'does not pass: '}</span> {c.name}</dt>
+              <dd><Safe text={c.detail} /></dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+function TileBox({ of }: { of: Tile }) {
+  return (
+    <li class={`tile tone-${of.tone}`}>
+      <span class="tile-label">{of.label}</span>
+      <span class="tile-value num">{of.value}</span>
+      {of.part === undefined ? null : <progress max={1} value={of.part} aria-label={`${Math.round(of.part * 100)} % used`} />}
+      <span class="tile-words">{of.words}</span>
+    </li>
+  );
+}
+
+/** Between this reading and an earlier one: over some of them, so that it does not jump. */
+function useRate(now: Status | undefined): number | undefined {
+  const seen = useRef<{ at: number; n: number }[]>([]);
+  const n = now?.figures && total(now.figures, 'errata_log_events_appended_total');
+  const list = seen.current;
+  if (now && n !== undefined && list[list.length - 1]?.at !== now.at) {
+    // A counter that went back is another run of the service.
+    if (list.length > 0 && n < list[list.length - 1]!.n) list.length = 0;
+    list.push({ at: now.at, n });
+    while (list.length > readings) list.shift();
+  }
+  const [first, last] = [list[0], list[list.length - 1]];
+  return first && last && first !== last ? rate(first.n, last.n, last.at - first.at) : undefined;
+}
+
+// Half a minute.
+const readings = 8;
