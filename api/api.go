@@ -66,6 +66,8 @@ type Config struct {
 	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
+	// Feed tells what changes in the records; nil: the stream answers 501.
+	Feed Feed
 	// Web is the page for people; nil: browsers get what programs get.
 	Web Web
 	// PolicyReports is told how many breaches of the page's policy a browser
@@ -97,6 +99,7 @@ type service struct {
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
 	reportLimits *limiter[netip.Prefix]
+	streams      atomic.Int64 // open ones
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.

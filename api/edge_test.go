@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -174,6 +175,11 @@ func TestOpsStatus(t *testing.T) {
 	b.health.checks = []api.Check{
 		{Name: "log", OK: true, Detail: "fsync before every answer"},
 		{Name: "disk", OK: false, Detail: "97 % full", Hint: "Make room or lower log-max-bytes."},
+	}
+	n, bytes := uint64(3), int64(9e9)
+	b.health.figures = api.Figures{
+		EventsPerSecond: 12.3456, LagFacts: &n, Lag: 1234567 * time.Microsecond, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
+		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
 }

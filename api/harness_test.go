@@ -153,51 +153,16 @@ func sampleTally() map[string]any {
 	}
 }
 
-// insights answers with what its fields do.
-type insights struct {
-	trends   func(keys []api.RecordKey, over string) (api.Trends, error)
-	overview func(over string) (api.Overview, error)
-	counted  api.Changed
-	before   time.Time // of the last CountUpTo
-}
-
-func (i *insights) Trends(_ context.Context, keys []api.RecordKey, over string) (api.Trends, error) {
-	return i.trends(keys, over)
-}
-
-func (i *insights) Overview(_ context.Context, over string) (api.Overview, error) {
-	return i.overview(over)
-}
-
-func (i *insights) CountUpTo(_ context.Context, before time.Time) (api.Changed, error) {
-	i.before = before
-	return i.counted, nil
-}
-
-// sampleSpan is two hours.
-var sampleSpan = api.Span{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
-
-func newInsights() *insights {
-	return &insights{
-		trends: func(keys []api.RecordKey, _ string) (api.Trends, error) {
-			trends := api.Trends{Span: sampleSpan}
-			for i := range keys {
-				trends.Counts = append(trends.Counts, []uint64{uint64(i), 2})
-			}
-			return trends, nil
-		},
-		overview: func(string) (api.Overview, error) { return api.Overview{Span: sampleSpan}, nil },
-	}
-}
-
 // health answers with its fields.
 type health struct {
-	ready  error
-	checks []api.Check
+	ready   error
+	checks  []api.Check
+	figures api.Figures
 }
 
-func (h *health) Ready(context.Context) error        { return h.ready }
-func (h *health) Checks(context.Context) []api.Check { return h.checks }
+func (h *health) Ready(context.Context) error         { return h.ready }
+func (h *health) Checks(context.Context) []api.Check  { return h.checks }
+func (h *health) Figures(context.Context) api.Figures { return h.figures }
 
 // log collects the lines of the service's own log.
 type log struct {
@@ -241,6 +206,7 @@ type bench struct {
 	records  *records
 	changes  *changes
 	insights *insights
+	feed     *changeFeed
 	kept     *requests
 	replays  *replayer
 	health   *health
@@ -273,7 +239,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 			},
 		},
 		changes:  &changes{},
-		insights: newInsights(),
+		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
 		health:   &health{},
@@ -292,9 +258,9 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),
-		Importer: &importer{},
-		Logger:   slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now:      b.clock.Now, Random: &counting{},
+		Importer: &importer{}, Feed: b.feed,
+		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:    b.clock.Now, Random: &counting{},
 	}
 	if change != nil {
 		change(&cfg)

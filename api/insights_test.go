@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,43 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 )
+
+// insights answers with what its fields do.
+type insights struct {
+	trends   func(keys []api.RecordKey, over string) (api.Trends, error)
+	overview func(over string) (api.Overview, error)
+	counted  api.Changed
+	before   time.Time // of the last CountUpTo
+}
+
+func (i *insights) Trends(_ context.Context, keys []api.RecordKey, over string) (api.Trends, error) {
+	return i.trends(keys, over)
+}
+
+func (i *insights) Overview(_ context.Context, over string) (api.Overview, error) {
+	return i.overview(over)
+}
+
+func (i *insights) CountUpTo(_ context.Context, before time.Time) (api.Changed, error) {
+	i.before = before
+	return i.counted, nil
+}
+
+// sampleSpan is two hours.
+var sampleSpan = api.Span{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
+
+func newInsights() *insights {
+	return &insights{
+		trends: func(keys []api.RecordKey, _ string) (api.Trends, error) {
+			trends := api.Trends{Span: sampleSpan}
+			for i := range keys {
+				trends.Counts = append(trends.Counts, []uint64{uint64(i), 2})
+			}
+			return trends, nil
+		},
+		overview: func(string) (api.Overview, error) { return api.Overview{Span: sampleSpan}, nil },
+	}
+}
 
 const trendsPath = "/api/v1/admin/tools/logs/errors/trends"
 

@@ -59,6 +59,8 @@ const (
 )
 
 // routes is the one table of what exists and who may use it.
+//
+// long: it is a table.
 func (s *service) routes() []route {
 	return []route{
 		s.open("GET", "/", s.index),
@@ -107,6 +109,7 @@ func (s *service) routes() []route {
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
+		s.scoped("GET", admin+"/tools/logs/errors/stream", access.ToolsGetErrorLogs, s.streamErrors),
 		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),

@@ -10,6 +10,7 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
@@ -40,6 +41,7 @@ type App struct {
 	signIns    *signIns
 	importer   *importer
 	replayer   *replayer
+	feed       *feed.Feed
 	server     *api.Server
 
 	welcome Welcome
@@ -92,6 +94,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"feed", a.openFeed},
 		{"server", a.listen},
 		{"address", a.announce},
 	} {

@@ -34,6 +34,8 @@ func (a *App) listen(context.Context) error {
 		return err
 	}
 	a.cleanups.add("server", a.finishRequests)
+	// Streams have no end of their own: they end before requests are waited for.
+	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
 	a.cleanups.addPlain("import", a.importer.stop)
 	return nil
@@ -82,6 +84,7 @@ func (a *App) handler() (http.Handler, error) {
 		SignIn:         a.signIns,
 		Audit:          a.audit,
 		Web:            page,
+		Feed:           changeFeed{a.feed},
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
@@ -144,7 +147,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check,
+		audit: a.audit.check, figures: a.figures().read,
 	}
 }
 

@@ -1,8 +1,8 @@
 // The routes of the settings and of running the service.
-import { answered, ApiError, call, failure, newOnce, root, type Answer } from './client';
+import { answered, call, failure, newOnce, root, type Answer } from './client';
 import type { Key, OpsStatus, Overview, SparkRange } from './types';
 import { bearer } from '../session';
-import { parseFigures, type Sample } from '../lib/figures';
+import { parseSamples, type Sample } from '../lib/samples';
 
 /** 0 or 1. */
 export type Flag = number;
@@ -220,23 +220,17 @@ export async function getOverview(range: SparkRange, signal?: AbortSignal): Prom
 }
 
 export interface Status extends OpsStatus {
-  /** undefined where nobody answers for them, behind a proxy that keeps them for itself. */
-  figures: Sample[] | undefined;
-  /** When it was read, in milliseconds. */
-  at: number;
+  /** Counters; none where nobody answers for them, behind a proxy that keeps them for itself. */
+  samples: Sample[];
 }
 
 export async function getStatus(signal?: AbortSignal): Promise<Status> {
-  const [status, figures] = await Promise.all([read<OpsStatus>('/ops/status', signal), getFigures(signal)]);
-  return { ...status, figures, at: Date.now() };
+  const [status, samples] = await Promise.all([read<OpsStatus>('/ops/status', signal), getSamples(signal)]);
+  return { ...status, samples };
 }
 
-async function getFigures(signal?: AbortSignal): Promise<Sample[] | undefined> {
-  const response = await answered(`${root}metrics`, { headers: { Accept: 'text/plain', ...bearer() }, cache: 'no-store', redirect: 'error', signal });
-  if (!response.ok || !response.headers.get('Content-Type')?.startsWith('text/plain')) {
-    const error = await failure(response);
-    if (error instanceof ApiError && error.status === 401) throw error;
-    return undefined;
-  }
-  return parseFigures(await response.text());
+async function getSamples(signal?: AbortSignal): Promise<Sample[]> {
+  const response = await answered(`${root}metrics`, { headers: { Accept: 'text/plain', ...bearer() }, cache: 'no-store', signal });
+  if (response.status === 401) throw await failure(response);
+  return response.ok && response.headers.get('Content-Type')?.startsWith('text/plain') ? parseSamples(await response.text()) : [];
 }

@@ -8,6 +8,8 @@ type Props = Omit<JSX.IntrinsicElements['button'], 'type' | 'kind'> & {
   /** Work is under way: it cannot be pressed again. */
   busy?: boolean;
   type?: 'button' | 'submit';
+  /** A dialog begins here. */
+  'data-focus'?: string;
   children?: ComponentChildren;
 };
 

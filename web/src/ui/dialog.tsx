@@ -23,6 +23,8 @@ export function Dialog({ title, onClose, children, actions, wide }: DialogProps)
     const dialog = box.current!;
     const before = document.activeElement;
     dialog.showModal();
+    const first = dialog.querySelector<HTMLElement>('[data-focus], .dialog-text input, .dialog-text textarea, .dialog-text select');
+    (first ?? dialog.querySelector<HTMLElement>('h2'))?.focus();
     return () => {
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -38,7 +40,7 @@ export function Dialog({ title, onClose, children, actions, wide }: DialogProps)
     >
       <div class="dialog-body">
         <header class="dialog-head">
-          <h2 id={id}>{title}</h2>
+          <h2 id={id} tabIndex={-1}>{title}</h2>
           <button type="button" class="btn quiet icon" aria-label="Close" onClick={onClose}>×</button>
         </header>
         <div class="dialog-text">{children}</div>
@@ -97,8 +99,8 @@ function Confirm({ title, text, yes, danger, typed, answer }: Question & { answe
           {typed ? <TextField label={`Type ${typed} to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
         </div>
         <footer class="dialog-actions">
-          <Button onClick={() => answer(false)}>Cancel</Button>
-          <Button type="submit" kind={danger ? 'danger' : 'main'} disabled={!ready}>{yes}</Button>
+          <Button data-focus={danger && !typed ? '' : undefined} onClick={() => answer(false)}>Cancel</Button>
+          <Button type="submit" data-focus={danger || typed ? undefined : ''} kind={danger ? 'danger' : 'main'} disabled={!ready}>{yes}</Button>
         </footer>
       </form>
     </Dialog>

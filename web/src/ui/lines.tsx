@@ -17,11 +17,10 @@ interface LinesProps {
   changed?: boolean;
   disabled?: boolean;
   rows?: number;
-  placeholder?: string;
 }
 
 export function Lines(props: LinesProps) {
-  const { label, name, value, onInput, bad = [], named, hint, error, changed, disabled, rows = 7, placeholder } = props;
+  const { label, name, value, onInput, bad = [], named, hint, error, changed, disabled, rows = 7 } = props;
   const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const numbers = useRef<HTMLDivElement>(null);
@@ -47,7 +46,7 @@ export function Lines(props: LinesProps) {
         <div class="lines-marks" aria-hidden="true"><div ref={marks}>{bad.map((n) => <i key={n} style={{ '--line': n - 1 }} />)}</div></div>
         <div class="lines-numbers" aria-hidden="true"><div ref={numbers}>{Array.from({ length: count }, (_, i) => i + 1).join('\n')}</div></div>
         <textarea
-          {...ties(id, props)} ref={area} name={name} class="mono" rows={rows} wrap="off" value={value} disabled={disabled} placeholder={placeholder}
+          {...ties(id, props)} ref={area} name={name} class="mono" rows={rows} wrap="off" value={value} disabled={disabled}
           spellcheck={false} autocomplete="off" autocapitalize="off"
           onInput={(e) => onInput(e.currentTarget.value)} onScroll={follow}
         />

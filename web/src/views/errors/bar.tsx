@@ -7,6 +7,7 @@ import {
 } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { plural } from '../../lib/text';
+import { shortcuts } from '../../keyboard';
 import { live } from '../../live';
 import { change, follow, go, query } from '../../router';
 import { Button } from '../../ui/button';
@@ -75,7 +76,7 @@ function Search() {
   return (
     <div class="search">
       <input
-        type="search" aria-label="Search message, class, file, request or signature" placeholder="Search message, class, file, request   /" value={text} spellcheck={false} autocomplete="off"
+        type="search" aria-label="Search message, class, file, request or signature" placeholder="Search message, class, file, request" value={text} spellcheck={false} autocomplete="off"
         onInput={(e) => {
           const next = e.currentTarget.value;
           setText(next);
@@ -84,6 +85,7 @@ function Search() {
         }}
         onKeyDown={(e) => { if (e.key === 'Enter') send(e.currentTarget.value); }}
       />
+      {text || !shortcuts.value ? null : <kbd aria-hidden="true">/</kbd>}
     </div>
   );
 }
@@ -270,7 +272,7 @@ const liveWords = { connecting: 'connecting', live: 'live', waiting: 'reconnecti
 
 function Live() {
   const state = live.value;
-  return <span class={`live ${state}`} title={state === 'live' ? 'Changes appear by themselves' : 'Changes do not appear by themselves now'}><i aria-hidden="true" />{liveWords[state]}</span>;
+  return <span class={`live is-${state}`} title={state === 'live' ? 'Changes appear by themselves' : 'Changes do not appear by themselves now'}><i aria-hidden="true" />{liveWords[state]}</span>;
 }
 
 function Range() {

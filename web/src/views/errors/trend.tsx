@@ -74,6 +74,12 @@ function listRange(trend: Trend, brushed: [number, number]): void {
   change({ date_range: `${text(from)}..${text(to)}`, page: '', record: '', book: '' });
 }
 
+/** A label at the very edge would be cut, or stand on that of the other axis. */
+function fits(u: uPlot, x: number): boolean {
+  const at = u.valToPos(x, 'x');
+  return at > 24 && at < u.over.clientWidth - 20;
+}
+
 function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, number] | null; onBrush: (range: [number, number] | null) => void }) {
   const step = stepMs[trend.step];
   const shown = useMemo(() => (brushed ? inside(trend, brushed) : trend.buckets), [trend, brushed]);
@@ -88,7 +94,7 @@ function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, nu
       <Plot
         label={words} data={data} height={120} shape={`${trend.range}/${trend.step}`}
         options={(colour, tools) => ({
-          padding: [8, 4, 0, 0],
+          padding: [8, 8, 0, 0],
           legend: { show: false },
           cursor: {
             y: false,
@@ -103,7 +109,7 @@ function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, nu
           // Days are UTC days, hours are the viewer's.
           tzDate: trend.step === 'day' ? tools.utc : undefined,
           axes: [
-            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (_u, at) => at.map((s) => tools.tick(s * 1000, trend.step)), space: 64 },
+            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (u, at) => at.map((s) => (fits(u, s) ? tools.tick(s * 1000, trend.step) : '')), space: 64 },
             { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, size: 36, gap: 4, font: tools.font, incrs: tools.whole },
           ],
           series: [{}, { stroke: colour('--bar'), fill: colour('--bar'), width: 0, points: { show: false }, paths: tools.bars({ size: [0.8, 40], align: 0 }) }],

@@ -1,6 +1,4 @@
-import { useRef } from 'preact/hooks';
-import { getStatus, type Status } from '../../api/settings';
-import { rate, total } from '../../lib/figures';
+import { getStatus } from '../../api/settings';
 import { tiles, type Tile } from '../../lib/tiles';
 import { plural } from '../../lib/text';
 import { usePoll } from '../../ui/poll';
@@ -13,7 +11,6 @@ const every = 4_000;
 /** How the service is: first what is wrong, then the figures, then every check. */
 export function State() {
   const { data, error } = usePoll(getStatus, every);
-  const rateIn = useRate(data);
   if (!data) return error ? <Failure error={error} /> : <div class="tiles waiting" />;
   const wrong = data.checks.filter((c) => !c.ok || c.hint);
   return (
@@ -25,9 +22,8 @@ export function State() {
         </Note>
       ))}
       <ul class="tiles">
-        {tiles(data.figures ?? [], data.checks, rateIn).filter((t) => data.figures || t.name === 'disk' || t.name === 'clickhouse').map((t) => <TileBox key={t.name} of={t} />)}
+        {tiles(data, data.samples).map((t) => <TileBox key={t.name} of={t} />)}
       </ul>
-      {data.figures ? null : <p class="dim">Counters are not shown: <code class="mono">/metrics</code> is not passed on to here.</p>}
       <details class="checks-all">
         <summary>{data.ok ? `All ${plural(data.checks.length, 'check')} pass` : `${data.checks.filter((c) => !c.ok).length} of ${plural(data.checks.length, 'check')} do not pass`}</summary>
         <dl class="facts">
@@ -53,21 +49,3 @@ function TileBox({ of }: { of: Tile }) {
     </li>
   );
 }
-
-/** Between this reading and an earlier one: over some of them, so that it does not jump. */
-function useRate(now: Status | undefined): number | undefined {
-  const seen = useRef<{ at: number; n: number }[]>([]);
-  const n = now?.figures && total(now.figures, 'errata_log_events_appended_total');
-  const list = seen.current;
-  if (now && n !== undefined && list[list.length - 1]?.at !== now.at) {
-    // A counter that went back is another run of the service.
-    if (list.length > 0 && n < list[list.length - 1]!.n) list.length = 0;
-    list.push({ at: now.at, n });
-    while (list.length > readings) list.shift();
-  }
-  const [first, last] = [list[0], list[list.length - 1]];
-  return first && last && first !== last ? rate(first.n, last.n, last.at - first.at) : undefined;
-}
-
-// Half a minute.
-const readings = 8;

@@ -44,9 +44,9 @@ function Side({ side, title, draft }: { side: 'admin' | 'client'; title: string;
       <SettingSwitch of={addresses} path={`${side}.status`} checked={status} label="Check the address" />
       {side === 'admin' && status ? <OwnAddress list={whitelist} /> : null}
       <Lines
-        label="Exempt addresses" name={path} value={whitelist} rows={6} bad={named ? [...new Set([named, ...bad])] : bad} named={named} placeholder="203.0.113.9"
-        error={error} changed={addresses.isChanged(path)}
-        hint={<>Addresses and prefixes, IPv4 or IPv6, one a line. {count === 0 ? 'Empty: nobody is exempt.' : `${plural(count, 'entry', 'entries')}.`}{badWords(bad)}</>}
+        label="Exempt addresses" name={path} value={whitelist} rows={6} bad={named ? [...new Set([named, ...bad])] : bad} named={named}
+        error={error?.replace(/^[a-z_.]+: /, '')} changed={addresses.isChanged(path)}
+        hint={<>Addresses and prefixes, like 203.0.113.9 or 2001:db8::/32, one a line. {count === 0 ? 'Empty: nobody is exempt.' : `${plural(count, 'entry', 'entries')}.`}{error ? null : badWords(bad)}</>}
         onInput={(value) => addresses.set(path, value)}
       />
     </Group>

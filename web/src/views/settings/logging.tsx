@@ -50,9 +50,9 @@ export function LoggingTab() {
               hint="It grows very fast: name the addresses that it is for."
             />
             <Lines
-              label="Addresses" name="query_logging_ips" value={text} rows={4} bad={named ? [...new Set([named, ...bad])] : bad} named={named} placeholder="203.0.113.9"
-              error={error} changed={logging.isChanged('query_logging_ips')}
-              hint={<>Queries are recorded for these addresses and prefixes alone, one a line; empty for all.{badWords(bad)}</>}
+              label="Addresses" name="query_logging_ips" value={text} rows={4} bad={named ? [...new Set([named, ...bad])] : bad} named={named}
+              error={error?.replace(/^[a-z_.]+: /, '')} changed={logging.isChanged('query_logging_ips')}
+              hint={<>Queries are recorded for these addresses and prefixes alone, like 203.0.113.9 or 10.0.0.0/8, one a line; empty for all.{error ? null : badWords(bad)}</>}
               onInput={(value) => { typed.value = value; logging.set('query_logging_ips', entries(value)); }}
             />
             {draft.query_logging && draft.query_logging_ips.length === 0 ? <Note tone="warn">Every query of every application is recorded. Limit it to the addresses that you look at.</Note> : null}

@@ -10,7 +10,7 @@ export function badWords(lines: readonly number[]) {
   const rest = lines.length > most ? ` and ${lines.length - most} more` : '';
   return (
     <Fragment>
-      {' '}<span class="bad">{lines.length === 1 ? `Line ${shown} is` : `Lines ${shown}${rest} are`} neither an address, like 203.0.113.9, nor a prefix, like 10.0.0.0/8.</span>
+      {' '}<span class="bad">{lines.length === 1 ? `Line ${shown} is` : `Lines ${shown}${rest} are`} neither an address nor a prefix.</span>
     </Fragment>
   );
 }

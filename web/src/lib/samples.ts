@@ -1,4 +1,4 @@
-// The service's figures, from the text that Prometheus reads.
+// The service's counters, from the text that Prometheus reads.
 
 export interface Sample {
   name: string;
@@ -7,7 +7,7 @@ export interface Sample {
 }
 
 /** The samples of a text; lines that are none are left out. */
-export function parseFigures(text: string): Sample[] {
+export function parseSamples(text: string): Sample[] {
   const out: Sample[] = [];
   for (const line of text.split('\n')) {
     const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
@@ -34,11 +34,6 @@ export function byLabel(samples: readonly Sample[], name: string, label: string)
   return samples.filter((s) => s.name === name && s.value > 0)
     .map((s): [string, number] => [s.labels[label] ?? '', s.value])
     .sort((a, b) => b[1] - a[1]);
-}
-
-/** Per second between two readings of a counter; undefined where that says nothing, after a restart for one. */
-export function rate(before: number | undefined, now: number | undefined, ms: number): number | undefined {
-  return before === undefined || now === undefined || now < before || ms <= 0 ? undefined : ((now - before) * 1000) / ms;
 }
 
 /** 0, 0.4, 12, 1,204: as many digits as mean something. */
