@@ -29,7 +29,7 @@ const ReportPath = "api/v1/csp-reports"
 // what would make markup of a text wants a trusted type, and no policy can make
 // one. report-uri and not report-to: browsers that know report-to skip the other
 // and then report over TLS only.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'; report-uri " + ReportPath
 

@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 	w := ask(site(t).Index(), "GET")
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; " +
 			"require-trusted-types-for 'script'; trusted-types 'none'; report-uri api/v1/csp-reports",
 	} {
 		if got := w.Header().Get(name); got != want {
