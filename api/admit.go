@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,13 +104,16 @@ func (s *service) warnForwarded(c *call) {
 		return
 	}
 	peer := c.peer()
-	for _, prefix := range s.TrustedProxies {
-		if prefix.Contains(peer) {
-			return
-		}
+	if s.trusts(peer) {
+		return
 	}
 	if s.warnedForwarded.CompareAndSwap(false, true) {
 		s.Logger.Warn("a peer that is not trusted sends forwarding headers, which are ignored; if it is your proxy, name it in trusted-proxies",
 			"peer", peer.String())
 	}
+}
+
+// trusts says whether the forwarding headers of a peer are believed.
+func (s *service) trusts(peer netip.Addr) bool {
+	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer) })
 }

@@ -63,7 +63,7 @@ type helloJSON struct {
 type changesJSON struct {
 	Records []recordJSON `json:"records"`
 	More    uint64       `json:"more"`
-	Gone    []goneJSON   `json:"gone,omitempty"`
+	Gone    []goneJSON   `json:"gone"`
 	Changed uint64       `json:"total_changed"`
 }
 
@@ -73,12 +73,12 @@ type goneJSON struct {
 }
 
 func changesOf(c RecordChanges) changesJSON {
-	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Changed: c.More + uint64(len(c.Records))}
+	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
 	for i := range c.Records {
 		data.Records[i] = recordOf(&c.Records[i])
 	}
-	for _, key := range c.Gone {
-		data.Gone = append(data.Gone, goneJSON{key.Book.String(), key.Signature.String()})
+	for i, key := range c.Gone {
+		data.Gone[i] = goneJSON{key.Book.String(), key.Signature.String()}
 	}
 	return data
 }

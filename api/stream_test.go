@@ -126,7 +126,7 @@ func TestStream(t *testing.T) {
 	b.feed.tell(api.RecordChanges{Records: []errata.Record{sample(t)}, More: 1})
 	got := message(t, lines)
 	if !strings.HasPrefix(got, `event: records`+"\n"+`data: {"records":[{"id":8796093022215,"signature":"00112233445566778899aabbccddeeff",`) ||
-		!strings.HasSuffix(got, `}],"more":1,"total_changed":2}`+"\n") || strings.Count(got, "\n") != 2 {
+		!strings.HasSuffix(got, `}],"more":1,"gone":[],"total_changed":2}`+"\n") || strings.Count(got, "\n") != 2 {
 		t.Errorf("got %q", got)
 	}
 	if took := time.Since(began); took < 240*time.Millisecond {

@@ -113,7 +113,7 @@ func TestStreamOfChanges(t *testing.T) {
 	began := time.Now()
 	send("disk is full")
 	first := both("an event", func(m told) bool {
-		return len(m.Records) == 1 && m.Records[0].MessagePreview == "disk is full" && m.TotalChanged == 1 && m.More == 0 && m.Gone == nil
+		return len(m.Records) == 1 && m.Records[0].MessagePreview == "disk is full" && m.TotalChanged == 1 && m.More == 0 && len(m.Gone) == 0
 	})
 	t.Logf("told after %v", time.Since(began))
 	signature := first.Records[0].Signature

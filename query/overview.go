@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -16,6 +17,13 @@ const (
 	// firstTop is how many candidates are taken at first, so that some of them
 	// may be of deleted records; mostTop is where looking ends, should all be.
 	firstTop, mostTop = 4 * topRecords, 4000
+	// overviewSeconds bounds each query of an overview. The hours are sorted by
+	// record, so that any range reads when all of them were: 8 M hours take
+	// half a second on a busy small machine, and ten times as many take longer
+	// than a list may.
+	overviewSeconds = 20
+	// overviewPatience is [answerTimeout] for it: two queries.
+	overviewPatience = (2*overviewSeconds + 3) * time.Second
 )
 
 // Overview is what happened in a range.
@@ -54,7 +62,7 @@ type Noisy struct {
 
 // Overview reads what happened in a range. Errors: store_unavailable.
 func (r *Reader) Overview(ctx context.Context, over Range) (Overview, error) {
-	ctx, stop := bounded(ctx, r.patience)
+	ctx, stop := bounded(ctx, max(r.patience, overviewPatience))
 	defer stop()
 	o := Overview{Range: over}
 	var err error
@@ -68,12 +76,14 @@ func (r *Reader) Overview(ctx context.Context, over Range) (Overview, error) {
 }
 
 // overviewSettings: two threads are half of a small machine.
-func overviewSettings() clickhouse.Settings {
-	return clickhouse.Settings{"max_threads": 2, "optimize_aggregation_in_order": 1}
+func overviewSettings(inOrder bool) clickhouse.Settings {
+	return clickhouse.Settings{
+		"max_threads": 2, "max_execution_time": overviewSeconds, "optimize_aggregation_in_order": zeroOrOne(inOrder),
+	}
 }
 
 func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
-	q, err := build("overview_series.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 2}, over.args()...)
+	q, err := build("overview_series.sql", statementData{}, nil, overviewSettings(false), over.args()...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +97,17 @@ func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
 		var (
 			book   int8
 			name   string
-			bucket int64
+			began  int64
 			events uint64
 		)
-		if err := rows.Scan(&book, &name, &bucket, &events); err != nil {
+		if err := rows.Scan(&book, &name, &began, &events); err != nil {
 			return nil, fmt.Errorf("read a step: %w", err)
 		}
 		level, _ := errata.ParseLevel(name)
 		if last := len(all) - 1; last < 0 || all[last].Book != errata.Book(book) || all[last].Level != level {
 			all = append(all, Series{Book: errata.Book(book), Level: level, Counts: make([]uint64, over.steps())})
 		}
-		all[len(all)-1].Counts[bucket] += events
+		all[len(all)-1].Counts[time.Unix(began, 0).Sub(over.From)/over.Step] += events
 	}
 	return all, rows.Err()
 }
@@ -155,7 +165,7 @@ func alive(list []candidate, live map[Key]errata.Record) []candidate {
 
 func (r *Reader) candidates(ctx context.Context, over Range, limit uint64) (noisy, growing []candidate, err error) {
 	half := over.From.Add(over.To.Sub(over.From) / 2)
-	q, err := build("overview_top.sql", statementData{}, nil, overviewSettings(),
+	q, err := build("overview_top.sql", statementData{}, nil, overviewSettings(true),
 		append(over.args(), bind("half", half.Unix()), bind("limit", limit))...)
 	if err != nil {
 		return nil, nil, err

@@ -168,7 +168,7 @@ await run({
       await toggle(page, 'Check the location').uncheck();
       await save(page);
     } else {
-      await page.locator('.field.wrong').getByText('no mail module is configured').waitFor();
+      await page.locator('.field.wrong .error').getByText('no mail module is configured').waitFor();
       check(await page.evaluate(() => document.activeElement?.name === 'admin.method'), 'the field does not have the focus');
       await accessible(page, 'location, refused');
       await page.getByRole('button', { name: 'Discard' }).click();
@@ -200,7 +200,7 @@ await run({
     await accessible(page, 'addresses, refused');
     await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\n2001:db8::/32');
     await page.getByRole('button', { name: /^Add / }).click();
-    await page.getByText('is exempt.').waitFor();
+    await page.locator('p').getByText('is exempt.').waitFor();
     await toggle(page, 'Check the address', 1).check();
     await page.getByLabel('Exempt addresses').nth(1).fill('192.0.2.7');
     await save(page);
@@ -332,25 +332,17 @@ await run({
 
   'cleanup': async (openTab) => {
     const { page } = await openTab();
-    // Older than anything else that the scripts send.
-    const old = day(800);
+    // Older than anything else that the scripts send, and not too old to be believed.
+    const old = day(29);
     const at = Date.parse(`${old}T12:00:00Z`) / 1000;
     await send([1, 2, 3].map((n) => event(`Old${id().slice(0, 6)}${n}`, 'long ago', { timestamp: at })));
-    await until('the old records', async () => (await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count > 0).catch(() => {});
-    const { data: wanted } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: old });
+    await until('the old records', async () => (await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count >= 3);
     await open(page, 'cleanup');
     await accessible(page, 'cleanup');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Pick the last day that shall go.').waitFor();
-    if (wanted.count === 0) {
-      // The service took the time of arrival instead: only what is there today can go.
-      await page.getByLabel('Last day that goes').fill(old);
-      await page.getByRole('button', { name: 'Preview' }).click();
-      await page.getByText('There is nothing to delete').waitFor();
-    }
-    const cut = wanted.count > 0 ? old : day(0);
-    const { data: preview } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: cut });
-    await page.getByLabel('Last day that goes').fill(cut);
+    const { data: preview } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: old });
+    await page.getByLabel('Last day that goes').fill(old);
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('button', { name: /^Delete \d/ }).click();
     const sure = page.locator('dialog[open]');
@@ -364,7 +356,7 @@ await run({
     await go.click();
     await page.getByText(/records? deleted/).waitFor();
     await accessible(page, 'cleanup, done');
-    check((await api('POST', '/tools/logs/errors/cleanup/preview', { before: cut })).data.count === 0, 'something is left');
+    check((await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count === 0, 'something is left');
   },
 
   'import': async (openTab) => {

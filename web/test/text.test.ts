@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bytes, pieces, plural, safeLink, shortCount, visible } from '../src/lib/text';
+import { bytes, pieces, plural, safeLink, shortClass, shortCount, visible } from '../src/lib/text';
 
 const of = (...codes: number[]) => String.fromCharCode(...codes);
 
@@ -52,3 +52,8 @@ test('numbers', () => {
   expect(bytes(999)).toBe('999 B');
   expect(bytes(1_500_000_000)).toBe('1.5 GB');
 });
+
+test.each([
+  ['App\\Orders\\OrderMissing', 'OrderMissing'], ['java.lang.NullPointerException', 'NullPointerException'], ['net/http.Error', 'http.Error'], ['*errors.errorString', '*errors.errorString'],
+  ['std::runtime_error', 'runtime_error'], ['TypeError', 'TypeError'], ['</script><script>', '</script><script>'], ['a/b c', 'a/b c'], ['', ''], ['\\', '\\'], ['a.b.', 'a.b.'],
+])('the class %s is %s for short', (name, short) => expect(shortClass(name)).toBe(short));

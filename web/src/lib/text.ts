@@ -88,3 +88,12 @@ export function bytes(n: number): string {
   }
   return `${i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${units[i]}`;
 }
+
+/** The last part of a qualified class name; what is no name stays as it is. */
+export function shortClass(name: string): string {
+  if (!/^[\p{L}\p{N}_$\\.:/*-]+$/u.test(name)) return name;
+  const last = name.split(/\\|::|\//).filter(Boolean).pop() ?? name;
+  const dotted = last.split('.');
+  // http.Error says more than Error; java.lang.Error does not.
+  return dotted.length > 2 ? dotted[dotted.length - 1]! || name : last;
+}

@@ -39,12 +39,12 @@ export function Dialog({ title, onClose, children, actions, wide }: DialogProps)
       onClick={(e) => { if (e.target === box.current) onClose(); }}
     >
       <div class="dialog-body">
-        <header class="dialog-head">
+        <div class="dialog-head">
           <h2 id={id} tabIndex={-1}>{title}</h2>
           <button type="button" class="btn quiet icon" aria-label="Close" onClick={onClose}>×</button>
-        </header>
+        </div>
         <div class="dialog-text">{children}</div>
-        {actions ? <footer class="dialog-actions">{actions}</footer> : null}
+        {actions ? <div class="dialog-actions">{actions}</div> : null}
       </div>
     </dialog>
   );
@@ -96,12 +96,12 @@ function Confirm({ title, text, yes, danger, typed, answer }: Question & { answe
       <form onSubmit={(e) => { e.preventDefault(); if (ready) answer(true); }}>
         <div class="stack">
           <div>{text}</div>
-          {typed ? <TextField label={`Type ${typed} to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
+          {typed ? <TextField label={`Type “${typed}” to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
         </div>
-        <footer class="dialog-actions">
+        <div class="dialog-actions">
           <Button data-focus={danger && !typed ? '' : undefined} onClick={() => answer(false)}>Cancel</Button>
           <Button type="submit" data-focus={danger || typed ? undefined : ''} kind={danger ? 'danger' : 'main'} disabled={!ready}>{yes}</Button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );

@@ -31,9 +31,9 @@ export function Bar() {
     <div class="bar">
       <div class={`filters${unfolded ? ' unfolded' : ''}`} role="search" aria-label="Filters">
         <Search />
+        <StatusFilter />
         <Button class="filters-toggle" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>Filters{n > 0 ? ` (${n})` : ''}</Button>
         <div class="filters-rest">
-          <StatusFilter />
           <LevelFilter />
           <BookFilter />
           <TimeFilter />
@@ -93,7 +93,7 @@ function Search() {
 function StatusFilter() {
   const on = members(filters.value.status);
   return (
-    <div class="segments" role="group" aria-label="Status">
+    <div class="segments status-filter" role="group" aria-label="Status">
       <SegmentButton on={on.length === 0} onClick={() => set({ status: '' })}>All</SegmentButton>
       {statuses.map((s) => (
         <SegmentButton key={s} on={on.includes(s)} onClick={(e) => set({ status: e.ctrlKey || e.metaKey || e.shiftKey ? toggled(filters.value.status, s, statuses) : on.length === 1 && on[0] === s ? '' : s })}>

@@ -21,8 +21,8 @@ export function ErrorsView() {
   useKeptScroll(open !== null);
   return (
     <div class={`errors${open ? ' with-record' : ''}`}>
+      <h1 class="offscreen">Errors</h1>
       <div class="errors-main">
-        <h1 class="offscreen">Errors</h1>
         {mayList ? <Main /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not list errors" />}
       </div>
       {open ? <Record key={keyOf(open)} of={open} /> : null}

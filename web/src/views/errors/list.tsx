@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Row } from '../../api/types';
 import type { Filters } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
-import { fullCount, visible } from '../../lib/text';
+import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
 import { bucket } from '../../lib/time';
 import { change, follow, hrefWith } from '../../router';
@@ -129,7 +129,7 @@ class Line extends Component<LineProps> {
         </span>
         <span role="cell" class="c-level"><LevelBadge level={row.level} /></span>
         <span role="cell" class="c-message">
-          <a href={href} onClick={(e) => { cursor.value = key; followHere(e); }} onFocus={() => { cursor.value = key; }} aria-current={open ? 'true' : undefined} title={visible(row.message_preview)}>
+          <a href={href} onClick={(e) => { cursor.value = key; followHere(e); }} onFocus={() => { cursor.value = key; }} aria-current={open ? 'true' : undefined} title={visible([row.exception_class, row.message_preview].filter(Boolean).join(': '))}>
             {name ? <Safe class="class" text={name} /> : null}
             {name && row.message_preview ? ' ' : null}
             {row.message_preview || !name ? <Safe text={row.message_preview || 'no message'} /> : null}
@@ -190,11 +190,6 @@ export function focusRow(key: string): void {
 /** Scrolls a row into view without the focus. */
 export function showRow(key: string): void {
   document.querySelector(`.list-rows [data-key="${CSS.escape(key)}"]`)?.scrollIntoView({ block: 'nearest' });
-}
-
-/** The last part of a qualified class name. */
-function shortClass(name: string): string {
-  return name.split(/[\\.:/]+/).filter(Boolean).pop() ?? name;
 }
 
 /** The end of a path is what tells; the beginning gives way. */

@@ -151,8 +151,9 @@ function Sums({ record }: { record: Detail }) {
   return (
     <dl class="sums">
       <div><dt>Seen</dt><dd class="num">{fullCount(record.count)}×</dd></div>
-      <div><dt>First</dt><dd><Time iso={record.first_seen} />{release ? <> in <Safe class="mono" text={release} /></> : null}</dd></div>
+      <div><dt>First</dt><dd><Time iso={record.first_seen} /></dd></div>
       <div><dt>Last</dt><dd><Time iso={record.last_seen} /></dd></div>
+      {release ? <div><dt>First seen in</dt><dd><Safe class="mono" text={release} /></dd></div> : null}
       <div><dt>Book</dt><dd>{record.type}</dd></div>
       {record.file ? <div class="wide"><dt>Where</dt><dd><Safe class="mono" text={place(record.file, record.line)} /></dd></div> : null}
     </dl>

@@ -1,6 +1,7 @@
 import { methods, paths, type Method, type TwoFactor } from '../../api/settings';
 import { can } from '../../session';
 import { Badge } from '../../ui/badge';
+import { PageLink } from '../../ui/button';
 import { confirm } from '../../ui/dialog';
 import { Unsaved } from '../../ui/field';
 import { useLoad } from '../../ui/load';
@@ -83,7 +84,7 @@ function Methods({ draft }: { draft: TwoFactor }) {
           );
         })}
       </ul>
-      {may && load.data && !load.data.some((m) => m.key === 'email') ? <p class="hint dim">Codes by e-mail are offered once a mail module is configured; see Modules.</p> : null}
+      {may && load.data && !load.data.some((m) => m.key === 'email') ? <p class="hint dim">Codes by e-mail are offered once a mail module is configured; <PageLink to={{ view: 'settings', tab: 'modules' }}>Modules</PageLink> says how.</p> : null}
       {error ? <div class="error bad" role="alert">{error}</div> : null}
       {changed && draft.authentications.length === 0 ? <Note tone="warn">Without a method nobody is asked for a second step.</Note> : null}
     </Group>
