@@ -255,7 +255,7 @@ await run({
     await page.getByLabel('Name').fill(name);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('Tick at least one scope.').waitFor();
-    await page.getByRole('checkbox', { name: /Tools\/GetErrorLogs/ }).check();
+    await page.getByRole('checkbox', { name: /GetErrorLogs/ }).check();
     await page.getByRole('checkbox', { name: /Ops\/Read/ }).check();
     await page.getByLabel('Expires after').selectOption('30');
     await accessible(page, 'new key');

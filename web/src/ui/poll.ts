@@ -2,14 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 /**
  * Asks again and again while the page is seen, one question after the other.
- * An error keeps the last answer and the questions going.
+ * An error keeps the last answer and the questions going; another key asks at
+ * once.
  */
-export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number, on = true): { data: T | undefined; error: unknown } {
+export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number, key: unknown = ''): { data: T | undefined; error: unknown } {
   const [state, setState] = useState<{ data?: T; error?: unknown }>({});
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
-    if (!on) return undefined;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let asking = false;
@@ -34,6 +34,6 @@ export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number,
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', seen);
     };
-  }, [ms, on]);
+  }, [ms, key]);
   return { data: state.data, error: state.error };
 }

@@ -80,6 +80,12 @@ function Legend({ of, by, all }: { of: Overview; by: By; all: number }) {
   );
 }
 
+// Days are named below the middle of their bars, as many as fit.
+const middles: uPlot.Axis.Splits = (u) => {
+  const every = Math.max(1, Math.ceil((u.data[0].length * 56) / Math.max(u.width, 1)));
+  return [...u.data[0]].reverse().filter((_, i) => i % every === 0).reverse();
+};
+
 function Chart({ of, by }: { of: Overview; by: By }) {
   const step = stepMs[of.step];
   const from = Date.parse(of.from);
@@ -113,7 +119,7 @@ function Chart({ of, by }: { of: Overview; by: By }) {
           // Days are UTC days, hours are the viewer's.
           tzDate: of.step === 'day' ? tools.utc : undefined,
           axes: [
-            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (_u, list) => list.map((s) => tools.tick(s * 1000, of.step)), space: 64 },
+            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (_u, list) => list.map((s) => tools.tick(s * 1000, of.step)), space: 64, ...(of.step === 'day' ? { splits: middles } : {}) },
             { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, size: 44, gap: 4, font: tools.font, incrs: tools.whole },
           ],
           series: [

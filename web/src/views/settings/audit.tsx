@@ -123,13 +123,20 @@ function Who({ of }: { of: AuditEntry }) {
   return <Safe text={name || id} />;
 }
 
+// Fields that say nothing to a person.
+const dull = new Set(['stored', 'sequence']);
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
 /** The change on one line. */
 function What({ of, changes }: { of: AuditEntry; changes: readonly Change[] }) {
   const name = (of.after as { name?: unknown } | null)?.name ?? (of.before as { name?: unknown } | null)?.name;
   if (of.action.startsWith('key.') && typeof name === 'string') return <Safe text={name} />;
   if (changes.length > 0) return <Safe text={changes.map((c) => `${c.path}: ${short(c.before)} → ${short(c.after)}`).join('; ')} />;
-  const result = of.result as Record<string, unknown> | null;
-  return result ? <Safe text={Object.entries(result).map(([k, v]) => `${k} ${short(v)}`).join(', ')} /> : null;
+  const told = Object.entries({ ...fieldsOf(of.request), ...fieldsOf(of.result) }).filter(([name]) => !dull.has(name));
+  return told.length > 0 ? <Safe text={told.map(([name, v]) => `${name} ${short(v)}`).join(', ')} /> : null;
 }
 
 // Fits in a cell.

@@ -43,7 +43,7 @@ export function ImportTab() {
 const every = 1000;
 
 function Import() {
-  const poll = usePoll((abort) => read<ImportProgress>(importPath, abort), every);
+  const poll = usePoll((abort) => read<ImportProgress>(importPath, abort), every, mine.value);
   const now = poll.data;
   const running = mine.value || now?.running === true;
   useEffect(() => { if (now && !now.running) elsewhere.value = false; }, [now]);

@@ -123,9 +123,9 @@ function ScopeList({ kind, chosen, error, onChange }: { kind: Key['kind']; chose
           const pattern = kind === 'adm' && g.scopes.every((s) => s.name.startsWith(`${g.group}/`));
           return (
             <fieldset key={g.group}>
-              <legend>{g.label}</legend>
-              {pattern ? box(`${g.group}/*`, <>all of these <code class="mono dim">{g.group}/*</code></>, all) : null}
-              {g.scopes.map((s) => box(s.name, <>{s.means} <code class="mono dim">{s.name}</code></>, all || (pattern && whole)))}
+              <legend>{g.label}{pattern ? <> <code class="mono">{g.group}/</code></> : null}</legend>
+              {pattern ? box(`${g.group}/*`, <>all of these <code class="mono dim">*</code></>, all) : null}
+              {g.scopes.map((s) => box(s.name, <>{s.means} <code class="mono dim">{pattern ? s.name.slice(g.group.length + 1) : s.name}</code></>, all || (pattern && whole)))}
             </fieldset>
           );
         })}

@@ -48,7 +48,7 @@ export function ReplayTab() {
 const every = 1000;
 
 function Replay() {
-  const poll = usePoll((abort) => read<ReplayProgress>(replayPath, abort), every);
+  const poll = usePoll((abort) => read<ReplayProgress>(replayPath, abort), every, mine.value);
   const now = poll.data;
   const running = mine.value || now?.running === true;
   const force = async () => {
