@@ -17,6 +17,9 @@ export const reason = signal('');
 /** Signed in without a key of our own. */
 export const byProxy = signal(false);
 
+/** The key was kept: signing in failed for a reason that may pass. */
+export const mayRetry = signal(false);
+
 let key = sessionStorage.getItem(place) ?? '';
 
 /** The header that proves who asks; none behind a proxy that adds it. */
@@ -77,6 +80,7 @@ function leave(why: string, keep = false): void {
     key = '';
     sessionStorage.removeItem(place);
   }
+  mayRetry.value = keep;
   who.value = null;
   reason.value = why;
   phase.value = 'out';

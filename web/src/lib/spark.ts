@@ -1,5 +1,7 @@
 // Sparklines: one path of one SVG.
 
+import { fullCount } from './text';
+
 export interface Box {
   width: number;
   height: number;
@@ -34,5 +36,5 @@ export function sparkTitle(counts: readonly number[], from: number, step: 'hour'
   if (total === 0) return 'none in this time';
   const most = Math.max(...counts);
   const at = from + counts.indexOf(most) * (step === 'hour' ? 3_600_000 : 86_400_000);
-  return `${total.toLocaleString('en')} in this time, at most ${most.toLocaleString('en')} an ${step === 'hour' ? 'hour' : 'day'} (${label(at)})`.replace('an day', 'a day');
+  return `${fullCount(total)} in this time, at most ${fullCount(most)} an ${step === 'hour' ? 'hour' : 'day'} (${label(at)})`.replace('an day', 'a day');
 }

@@ -22,26 +22,36 @@ function span(ms: number): string {
   return `${Math.floor(ms / (365 * day))}y`;
 }
 
+const exactly: Intl.DateTimeFormatOptions = {
+  year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
+  fractionalSecondDigits: 3, hourCycle: 'h23', timeZoneName: 'short',
+};
+const hourly: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const daily: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
+
+// To make one costs more than all that a page formats with it.
+const made = new Map<Intl.DateTimeFormatOptions, Map<string, Intl.DateTimeFormat>>();
+
+function format(options: Intl.DateTimeFormatOptions, zone = ''): Intl.DateTimeFormat {
+  const zones = made.get(options) ?? new Map<string, Intl.DateTimeFormat>();
+  made.set(options, zones);
+  const have = zones.get(zone) ?? new Intl.DateTimeFormat('en-GB', zone ? { ...options, timeZone: zone } : options);
+  zones.set(zone, have);
+  return have;
+}
+
 /** 2026-11-21 03:58:25.123 with the zone of the viewer, or of zone when it is given. */
 export function exact(iso: string, zone?: string): string {
   const then = new Date(iso);
   if (Number.isNaN(then.getTime())) return iso;
-  const options: Intl.DateTimeFormatOptions = {
-    year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
-    fractionalSecondDigits: 3, hourCycle: 'h23', timeZoneName: 'short',
-  };
-  if (zone) options.timeZone = zone;
-  const parts = Object.fromEntries(new Intl.DateTimeFormat('en-GB', options).formatToParts(then).map((p) => [p.type, p.value]));
+  const parts = Object.fromEntries(format(exactly, zone).formatToParts(then).map((p) => [p.type, p.value]));
   return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second}.${parts.fractionalSecond} ${parts.timeZoneName}`;
 }
 
 /** The start of a bucket of a chart, short: 14:00 or 21 Nov. */
 export function bucket(ms: number, step: 'hour' | 'day'): string {
-  const options: Intl.DateTimeFormatOptions = step === 'hour'
-    ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
-    // Days are UTC days.
-    : { day: 'numeric', month: 'short', timeZone: 'UTC' };
-  return new Intl.DateTimeFormat('en-GB', options).format(ms);
+  // Days are UTC days.
+  return step === 'hour' ? format(hourly).format(ms) : format(daily, 'UTC').format(ms);
 }
 
 /** YYYY-MM-DD of a day in UTC, days back from now. */

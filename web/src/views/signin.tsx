@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { reason, signIn } from '../session';
+import { begin, mayRetry, reason, signIn } from '../session';
 import { ApiError } from '../api/client';
 import { Button } from '../ui/button';
 import { TextField } from '../ui/field';
@@ -32,6 +32,7 @@ export function SignIn() {
       <form class="signin-box" onSubmit={(e) => void submit(e)}>
         <h1 class="brand"><Mark /> Errata</h1>
         {reason.value ? <Note tone="warn">{reason.value}</Note> : null}
+        {mayRetry.value ? <Button onClick={() => void begin()}>Try again with the same key</Button> : null}
         <TextField
           label="Admin key" type="password" name="password" autocomplete="current-password" mono autofocus
           value={key} onInput={setKey} error={error}

@@ -7,7 +7,7 @@ import { plural } from '../../lib/text';
 import { can } from '../../session';
 import { confirm } from '../../ui/dialog';
 import { toast } from '../../ui/toast';
-import { load, put, selected, goneKeys } from './store';
+import { filters, goneKeys, load, put, selected, settleAfter } from './store';
 
 const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'opened again' };
 
@@ -32,7 +32,7 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
     put(rows.map((r) => ({ ...r, status, regressed: status === 'open' ? r.regressed : false })));
     selected.value = new Set();
     toast.good(count === 0 ? 'No record has these signatures any more.' : `${plural(count, 'record')} ${verbs[status]}.`);
-    void load(true);
+    void (filters.peek().status || filters.peek().hide_noise ? settleAfter() : load(true));
     return count > 0;
   } catch (error) {
     toast.failed(error);
@@ -62,7 +62,7 @@ export async function remove(rows: readonly Row[]): Promise<boolean> {
     goneKeys.value = new Set([...goneKeys.peek(), ...rows.map(keyOf)]);
     selected.value = new Set();
     toast.good(deleted(count, rows.length));
-    void load();
+    void settleAfter();
     return true;
   } catch (error) {
     toast.failed(error);

@@ -67,13 +67,19 @@ function targets() {
   return list.filter((r) => keyOf(r) === at);
 }
 
+let lastAt = -1;
+
 function act(action: Action): boolean {
   const list = rows();
   switch (action) {
     case 'next': case 'previous': case 'first': case 'last': {
-      const at = list.findIndex((r) => keyOf(r) === (openKey.peek() || cursor.peek()));
-      const to = list[moved(at, list.length, action)];
+      const found = list.findIndex((r) => keyOf(r) === (openKey.peek() || cursor.peek()));
+      // It may have left the list by what was done to it; what came after it stands in its place now.
+      const at = found < 0 && lastAt > 0 ? lastAt - (action === 'next' ? 1 : 0) : found;
+      const next = moved(at, list.length, action);
+      const to = list[next];
       if (!to) return false;
+      lastAt = next;
       if (openKey.peek()) open(to, 'replace');
       else focusRow(keyOf(to));
       cursor.value = keyOf(to);

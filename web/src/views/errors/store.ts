@@ -98,8 +98,33 @@ function hold(shown: Loaded, page: Loaded): void {
   held.value = fresh > 0 ? { ...page, fresh } : null;
 }
 
+/**
+ * Loads after an own change, which shows at once. When the row under the cursor
+ * is gone by that, the next one that is left takes its place.
+ */
+export async function settleAfter(): Promise<void> {
+  const before = (loaded.peek()?.rows ?? []).map(keyOf);
+  const at = before.indexOf(cursor.peek());
+  const focused = document.activeElement === document.body || document.activeElement?.closest('.list-rows') != null;
+  await load();
+  const now = new Set((loaded.peek()?.rows ?? []).map(keyOf));
+  if (at < 0 || now.has(before[at]!)) return;
+  const next = before.slice(at + 1).find((k) => now.has(k)) ?? before.slice(0, at).findLast((k) => now.has(k));
+  cursor.value = next ?? '';
+  if (next && focused && !opened.peek()) refocus(next);
+}
+
+/** Gives the focus back to a row that was drawn anew. */
+function refocus(key: string): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>(`.list-rows [data-key="${CSS.escape(key)}"] a`)?.focus();
+  });
+}
+
 /** Shows what was held back. */
 export function release(): void {
+  const focused = document.activeElement?.closest<HTMLElement>('.list-rows [data-key]')?.dataset.key;
+  if (focused) refocus(focused);
   const page = held.peek();
   if (page) show({ rows: page.rows, meta: page.meta }, true);
   void load(true);

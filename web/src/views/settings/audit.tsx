@@ -136,7 +136,7 @@ function What({ of, changes }: { of: AuditEntry; changes: readonly Change[] }) {
   if (of.action.startsWith('key.') && typeof name === 'string') return <Safe text={name} />;
   if (changes.length > 0) return <Safe text={changes.map((c) => `${c.path}: ${short(c.before)} → ${short(c.after)}`).join('; ')} />;
   const told = Object.entries({ ...fieldsOf(of.request), ...fieldsOf(of.result) }).filter(([name]) => !dull.has(name));
-  return told.length > 0 ? <Safe text={told.map(([name, v]) => `${name} ${short(v)}`).join(', ')} /> : null;
+  return told.length > 0 ? <Safe text={told.map(([name, v]) => `${name} ${name === 'before' && typeof v === 'number' ? new Date(v).toISOString() : short(v)}`).join(', ')} /> : null;
 }
 
 // Fits in a cell.

@@ -53,10 +53,12 @@ function Methods({ draft }: { draft: TwoFactor }) {
   const may = can('Settings/GetTwoFactorMethods');
   const load = useLoad(async (signal) => (may ? methods(signal) : []));
   const toggle = (key: string, on: boolean) => {
-    const order = (load.data ?? []).map((m) => m.key);
-    const next = on ? [...draft.authentications, key] : draft.authentications.filter((k) => k !== key);
-    // As they are listed: their order says nothing.
-    twoStep.set('authentications', next.sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+    const stored = twoStep.base.value?.authentications ?? [];
+    const next = new Set(draft.authentications);
+    if (on) next.add(key);
+    else next.delete(key);
+    // Their order says nothing: as it is stored, so that what was turned back is no change.
+    twoStep.set('authentications', [...stored.filter((k) => next.has(k)), ...[...next].filter((k) => !stored.includes(k))]);
   };
   // Keys that are on and not listed cannot be told from others without the list.
   const list: Method[] = may ? load.data ?? [] : draft.authentications.map((key) => ({ key, name: key, enabled: true, installed: true }));
