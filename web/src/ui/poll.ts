@@ -1,4 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api/client';
+
+// Longer than any answer takes; whoever waits for one shall not see old figures
+// as if they were of now.
+const patience = 8_000;
 
 /**
  * Asks again and again while the page is seen, one question after the other.
@@ -17,12 +22,19 @@ export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number,
       if (asking) return;
       clearTimeout(timer);
       asking = true;
+      const question = new AbortController();
+      const end = () => question.abort();
+      stop.signal.addEventListener('abort', end);
+      const late = setTimeout(end, patience);
       try {
-        const data = await latest.current(stop.signal);
+        const data = await latest.current(question.signal);
         if (!stop.signal.aborted) setState({ data });
       } catch (error) {
-        if (!stop.signal.aborted) setState((s) => ({ ...s, error }));
+        const told = question.signal.aborted ? new ApiError(0, 'late', `The service has not answered within ${patience / 1000} s.`) : error;
+        if (!stop.signal.aborted) setState((s) => ({ ...s, error: told }));
       }
+      clearTimeout(late);
+      stop.signal.removeEventListener('abort', end);
       asking = false;
       if (!stop.signal.aborted && !document.hidden) timer = setTimeout(() => void turn(), ms);
     };

@@ -80,11 +80,21 @@ function Legend({ of, by, all }: { of: Overview; by: By; all: number }) {
   );
 }
 
-// Days are named below the middle of their bars, as many as fit.
-const middles: uPlot.Axis.Splits = (u) => {
-  const every = Math.max(1, Math.ceil((u.data[0].length * 56) / Math.max(u.width, 1)));
-  return [...u.data[0]].reverse().filter((_, i) => i % every === 0).reverse();
-};
+// A label needs so many pixels.
+const labelWidth = 56;
+// Steps of hours that fall on midnight.
+const hourSteps = [1, 2, 3, 4, 6, 12];
+
+/** Bars are named below their middle, as many as fit: days from the last one back, hours on round ones. */
+function named(step: Overview['step']): uPlot.Axis.Splits {
+  return (u) => {
+    const middles = [...u.data[0]];
+    const every = Math.max(1, Math.ceil((middles.length * labelWidth) / Math.max(u.width, 1)));
+    if (step === 'day') return middles.filter((_, i) => (middles.length - 1 - i) % every === 0);
+    const hours = hourSteps.find((h) => h >= every) ?? 24;
+    return middles.filter((s) => new Date(s * 1000).getHours() % hours === 0);
+  };
+}
 
 function Chart({ of, by }: { of: Overview; by: By }) {
   const step = stepMs[of.step];
@@ -95,7 +105,7 @@ function Chart({ of, by }: { of: Overview; by: By }) {
   // The highest first: each layer is drawn over the one that reaches further up.
   const drawn = useMemo(() => [...layers].reverse(), [layers]);
   const data = useMemo<uPlot.AlignedData>(
-    () => [Array.from({ length }, (_, i) => (from + (i + 0.5) * step) / 1000), ...(drawn.length > 0 ? drawn.map((l) => l.tops) : [whole])],
+    () => [Array.from({ length }, (_, i) => (from + (i + 0.5) * step) / 1000), ...(drawn.length > 0 ? drawn.map((l) => l.tops.map((n) => n || null)) : [whole.map(() => null)])],
     [drawn, from, step, length],
   );
   const [at, setAt] = useState<number | null>(null);
@@ -119,7 +129,7 @@ function Chart({ of, by }: { of: Overview; by: By }) {
           // Days are UTC days, hours are the viewer's.
           tzDate: of.step === 'day' ? tools.utc : undefined,
           axes: [
-            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (_u, list) => list.map((s) => tools.tick(s * 1000, of.step)), space: 64, ...(of.step === 'day' ? { splits: middles } : {}) },
+            { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, splits: named(of.step), values: (_u, list) => list.map((s) => tools.tick(s * 1000 - step / 2, of.step)) },
             { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, size: 44, gap: 4, font: tools.font, incrs: tools.whole },
           ],
           series: [
