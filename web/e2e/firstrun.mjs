@@ -1,5 +1,6 @@
 // Before the first error, and the first error. The ledger has to be empty;
 // with ERRATA_WIPE=1 it is emptied.
+import { clean } from './axe.mjs';
 import { api, check, enter, event, run, send, until } from './browser.mjs';
 
 const total = async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total;
@@ -9,14 +10,17 @@ if ((await total()) > 0) {
   process.exit(2);
 }
 
+const secret = (page, label) => page.locator('.secret', { has: page.getByText(label, { exact: true }) }).locator('code').innerText();
+
 await run({
   'an empty list shows how to begin, and turns into the list': async (open) => {
     const { page } = await open();
     await enter(page);
     await page.waitForSelector('.firstrun');
     await page.getByRole('button', { name: 'Create an ingest key' }).click();
-    const key = await page.locator('.secret', { hasText: 'Ingest key' }).locator('code').innerText();
-    const dsn = await page.locator('.secret', { hasText: 'DSN' }).locator('code').innerText();
+    const key = await secret(page, 'Ingest key');
+    const dsn = await secret(page, 'DSN');
+    await clean(page, 'first run');
     check(/^\w+_ing_/.test(key), `the ingest key is ${key}`);
     check(new URL(dsn).username !== '', `the DSN is ${dsn}`);
     for (const name of ['Go', 'PHP', 'JavaScript', 'Python']) {
@@ -29,6 +33,7 @@ await run({
     await page.waitForSelector('.list-rows .line');
     check((await page.locator('.list-rows').innerText()).includes('my first error'), 'the first error is not in the list');
     check((await page.locator('.kept').innerText()).includes(key), 'the key that is shown once went away with the view');
+    await clean(page, 'the kept key');
     await page.getByRole('button', { name: 'I have copied the key' }).click();
     check((await page.locator('.kept').count()) === 0, 'the key stays');
   },

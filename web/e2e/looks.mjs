@@ -1,10 +1,7 @@
 // Accessibility, dark, phone, zoom: every view, axe finds nothing, nothing
 // sticks out to the side.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { all, clean, colours, layout } from './axe.mjs';
 import { api, check, enter, event, run, send, until, url } from './browser.mjs';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total === 0) {
   await send([event('LooksError', 'to be looked at')]);
@@ -23,19 +20,6 @@ const places = {
   overview: ['?view=overview', 'h1'],
   ...Object.fromEntries(settings.map((tab) => [`settings ${tab}`, [`?view=settings&tab=${tab}`, '.settings-content > *']])),
 };
-
-// Everything once; after that what another look can change, since axe takes a
-// second for a view.
-const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const colours = ['color-contrast'];
-const layout = ['target-size', 'link-name', 'button-name', 'label', 'page-has-heading-one', 'scrollable-region-focusable', 'aria-hidden-focus', 'region', 'nested-interactive'];
-
-async function clean(page, where, rules) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules === all ? all : { type: 'rule', values: rules });
-  const words = violations.map((v) => `${v.id} (${v.nodes.length}): ${v.nodes[0].target.join(' ')}: ${v.nodes[0].failureSummary.split('\n').slice(1, 2).join('')}`);
-  check(words.length === 0, `${where}: ${words.join('; ')}`);
-}
 
 async function fits(page, where) {
   const wide = await page.evaluate(() => {

@@ -1,5 +1,6 @@
 import { phase } from './session';
 import { view } from './router';
+import { Boundary } from './ui/boundary';
 import { Confirms } from './ui/dialog';
 import { Loading } from './ui/state';
 import { Toasts } from './ui/toast';
@@ -26,7 +27,7 @@ function Page() {
     case 'out':
       return <SignIn />;
     case 'in':
-      return <Shell><Current /></Shell>;
+      return <Shell><Boundary key={view.value} what="This view"><Current /></Boundary></Shell>;
   }
 }
 

@@ -6,10 +6,12 @@ import type { Detail, Payload, Row, Status } from '../../api/types';
 import { place, toCurl, toJSON, toMarkdown } from '../../lib/export';
 import { keyOf } from '../../lib/live';
 import { fullCount } from '../../lib/text';
+import { exact } from '../../lib/time';
 import { root } from '../../api/client';
 import { change, hrefTo } from '../../router';
 import { can } from '../../session';
 import { LevelBadge, StatusBadge } from '../../ui/badge';
+import { Boundary } from '../../ui/boundary';
 import { Button, toClipboard } from '../../ui/button';
 import { useLoad } from '../../ui/load';
 import { closeMenu, Menu } from '../../ui/menu';
@@ -33,7 +35,7 @@ export function Record({ of }: { of: RecordRef }) {
   }, []);
   return (
     <section class="record" ref={box} aria-label="Record">
-      {may ? <Whole of={of} /> : <><Bare title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
+      {may ? <Boundary what="The record"><Whole of={of} /></Boundary> : <><Bare title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
     </section>
   );
 }
@@ -151,13 +153,18 @@ function Sums({ record }: { record: Detail }) {
   return (
     <dl class="sums">
       <div><dt>Seen</dt><dd class="num">{fullCount(record.count)}×</dd></div>
-      <div><dt>First</dt><dd><Time iso={record.first_seen} /></dd></div>
-      <div><dt>Last</dt><dd><Time iso={record.last_seen} /></dd></div>
+      <div><dt>First</dt><dd><Moment iso={record.first_seen} /></dd></div>
+      <div><dt>Last</dt><dd><Moment iso={record.last_seen} /></dd></div>
       {release ? <div><dt>First seen in</dt><dd><Safe class="mono" text={release} /></dd></div> : null}
       <div><dt>Book</dt><dd>{record.type}</dd></div>
       {record.file ? <div class="wide"><dt>Where</dt><dd><Safe class="mono" text={place(record.file, record.line)} /></dd></div> : null}
     </dl>
   );
+}
+
+/** A time in both ways: a touch has no hover. */
+function Moment({ iso }: { iso: string }) {
+  return <><Time iso={iso} /> <span class="dim num">{exact(iso).replace(/\.\d+/, '')}</span></>;
 }
 
 export function Part({ title, open, when, children }: { title: string; open?: boolean; when: boolean; children: ComponentChildren }) {
