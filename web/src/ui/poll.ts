@@ -4,6 +4,8 @@ import { ApiError } from '../api/client';
 // Longer than any answer takes; whoever waits for one shall not see old figures
 // as if they were of now.
 const patience = 8_000;
+// After an error one waits to see that it is over.
+const afterError = 5_000;
 
 /**
  * Asks again and again while the page is seen, one question after the other.
@@ -26,17 +28,19 @@ export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number,
       const end = () => question.abort();
       stop.signal.addEventListener('abort', end);
       const late = setTimeout(end, patience);
+      let wait = ms;
       try {
         const data = await latest.current(question.signal);
         if (!stop.signal.aborted) setState({ data });
       } catch (error) {
+        wait = Math.min(ms, afterError);
         const told = question.signal.aborted ? new ApiError(0, 'late', `The service has not answered within ${patience / 1000} s.`) : error;
         if (!stop.signal.aborted) setState((s) => ({ ...s, error: told }));
       }
       clearTimeout(late);
       stop.signal.removeEventListener('abort', end);
       asking = false;
-      if (!stop.signal.aborted && !document.hidden) timer = setTimeout(() => void turn(), ms);
+      if (!stop.signal.aborted && !document.hidden) timer = setTimeout(() => void turn(), wait);
     };
     const seen = () => { if (!document.hidden) void turn(); };
     document.addEventListener('visibilitychange', seen);

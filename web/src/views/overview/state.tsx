@@ -18,7 +18,8 @@ export function State() {
       {error ? <Note tone="bad">The figures below are old. {wordsOf(error)}</Note> : null}
       {wrong.map((c) => (
         <Note key={c.name} tone={c.ok ? 'warn' : 'bad'}>
-          <b>{c.name}</b>: <Safe text={c.detail} />{c.hint ? <> <span>To do: <Safe text={c.hint} />.</span></> : null}
+          <p><b>{c.name}</b>: <Safe text={c.detail} /></p>
+          {c.hint ? <p><Safe text={c.hint.charAt(0).toUpperCase() + c.hint.slice(1)} /></p> : null}
         </Note>
       ))}
       <ul class="tiles">
