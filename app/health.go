@@ -160,7 +160,7 @@ func (h *health) checkLog(ctx context.Context) api.Check {
 // checkTables looks for tables that would lose confirmed rows at a power cut.
 func (h *health) checkTables(ctx context.Context) api.Check {
 	c := api.Check{Name: "table sync"}
-	tables, err := h.unsynced(ctx)
+	tables, err := h.unsyncedInTime(ctx)
 	switch {
 	case err != nil:
 		c.Detail, c.Hint = fmt.Sprintf("cannot be asked: %v", err), "see the check of clickhouse"
@@ -171,6 +171,27 @@ func (h *health) checkTables(ctx context.Context) api.Check {
 		c.OK, c.Detail = true, "fsync after every insert"
 	}
 	return c
+}
+
+// unsyncedInTime does not wait for the driver either, see storeReady.
+func (h *health) unsyncedInTime(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	type answer struct {
+		tables []string
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() { // ends with the driver's own limit
+		tables, err := h.unsynced(ctx)
+		answered <- answer{tables, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.tables, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (h *health) checkProjector(ctx context.Context) api.Check {

@@ -182,3 +182,21 @@ func TestWatchedLog(t *testing.T) {
 		}
 	}
 }
+
+// Whoever looks at the checks does so while something is wrong: a ClickHouse
+// that is frozen must not keep them from answering.
+func TestChecksAnswerWhileClickHouseIsFrozen(t *testing.T) {
+	now := time.Now()
+	h := healthOf(&wellness{}, &now)
+	thaw := make(chan struct{})
+	defer close(thaw)
+	h.unsynced = func(context.Context) ([]string, error) {
+		<-thaw
+		return nil, errAway
+	}
+	for _, c := range h.Checks(t.Context()) {
+		if c.Name == "table sync" && (c.OK || !strings.Contains(c.Detail, context.DeadlineExceeded.Error())) {
+			t.Errorf("%+v", c)
+		}
+	}
+}

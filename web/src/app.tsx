@@ -5,7 +5,7 @@ import { Confirms } from './ui/dialog';
 import { Loading } from './ui/state';
 import { Toasts } from './ui/toast';
 import { ErrorsView } from './views/errors/errors';
-import { OverviewView } from './views/overview';
+import { OverviewView } from './views/overview/overview';
 import { SettingsView } from './views/settings/settings';
 import { Shell } from './views/shell';
 import { SignIn } from './views/signin';

@@ -4,6 +4,8 @@ import './style/base.css';
 import './style/components.css';
 import './style/views.css';
 import './style/errors.css';
+import './style/settings.css';
+import './style/overview.css';
 import { App } from './app';
 import { begin } from './session';
 import { followTheme } from './theme';

@@ -140,8 +140,23 @@ export interface Overview {
   noisy: { record: Row; count: number }[];
 }
 
+/** Measurements; null is what nobody could tell in time. */
+export interface Figures {
+  events_per_second: number;
+  lag_facts: number | null;
+  lag_ms: number;
+  log_bytes: number | null;
+  log_max_bytes: number | null;
+  disk_free_bytes: number | null;
+  disk_total_bytes: number | null;
+  clickhouse_bytes: number | null;
+  lost_at_senders: number | null;
+  dropped_by_switch: number | null;
+}
+
 export interface OpsStatus {
   ok: boolean;
+  figures: Figures;
   checks: { name: string; ok: boolean; detail: string; hint?: string }[];
 }
 

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { signal } from '@preact/signals';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { agrees } from '../lib/typed';
 import { Button } from './button';
 import { TextField } from './field';
 
@@ -89,13 +90,13 @@ export function Confirms() {
 
 function Confirm({ title, text, yes, danger, typed, answer }: Question & { answer: (yes: boolean) => void }) {
   const [word, setWord] = useState('');
-  const ready = !typed || word.trim() === typed;
+  const ready = !typed || agrees(word, typed);
   return (
     <Dialog title={title} onClose={() => answer(false)}>
       <form onSubmit={(e) => { e.preventDefault(); if (ready) answer(true); }}>
         <div class="stack">
           <div>{text}</div>
-          {typed ? <TextField label={`Type ${typed} to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
+          {typed ? <TextField label={`Type “${typed}” to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
         </div>
         <div class="dialog-actions">
           <Button data-focus={danger && !typed ? '' : undefined} onClick={() => answer(false)}>Cancel</Button>

@@ -10,6 +10,8 @@ interface Common {
   error?: string;
   disabled?: boolean;
   name?: string;
+  /** It differs from what is stored. */
+  changed?: boolean;
 }
 
 interface FrameProps extends Common {
@@ -17,10 +19,10 @@ interface FrameProps extends Common {
   children: ComponentChildren;
 }
 
-function Frame({ id, label, hint, error, children }: FrameProps) {
+function Frame({ id, label, hint, error, changed, children }: FrameProps) {
   return (
-    <div class={`field${error ? ' wrong' : ''}`}>
-      <label for={id}>{label}</label>
+    <div class={`field${error ? ' wrong' : ''}${changed ? ' changed' : ''}`}>
+      <div class="field-head"><label for={id}>{label}</label>{changed ? <Unsaved id={id} /> : null}</div>
       {children}
       {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
       {error ? <div class="error" id={`${id}-error`} role="alert">{error}</div> : null}
@@ -28,8 +30,12 @@ function Frame({ id, label, hint, error, children }: FrameProps) {
   );
 }
 
-function ties(id: string, { hint, error }: Common) {
-  const by = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');
+export function Unsaved({ id }: { id: string }) {
+  return <span class="unsaved" id={`${id}-changed`}>not saved</span>;
+}
+
+export function ties(id: string, { hint, error, changed }: Pick<Common, 'hint' | 'error' | 'changed'>) {
+  const by = [changed ? `${id}-changed` : '', hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');
   return { id, 'aria-describedby': by || undefined, 'aria-invalid': error ? ('true' as const) : undefined };
 }
 
@@ -99,14 +105,14 @@ export function Select(props: Common & { value: string; onChange: (value: string
 /** On or off, at once readable as such; label behind it. */
 export function Switch(props: Common & { checked: boolean; onChange: (checked: boolean) => void }) {
   const id = useId();
-  const { label, hint, error, checked, onChange, disabled, name } = props;
+  const { label, hint, error, checked, onChange, disabled, name, changed } = props;
   return (
-    <div class={`field switch${error ? ' wrong' : ''}`}>
+    <div class={`field switch${error ? ' wrong' : ''}${changed ? ' changed' : ''}`}>
       <input
         {...ties(id, props)} name={name} type="checkbox" role="switch" checked={checked} disabled={disabled}
         onChange={(e) => onChange(e.currentTarget.checked)}
       />
-      <label for={id}>{label}</label>
+      <div class="field-head"><label for={id}>{label}</label>{changed ? <Unsaved id={id} /> : null}</div>
       {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
       {error ? <div class="error" id={`${id}-error`} role="alert">{error}</div> : null}
     </div>

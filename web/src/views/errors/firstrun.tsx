@@ -8,6 +8,7 @@ import { live } from '../../live';
 import { can } from '../../session';
 import { Button, CopyButton } from '../../ui/button';
 import { useLoad } from '../../ui/load';
+import { Secret } from '../../ui/secret';
 import { Failure, Note } from '../../ui/state';
 import { toast } from '../../ui/toast';
 
@@ -72,16 +73,6 @@ function TheDSN({ keyed }: { keyed: Key }) {
           <Note tone="warn">Copy the key now: its text is not shown again. The DSN can be read later under Settings, Keys.</Note>
         </>
       ) : null}
-    </div>
-  );
-}
-
-function Secret({ label, text }: { label: string; text: string }) {
-  return (
-    <div class="secret">
-      <span class="secret-label">{label}</span>
-      <code class="mono">{text}</code>
-      <CopyButton text={() => text} />
     </div>
   );
 }

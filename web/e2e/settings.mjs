@@ -1,0 +1,423 @@
+// The overview and every form of the settings, against a running service: what
+// is written is read again after a reload; what is refused is told at its
+// field. Everything is put back as it was, but for keys, which stay revoked.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { api, check, enter, event, id, key, run, send, tab, until, url } from './browser.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+async function accessible(page, what) {
+  // As the browser's own tools do: the page's policy would refuse a script.
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: axe });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((r) => JSON.stringify(r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).slice(0, 3).join(' | '))))`,
+    awaitPromise: true, returnByValue: true,
+  });
+  await session.detach();
+  const violations = JSON.parse(result.value);
+  check(violations.length === 0, `axe, ${what}: ${violations.join('\n      ')}`);
+}
+
+const open = async (page, name) => {
+  await enter(page, `?view=settings&tab=${name}`);
+  await page.waitForSelector('.settings-content h2');
+  await page.waitForSelector('.state.loading', { state: 'detached' });
+};
+const save = async (page) => {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything here is saved.').waitFor();
+};
+const again = async (page) => {
+  await page.reload();
+  await page.waitForSelector('.savebar');
+};
+const toggle = (page, name, at = 0) => page.getByRole('switch', { name }).nth(at);
+const text = (page, selector) => page.locator(selector).first().innerText();
+
+const day = (back) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+
+const security = '/settings/security';
+
+await run({
+  'overview': async (open) => {
+    await send([event('Overview', 'for the chart', { level: 'fatal' })]);
+    const { page } = await open();
+    await enter(page, '?view=overview');
+    await page.waitForSelector('.over-time canvas');
+    await page.getByText(/mean of the last minute|nothing in the last minute/).waitFor();
+    check((await page.locator('.tile').count()) >= 7, 'tiles are missing');
+    await accessible(page, 'overview');
+    await page.getByRole('radio', { name: '14 days' }).check();
+    await page.waitForURL(/range=14d/);
+    await page.getByRole('radio', { name: 'by book' }).check();
+    await page.waitForURL(/by=book/);
+    await page.reload();
+    await page.waitForSelector('.over-time canvas');
+    check(await page.getByRole('radio', { name: '14 days' }).isChecked(), 'the range is lost');
+    await page.locator('.legend tbody a').first().click();
+    await page.waitForURL(/levels=/);
+    check(/date_range=14d/.test(page.url()), 'the list does not have the range');
+    await page.goBack();
+    await page.locator('.top-name').first().click();
+    await page.waitForURL(/record=[0-9a-f]{32}/);
+  },
+
+  'overview without its scopes': async (open) => {
+    const { data } = await api('POST', '/keys', { name: `narrow ${id()}`, kind: 'adm', scopes: ['Tools/GetErrorLog'] });
+    const { page } = await open();
+    await enter(page, '?view=overview', data.key);
+    await page.locator('.denied').nth(1).waitFor();
+    check((await page.locator('.denied code').allInnerTexts()).join() === 'Ops/Read,Tools/GetErrorLogs', 'the scopes are not named');
+    await accessible(page, 'overview, denied');
+    await api('DELETE', `/keys/${data.id}`);
+  },
+
+  'logging': async (openTab) => {
+    const { page } = await openTab();
+    const { data: before } = await api('GET', '/tools/logs/settings');
+    await api('PUT', '/tools/logs/settings', { error_log: 1, error_debug: 0, development: 0, module_log: 0, query_logging: 0, query_logging_ips: [] });
+    await open(page, 'logging');
+    await accessible(page, 'logging');
+    for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) await toggle(page, name).check();
+    await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\n10.0.0.0/8\n');
+    await page.getByText('5 changes not saved').waitFor();
+    check((await page.locator('.tab-dirty').count()) === 1, 'the tab is not marked');
+    // What is not saved outlives a look elsewhere.
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('link', { name: /^Logging/ }).click();
+    await page.getByText('5 changes not saved').waitFor();
+    await accessible(page, 'logging, changed');
+    await save(page);
+    await again(page);
+    for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) check(await toggle(page, name).isChecked(), `${name} is not on after a reload`);
+    check((await page.getByLabel('Addresses', { exact: true }).inputValue()) === '203.0.113.9\n10.0.0.0/8', 'the addresses are not those that were saved');
+    // A bad line is named, marked and has the focus.
+    await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\nnobody');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.field.wrong .error').waitFor();
+    check((await page.locator('.lines-marks i').count()) === 1, 'the line is not marked');
+    check(await page.evaluate(() => document.activeElement?.name === 'query_logging_ips'), 'the field does not have the focus');
+    const by = await page.getByLabel('Addresses', { exact: true }).getAttribute('aria-describedby');
+    check((await page.evaluate((ids) => ids.split(' ').map((i) => document.getElementById(i)?.textContent).join(), by)).includes('nobody'), 'the error is not tied to the field');
+    await accessible(page, 'logging, refused');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('Everything here is saved.').waitFor();
+    await api('PUT', '/tools/logs/settings', before);
+  },
+
+  'somebody else changes the same': async (openTab) => {
+    const { page } = await openTab();
+    await api('PUT', `${security}/ip-verification`, { admin: { status: 0, whitelist: '' }, client: { status: 0, whitelist: '' } });
+    await open(page, 'addresses');
+    await page.getByLabel('Exempt addresses').nth(1).fill('192.0.2.1');
+    await api('PUT', `${security}/ip-verification`, { admin: { whitelist: '192.0.2.2' }, client: { whitelist: '192.0.2.3' } });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Somebody else has changed the same meanwhile.').waitFor();
+    check((await api('GET', `${security}/ip-verification`)).data.client.whitelist === '192.0.2.3', 'it was written over');
+    check((await page.getByLabel('Exempt addresses').first().inputValue()) === '192.0.2.2', 'the other change is not shown');
+    await accessible(page, 'conflict');
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Everything here is saved.').waitFor();
+    const { data } = await api('GET', `${security}/ip-verification`);
+    check(data.client.whitelist === '192.0.2.1' && data.admin.whitelist === '192.0.2.2', `not both: ${JSON.stringify(data)}`);
+    await api('PUT', `${security}/ip-verification`, { admin: { whitelist: '' }, client: { whitelist: '' } });
+  },
+
+  'two-step': async (openTab) => {
+    const { page } = await openTab();
+    await api('PUT', `${security}/two-factor`, { authentications: [], admin: 0, client: 0, show_popup: 0 });
+    await open(page, 'two-step');
+    await toggle(page, 'Admins').check();
+    await page.getByText('Nobody is asked, although a switch is on').waitFor();
+    await page.getByRole('checkbox', { name: /totp/ }).check();
+    await toggle(page, 'Clients').check();
+    await toggle(page, 'Remind at sign-in').check();
+    await accessible(page, 'two-step');
+    await save(page);
+    await again(page);
+    await page.getByRole('checkbox', { name: /totp/ }).waitFor();
+    check(await page.getByRole('checkbox', { name: /totp/ }).isChecked(), 'the method is not on');
+    for (const name of ['Admins', 'Clients', 'Remind at sign-in']) check(await toggle(page, name).isChecked(), `${name} is not on`);
+    // Turning a method off asks.
+    await page.getByRole('checkbox', { name: /totp/ }).uncheck();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    check((await api('GET', `${security}/two-factor`)).data.authentications.length === 1, 'it did not ask');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByText('Everything here is saved.').waitFor();
+    check((await api('GET', `${security}/two-factor`)).data.authentications.length === 0, 'it is still on');
+    await api('PUT', `${security}/two-factor`, { admin: 0, client: 0, show_popup: 0 });
+  },
+
+  'location': async (openTab) => {
+    const { page } = await openTab();
+    const { data: methods } = await api('GET', `${security}/two-factor/methods`);
+    const mail = methods.some((m) => m.key === 'email');
+    await api('PUT', `${security}/location-verification`, { admin: { status: 0, type: 'country' }, client: { status: 0, type: 'country' } });
+    await open(page, 'location');
+    await accessible(page, 'location');
+    await toggle(page, 'Check the location').check();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    if (mail) {
+      await page.getByText('no location module is chosen').first().waitFor();
+      await again(page);
+      check(await toggle(page, 'Check the location').isChecked(), 'it is not on');
+      await toggle(page, 'Check the location').uncheck();
+      await save(page);
+    } else {
+      await page.locator('.field.wrong .error').getByText('no mail module is configured').waitFor();
+      check(await page.evaluate(() => document.activeElement?.name === 'admin.method'), 'the field does not have the focus');
+      await accessible(page, 'location, refused');
+      await page.getByRole('button', { name: 'Discard' }).click();
+    }
+    // Sent alone, a type is checked by itself.
+    await page.getByLabel('Compare by').nth(1).selectOption('city');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.field.wrong, .toast.good').first().waitFor();
+    const { data } = await api('GET', `${security}/location-verification`);
+    const refused = await page.locator('.field.wrong').count();
+    check(refused ? data.client.type === 'country' : data.client.type === 'city', 'the page and the service disagree');
+    if (refused) await page.getByRole('button', { name: 'Discard' }).click();
+    else await api('PUT', `${security}/location-verification`, { client: { type: 'country' } });
+  },
+
+  'addresses': async (openTab) => {
+    const { page } = await openTab();
+    await api('PUT', `${security}/ip-verification`, { admin: { status: 0, whitelist: '' }, client: { status: 0, whitelist: '' } });
+    await open(page, 'addresses');
+    await accessible(page, 'addresses');
+    await toggle(page, 'Check the address').check();
+    await page.getByText('is not exempt').waitFor();
+    await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\nnot an address\n2001:db8::/32\n::zz');
+    check((await page.locator('.lines-marks i').count()) === 2, 'bad lines are not marked while typing');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.field.wrong .error').getByText('Line 2').waitFor();
+    check(await page.evaluate(() => { const a = document.activeElement; return a?.name === 'admin.whitelist' && a.value.slice(a.selectionStart, a.selectionEnd) === 'not an address'; }), 'the bad line is not selected');
+    check((await api('GET', `${security}/ip-verification`)).data.admin.status === 0, 'half of it was written');
+    await accessible(page, 'addresses, refused');
+    await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\n2001:db8::/32');
+    await page.getByRole('button', { name: /^Add / }).click();
+    await page.locator('p').getByText('is exempt.').waitFor();
+    await toggle(page, 'Check the address', 1).check();
+    await page.getByLabel('Exempt addresses').nth(1).fill('192.0.2.7');
+    await save(page);
+    await again(page);
+    check(/^10\.0\.0\.0\/8\n2001:db8::\/32\n\S+$/.test(await page.getByLabel('Exempt addresses').first().inputValue()), 'the list of admins is another');
+    check((await page.getByLabel('Exempt addresses').nth(1).inputValue()) === '192.0.2.7', 'the list of clients is another');
+    check(await toggle(page, 'Check the address', 1).isChecked(), 'clients are not checked');
+    // On, and without one's own address: done, with a warning that stays.
+    await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8');
+    await save(page);
+    await page.getByText('errata security reset-ip').waitFor();
+    await api('PUT', `${security}/ip-verification`, { admin: { status: 0, whitelist: '' }, client: { status: 0, whitelist: '' } });
+  },
+
+  'modules': async (openTab) => {
+    const { page } = await openTab();
+    const { data: before } = await api('GET', '/settings/localization');
+    await api('PUT', '/settings/localization', { ip_module: '' });
+    await open(page, 'modules');
+    await accessible(page, 'modules');
+    await page.getByLabel('Location module').selectOption('mmdb');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('.field.wrong, .toast.good').first().waitFor();
+    const { data } = await api('GET', '/settings/localization');
+    if (await page.locator('.field.wrong').count()) {
+      check(data.ip_module === '', 'the page and the service disagree');
+      check(await page.evaluate(() => document.activeElement?.name === 'ip_module'), 'the field does not have the focus');
+      await page.getByRole('button', { name: 'Discard' }).click();
+    } else {
+      await again(page);
+      check((await page.getByLabel('Location module').inputValue()) === 'mmdb', 'the module is not chosen');
+    }
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Say where the mail shall go.').waitFor();
+    await page.getByLabel('Send a test mail to').fill('somebody@example.com');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.panel .field.wrong, .toast.good').first().waitFor();
+    await accessible(page, 'modules, mail');
+    await api('PUT', '/settings/localization', before);
+  },
+
+  'keys': async (openTab) => {
+    const { page } = await openTab();
+    const name = `e2e ${id().slice(0, 8)}`;
+    await open(page, 'keys');
+    await page.waitForSelector('.table');
+    await accessible(page, 'keys');
+    await page.getByRole('button', { name: 'Create a key…' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('Say who or what it is for.').waitFor();
+    await page.getByRole('radio', { name: 'Admin' }).check();
+    await page.getByLabel('Name').fill(name);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('Tick at least one scope.').waitFor();
+    await page.getByRole('checkbox', { name: /GetErrorLogs/ }).check();
+    await page.getByRole('checkbox', { name: /Ops\/Read/ }).check();
+    await page.getByLabel('Expires after').selectOption('30');
+    await accessible(page, 'new key');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const secret = await text(page, '.made .secret code');
+    check(/^\w+_adm_/.test(secret), `no key: ${secret}`);
+    await accessible(page, 'the new key');
+    await page.locator('.made').getByRole('button', { name: 'Copy' }).first().click();
+    check((await page.evaluate(() => navigator.clipboard.readText())) === secret, 'it was not copied');
+    const { data: me } = await api('GET', '/whoami', undefined, secret);
+    check(me.name === name && me.scopes.join() === 'Tools/GetErrorLogs,Ops/Read', `another key: ${JSON.stringify(me)}`);
+    await page.reload();
+    await page.waitForSelector('.table');
+    check(!(await page.content()).includes(secret), 'the key is shown again');
+    await page.getByRole('button', { name: `Revoke ${name}` }).click();
+    await accessible(page, 'revoke');
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByText(`“${name}” is revoked.`).waitFor();
+    await until('the revocation', async () => (await fetch(`${url}/api/v1/admin/whoami`, { headers: { Authorization: `Bearer ${secret}` } })).status === 401);
+    await page.getByRole('button', { name: `Revoke ${name}` }).waitFor({ state: 'detached' });
+  },
+
+  'an ingest key and its DSN': async (openTab) => {
+    const { page } = await openTab();
+    const name = `e2e ${id().slice(0, 8)}`;
+    await open(page, 'keys');
+    await page.getByRole('button', { name: 'Create a key…' }).click();
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Project').fill('no number');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.locator('dialog .field.wrong').waitFor();
+    await page.getByLabel('Project').fill('');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.locator('.made .secret').nth(1).waitFor();
+    const dsn = await page.locator('.made .secret code').nth(1).innerText();
+    check(/^https?:\/\/\w+@.+\/\d+$/.test(dsn), `no DSN: ${dsn}`);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    const { data: keys } = await api('GET', '/keys');
+    await api('DELETE', `/keys/${keys.find((k) => k.name === name).id}`);
+  },
+
+  'audit trail': async (openTab) => {
+    const { page } = await openTab();
+    await api('PUT', `${security}/ip-verification`, { client: { whitelist: '192.0.2.1\n192.0.2.2' } });
+    await api('PUT', `${security}/ip-verification`, { client: { whitelist: '192.0.2.1\n192.0.2.3' } });
+    await api('PUT', `${security}/ip-verification`, { client: { whitelist: '' } });
+    await open(page, 'audit');
+    await page.waitForSelector('.audit li');
+    await accessible(page, 'audit');
+    await page.getByLabel('About').selectOption('settings.*');
+    await page.waitForURL(/action=settings/);
+    await page.locator('.audit summary').nth(1).click();
+    await page.locator('.text-diff .plus').getByText('192.0.2.3').waitFor();
+    await page.locator('.text-diff .minus').getByText('192.0.2.2').waitFor();
+    await accessible(page, 'audit, open');
+    await page.getByLabel('By').fill('nobody has this name');
+    await page.getByLabel('By').press('Enter');
+    await page.getByText('No entry matches').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.waitForSelector('.audit li');
+    await page.getByLabel('From').fill(day(400));
+    await page.getByLabel('To').fill(day(399));
+    await page.getByText('No entry matches').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('stand as they were written').waitFor();
+    const { meta } = await api('GET', '/audit');
+    if (meta.next_cursor) {
+      await page.getByRole('button', { name: 'Older' }).click();
+      await page.waitForURL(/cursor=/);
+      await page.getByRole('button', { name: 'Newest' }).click();
+    }
+  },
+
+  'cleanup': async (openTab) => {
+    const { page } = await openTab();
+    // Older than anything else that the scripts send, and not too old to be believed.
+    const old = day(29);
+    const at = Date.parse(`${old}T12:00:00Z`) / 1000;
+    await send([1, 2, 3].map((n) => event(`Old${id().slice(0, 6)}${n}`, 'long ago', { timestamp: at })));
+    await until('the old records', async () => (await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count >= 3);
+    await open(page, 'cleanup');
+    await accessible(page, 'cleanup');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Pick the last day that shall go.').waitFor();
+    const { data: preview } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: old });
+    await page.getByLabel('Last day that goes').fill(old);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: /^Delete \d/ }).click();
+    const sure = page.locator('dialog[open]');
+    await sure.waitFor();
+    await accessible(page, 'cleanup, typed');
+    const go = sure.getByRole('button', { name: /^Delete/ });
+    check(await go.isDisabled(), 'nothing had to be typed');
+    await sure.getByRole('textbox').fill('delete');
+    check(await go.isDisabled(), 'half of it is enough');
+    await sure.getByRole('textbox').fill(`delete ${preview.count} record${preview.count === 1 ? '' : 's'}`);
+    await go.click();
+    await page.getByText(/records? deleted/).waitFor();
+    await accessible(page, 'cleanup, done');
+    check((await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count === 0, 'something is left');
+  },
+
+  'import': async (openTab) => {
+    const { page } = await openTab();
+    await open(page, 'import');
+    await accessible(page, 'import');
+    await page.getByRole('button', { name: 'Import what is there' }).click();
+    await page.locator('[aria-label="What the import did"]').waitFor();
+    await accessible(page, 'import, done');
+  },
+
+  'replay': async (openTab) => {
+    const { page } = await openTab();
+    await open(page, 'replay');
+    await page.getByRole('button', { name: 'Replay the log' }).click();
+    await page.locator('[aria-label="What the replay found"]').waitFor({ timeout: 60_000 });
+    check((await page.locator('.table tbody tr').count()) === 8, 'the comparison is missing');
+    await accessible(page, 'replay');
+  },
+
+  'dead letters': async (openTab) => {
+    const { page } = await openTab();
+    await open(page, 'dead');
+    await page.locator('.state.empty, .letters').waitFor();
+    await accessible(page, 'dead letters');
+  },
+
+  'a narrow key': async (openTab) => {
+    const { data } = await api('POST', '/keys', { name: `narrow ${id().slice(0, 8)}`, kind: 'adm', scopes: ['Settings/GetTwoFactor', 'Settings/GetIpVerification'] });
+    const { page } = await openTab();
+    const needs = {
+      logging: 'Tools/GetLogSettings', location: 'Settings/GetLocationVerification', modules: 'Settings/GetLocalization', keys: 'Keys/Manage',
+      audit: 'Audit/Read', cleanup: 'Tools/ClearErrorLogs', import: 'Tools/RebuildErrorLogs', replay: 'Ops/Replay', dead: 'Ops/Replay',
+    };
+    await enter(page, '?view=settings&tab=two-step', data.key);
+    await page.getByText('You can look and not change anything here').waitFor();
+    check(await toggle(page, 'Admins').isDisabled(), 'it may change what it may only read');
+    await accessible(page, 'two-step, read only');
+    for (const [name, scope] of Object.entries(needs)) {
+      await page.goto(`${url}/?view=settings&tab=${name}`);
+      await page.locator('.denied').first().waitFor();
+      check((await page.locator('.denied code').first().innerText()) === scope, `${name} does not name ${scope}`);
+      await accessible(page, `${name}, denied`);
+    }
+    await api('DELETE', `/keys/${data.id}`);
+  },
+
+  'narrow and enlarged': async (openTab, b) => {
+    for (const viewport of [{ width: 390, height: 844 }, { width: 640, height: 400 }, { width: 320, height: 700 }]) {
+      const { page, context, problems } = await tab(b, { viewport, colorScheme: 'dark' });
+      for (const place of ['?view=overview', ...['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import', 'replay', 'dead'].map((t) => `?view=settings&tab=${t}`)]) {
+        await enter(page, place, key);
+        await page.waitForSelector('.page');
+        await page.waitForSelector('.state.loading', { state: 'detached' });
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        check(over <= 0, `${place} at ${viewport.width}: ${over} px too wide`);
+        await accessible(page, `${place} at ${viewport.width}`);
+      }
+      check(problems.length === 0, problems[0]);
+      await context.close();
+    }
+    await openTab();
+  },
+});

@@ -1,0 +1,90 @@
+// What is different between two values of JSON, leaf by leaf.
+
+export interface Change {
+  /** Such as admin.status; '' for the whole. */
+  path: string;
+  /** undefined: it was not there. */
+  before: unknown;
+  after: unknown;
+}
+
+/** The leaves that differ, in the order of the keys. Arrays are leaves: their order means something. */
+export function diff(before: unknown, after: unknown): Change[] {
+  const out: Change[] = [];
+  walk('', before ?? undefined, after ?? undefined, out);
+  return out;
+}
+
+function walk(path: string, before: unknown, after: unknown, out: Change[]): void {
+  if (same(before, after)) return;
+  const a = fieldsOf(before);
+  const b = fieldsOf(after);
+  if ((a ?? b) === null || (before !== undefined && !a) || (after !== undefined && !b)) {
+    out.push({ path, before, after });
+    return;
+  }
+  for (const name of new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})])) {
+    walk(path === '' ? name : `${path}.${name}`, a?.[name], b?.[name], out);
+  }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+export function same(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** What stands at a path; undefined for nothing. */
+export function at(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((v, name) => fieldsOf(v)?.[name], value);
+}
+
+/** The value with something else at a path; nothing of it is changed in place. */
+export function put<T>(value: T, path: string, leaf: unknown): T {
+  const [name, ...rest] = path.split('.') as [string, ...string[]];
+  const fields = fieldsOf(value) ?? {};
+  return { ...fields, [name]: rest.length === 0 ? leaf : put(fields[name], rest.join('.'), leaf) } as T;
+}
+
+/** Only the leaves that differ: what has to be sent to make one of the other. */
+export function patch(before: unknown, after: unknown): Record<string, unknown> {
+  return diff(before, after).reduce<Record<string, unknown>>((sum, c) => put(sum, c.path, c.after), {});
+}
+
+/** One line of a text that two versions share or do not. */
+export interface TextLine {
+  sign: ' ' | '-' | '+';
+  text: string;
+}
+
+// Beyond it the table of the comparison would take too much memory.
+const mostLines = 1500;
+
+/** Two texts line by line, such as lists of addresses. */
+export function diffLines(before: string, after: string): TextLine[] {
+  const a = before === '' ? [] : before.split('\n');
+  const b = after === '' ? [] : after.split('\n');
+  if (a.length > mostLines || b.length > mostLines) {
+    return [...a.map((text): TextLine => ({ sign: '-', text })), ...b.map((text): TextLine => ({ sign: '+', text }))];
+  }
+  // The longest common part, from the end.
+  const width = b.length + 1;
+  const longest = new Uint16Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      longest[i * width + j] = a[i] === b[j] ? longest[(i + 1) * width + j + 1]! + 1 : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!);
+    }
+  }
+  const out: TextLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      out.push({ sign: ' ', text: a[i++]! });
+      j++;
+    } else if (j >= b.length || (i < a.length && longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!)) out.push({ sign: '-', text: a[i++]! });
+    else out.push({ sign: '+', text: b[j++]! });
+  }
+  return out;
+}

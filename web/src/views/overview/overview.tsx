@@ -1,0 +1,51 @@
+// What happened lately, and how the service is.
+import { getOverview } from '../../api/settings';
+import type { SparkRange } from '../../api/types';
+import { change, query } from '../../router';
+import { can } from '../../session';
+import { usePoll } from '../../ui/poll';
+import { Denied, Failure, Loading } from '../../ui/state';
+import { OverTime } from './overtime';
+import { State } from './state';
+import { Growing, Noisy } from './tops';
+
+const ranges: readonly SparkRange[] = ['24h', '14d'];
+
+// The chart has hours or days; what grows is seen soon enough.
+const every = 30_000;
+
+export function OverviewView() {
+  const range = ranges.find((r) => r === query.value.get('range')) ?? '24h';
+  return (
+    <div class="page overview">
+      <header class="overview-head">
+        <h1>Overview</h1>
+        <fieldset class="segments">
+          <legend>Range</legend>
+          {ranges.map((r) => (
+            <label key={r}>
+              <input type="radio" name="range" value={r} checked={r === range} onChange={() => change({ range: r === '24h' ? '' : r })} />
+              <span>{r === '24h' ? '24 hours' : '14 days'}</span>
+            </label>
+          ))}
+        </fieldset>
+      </header>
+      {can('Ops/Read') ? <State /> : <Denied scope="Ops/Read" what="Your key may not see how the service is" />}
+      {can('Tools/GetErrorLogs') ? <Errors key={range} range={range} /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not see errors" />}
+    </div>
+  );
+}
+
+function Errors({ range }: { range: SparkRange }) {
+  const { data, error } = usePoll((signal) => getOverview(range, signal), every);
+  if (!data) return error ? <Failure error={error} /> : <Loading />;
+  return (
+    <>
+      <OverTime of={data} stale={error} />
+      <div class="tops">
+        <Growing of={data} />
+        <Noisy of={data} />
+      </div>
+    </>
+  );
+}

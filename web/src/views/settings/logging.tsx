@@ -1,0 +1,71 @@
+import { paths, type LogSettings } from '../../api/settings';
+import { badLines, entries, lineOf } from '../../lib/whitelist';
+import { Lines } from '../../ui/lines';
+import { Note } from '../../ui/state';
+import { Group, SettingForm, SettingSwitch } from './form';
+import { setting } from './setting';
+import { badWords } from './words';
+import { computed, signal } from '@preact/signals';
+
+/** The addresses as they are typed: blank and half-written lines are no entries yet. */
+const typed = signal<string | null>(null);
+
+const logging = setting<LogSettings>({
+  name: 'logging', path: paths.logging, reads: 'Tools/GetLogSettings', writes: 'Tools/UpdateLogSettings',
+  labels: {
+    error_log: 'Record errors', error_debug: 'Tell causes', development: 'Development mode', module_log: 'Record module exchanges',
+    query_logging: 'Record database queries', query_logging_ips: 'Addresses',
+  },
+  body: (changes) => Object.fromEntries(Object.entries(changes).map(([name, v]) => [name, typeof v === 'boolean' ? Number(v) : v])),
+});
+
+/** The text of the list, as long as it stands for what the draft holds. */
+const listText = computed(() => {
+  const ips = logging.draft.value?.query_logging_ips ?? [];
+  const text = typed.value;
+  return text !== null && JSON.stringify(entries(text)) === JSON.stringify(ips) ? text : ips.join('\n');
+});
+
+export function LoggingTab() {
+  const error = logging.errors.value.query_logging_ips;
+  const index = logging.details.value.index;
+  const text = listText.value;
+  const named = error && typeof index === 'number' ? lineOf(text, index) : 0;
+  const bad = badLines(text);
+  return (
+    <SettingForm of={logging} title="Logging" lead="What the service keeps of what applications send.">
+      {(draft) => (
+        <>
+          <Group title="Errors">
+            <SettingSwitch
+              of={logging} path="error_log" checked={draft.error_log} label="Record errors"
+              hint="Off, events are taken and thrown away; their senders are told, and the overview counts them as dropped."
+            />
+            {draft.error_log ? null : <Note tone="warn">Errors are not recorded while this is off. What happens meanwhile cannot be found later.</Note>}
+          </Group>
+          <Group title="Exchanges">
+            <SettingSwitch of={logging} path="module_log" checked={draft.module_log} label="Record module exchanges" hint="What modules send and receive. It grows fast." />
+            <SettingSwitch
+              of={logging} path="query_logging" checked={draft.query_logging} label="Record database queries"
+              hint="It grows very fast: name the addresses that it is for."
+            />
+            <Lines
+              label="Addresses" name="query_logging_ips" value={text} rows={4} bad={named ? [...new Set([named, ...bad])] : bad} named={named}
+              error={error?.replace(/^[a-z_.]+: /, '')} changed={logging.isChanged('query_logging_ips')}
+              hint={<>Queries are recorded for these addresses and prefixes alone, like 203.0.113.9 or 10.0.0.0/8, one a line; empty for all.{error ? null : badWords(bad)}</>}
+              onInput={(value) => { typed.value = value; logging.set('query_logging_ips', entries(value)); }}
+            />
+            {draft.query_logging && draft.query_logging_ips.length === 0 ? <Note tone="warn">Every query of every application is recorded. Limit it to the addresses that you look at.</Note> : null}
+          </Group>
+          <Group title="For developers">
+            <SettingSwitch
+              of={logging} path="error_debug" checked={draft.error_debug} label="Tell causes"
+              hint="Answers of this API with a status of 500 and above then tell admin keys their cause, which leaks internals. Keep it off in production."
+            />
+            <SettingSwitch of={logging} path="development" checked={draft.development} label="Development mode" hint="Applications that send errors are told that it is on." />
+          </Group>
+        </>
+      )}
+    </SettingForm>
+  );
+}

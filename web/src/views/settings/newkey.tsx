@@ -1,0 +1,135 @@
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { ApiError, newOnce } from '../../api/client';
+import { createKey, type NewKey } from '../../api/settings';
+import type { Key } from '../../api/types';
+import { kinds, offered, scopeGroups } from '../../lib/scopelist';
+import { holds } from '../../lib/scopes';
+import { dayUTC } from '../../lib/time';
+import { who } from '../../session';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { Check, Select, TextField } from '../../ui/field';
+import { Note } from '../../ui/state';
+import { wordsOf } from '../../ui/toast';
+
+const lives = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: '730', label: 'two years' },
+  { value: '0', label: 'never' },
+];
+
+/** Which field a refusal is about. */
+const fieldOf: Record<string, string> = { invalid_name: 'name', invalid_project: 'project', invalid_expiry: 'expires', invalid_scope: 'scopes', insufficient_scope: 'scopes' };
+
+export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (key: Key) => void }) {
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<Key['kind']>('ing');
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [project, setProject] = useState('');
+  const [days, setDays] = useState('365');
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [busy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const once = useRef(newOnce());
+  const refuse = (field: string, words: string) => {
+    setErrors({ [field]: words });
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .scope-error')?.focus());
+  };
+  const submit = async () => {
+    if (!name.trim()) return refuse('name', 'Say who or what it is for.');
+    if (kind !== 'ing' && scopes.length === 0) return refuse('scopes', 'Tick at least one scope.');
+    if (project && !/^[0-9]{1,10}$/.test(project.trim())) return refuse('project', 'A project is a number from 1 on; empty for the next free one.');
+    const key: NewKey = { name: name.trim(), kind, expires_in_days: Number(days) };
+    if (kind === 'ing') key.project = Number(project || 0);
+    else key.scopes = [...scopes];
+    setBusy(true);
+    setErrors({});
+    try {
+      onMade(await createKey(key, once.current));
+    } catch (error) {
+      // What was refused is asked again as something else.
+      once.current = newOnce();
+      setBusy(false);
+      refuse((error instanceof ApiError && fieldOf[error.code]) || '', wordsOf(error));
+    }
+  };
+  const pick = (next: Key['kind']) => {
+    setKind(next);
+    setScopes(next === 'ops' ? ['Ops/Read'] : []);
+    setErrors({});
+  };
+  return (
+    <Dialog title="Create a key" onClose={onClose} wide>
+      <form class="stack" ref={form} noValidate onSubmit={(e) => { e.preventDefault(); void submit(); }}>
+        {errors[''] ? <Note tone="bad">{errors['']}</Note> : null}
+        <fieldset class="kinds">
+          <legend>Kind</legend>
+          {kinds.map((k) => (
+            <label key={k.value} class={k.value === kind ? 'on' : undefined}>
+              <input type="radio" name="kind" value={k.value} checked={k.value === kind} onChange={() => pick(k.value)} />
+              <span><b>{k.label}</b> <span class="dim">{k.means}</span></span>
+            </label>
+          ))}
+        </fieldset>
+        <div class="two">
+          <TextField label="Name" name="name" value={name} error={errors.name} autofocus autocomplete="off" hint="The application, the person or the script that gets it." onInput={setName} />
+          <Select
+            label="Expires after" name="expires" value={days} choices={lives} error={errors.expires}
+            hint={days === '0' ? 'It works until it is revoked.' : `On ${dayUTC(Date.now(), -Number(days))}.`} onChange={setDays}
+          />
+        </div>
+        {kind === 'ing'
+          ? <div class="two"><TextField label="Project" name="project" value={project} error={errors.project} autocomplete="off" hint="A number that the DSN ends with. Empty for the next free one." onInput={setProject} /></div>
+          : <ScopeList kind={kind} chosen={scopes} error={errors.scopes} onChange={setScopes} />}
+        <footer class="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="main" busy={busy}>Create</Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function ScopeList({ kind, chosen, error, onChange }: { kind: Key['kind']; chosen: readonly string[]; error?: string; onChange: (scopes: string[]) => void }) {
+  const mine = who.value?.scopes ?? [];
+  const toggle = (scope: string, on: boolean) => {
+    const group = scope.endsWith('/*') ? scope.slice(0, -1) : '';
+    // A pattern holds what it is ticked instead of.
+    const rest = chosen.filter((s) => s !== scope && !(on && (scope === '*' || (group && s.startsWith(group)))));
+    onChange(on ? [...rest, scope] : rest);
+  };
+  const all = chosen.includes('*');
+  const box = (scope: string, label: ComponentChildren, within: boolean) => {
+    const lacking = !holds(mine, scope);
+    return (
+      <Check
+        key={scope} checked={within || chosen.includes(scope)} disabled={within || lacking}
+        label={<>{label}{lacking ? <span class="dim"> (your key does not hold it)</span> : null}</>} onChange={(on) => toggle(scope, on)}
+      />
+    );
+  };
+  const groups = scopeGroups.map((g) => ({ ...g, scopes: g.scopes.filter((s) => offered(kind, s.name)) })).filter((g) => g.scopes.length > 0);
+  return (
+    <fieldset class="scope-list" aria-describedby={error ? 'scopes-error' : undefined}>
+      <legend>It may</legend>
+      {error ? <div class="bad scope-error" id="scopes-error" role="alert" tabIndex={-1}>{error}</div> : null}
+      {kind === 'adm' ? box('*', <b>everything, also what later versions bring</b>, false) : null}
+      <div class="scope-groups">
+        {groups.map((g) => {
+          const whole = all || chosen.includes(`${g.group}/*`);
+          const pattern = kind === 'adm' && g.scopes.every((s) => s.name.startsWith(`${g.group}/`));
+          return (
+            <fieldset key={g.group}>
+              <legend>{g.label}{pattern ? <> <code class="mono">{g.group}/</code></> : null}</legend>
+              {pattern ? box(`${g.group}/*`, <>all of these <code class="mono dim">*</code></>, all) : null}
+              {g.scopes.map((s) => box(s.name, <>{s.means} <code class="mono dim">{pattern ? s.name.slice(g.group.length + 1) : s.name}</code></>, all || (pattern && whole)))}
+            </fieldset>
+          );
+        })}
+      </div>
+    </fieldset>
+  );
+}

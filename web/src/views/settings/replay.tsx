@@ -1,0 +1,112 @@
+import { signal } from '@preact/signals';
+import { ApiError, call } from '../../api/client';
+import { read, replayPath, type Replayed, type ReplayProgress, type Tally } from '../../api/settings';
+import { fullCount, plural } from '../../lib/text';
+import { can, who } from '../../session';
+import { Button } from '../../ui/button';
+import { confirm } from '../../ui/dialog';
+import { usePoll } from '../../ui/poll';
+import { Denied, Failure, Note } from '../../ui/state';
+import { Table } from '../../ui/table';
+import { Safe } from '../../ui/text';
+import { wordsOf } from '../../ui/toast';
+
+const scope = 'Ops/Replay';
+
+// It goes on while one looks at something else.
+const mine = signal(false);
+const outcome = signal<Replayed | null>(null);
+const differs = signal(false);
+const failed = signal('');
+
+who.subscribe((now) => { if (!now) { outcome.value = null; failed.value = ''; } });
+
+async function run(force: boolean): Promise<void> {
+  mine.value = true;
+  failed.value = '';
+  outcome.value = null;
+  differs.value = false;
+  try {
+    outcome.value = (await call<Replayed>('POST', replayPath, { body: { force } })).data;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'projection_differs' && isReplayed(error.details)) {
+      outcome.value = error.details;
+      differs.value = true;
+    } else failed.value = wordsOf(error);
+  }
+  mine.value = false;
+}
+
+function isReplayed(value: unknown): value is Replayed {
+  return typeof value === 'object' && value !== null && 'live' in value && 'replayed' in value;
+}
+
+export function ReplayTab() {
+  return can(scope) ? <Replay /> : <><h2>Replay</h2><Denied scope={scope} what="Your key may not replay" /></>;
+}
+
+const every = 1000;
+
+function Replay() {
+  const poll = usePoll((abort) => read<ReplayProgress>(replayPath, abort), every, mine.value);
+  const now = poll.data;
+  const running = mine.value || now?.running === true;
+  const force = async () => {
+    const sure = await confirm({
+      title: 'Take the tables of the log?',
+      text: <p>What is shown now is replaced by what the log tells, although the two differ. What only the tables of now hold is lost.</p>,
+      yes: 'Replace', danger: true, typed: 'replace',
+    });
+    if (sure) void run(true);
+  };
+  return (
+    <>
+      <header class="form-top">
+        <h2>Replay</h2>
+        <p class="dim">
+          Makes the records anew from the log, beside those that are shown, compares the two, and puts the new ones in their place when they agree.
+          Reading and sending go on meanwhile.
+        </p>
+      </header>
+      {poll.error && !now ? <Failure error={poll.error} /> : null}
+      <div class="row"><Button kind="main" busy={running} onClick={() => void run(false)}>{running ? 'Replaying…' : 'Replay the log'}</Button></div>
+      <div role="status">
+        {now?.running ? (
+          <div class="progress">
+            <label>Folding the log again<progress max={Math.max(now.target, 1)} value={now.sequence} /></label>
+            <span class="dim num">fact {fullCount(now.sequence)} of {fullCount(now.target)}, {plural(now.events, 'event')}</span>
+          </div>
+        ) : null}
+        {failed.value ? <Note tone="bad">{failed.value}</Note> : null}
+      </div>
+      {outcome.value ? <Outcome of={outcome.value} /> : null}
+      {differs.value ? <div class="row"><Button kind="danger" onClick={() => void force()}>Take the tables of the log…</Button></div> : null}
+    </>
+  );
+}
+
+const lines: readonly { name: keyof Tally; label: string }[] = [
+  { name: 'checkpoint', label: 'Last fact' }, { name: 'records', label: 'Records' }, { name: 'count', label: 'Sum of counts' },
+  { name: 'payloads', label: 'Payloads' }, { name: 'hours', label: 'Hours of trends' }, { name: 'records_checksum', label: 'Checksum of records' },
+  { name: 'payloads_checksum', label: 'Checksum of payloads' }, { name: 'hours_checksum', label: 'Checksum of trends' },
+];
+
+function Outcome({ of }: { of: Replayed }) {
+  const show = (v: number | string) => (typeof v === 'number' ? <span class="num">{fullCount(v)}</span> : <code class="mono">{v}</code>);
+  return (
+    <section class="stack" aria-label="What the replay found">
+      {of.differences.length > 0
+        ? <Note tone={of.swapped ? 'warn' : 'bad'}><b>{of.swapped ? 'The two differed, and the tables of the log were taken.' : 'The two differ, and nothing was replaced.'}</b> <Safe text={of.differences.join('; ')} /></Note>
+        : <Note tone="good"><b>The two agree to the byte{of.swapped ? ', and the new tables are in place' : ''}.</b> {plural(of.facts, 'fact')} with {plural(of.events, 'event')} in {(of.took_ms / 1000).toFixed(1)} s; new events waited {plural(of.paused_ms, 'millisecond')}.</Note>}
+      <Table
+        label="Comparison" rows={lines} id={(l) => l.name}
+        columns={[
+          { name: 'what', head: 'What', cell: (l) => l.label },
+          { name: 'live', head: 'Shown before', right: true, cell: (l) => show(of.live[l.name]) },
+          { name: 'replayed', head: 'From the log', right: true, cell: (l) => show(of.replayed[l.name]) },
+          { name: 'same', head: 'Agrees', cell: (l) => (of.live[l.name] === of.replayed[l.name] ? 'yes' : l.name === 'checkpoint' ? <span class="dim">moved on</span> : <b class="bad">no</b>) },
+        ]}
+      />
+    </section>
+  );
+}
