@@ -19,11 +19,14 @@ TESTFLAGS ?= -timeout 15m
 GOLANGCI_VERSION = v2.15.0
 GOLANGCI         = $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 
+# As far as they are there.
+CLIENT_TESTS = $(patsubst %,./%/...,$(wildcard test/emitters test/clients))
+
 FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +86,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
 		for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
 			echo "$$(dirname "$$file") $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$(dirname "$$file")" || exit 1; \
 		done; \
 	done
 
@@ -94,6 +97,23 @@ cover: engine ## Measure how much of the code the tests run, into bin/cover.html
 
 test-containers: ## Run the tests that need engines on NATS and ClickHouse in containers
 	ERRATA_TEST_CONTAINERS=1 $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
+
+# Programs of other languages that the tests of the emitters run, and the Debian
+# packages they come from.
+CLIENT_PROGRAMS = php:php-cli node:nodejs chromium:chromium
+
+test-clients: engine ## Run the tests with clients of other languages; installs php, node and chromium (Debian) where they are missing
+	@missing=; for pair in $(CLIENT_PROGRAMS); do \
+		command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair#*:}"; \
+	done; \
+	if ! php -m 2>/dev/null | grep -qx curl; then missing="$$missing php-curl"; fi; \
+	if [ -n "$$missing" ]; then \
+		echo "installing$$missing"; \
+		{ command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
+		{ echo "test-clients: cannot install$$missing; install them by hand, or run this as root on Debian" >&2; exit 1; }; \
+	fi
+	$(GO) vet -tags clients $(CLIENT_TESTS)
+	$(GO) test -tags clients -count=1 $(TESTFLAGS) $(CLIENT_TESTS)
 
 clean: ## Remove what was built; data and cache stay
 	rm -rf bin

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/errata-log/errata/access"
@@ -41,6 +42,8 @@ type App struct {
 	importer   *importer
 	replayer   *replayer
 	server     *api.Server
+	telemetry  http.Handler // what the second address serves
+	otlpServer *api.Server  // nil: there is none
 
 	welcome Welcome
 }
@@ -93,6 +96,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"server", a.listen},
+		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
 	} {
 		began := time.Now()

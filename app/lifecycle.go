@@ -32,7 +32,7 @@ func (a *App) Welcome() Welcome { return a.welcome }
 // clean end is nil.
 func (a *App) Run(ctx context.Context) error {
 	served := make(chan error, 1)
-	go func() { served <- a.server.Serve() }() // ends with Stop
+	go func() { served <- a.serve() }() // ends with Stop
 	a.logger.Info("serving", "url", a.welcome.URL, "version", a.options.Version)
 	var err error
 	select {

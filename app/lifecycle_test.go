@@ -175,6 +175,7 @@ func TestStartThatFails(t *testing.T) {
 		{"no engine", func(o *app.Options) { o.EngineBinary = "/nowhere/errata-engine" }, "/nowhere/errata-engine"},
 		{"engine that ends at once", func(o *app.Options) { o.EngineBinary = "/bin/false" }, ""},
 		{"port in use", func(o *app.Options) { o.Listen = taken.Addr().String() }, "address already in use"},
+		{"port of OTLP in use", func(o *app.Options) { o.OTLPListen = taken.Addr().String() }, "otlp-listen: something else has the port of " + taken.Addr().String()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := testOptions(t)

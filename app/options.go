@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
@@ -22,6 +23,13 @@ type Options struct {
 	Data string
 	// Listen is the TCP address of the HTTP server, host:port.
 	Listen string
+	// OTLPListen is a second address that serves nothing but OTLP/HTTP, "" for
+	// none; the usual port is 4318.
+	OTLPListen string
+	// OTLPSpanExceptions says what becomes of exceptions that spans recorded:
+	// "dedupe" counts one once that comes as a log record too, "on" counts
+	// both, "off" passes over them.
+	OTLPSpanExceptions string
 	// PublicURL is how applications and people reach the service, "" to make
 	// it from the address that was bound.
 	PublicURL string
@@ -101,6 +109,8 @@ func DefaultOptions() Options {
 		QueryLogDays:   7,
 		LegacyProject:  1,
 
+		OTLPSpanExceptions: string(otlp.Dedupe),
+
 		SignInMemoryDays: familiar.DefaultDays,
 	}
 }
@@ -112,6 +122,9 @@ func (o Options) Validate() error {
 	}
 	if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
 		return fmt.Errorf("listen: %q is not host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
+	}
+	if err := o.validateOTLP(); err != nil {
+		return err
 	}
 	if err := validURL(o.PublicURL, "http", "https"); err != nil {
 		return fmt.Errorf("public-url: %w", err)

@@ -18,7 +18,6 @@ import (
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/native"
-	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/query"
 )
@@ -44,7 +43,7 @@ func (a *App) listen(context.Context) error {
 func (a *App) finishRequests(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	err := a.server.Shutdown(ctx)
+	err := a.shutDown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.logger.Warn("cut off connections that did not finish", "after", finishTimeout)
 		return nil
@@ -105,7 +104,7 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	telemetry, err := otlp.New(cfg)
+	telemetry, err := a.openTelemetry(cfg)
 	if err != nil {
 		return api.Receivers{}, err
 	}

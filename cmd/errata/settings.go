@@ -58,6 +58,8 @@ func settings(c *config) []setting {
 	return []setting{
 		textSetting("data", "folder", "Folder for everything Errata keeps: the log, the records, the first keys.", &o.Data),
 		textSetting("listen", "host:port", "Address to serve HTTP on. Port 0 picks a free one.", &o.Listen),
+		textSetting("otlp-listen", "host:port", "Second address, for OTLP/HTTP alone; its usual port is 4318. Empty: none, since the first serves OTLP too.", &o.OTLPListen),
+		textSetting("otlp-span-exceptions", "choice", "Exceptions that spans recorded: dedupe counts one once that comes as a log record too, on counts both, off passes over them.", &o.OTLPSpanExceptions),
 		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
 		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),

@@ -20,7 +20,7 @@
 //	payload          object of the application's own
 //
 // null means absent and other fields are ignored; project and key come from
-// the API key alone. A value of a wrong JSON type, an unknown type or level and
+// the API key alone, or from the key and the project of a DSN. A value of a wrong JSON type, an unknown type or level and
 // an event that says nothing reject that event, by index and with a reason; an
 // unreadable time or address is only left out, because the error counts more.
 //

@@ -2,6 +2,7 @@ package native
 
 import (
 	"net/http"
+	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
@@ -60,7 +61,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 		w.Header().Set("Allow", http.MethodPost)
 		return outcome{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
 	}
-	grant, err := h.door.ByToken(r)
+	grant, err := h.grant(r)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -92,6 +93,20 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 		return outcome{}, nothingTaken(out.rejected)
 	}
 	return out, nil
+}
+
+// grant asks the keyring: for an API key, or for the public key and the project
+// of a DSN, which Basic authorization carries as user and password.
+func (h *Handler) grant(r *http.Request) (ingest.Grant, error) {
+	public, project, ok := r.BasicAuth()
+	if !ok || r.Header.Get("X-Api-Key") != "" { // Basic may be there for a proxy
+		return h.door.ByToken(r)
+	}
+	number, err := strconv.ParseUint(project, 10, 64)
+	if err != nil {
+		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized, "Basic authorization takes the key of a DSN as user and its project's number as password")
+	}
+	return h.door.ByPublicKey(public, number)
 }
 
 // nothingTaken is the error for a request without one good event. A single

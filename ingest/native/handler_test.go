@@ -261,6 +261,36 @@ func TestRequestIDOfTheFrontIsKept(t *testing.T) {
 	}
 }
 
+func TestKeyOfADSN(t *testing.T) {
+	for _, c := range []struct {
+		user, password, apiKey string
+		want                   int
+	}{
+		{doortest.PublicKey, "7", "", 202},
+		{doortest.PublicKey, "8", "", 403},
+		{doortest.Token, "7", "", 403},
+		{doortest.PublicKey, "", "", 401},
+		{doortest.PublicKey, "-7", "", 401},
+		{"somebody", "at a proxy", doortest.Token, 202},
+		{doortest.PublicKey, "7", "another key", 401},
+	} {
+		h, recorder := newHandler(t)
+		r := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(`{"message":"a"}`))
+		r.SetBasicAuth(c.user, c.password)
+		if c.apiKey != "" {
+			r.Header.Set("X-Api-Key", c.apiKey)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if code(t, w); w.Code != c.want || (recorder.Count() == 1) != (c.want == 202) {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+		if c.want == 202 && recorder.Source().Project != doortest.Project {
+			t.Errorf("%+v: project %d", c, recorder.Source().Project)
+		}
+	}
+}
+
 func BenchmarkHandler(b *testing.B) {
 	one := `{"id":"6dc715abb89b4f6694ff46ae15f7dfb8","time":"2026-11-21T03:18:40.608Z","level":"error","message":"order 42 failed: card declined by issuer","exception_class":"App\\OrderError",` +
 		`"file":"/srv/app/src/Checkout.php","line":117,"request_uri":"/checkout?page=2","request_method":"POST","user_id":1204,"ip":"203.0.113.9","frames":[` +

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 	"github.com/errata-log/errata/ingest/otlp"
 )
@@ -28,14 +29,19 @@ const (
 	jsonText = "application/json"
 )
 
-func newHandler(t testing.TB, configure ...func(*otlp.Config)) (*otlp.Handler, *doortest.Recorder) {
-	t.Helper()
-	recorder := &doortest.Recorder{}
-	cfg := otlp.Config{
-		Accepter: recorder, Keyring: doortest.Keys{},
+func newConfig() door.Config {
+	return door.Config{
+		Accepter: &doortest.Recorder{}, Keyring: doortest.Keys{},
 		Now:        func() time.Time { return time.Date(2026, 11, 21, 3, 20, 0, 0, time.UTC) },
 		Registerer: prometheus.NewRegistry(),
 	}
+}
+
+func newHandler(t testing.TB, configure ...func(*otlp.Config)) (*otlp.Handler, *doortest.Recorder) {
+	t.Helper()
+	recorder := &doortest.Recorder{}
+	cfg := otlp.Config{Config: newConfig()}
+	cfg.Accepter = recorder
 	for _, c := range configure {
 		c(&cfg)
 	}

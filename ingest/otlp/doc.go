@@ -11,6 +11,8 @@
 // back-pressure is always 503 with Retry-After; the bytes of a resend are the
 // same, so the ids of the drafts are made of them and a resend counts once.
 //
-// The package must not scrub, sign or store. An error that arrives both as a
-// span event and as a log record is two sightings here.
+// An error that comes both as a span event and as a log record gets the same id
+// from both, so that it counts once, unless the configuration says otherwise.
+//
+// The package must not scrub, sign or store.
 package otlp

@@ -5,6 +5,7 @@ import (
 	encoding64 "encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -39,10 +40,16 @@ type span struct {
 
 // finder finds the errors of one request.
 type finder struct {
-	signal *signal
-	body   *body.Body
-	drafts []ingest.Draft
-	seen   map[[16]byte]uint64 // how often the same bytes came in this request
+	signal  *signal
+	body    *body.Body
+	project uint64
+	pairs   *pairs // nil: both of a pair count
+
+	drafts  []ingest.Draft
+	weights []int               // what each draft takes, in bytes
+	weight  int                 // their sum
+	visited int                 // parts, scopes and records so far
+	seen    map[[16]byte]uint64 // how often the same bytes came in this request
 
 	resource resource
 	scope    string
@@ -77,22 +84,37 @@ func root(err error) error {
 	return err
 }
 
-// draftSize is what a draft takes beside its texts.
-const draftSize = int(unsafe.Sizeof(ingest.Draft{})) + 256
+// visit counts a part, a scope or a record.
+func (f *finder) visit() error {
+	if f.visited++; f.visited > maxRecords {
+		return errata.Errorf(errata.KindBodyTooLarge, "the request holds more than %d records; send smaller batches", maxRecords)
+	}
+	return nil
+}
+
+const (
+	// draftSize is what a draft takes beside its texts, pairSize one of its tags.
+	draftSize = int(unsafe.Sizeof(ingest.Draft{})) + 256
+	pairSize  = int(unsafe.Sizeof(ingest.Pair{}))
+)
 
 // add keeps a draft under an id made of the bytes it came from: those of the
-// resource, of the record, and its place among equal ones.
-func (f *finder) add(d ingest.Draft, parts ...[]byte) error {
+// resource, of the record, and its place among equal ones. shared is the size
+// of the texts that it shares with others: they are stored once for each.
+func (f *finder) add(d ingest.Draft, shared int, twin *twin, parts ...[]byte) error {
 	if len(f.drafts) == maxErrors {
 		return tooManyErrors()
 	}
-	size := draftSize
+	size := draftSize + pairSize*len(d.Context.Tags) + f.resource.size + shared
 	h := sha256.New()
 	h.Write(f.resource.digest[:])
 	for _, part := range parts {
 		size += len(part)
 		h.Write(encoding64.AppendUvarint(nil, uint64(len(part))))
 		h.Write(part)
+	}
+	if f.weight += size; f.weight > maxDrafts {
+		return errata.Errorf(errata.KindBodyTooLarge, "the errors of the request take more than %d MiB with what they share; send smaller batches", maxDrafts>>20)
 	}
 	if err := f.body.Charge(size); err != nil {
 		return err
@@ -107,8 +129,12 @@ func (f *finder) add(d ingest.Draft, parts ...[]byte) error {
 		h.Sum(sum[:0])
 	}
 	f.seen[content]++
-	d.ClientID = "o-" + hex.EncodeToString(sum[:16])
-	f.drafts = append(f.drafts, d)
+	id := [16]byte(sum[:16])
+	if f.pairs != nil && twin != nil {
+		id = f.pairs.id(f.project, twin, id)
+	}
+	d.ClientID = "o-" + hex.EncodeToString(id[:])
+	f.drafts, f.weights = append(f.drafts, d), append(f.weights, size)
 	return nil
 }
 
@@ -121,29 +147,56 @@ func (f *finder) log(rec *record) error {
 	if !rec.isError() {
 		return nil
 	}
-	m := mapping{}
+	if rec.body.tooDeep() || anyTooDeep(rec.attrs) {
+		return errTooDeep
+	}
+	m := mapping{ownPlace: true}
 	m.begin(&f.resource, f.scope, "otlp-log")
 	m.attributes(rec.attrs)
 	d := m.finish(rec.body)
 	d.Level = rec.level()
 	d.Time = timeOf(rec.time, rec.observed)
 	d.Context.TraceID, d.Context.SpanID = idText(rec.traceID, rec.binaryIDs), idText(rec.spanID, rec.binaryIDs)
-	return f.add(d, rec.raw)
+	var t *twin
+	if rec.hasException() {
+		t = twinOf(&d, fromLog)
+	}
+	return f.add(d, 0, t, rec.raw)
 }
 
-// spanEvent keeps an exception that a span recorded. What the span knows of
-// the request counts where the event does not say it itself.
-func (f *finder) spanEvent(s *span, rec *record) error {
-	m := mapping{}
-	m.begin(&f.resource, f.scope, "otlp-span")
-	m.attributes(s.attrs)
+// spanDraft is what the exceptions of a span begin with. What the span knows
+// of the request counts where the event does not say it itself.
+type spanDraft struct {
+	*span
+	mapping mapping
+	size    int // of the texts that its exceptions share
+}
+
+func (f *finder) spanOf(s *span) (*spanDraft, error) {
+	if anyTooDeep(s.attrs) {
+		return nil, errTooDeep
+	}
+	whole := spanDraft{span: s}
+	whole.mapping.begin(&f.resource, f.scope, "otlp-span")
+	whole.mapping.attributes(s.attrs)
+	c := &whole.mapping.draft.Context
+	c.Transaction = keep(s.name)
+	c.TraceID, c.SpanID = idText(s.traceID, s.binaryIDs), idText(s.spanID, s.binaryIDs)
+	whole.size = whole.mapping.size()
+	return &whole, nil
+}
+
+// spanEvent keeps an exception that a span recorded.
+func (f *finder) spanEvent(s *spanDraft, rec *record) error {
+	if anyTooDeep(rec.attrs) {
+		return errTooDeep
+	}
+	m := s.mapping.fork()
 	m.attributes(rec.attrs)
 	d := m.finish(value{})
 	d.Level = errata.LevelError
 	d.Time = timeOf(rec.time, 0)
-	d.Context.Transaction = keep(s.name)
-	d.Context.TraceID, d.Context.SpanID = idText(s.traceID, s.binaryIDs), idText(s.spanID, s.binaryIDs)
-	return f.add(d, s.traceID, s.spanID, rec.raw)
+	return f.add(d, s.size, twinOf(&d, fromSpan), s.traceID, s.spanID, rec.raw)
 }
 
 // Severity numbers: each level has four.
@@ -163,6 +216,11 @@ func (r *record) isError() bool {
 	if level, _ := errata.ParseLevel(r.severityText); r.severity == 0 && level >= errata.LevelError {
 		return true
 	}
+	return r.hasException()
+}
+
+// hasException says whether the record carries an exception.
+func (r *record) hasException() bool {
 	for i := range r.attrs {
 		if key := r.attrs[i].key; key == "exception.type" || key == "exception.message" {
 			return true
@@ -210,5 +268,5 @@ func idText(id []byte, binary bool) string {
 	if binary {
 		return hex.EncodeToString(id)
 	}
-	return string(id)
+	return strings.ToLower(string(id)) // SDKs write hex digits in both cases
 }

@@ -3,10 +3,14 @@ package otlp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
@@ -16,7 +20,11 @@ import (
 )
 
 // Config is what the door needs.
-type Config = door.Config
+type Config struct {
+	door.Config
+	// SpanExceptions is a choice; "" is Dedupe.
+	SpanExceptions SpanExceptions
+}
 
 // Patterns are the paths to mount the handler at, for any method.
 var Patterns = []string{
@@ -32,30 +40,89 @@ const (
 	// maxErrors bounds the errors of one request, so that it stays within
 	// 64 MiB. Collectors send 8,192 records at once, seldom all errors.
 	maxErrors = 20000
+	// maxRecords bounds all records of a request: as many of 200 bytes, and
+	// honest ones are larger, as go into the largest body.
+	maxRecords = 100_000
+	// maxDrafts bounds what the errors of a request take. Without it, a few
+	// kilobytes on a span could be stored once for each of its exceptions. The
+	// largest body fits, and the most errors.
+	maxDrafts = 48 << 20
+	// maxPart bounds what of them is on its way to the log at once.
+	maxPart = 4 << 20
 )
 
 // Handler serves OTLP over HTTP. It is safe for concurrent use.
-type Handler struct{ door *door.Door }
+type Handler struct {
+	door  *door.Door
+	spans SpanExceptions
+	pairs *pairs // nil: every record is an error of its own
+	drops *prometheus.CounterVec
+}
 
 // New makes the handler. The error names the field of cfg that is wrong.
 func New(cfg Config) (*Handler, error) {
-	d, err := door.New("otlp", cfg)
+	d, err := door.New("otlp", cfg.Config)
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{door: d}, nil
+	h := &Handler{door: d}
+	if h.spans, err = ParseSpanExceptions(string(cfg.SpanExceptions)); err != nil {
+		return nil, fmt.Errorf("otlp door: SpanExceptions: %w", err)
+	}
+	if h.drops, err = newDrops(cfg.Registerer); err != nil {
+		return nil, fmt.Errorf("otlp door: %w", err)
+	}
+	if h.spans == Dedupe {
+		h.pairs = newPairs(d.Now, h.drops)
+	}
+	return h, nil
 }
 
 // ServeHTTP takes one request. It answers when the errors are on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := request{encoding: encodingOf(r.Header)}
-	partial, err := h.take(w, r, &req)
+	partial, err := h.guarded(w, r, &req)
 	h.door.Done(r.Context(), w.Header().Get("X-Request-Id"), err)
 	if err != nil {
 		refuse(w, req.encoding, door.Told(err))
 		return
 	}
 	answer(w, req, partial)
+}
+
+// guarded is take with a net: whoever sends what makes it panic gets an answer
+// in the form of the protocol, and the operator's log gets the stack.
+func (h *Handler) guarded(w http.ResponseWriter, r *http.Request, req *request) (_ partialSuccess, err error) {
+	defer func() {
+		caught := recover()
+		if caught == nil {
+			return
+		}
+		if caught == http.ErrAbortHandler { // net/http's way to end a connection on purpose
+			panic(caught)
+		}
+		err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
+	}()
+	return h.take(w, r, req)
+}
+
+// Only serves /v1/logs, /v1/traces and /v1/metrics and nothing else, for an
+// address of its own.
+func (h *Handler) Only() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch strings.TrimSuffix(r.URL.Path, "/") {
+		case logs.path, traces.path, metrics.path:
+			h.ServeHTTP(w, r)
+		default:
+			err := noSuchPath()
+			h.door.Done(r.Context(), "", err)
+			refuse(w, encodingOf(r.Header), err)
+		}
+	})
+}
+
+func noSuchPath() *errata.Error {
+	return errata.Errorf(errata.KindNotFound, "there is no such path; it is /v1/logs, /v1/traces or /v1/metrics")
 }
 
 // encoding is the encoding of a request and of its answer.
@@ -103,7 +170,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	var project string
 	req.signal, project = route(r.URL.Path)
 	if req.signal == nil {
-		return partialSuccess{}, errata.Errorf(errata.KindNotFound, "there is no such path; it is /v1/logs, /v1/traces or /v1/metrics")
+		return partialSuccess{}, noSuchPath()
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -123,7 +190,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	defer b.Close()
 	buf := body.GetBuffer()
 	defer buf.Free()
-	if err := b.ReadAll(buf, maxOpen); err != nil {
+	if err := readWhole(b, buf, announced(r)); err != nil {
 		return partialSuccess{}, err
 	}
 	if req.encoding == unsaid {
@@ -135,21 +202,24 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if req.signal == &metrics {
 		return countPoints(buf.B, req.encoding)
 	}
-	found := finder{signal: req.signal, body: b}
+	found := finder{signal: req.signal, body: b, project: grant.Project, pairs: h.pairs}
 	if err := found.read(buf.B, req.encoding); err != nil {
 		return partialSuccess{}, err
 	}
-	return h.accept(w, r, grant, found.drafts)
+	if req.signal == &traces && h.spans == Off {
+		h.drops.WithLabelValues(dropOff).Add(float64(len(found.drafts)))
+		return partialSuccess{}, nil
+	}
+	return h.accept(w, r, grant, &found)
 }
 
 // accept stores the drafts, some at a time. When a later part fails the
 // exporter sends all again, and the first part is recognised by its ids.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, drafts []ingest.Draft) (partialSuccess, error) {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, found *finder) (partialSuccess, error) {
 	var partial partialSuccess
 	var recorded, dropped int
-	for len(drafts) > 0 {
-		part := drafts[:min(len(drafts), ingest.MaxBatch)]
-		drafts = drafts[len(part):]
+	for len(found.drafts) > 0 {
+		part := found.nextPart()
 		receipt, err := h.door.Accept(r.Context(), grant, part)
 		if err != nil {
 			return partialSuccess{}, err
@@ -168,6 +238,18 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Gr
 		w.Header().Set(ingest.HeaderRecorded, strconv.Itoa(recorded))
 	}
 	return partial, nil
+}
+
+// nextPart takes the drafts off the front that may go to the log at once.
+func (f *finder) nextPart() []ingest.Draft {
+	n, weight := 0, 0
+	for n < min(len(f.drafts), ingest.MaxBatch) && (n == 0 || weight+f.weights[n] <= maxPart) {
+		weight += f.weights[n]
+		n++
+	}
+	part := f.drafts[:n]
+	f.drafts, f.weights = f.drafts[n:], f.weights[n:]
+	return part
 }
 
 // grant asks the keyring: for the project's public key on the Sentry path, for

@@ -3,6 +3,7 @@ package otlp_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -131,6 +132,23 @@ func TestBackPressureIs503(t *testing.T) {
 	recorder.Reject = func(ingest.Draft) *errata.Error { return limited }
 	if w := post(h, "/v1/logs", jsonText, []byte(oneLog)); w.Code != 503 {
 		t.Errorf("rejected for now: %d %s", w.Code, w.Body)
+	}
+}
+
+// panicking is an accepter with a fault.
+type panicking struct{}
+
+func (panicking) Accept(context.Context, ingest.Source, []ingest.Draft) (ingest.Receipt, error) {
+	panic("index out of range")
+}
+
+func TestAPanicIsAnsweredInTheFormOfTheProtocol(t *testing.T) {
+	h, _ := newHandler(t, func(c *otlp.Config) { c.Accepter = panicking{} })
+	for contentType, content := range map[string][]byte{protobuf: recorded(t, "otel-go-logs.pb"), jsonText: []byte(oneLog)} {
+		w := post(h, "/v1/logs", contentType, content)
+		if code, message := status(t, w); w.Code != 500 || code != 13 || strings.Contains(message, "index") {
+			t.Errorf("%s: %d %d %q", contentType, w.Code, code, message)
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ func (f *finder) readJSON(request []byte) error {
 // jsonPart reads a resource and what came from it, in whichever order they
 // stand.
 func (f *finder) jsonPart(d *jx.Decoder) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	resource, scopes, err := two(d, "resource", f.signal.scopes)
 	if err != nil {
 		return err
@@ -61,6 +64,9 @@ func (f *finder) jsonPart(d *jx.Decoder) error {
 }
 
 func (f *finder) jsonScope(d *jx.Decoder) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	scope, records, err := two(d, "scope", f.signal.records)
 	if err != nil {
 		return err
@@ -84,6 +90,9 @@ func (f *finder) jsonScope(d *jx.Decoder) error {
 	}
 	list := jx.DecodeBytes(records)
 	return lenient.Array(list, list, func(d *jx.Decoder) error {
+		if err := f.visit(); err != nil {
+			return err
+		}
 		raw, err := d.Raw()
 		if err != nil {
 			return err
@@ -176,9 +185,13 @@ func (f *finder) jsonSpan(raw []byte) error {
 		return err
 	})
 	f.spanAttrs = s.attrs
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	whole, err := f.spanOf(&s)
 	for i := range events {
 		if err == nil {
-			err = f.spanEvent(&s, &events[i])
+			err = f.spanEvent(whole, &events[i])
 		}
 	}
 	return err

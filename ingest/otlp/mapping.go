@@ -14,6 +14,7 @@ import (
 type resource struct {
 	digest  [sha256.Size]byte
 	context ingest.Context
+	size    int // of the texts in the context
 }
 
 // begin starts a resource's part of the request.
@@ -25,8 +26,10 @@ func (f *finder) begin(raw []byte, attrs []attr) {
 		switch text := a.value.String(); a.key {
 		case "service.version":
 			c.Release = text
-		case "deployment.environment.name", "deployment.environment":
+		case "deployment.environment.name":
 			c.Environment = text
+		case "deployment.environment":
+			older(&c.Environment, a.value)
 		case "host.name":
 			c.ServerName = text
 		case "telemetry.sdk.name":
@@ -50,6 +53,28 @@ func (f *finder) begin(raw []byte, attrs []attr) {
 	c.SDK = join(sdk, "/", sdkVersion)
 	c.Runtime = join(runtime, " ", runtimeVersion)
 	c.OS = join(os, " ", osVersion)
+	f.resource.size = contextSize(c)
+}
+
+// contextSize is the size of the texts in a context that many errors can share.
+func contextSize(c *ingest.Context) (n int) {
+	for _, text := range []string{c.Release, c.Environment, c.ServerName, c.Platform, c.SDK, c.Runtime, c.OS, c.Transaction} {
+		n += len(text)
+	}
+	for _, pairs := range [][]ingest.Pair{c.Tags, c.Headers} {
+		for i := range pairs {
+			n += pairSize + len(pairs[i].Key) + len(pairs[i].Value)
+		}
+	}
+	return n
+}
+
+// older fills a field from an attribute that goes by another name today. SDKs
+// in transition send both.
+func older(field *string, v value) {
+	if *field == "" {
+		*field = v.String()
+	}
 }
 
 func join(name, sep, version string) string {
@@ -62,6 +87,9 @@ func join(name, sep, version string) string {
 // mapping collects the attributes of one error. Later ones win.
 type mapping struct {
 	draft ingest.Draft
+	// ownPlace says that code.* is where the error is. On a span it is where
+	// the span began, so that of an exception there only the stack tells.
+	ownPlace bool
 
 	trace               string
 	path, query, target string
@@ -73,9 +101,26 @@ func (m *mapping) begin(r *resource, scope, source string) {
 	m.draft.Context = r.context
 	m.draft.Context.Source = source
 	m.draft.Context.Logger = scope
-	// The resource's tags are shared: appending must not write into them.
-	tags := m.draft.Context.Tags
-	m.draft.Context.Tags = tags[:len(tags):len(tags)]
+	m.seal()
+}
+
+// seal shares tags and headers with others: appending must not write into them.
+func (m *mapping) seal() {
+	c := &m.draft.Context
+	c.Tags, c.Headers = c.Tags[:len(c.Tags):len(c.Tags)], c.Headers[:len(c.Headers):len(c.Headers)]
+}
+
+// fork is a mapping of its own that begins where m stands. It shares the texts.
+func (m *mapping) fork() mapping {
+	m.seal()
+	return *m
+}
+
+// size is what the texts take that forks share.
+func (m *mapping) size() int {
+	d := &m.draft
+	return contextSize(&d.Context) + len(d.Class) + len(d.Message) + len(d.File) + len(d.Method) + len(d.UserID) +
+		len(m.trace) + len(m.path) + len(m.query) + len(m.target) + len(m.url)
 }
 
 func (m *mapping) attributes(attrs []attr) {
@@ -98,19 +143,47 @@ func (m *mapping) attribute(key string, v value) {
 	case "exception.escaped":
 		handled := v.String() == "false"
 		d.Context.Handled = &handled
-	case "code.file.path", "code.filepath":
-		d.File = v.String()
-	case "code.line.number", "code.lineno":
-		d.Line = v.int()
-	case "http.request.method", "http.method":
+	case "http.request.method":
 		d.Method = strings.ToUpper(v.String())
-	case "client.address", "http.client_ip":
+	case "http.method":
+		older(&d.Method, v)
+		d.Method = strings.ToUpper(d.Method)
+	case "client.address":
 		d.IP = body.ParseAddr(v.String())
-	case "user.id", "enduser.id":
+	case "http.client_ip":
+		if !d.IP.IsValid() {
+			d.IP = body.ParseAddr(v.String())
+		}
+	case "user.id":
 		d.UserID = v.String()
+	case "enduser.id":
+		older(&d.UserID, v)
 	default:
-		m.request(key, v)
+		if !m.ownPlace || !m.place(key, v) {
+			m.request(key, v)
+		}
 	}
+}
+
+// place reads the attributes that say where the code is, and says whether this
+// was one.
+func (m *mapping) place(key string, v value) bool {
+	d := &m.draft
+	switch key {
+	case "code.file.path":
+		d.File = v.String()
+	case "code.filepath":
+		older(&d.File, v)
+	case "code.line.number":
+		d.Line = v.int()
+	case "code.lineno":
+		if d.Line == 0 {
+			d.Line = v.int()
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // request reads the attributes that make up the request's address, and those
@@ -123,12 +196,17 @@ func (m *mapping) request(key string, v value) {
 		m.query = v.String()
 	case "http.target":
 		m.target = v.String()
-	case "url.full", "http.url":
+	case "url.full":
 		m.url = v.String()
+	case "http.url":
+		older(&m.url, v)
 	case "error.book":
 		m.book = v.String()
-	case "db.system.name", "db.system":
+	case "db.system.name":
 		m.dbSystem = v.String()
+		m.tag(key, v)
+	case "db.system":
+		older(&m.dbSystem, v)
 		m.tag(key, v)
 	default:
 		m.tag(key, v)

@@ -48,6 +48,9 @@ func eachMessage(message []byte, number uint32, visit func(inner []byte) error) 
 // describes, so each part is walked twice.
 func (f *finder) readProto(request []byte) error {
 	return eachMessage(request, fieldResources, func(part []byte) error {
+		if err := f.visit(); err != nil {
+			return err
+		}
 		f.begin(nil, nil)
 		err := eachMessage(part, fieldResource, func(resource []byte) error {
 			attrs, err := protoAttrs(f.attrs[:0], resource, fieldAttributes)
@@ -63,6 +66,9 @@ func (f *finder) readProto(request []byte) error {
 }
 
 func (f *finder) protoScope(part []byte) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	f.scope = ""
 	err := eachMessage(part, fieldScope, func(scope []byte) error {
 		return each(scope, func(fc *easyproto.FieldContext) error {
@@ -83,6 +89,9 @@ func (f *finder) protoScope(part []byte) error {
 }
 
 func (f *finder) protoLog(raw []byte) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	rec := record{raw: raw, binaryIDs: true, attrs: f.attrs[:0]}
 	err := each(raw, func(fc *easyproto.FieldContext) (err error) {
 		switch fc.FieldNum {
@@ -120,6 +129,9 @@ func (f *finder) protoLog(raw []byte) error {
 // protoSpan looks for exceptions among the span's events. The attributes of
 // the span are only read when there is one.
 func (f *finder) protoSpan(raw []byte) error {
+	if err := f.visit(); err != nil {
+		return err
+	}
 	s := span{binaryIDs: true}
 	var found [][]byte
 	err := each(raw, func(fc *easyproto.FieldContext) error {
@@ -150,27 +162,35 @@ func (f *finder) protoSpan(raw []byte) error {
 		return err
 	}
 	f.spanAttrs = s.attrs
+	whole, err := f.spanOf(&s)
+	if err != nil {
+		return err
+	}
 	for _, event := range found {
-		rec := record{raw: event, attrs: f.attrs[:0]}
-		err := each(event, func(fc *easyproto.FieldContext) (err error) {
-			switch fc.FieldNum {
-			case 1:
-				n, _ := fc.Fixed64()
-				rec.time = int64(n)
-			case 3:
-				rec.attrs, err = appendAttr(rec.attrs, fc)
-			}
-			return err
-		})
-		f.attrs = rec.attrs
-		if err == nil {
-			err = f.spanEvent(&s, &rec)
-		}
-		if err != nil {
+		if err := f.protoEvent(whole, event); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (f *finder) protoEvent(s *spanDraft, event []byte) error {
+	rec := record{raw: event, attrs: f.attrs[:0]}
+	err := each(event, func(fc *easyproto.FieldContext) (err error) {
+		switch fc.FieldNum {
+		case 1:
+			n, _ := fc.Fixed64()
+			rec.time = int64(n)
+		case 3:
+			rec.attrs, err = appendAttr(rec.attrs, fc)
+		}
+		return err
+	})
+	f.attrs = rec.attrs
+	if err != nil {
+		return err
+	}
+	return f.spanEvent(s, &rec)
 }
 
 // protoAttrs appends the attributes in one field of a message.

@@ -49,7 +49,7 @@ type sizes struct {
 	lines   int   // lines of the file of the import row
 }
 
-const allRows = "single,sentry,sentry-cpu,ndjson,fold,visible,list,delete,cleanup,replay,import"
+const allRows = "single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,delete,cleanup,replay,import"
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
@@ -114,6 +114,7 @@ type measure struct {
 
 func (b *bench) measures() map[string]measure {
 	return map[string]measure{
+		"otlp":   {do: b.otlp},
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"sentry-cpu": {do: b.sentryCPU, alone: true},
 		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},

@@ -1,0 +1,117 @@
+package natstransport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/client"
+)
+
+// DefaultSubject is where the subjects of both books begin.
+const DefaultSubject = "errors.v1"
+
+// The books, which end the subject.
+const (
+	bookSystem   = "system"
+	bookDatabase = "database"
+)
+
+// Options say where events go.
+type Options struct {
+	// Subject is the beginning of the subjects; "" means DefaultSubject.
+	Subject string
+	// Header is added to every message.
+	Header nats.Header
+	// JetStream are options of the JetStream context, such as a domain's.
+	JetStream func(*nats.Conn) (jetstream.JetStream, error)
+}
+
+// Transport publishes messages. Make it with New.
+type Transport struct {
+	js      jetstream.JetStream
+	subject string
+	header  nats.Header
+}
+
+var _ client.Transport = (*Transport)(nil)
+
+// New makes a transport over a connection, which must outlive it. It sends
+// nothing yet.
+func New(conn *nats.Conn, o Options) (*Transport, error) {
+	if conn == nil {
+		return nil, errors.New("make a NATS transport: the connection is missing")
+	}
+	if o.JetStream == nil {
+		o.JetStream = func(conn *nats.Conn) (jetstream.JetStream, error) { return jetstream.New(conn) }
+	}
+	js, err := o.JetStream(conn)
+	if err != nil {
+		return nil, fmt.Errorf("make a NATS transport: %w", err)
+	}
+	if o.Subject == "" {
+		o.Subject = DefaultSubject
+	}
+	return &Transport{js: js, subject: o.Subject, header: o.Header}, nil
+}
+
+// Send publishes the batch and waits for every acknowledgement. A message that
+// JetStream has already counts as sent.
+func (t *Transport) Send(ctx context.Context, batch []client.Message) (refused []client.Refusal, err error) {
+	futures := make([]jetstream.PubAckFuture, len(batch))
+	var last error
+	for i, m := range batch {
+		if futures[i], err = t.js.PublishMsgAsync(t.message(m)); err != nil {
+			last = err
+			refused = append(refused, refusal(i, err))
+		}
+	}
+	for i, future := range futures {
+		if future == nil {
+			continue
+		}
+		select {
+		case <-future.Ok():
+		case last = <-future.Err():
+			refused = append(refused, refusal(i, last))
+		case <-ctx.Done():
+			// What is acknowledged later is recognised by its id.
+			return nil, fmt.Errorf("no acknowledgement from JetStream: %w", context.Cause(ctx))
+		}
+	}
+	if len(refused) == len(batch) && refused[0].Passing {
+		return nil, fmt.Errorf("publish to %s: %w", t.subject, last)
+	}
+	return refused, nil
+}
+
+// message is m as it goes over NATS. An event that names no book goes to the
+// system's: the subject has to say one.
+func (t *Transport) message(m client.Message) *nats.Msg {
+	book := bookSystem
+	if m.Book == bookDatabase {
+		book = bookDatabase
+	}
+	msg := &nats.Msg{Subject: t.subject + "." + book, Data: m.Body, Header: nats.Header{}}
+	for name, values := range t.header {
+		msg.Header[name] = slices.Clone(values)
+	}
+	msg.Header.Set(jetstream.MsgIDHeader, m.ID)
+	return msg
+}
+
+// refusal is what an error of one message means: all but what is wrong with
+// the message itself passes, a full stream and a missing one among them.
+func refusal(index int, err error) client.Refusal {
+	return client.Refusal{Index: index, Reason: err.Error(), Passing: !errors.Is(err, nats.ErrMaxPayload)}
+}
+
+// Close gives back the subscription for acknowledgements.
+func (t *Transport) Close(context.Context) error {
+	t.js.CleanupPublisher()
+	return nil
+}

@@ -1,0 +1,210 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// gatherTime is how long the first event waits for others to go with it.
+	gatherTime = 100 * time.Millisecond
+	// sendTimeout bounds one try.
+	sendTimeout = 15 * time.Second
+	// firstBackoff is the wait after the first failure; it doubles up to
+	// DefaultMaxBackoff.
+	firstBackoff = 250 * time.Millisecond
+	// DefaultMaxBackoff is the longest wait between two tries of its own will.
+	DefaultMaxBackoff = 30 * time.Second
+	// doubtfulTries is how often a batch is tried that the service fails on: one
+	// bad event must not hold up all that come after it.
+	doubtfulTries = 8
+	// reportEvery is how often dropped events are reported at most.
+	reportEvery = time.Minute
+)
+
+// worker is the one goroutine that sends.
+type worker struct {
+	queue      *queue
+	counts     *counts
+	transport  Transport
+	maxBackoff time.Duration
+	onError    func(error)
+	// encode makes a message of an event of the client's own.
+	encode func(*Event) (Message, error)
+
+	// hurry holds a token when somebody waits for the queue to empty; last is
+	// closed when nothing comes after what is in it.
+	hurry, last chan struct{}
+	lastReport  time.Time
+}
+
+// run sends until last is closed and the queue is empty, or ctx ends. What is
+// left then is dropped.
+func (w *worker) run(ctx context.Context) {
+	for {
+		batch, more := w.next(ctx)
+		if len(batch) > 0 {
+			w.deliver(ctx, batch)
+			w.queue.finish(len(batch))
+		}
+		if ctx.Err() != nil {
+			w.counts.drop(DroppedClosed, w.queue.size())
+			w.queue.finish(w.queue.size())
+			return
+		}
+		if len(batch) > 0 && time.Since(w.lastReport) >= reportEvery || !more {
+			w.report(ctx)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// next waits for a batch. more is false when it was the last.
+func (w *worker) next(ctx context.Context) (batch []Message, more bool) {
+	var gathered <-chan time.Time
+	for {
+		batch, full := w.queue.batch()
+		if full {
+			return batch, true
+		}
+		if len(batch) > 0 && gathered == nil {
+			timer := time.NewTimer(gatherTime)
+			defer timer.Stop()
+			gathered = timer.C
+		}
+		select {
+		case <-w.queue.arrived:
+			continue
+		case <-gathered:
+			return batch, true
+		case <-w.hurry:
+			if batch, _ = w.queue.batch(); len(batch) > 0 {
+				return batch, true
+			}
+		case <-w.last:
+			// Nothing comes any more, but what came may be more than one batch.
+			batch, full = w.queue.batch()
+			return batch, full
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// deliver sends the batch until all of it is safe, or lost and counted.
+func (w *worker) deliver(ctx context.Context, batch []Message) {
+	backoff := firstBackoff
+	for try := 1; len(batch) > 0; try++ {
+		refused, err := w.send(ctx, batch)
+		var failure *SendError
+		if errors.As(err, &failure) && failure.TooLarge && len(batch) > 1 {
+			half := len(batch) / 2
+			w.deliver(ctx, batch[:half])
+			batch, try = batch[half:], 0
+			continue
+		}
+		var after time.Duration
+		if err == nil {
+			if batch = w.settle(batch, refused); len(batch) == 0 {
+				return
+			}
+		} else if ctx.Err() == nil {
+			w.tell(err)
+		}
+		if failure != nil {
+			after = failure.After
+			if failure.Final || failure.TooLarge || failure.Doubtful && try >= doubtfulTries {
+				w.counts.drop(DroppedRefused, len(batch))
+				return
+			}
+		}
+		wait := max(after, backoff/2+rand.N(backoff/2)) //nolint:gosec // it only keeps senders apart
+		backoff = min(2*backoff, w.maxBackoff)
+		if !sleep(ctx, wait) {
+			w.counts.drop(DroppedClosed, len(batch))
+			return
+		}
+		w.counts.retried()
+	}
+}
+
+// send is one try. A transport that panics has failed.
+func (w *worker) send(ctx context.Context, batch []Message) (refused []Refusal, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &SendError{Err: fmt.Errorf("the transport panicked: %v", p), Doubtful: true}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return w.transport.Send(ctx, batch)
+}
+
+// settle counts what was taken and what never will be, and returns the rest.
+func (w *worker) settle(batch []Message, refused []Refusal) (again []Message) {
+	lost := 0
+	for _, r := range refused {
+		switch {
+		case r.Index < 0 || r.Index >= len(batch):
+			continue
+		case r.Passing:
+			again = append(again, batch[r.Index])
+		default:
+			lost++
+		}
+		w.tell(fmt.Errorf("event %s was refused: %s", batch[r.Index].ID, r.Reason))
+	}
+	w.counts.drop(DroppedRefused, lost)
+	w.counts.sent(len(batch) - len(again) - lost)
+	return again
+}
+
+// report tells the service how many events were dropped, as an event. When it
+// cannot be sent the count is told with the next.
+func (w *worker) report(ctx context.Context) {
+	n, dropped := w.counts.unreported()
+	if n == 0 || ctx.Err() != nil {
+		return
+	}
+	w.lastReport = time.Now()
+	message, err := w.encode(&Event{
+		ID: newID(), Time: w.lastReport.UTC(), Type: "system", Level: LevelWarning,
+		Message:  fmt.Sprintf("%d errors were dropped before they were sent", n),
+		Template: "%d errors were dropped before they were sent",
+		Extra:    map[string]any{"dropped_since_start": dropped},
+	})
+	if err != nil {
+		return
+	}
+	refused, err := w.send(ctx, []Message{message})
+	if err != nil {
+		w.tell(err)
+	} else if len(refused) == 0 {
+		w.counts.wasReported(n)
+	}
+}
+
+// tell hands an error to the application, whatever it does with it.
+func (w *worker) tell(err error) {
+	defer func() { _ = recover() }()
+	if w.onError != nil {
+		w.onError(err)
+	}
+}
+
+// sleep waits, unless ctx ends before.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
