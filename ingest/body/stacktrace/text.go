@@ -85,7 +85,7 @@ func (s *scanner) golang(function, position string) {
 	}
 	s.trace.Add(ingest.Frame{
 		File: file, Line: line, Function: strings.TrimPrefix(function[min(len(module), len(function)):], "."), Module: module,
-		InApp: module != "runtime" && !contains(file, "/pkg/mod/", "/usr/local/go/", "/usr/lib/go", "/libexec/src/", "/toolcache/go/", "/vendor/") &&
+		InApp: !GoLibrary(file, module) && !contains(file, "/usr/local/go/", "/usr/lib/go", "/libexec/src/", "/toolcache/go/") &&
 			!contains(function, "go.opentelemetry.io/otel"),
 	})
 }
