@@ -58,9 +58,9 @@ func TestOpenTelemetryGo(t *testing.T) {
 	if err := records.Shutdown(ctx); err != nil {
 		t.Fatal(err)
 	}
-	const file = "otel_test.go"
+	const file = "test/clients/otel_test.go"
 	nested := fields{
-		Level: "error", Class: "*fmt.wrapError", Message: "load order: order 42 failed", Count: 2,
+		Type: "database", Level: "error", Class: "*fmt.wrapError", Message: "load order: order 42 failed", Count: 2,
 		Chain: []string{"*fmt.wrapError: load order: order 42 failed"}, // the trace SDK looks no deeper
 	}.thrown(file, shop.at.nested, "(*otelShop).checkout").checkout().shop("otlp-span")
 	message := fields{Level: "error", Message: "queue is full"}.thrown(file, shop.at.message, "").shop("otlp-log")
@@ -79,7 +79,8 @@ func TestOpenTelemetryGo(t *testing.T) {
 func (o *otelShop) checkout(ctx context.Context) {
 	ctx, span := o.tracer.Start(ctx, "POST /checkout", trace.WithAttributes(
 		attribute.String("http.request.method", "POST"), attribute.String("url.path", "/checkout"), attribute.String("url.query", "page=2&token=s3cret"),
-		attribute.String("client.address", "203.0.113.9"), attribute.String("user.id", "1204")))
+		attribute.String("client.address", "203.0.113.9"), attribute.String("user.id", "1204"),
+		attribute.String("db.system.name", "postgresql")))
 	defer span.End()
 	err := fmt.Errorf("load order: %w", &orderError{42})
 	o.at.nested = here() + 1

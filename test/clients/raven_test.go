@@ -32,10 +32,10 @@ func TestRaven(t *testing.T) {
 	}
 	client.Wait()
 
-	const file, function = "raven_test.go", "ravenShop"
+	const file, function = "test/clients/raven_test.go", "ravenShop"
 	s.check(t,
 		fields{
-			Level: "error", Class: "*clients.orderError", Message: "order 42 failed", Count: 2,
+			Type: "database", Level: "error", Class: "*clients.orderError", Message: "order 42 failed", Count: 2,
 			Chain: []string{"*clients.orderError: order 42 failed"}, // it sends the cause alone
 		}.thrown(file, at.nested, function).checkout().shop("sentry"),
 		fields{Level: "error", Message: "queue is full", URI: "/queue", Method: "POST", IP: "192.0.2.1"}.shop("sentry"), // and no stack
@@ -55,7 +55,7 @@ func ravenShop(client *raven.Client, r *http.Request, at *placed) {
 		defer client.ClearContext()
 		err := errors.Wrap(&orderError{42}, "load order")
 		at.nested = here() + 1
-		client.CaptureError(err, map[string]string{"attempt": "1"})
+		client.CaptureError(err, map[string]string{"book": "database"})
 	case "/queue":
 		client.CaptureMessage("queue is full", map[string]string{"queue": "mail"})
 	case "/boom":

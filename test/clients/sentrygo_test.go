@@ -46,10 +46,10 @@ func TestSentryGo(t *testing.T) {
 		t.Fatal("the SDK did not get rid of its events")
 	}
 
-	const file, function = "sentrygo_test.go", "sentryGoShop"
+	const file, function = "test/clients/sentrygo_test.go", "sentryGoShop"
 	s.check(t,
 		fields{
-			Level: "error", Class: "*clients.orderError", Message: "load order: order 42 failed", Count: 2,
+			Type: "database", Level: "error", Class: "*clients.orderError", Message: "load order: order 42 failed", Count: 2,
 			Chain: []string{"*clients.orderError: order 42 failed", "*fmt.wrapError: load order: order 42 failed"},
 		}.thrown(file, at.nested, function).checkout().shop("sentry"),
 		fields{
@@ -68,6 +68,7 @@ func sentryGoShop(r *http.Request, at *placed) {
 	hub := sentry.GetHubFromContext(r.Context())
 	switch r.URL.Path {
 	case "/checkout":
+		hub.Scope().SetTag("book", "database")
 		hub.Scope().SetUser(sentry.User{ID: "1204", IPAddress: "203.0.113.9"})
 		at.nested = here() + 1
 		hub.CaptureException(fmt.Errorf("load order: %w", &orderError{42}))

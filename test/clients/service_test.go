@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -27,14 +26,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // repository's root.
 type service struct {
 	*servicetest.Service
-	root string
+	own string // how the names of the application's files begin
 }
 
 func start(t *testing.T) *service {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	return &service{root: root, Service: servicetest.Start(t, filepath.Join(t.TempDir(), "data"), func(o *app.Options) {
+	return &service{own: "test/clients/", Service: servicetest.Start(t, filepath.Join(t.TempDir(), "data"), func(o *app.Options) {
 		o.InstallRoots = []string{root}
 	})}
 }
@@ -173,20 +172,4 @@ func (s *service) metrics(t *testing.T) map[string]float64 {
 func here() int {
 	_, _, line, _ := runtime.Caller(1)
 	return line
-}
-
-// place is the line of a file of testdata that is marked with "HERE name".
-func place(t *testing.T, file, name string) int {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(string(text), "\n") {
-		if strings.HasSuffix(line, " HERE "+name) {
-			return i + 1
-		}
-	}
-	t.Fatalf("%s has no line for %s", file, name)
-	return 0
 }
