@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Without a commit to read, a checkout of another user among them, the go
 # command would fail where it is told to stamp one.
 VCS     := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo true || echo false)
-GOFILES  = $$(find . -name '*.go' -not -path './node_modules/*' -not -path './data/*')
+GOFILES  = $$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './data/*')
 
 # The race detector needs a C compiler and nothing else does.
 CC_FOUND = $(shell command -v $$($(GO) env CC | cut -d' ' -f1) 2>/dev/null)
@@ -26,7 +26,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,8 @@ endif
 test: fmt-check ## Everything that must hold: format, vet, house rules, all tests on real engines
 	@$(MAKE) --no-print-directory -j2 engine vet
 	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory web-check
+	@$(MAKE) --no-print-directory test-browser
 
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
@@ -98,20 +100,57 @@ cover: engine ## Measure how much of the code the tests run, into bin/cover.html
 test-containers: ## Run the tests that need engines on NATS and ClickHouse in containers
 	ERRATA_TEST_CONTAINERS=1 $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
 
-# Programs of other languages that the tests of the emitters run, and the Debian
-# packages they come from.
-CLIENT_PROGRAMS = php:php-cli node:nodejs chromium:chromium
+# The admin page. What is built of it is committed, so that building Errata
+# needs no npm.
+WEB_PACKAGES = web/node_modules/.package-lock.json
 
-test-clients: engine ## Run the tests with clients of other languages; installs php, node and chromium (Debian) where they are missing
-	@missing=; for pair in $(CLIENT_PROGRAMS); do \
-		command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair#*:}"; \
+$(WEB_PACKAGES): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web: $(WEB_PACKAGES) ## Build the admin page into web/dist
+	cd web && npm run --silent build
+
+# Who changed the page and forgot to build it is told so here.
+web-check: $(WEB_PACKAGES) ## Test the page's pure parts, and that web/dist is what its sources make
+	cd web && npm run --silent test && npm run --silent build
+	@if git rev-parse --verify -q HEAD >/dev/null 2>&1 && [ -n "$$(git status --porcelain -- web/dist)" ]; then \
+		git --no-pager diff --stat -- web/dist; git status --short -- web/dist; \
+		echo "web/dist is not what the sources make: run 'make web' and commit it" >&2; exit 1; \
+	fi
+
+# Programs that some tests run, each with the Debian package it comes from.
+need = missing=; for pair in $(1); do \
+		command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair\#*:}"; \
 	done; \
-	if ! php -m 2>/dev/null | grep -qx curl; then missing="$$missing php-curl"; fi; \
 	if [ -n "$$missing" ]; then \
 		echo "installing$$missing"; \
-		{ command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
-		{ echo "test-clients: cannot install$$missing; install them by hand, or run this as root on Debian" >&2; exit 1; }; \
+		{ command -v apt-get >/dev/null && apt-get update -qq && \
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } || \
+		{ echo "$@: cannot install$$missing; install them by hand, or run this as root on Debian" >&2; exit 1; }; \
 	fi
+
+test-browser: engine $(WEB_PACKAGES) ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
+	@$(call need,node:nodejs chromium:chromium)
+	$(GO) vet -tags browser ./test/browser
+	$(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
+
+shots: engine $(WEB_PACKAGES) ## Take pictures of every view of the page into bin/shots
+	@$(call need,node:nodejs chromium:chromium)
+	@mkdir -p bin/shots
+	ERRATA_SHOTS=$(CURDIR)/bin/shots $(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPictures$$' ./test/browser
+
+CLIENT_PACKAGES = test/clients/node_modules/.package-lock.json
+
+$(CLIENT_PACKAGES): test/clients/package.json test/clients/package-lock.json
+	cd test/clients && npm ci --loglevel=error
+	@touch $@
+
+test-clients: engine ## Run the tests with clients of other languages; installs php, node, chromium and python3 (Debian) where they are missing
+	@$(call need,php:php-cli node:nodejs npm:npm chromium:chromium python3:python3)
+	@python3 -c 'import ensurepip' 2>/dev/null || { apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; }
+	@$(MAKE) --no-print-directory $(CLIENT_PACKAGES)
+	@php -m | grep -qx curl || { apt-get install -y -qq --no-install-recommends php-curl >/dev/null; }
 	$(GO) vet -tags clients $(CLIENT_TESTS)
 	$(GO) test -tags clients -count=1 $(TESTFLAGS) $(CLIENT_TESTS)
 

@@ -10,7 +10,7 @@ import "strings"
 //	a folder of eight or more digits or hex digits, a UUID,
 //	the folder below releases/ or deployments/ if it begins with a digit,
 //	the version behind an @ (express@4.18.2),
-//	the hash in the name of a built script (main.4f2a9c1b.js).
+//	the hash in the name of a built script (main.4f2a9c1b.js, app.3f2a91.js).
 //
 // Like [Template] it is pure, linear and idempotent and never changes.
 func Place(file string) string {
@@ -92,9 +92,10 @@ func isScript(extension string) bool {
 }
 
 // isBuildHash says whether a piece of a script's name is a bundler's hash:
-// eight or more characters with digits, all hex or with both cases.
+// eight or more characters with digits, all hex or with both cases; six where
+// digits and small hex letters are mixed.
 func isBuildHash(piece string) bool {
-	if len(piece) < 8 {
+	if len(piece) < 6 {
 		return false
 	}
 	digits, hex, upper, lowers := 0, 0, 0, 0
@@ -113,6 +114,9 @@ func isBuildHash(piece string) bool {
 		if isHex(c) {
 			hex++
 		}
+	}
+	if len(piece) < 8 {
+		return hex == len(piece) && digits > 0 && digits+lowers == len(piece) && lowers > 0
 	}
 	return digits > 0 && (hex == len(piece) || upper > 0 && lowers > 0 || upper+digits == len(piece))
 }

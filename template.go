@@ -17,19 +17,22 @@ const maxTemplate = 512
 //
 //	numbers, hex and other ids     <num>    durations  <dur>   IP addresses   <ip>
 //	0x… pointers                   <hex>    sizes      <size>  mail addresses <email>
-//	quoted values, URL queries,    <str>    dates and  <date>  UUIDs          <uuid>
-//	  names below /tmp/                     times
+//	quoted values, names below     <str>    dates and  <date>  UUIDs          <uuid>
+//	  /tmp/                                 times
 //
 // Numbers and ids share a placeholder because an eight digit hex id is all
 // digits once in 43 times, and must not become a second problem then.
 //
 // Kept are words, class names, names that carry digits (utf8mb4, Win32Exception),
-// and codes: a number after a word like status, errno, code or SQLSTATE, and
-// vendors' codes (E11000, TS2304, ORA-00942). A quoted name is kept with its
-// quotes where the words around it say that it is one (column "email",
-// 'int' object), where it looks like code (App\Models\User, String.length())
-// and where it is the whole message; any other quoted text is a value.
-// Lists of equal placeholders become one.
+// and codes: a number after a word like status, errno, code or SQLSTATE, the
+// status behind a URL or before its words (`404 Not Found`), the number of a
+// driver's (1062, "…"), and vendors' codes (E11000, TS2304, ORA-00942). A quoted
+// name is kept with its quotes where the words around it say that it is one
+// (column "email", 'int' object), where it looks like code (App\Models\User,
+// String.length()) or is a URL, and where it is the whole message; any other
+// quoted text is a value. The query of a URL is left out. Lists of equal
+// placeholders become one, and what is counted is written as if it were one
+// ("3 rows were" as "1 row was").
 //
 // The head line is the first line that is not blank; while it ends in a colon
 // the next one is joined to it. White space runs become one space.
@@ -37,10 +40,15 @@ const maxTemplate = 512
 // Template is a pure function of its argument, linear in its length, and
 // idempotent. It is part of recipe v1: once released it never changes, a better
 // one is a new recipe. Messages are scrubbed before.
-func Template(message string) string {
+func Template(message string) string { return templateOf(message, nil) }
+
+// templateOf is Template. What it replaces is noted in trace unless that is nil.
+func templateOf(message string, trace *[]Replacement) string {
 	t := templaters.Get().(*templater)
 	defer templaters.Put(t)
+	t.trace = trace
 	out, whole := t.walk(headLine(message))
+	t.trace = nil
 	// What was cut off may have decided about the token before it, so a cut
 	// template is walked again until it stands.
 	for rounds := 0; !whole && rounds < maxRounds; rounds++ {
@@ -119,22 +127,34 @@ type templater struct {
 	// behind it begins at wordEnd. wordEnd is -1 after a placeholder.
 	word, wordStop, wordEnd int
 
-	url bool // within a URL, where "?" begins the query
+	url    bool // within a URL, where "?" begins the query
+	urlEnd int  // where the last URL ended in out, 0 before the first
+	noun   int  // where what was counted last ended in out
 	// mailEnd is the end of the last run that was tried as a mail address and
 	// was none; noClose says that a kind of quote is not closed any more. Both
 	// keep the walk linear.
 	mailEnd  int
 	mailLeft bool // the line has a mail address' sign
 	noClose  [numQuotes]bool
+
+	// What [ExplainTemplate] asks for: the placeholder that the token wrote, and
+	// the shortest that the output was while it did.
+	trace   *[]Replacement
+	emitted string
+	low     int
 }
 
 // walk writes the template of a line, up to maxTemplate bytes. A token is
 // written whole or not at all; whole says whether all of them were.
 func (t *templater) walk(line string) (out []byte, whole bool) {
-	*t = templater{in: line, out: t.out[:0], wordEnd: -1, mailLeft: strings.IndexByte(line, '@') >= 0}
+	*t = templater{in: line, out: t.out[:0], wordEnd: -1, mailLeft: strings.IndexByte(line, '@') >= 0, trace: t.trace}
 	for i := 0; i < len(line); {
-		mark := len(t.out)
+		mark, from := len(t.out), i
+		t.low, t.emitted = mark, ""
 		i = t.next(i)
+		if t.trace != nil {
+			t.note(line[from:i], mark)
+		}
 		if len(t.out) > maxTemplate {
 			t.out = t.out[:mark]
 			return bytes.TrimRight(t.out, " "), false
@@ -147,8 +167,8 @@ func (t *templater) walk(line string) (out []byte, whole bool) {
 // next writes the token at in[i] and returns where the next one begins.
 func (t *templater) next(i int) int {
 	c := t.in[i]
-	if t.url && endsURL(c) {
-		t.url = false
+	if t.url && endsURL(c) && (c != '<' || !belongsToURL(placeholderAt(t.in[i:]))) {
+		t.endURL()
 	}
 	switch {
 	case isWordAt(t.in, i):
@@ -179,8 +199,8 @@ func (t *templater) next(i int) int {
 	return i + 1
 }
 
-// question writes a "?": the query of a URL as a value, a list of statement
-// parameters as one.
+// question writes a "?" and a list of statement parameters as one of them. The
+// query of a URL is not written: whether there is one changes with its values.
 func (t *templater) question(i int) int {
 	if !t.url {
 		head := bytes.TrimSuffix(t.out, []byte(" "))
@@ -191,18 +211,18 @@ func (t *templater) question(i int) int {
 		return i + 1
 	}
 	end := i + 1
-	for end < len(t.in) && !endsURL(t.in[end]) {
-		end++
+	for end < len(t.in) && (!endsURL(t.in[end]) || t.in[end] == '<' && belongsToURL(placeholderAt(t.in[end:]))) {
+		end += max(1, len(placeholderAt(t.in[end:])))
 	}
 	for end > i+1 && strings.IndexByte(".:;!?", t.in[end-1]) >= 0 {
 		end--
 	}
-	t.out = append(t.out, '?')
-	if end > i+1 {
-		t.emit("<str>")
-	}
 	return end
 }
+
+// belongsToURL says whether a placeholder can stand for a part of a URL, and
+// not only for what was quoted behind it.
+func belongsToURL(placeholder string) bool { return placeholder != "" && placeholder != "<str>" }
 
 func endsURL(c byte) bool {
 	switch c {
@@ -229,23 +249,33 @@ func placeholderAt(s string) string {
 // because its length is a value, too; so do a date and the time after it.
 func (t *templater) emit(p string) {
 	t.wordEnd = -1
+	t.emitted = p
+	t.collapse(p)
+	t.low = min(t.low, len(t.out))
+	t.out = append(t.out, p...)
+}
+
+// collapse takes the placeholder before, which the new one stands for as well,
+// off the output.
+func (t *templater) collapse(p string) {
 	head, found := bytes.CutSuffix(t.out, []byte(" "))
 	head, comma := bytes.CutSuffix(head, []byte(","))
+	if len(head) == t.urlEnd {
+		return // the placeholder before belongs to a URL
+	}
 	if comma || found && p == "<date>" {
 		if bytes.HasSuffix(head, []byte(p)) {
-			t.out = head
+			t.out = head[:len(head)-len(p)]
 			return
 		}
 	}
 	// "$1, $2" is a list as well.
 	if head, ok := bytes.CutSuffix(t.out, []byte("$")); ok {
 		head = bytes.TrimSuffix(head, []byte(" "))
-		if head, ok = bytes.CutSuffix(head, []byte(",")); ok && bytes.HasSuffix(head, []byte("$"+p)) {
-			t.out = head
-			return
+		if head, ok = bytes.CutSuffix(head, []byte(",")); ok && len(head) != t.urlEnd && bytes.HasSuffix(head, []byte("$"+p)) {
+			t.out = head[:len(head)-len(p)]
 		}
 	}
-	t.out = append(t.out, p...)
 }
 
 // emitSigned writes a placeholder that takes the sign before it along.

@@ -123,6 +123,9 @@ func ipv6At(s string, i int) int {
 	if s[end-1] == ':' && s[end-2] != ':' {
 		end-- // "::1: refused"
 		colons--
+		if end+1 < len(s) && s[end+1] == '<' {
+			return 0 // what stood there was no port
+		}
 	}
 	if end < len(s) && (isWordAt(s, end) || s[end] == '<' || s[end] == ':' && s[end-1] == ':') {
 		return 0

@@ -47,7 +47,7 @@ func (t *templater) quoted(start, open int) int {
 	}
 	content := t.in[from:end]
 	after := end + len(closer)
-	if kind != quoteEscaped && t.keepName(t.in[open:from], content, closer, after) {
+	if kind != quoteEscaped && t.keepQuoted(t.in[open:from], content, closer, after) {
 		return t.rightWord(after)
 	}
 	t.emit("<str>")
@@ -121,22 +121,14 @@ func (t *templater) closing(i int, kind int, closer string) int {
 
 // keepName writes the quoted text with its quotes if it is a name.
 func (t *templater) keepName(opener, content, closer string, after int) bool {
-	if content == "" || len(content) > maxName || strings.IndexFunc(content, notNameRune) >= 0 {
+	isMethod := isMethod(content)
+	if content == "" || len(content) > maxName || !isMethod && strings.IndexFunc(content, notNameRune) >= 0 {
 		return false
 	}
-	named := opener == "`" || t.namedBefore() || t.namedAfter(after) || len(t.out) == 0 && after == len(t.in)
-	mark, in, noClose := len(t.out), t.in, t.noClose
-	t.out = append(t.out, opener...)
-	t.wordEnd = -1
-	t.in = in[:after-len(closer)]
-	for i := len(t.in) - len(content); i < len(t.in); {
-		i = t.next(i)
-	}
-	t.in, t.noClose, t.url = in, noClose, false
-	t.mailEnd = 0
-	t.wordEnd = -1
-	name := t.out[mark+len(opener):]
-	if len(name) <= maxName && startsName(name) && (named || isCodeLike(name)) {
+	named := opener == "`" || t.namedBefore() || t.namedAfter(after) || isTypeName(content) || len(t.out) == 0 && after == len(t.in)
+	mark := len(t.out)
+	name := t.walkQuoted(opener, content)
+	if len(name) <= maxName && startsName(name) && (named || isCodeLike(name)) && (!isMethod || isMethodOf(name)) {
 		t.out = append(t.out, closer...)
 		return true
 	}
@@ -195,8 +187,14 @@ func isCodeLike(name []byte) bool {
 
 // namedBefore says whether the word before the quote says that a name follows.
 func (t *templater) namedBefore() bool {
+	if t.calledBefore() {
+		return true
+	}
 	var buf [16]byte
 	w, g := t.before(2, &buf)
+	if string(w) == "host" && string(g) == "=" {
+		return true
+	}
 	if gap := string(g); w == nil || gap != " " && gap != " (" && gap != "(" {
 		return false
 	}
@@ -208,7 +206,9 @@ func (t *templater) namedBefore() bool {
 		"sequence", "trigger", "collection", "into", "update", "join", "where", "template", "route", "controller",
 		"action", "command", "job", "queue", "topic", "plugin", "extension", "driver", "provider", "service", "bean",
 		"directive", "element", "tag", "prop", "symbol", "identifier", "keyword", "reading", "setting", "named",
-		"attributes", "because", "label", "annotation", "decorator", "middleware", "dependency", "role", "permission", "feature":
+		"attributes", "because", "label", "annotation", "decorator", "middleware", "dependency", "role", "permission", "feature", "assembly",
+		"header", "section", "placeholder", "operation", "operator", "selector", "program", "binary", "executable", "entity", "model",
+		"event", "procedure", "bucket", "scope", "claim", "metric", "policy", "encoding", "charset", "protocol", "scheme":
 		return true
 	}
 	return false

@@ -179,7 +179,7 @@ func textDateAt(s string, i int) int {
 	if y, e := shortNumber(s, skip(s, end, ' '), 4); isYear(y) && e-end == 5 && (e == len(s) || !isWordAt(s, e)) {
 		end = e // the year of ANSI C's dates
 	}
-	if end < len(s) && isWordAt(s, end) {
+	if end < len(s) && (isWordAt(s, end) || placeholderAt(s[end:]) != "") {
 		return 0
 	}
 	return end
@@ -256,7 +256,11 @@ var (
 func unitAt(s string, i int, units [14]string) int {
 	end := i
 	for end < len(s) && isDigit(s[end]) {
+		first := end
 		end = digitsEnd(s, end)
+		if first == i && end-i <= 3 && end+4 < len(s) && s[end] == ',' && digitsEnd(s, end+1) == end+4 {
+			end += 4 // 1,204ms
+		}
 		if end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
 			end = digitsEnd(s, end+1)
 		}

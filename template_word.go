@@ -9,7 +9,11 @@ func (t *templater) atom(i int) int {
 	if end := t.plainWord(i); end > 0 {
 		return end
 	}
-	if t.belowTemp() {
+	if end := t.memoryMark(i); end > 0 {
+		t.emit("<num>")
+		return end
+	}
+	if !t.url && t.belowTemp() {
 		end := tempName(t.in, i)
 		t.emit("<str>")
 		return end
@@ -61,7 +65,7 @@ func (t *templater) plainWord(i int) int {
 	if end == i || end-i >= 16 || end < len(t.in) && t.in[end] != ' ' && t.in[end] != ',' {
 		return 0
 	}
-	t.keep(t.in[i:end])
+	t.keepWord(t.in[i:end])
 	return end
 }
 
@@ -115,7 +119,7 @@ func (t *templater) digits(i int) int {
 	if end == 0 || end < len(in) && isWordAt(in, end) {
 		return 0
 	}
-	if t.isCode(in[i:end], in[end:]) {
+	if t.isCode(in[i:end], in[end:]) || t.isURLStatus(in[i:end], in[end:]) || t.isDriverCode(in[i:end], in[end:]) || t.isErrorNumber(in[i:end]) {
 		t.keep(in[i:end])
 		return end
 	}
@@ -123,6 +127,10 @@ func (t *templater) digits(i int) int {
 		t.out = append(t.out, in[i:end]...)
 		t.wordEnd = len(t.out) // the word before stays HTTP
 		return end
+	}
+	if unit := spacedUnit(in[end:]); unit > 0 {
+		t.emitSigned("<size>")
+		return end + unit
 	}
 	t.emitSigned("<num>")
 	return end
@@ -162,7 +170,7 @@ func (t *templater) writeGroup(word string, shape shape) {
 		t.emitSigned("<num>")
 		return
 	}
-	t.keep(word)
+	t.keepWord(word)
 }
 
 // writePair writes letters with a number before or behind them.
@@ -182,7 +190,7 @@ func (t *templater) writePair(word string, shape shape) {
 	case isNoise(letters) || t.isSuffix(letters):
 		t.emit("<num>")
 	default:
-		t.keep(letters)
+		t.keepWord(letters)
 		t.emit("<num>")
 	}
 }

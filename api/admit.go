@@ -2,10 +2,12 @@ package api
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 )
 
 // errUnauthorized is the answer to a request without any key. It is the same
@@ -35,6 +37,12 @@ func (s *service) admit(c *call, r route) error {
 	c.key = key
 	if wait, ok := s.keyLimits.take(key.ID); !ok {
 		return tooMany(wait, "This key has used up its requests for now.")
+	}
+	if r.Admission == AdmitAnyKey {
+		if key.Kind == access.KindIngest {
+			return errata.Errorf(errata.KindInsufficientScope, "A key for sending events opens nothing else; use a key of kind adm or ops.")
+		}
+		return nil
 	}
 	if !key.Allows(r.Scope) {
 		err := errata.Errorf(errata.KindInsufficientScope, "This key does not hold the scope %s.", r.Scope)
@@ -96,13 +104,16 @@ func (s *service) warnForwarded(c *call) {
 		return
 	}
 	peer := c.peer()
-	for _, prefix := range s.TrustedProxies {
-		if prefix.Contains(peer) {
-			return
-		}
+	if s.trusts(peer) {
+		return
 	}
 	if s.warnedForwarded.CompareAndSwap(false, true) {
 		s.Logger.Warn("a peer that is not trusted sends forwarding headers, which are ignored; if it is your proxy, name it in trusted-proxies",
 			"peer", peer.String())
 	}
+}
+
+// trusts says whether the forwarding headers of a peer are believed.
+func (s *service) trusts(peer netip.Addr) bool {
+	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer) })
 }

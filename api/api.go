@@ -40,6 +40,8 @@ type Config struct {
 	Records Records
 	Changes Changes
 	Health  Health
+	// Insights reads many records at once. Required.
+	Insights Insights
 	// LogSettings is what is recorded.
 	LogSettings LogSettings
 	// Security is what is asked at sign-in. Required.
@@ -51,6 +53,9 @@ type Config struct {
 	// Debug says whether holders of admin keys are shown the causes of 5xx. It
 	// must not block; nil: never.
 	Debug func() bool
+	// Development is the setting of that name, for whoami. It must not block;
+	// nil: off.
+	Development func() bool
 	// Requests remembers the answers to requests with an Idempotency-Key.
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
@@ -61,6 +66,13 @@ type Config struct {
 	Importer Importer
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
+	// Feed tells what changes in the records; nil: the stream answers 501.
+	Feed Feed
+	// Web is the page for people; nil: browsers get what programs get.
+	Web Web
+	// PolicyReports is told how many breaches of the page's policy a browser
+	// reports; nil: nobody counts them.
+	PolicyReports func(n int)
 	// Receivers take events. Those that are nil do not exist.
 	Receivers Receivers
 
@@ -86,6 +98,8 @@ type service struct {
 	Config
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
+	reportLimits *limiter[netip.Prefix]
+	streams      atomic.Int64 // open ones
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
@@ -106,6 +120,7 @@ func New(cfg Config) (http.Handler, error) {
 		files:        files,
 		keyLimits:    newLimiter[string](cfg.KeyRate, cfg.Now),
 		failedLimits: newLimiter[netip.Prefix](cfg.FailedAuthRate, cfg.Now),
+		reportLimits: newLimiter[netip.Prefix](policyReportRate, cfg.Now),
 	}
 	gin.SetMode(gin.ReleaseMode) // debug mode prints to standard output
 	engine := gin.New()
@@ -139,6 +154,8 @@ func (c *Config) check() error {
 		return errors.New("Keys is missing")
 	case c.Records == nil:
 		return errors.New("Records is missing")
+	case c.Insights == nil:
+		return errors.New("Insights is missing")
 	case c.Changes == nil:
 		return errors.New("Changes is missing")
 	case c.Replayer == nil:

@@ -37,14 +37,17 @@ func (c *call) bind(dst any) error {
 }
 
 // readBody reads the body whole. Errors: body_too_large, invalid_body.
-func (c *call) readBody() ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+func (c *call) readBody() ([]byte, error) { return c.readUpTo(maxBody) }
+
+// readUpTo is readBody for a body of at most so many bytes.
+func (c *call) readUpTo(limit int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, limit))
 	if err == nil {
 		return body, nil
 	}
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", maxBody)
+		return nil, errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", limit)
 	}
 	return nil, errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -175,6 +176,11 @@ func TestOpsStatus(t *testing.T) {
 		{Name: "log", OK: true, Detail: "fsync before every answer"},
 		{Name: "disk", OK: false, Detail: "97 % full", Hint: "Make room or lower log-max-bytes."},
 	}
+	n, bytes := uint64(3), int64(9e9)
+	b.health.figures = api.Figures{
+		EventsPerSecond: 12.3456, LagFacts: &n, Lag: 1234567 * time.Microsecond, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
+		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n,
+	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
 }
 
@@ -234,12 +240,13 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Records: b.records, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
 		"Records":        func(c *api.Config) { c.Records = nil },
+		"Insights":       func(c *api.Config) { c.Insights = nil },
 		"Changes":        func(c *api.Config) { c.Changes = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },

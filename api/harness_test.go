@@ -155,12 +155,14 @@ func sampleTally() map[string]any {
 
 // health answers with its fields.
 type health struct {
-	ready  error
-	checks []api.Check
+	ready   error
+	checks  []api.Check
+	figures api.Figures
 }
 
-func (h *health) Ready(context.Context) error        { return h.ready }
-func (h *health) Checks(context.Context) []api.Check { return h.checks }
+func (h *health) Ready(context.Context) error         { return h.ready }
+func (h *health) Checks(context.Context) []api.Check  { return h.checks }
+func (h *health) Figures(context.Context) api.Figures { return h.figures }
 
 // log collects the lines of the service's own log.
 type log struct {
@@ -203,6 +205,8 @@ type bench struct {
 	clock    *clock
 	records  *records
 	changes  *changes
+	insights *insights
+	feed     *changeFeed
 	kept     *requests
 	replays  *replayer
 	health   *health
@@ -235,6 +239,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 			},
 		},
 		changes:  &changes{},
+		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
 		health:   &health{},
@@ -248,14 +253,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays,
 		Audit: b.audit,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),
-		Importer: &importer{},
-		Logger:   slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now:      b.clock.Now, Random: &counting{},
+		Importer: &importer{}, Feed: b.feed,
+		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:    b.clock.Now, Random: &counting{},
 	}
 	if change != nil {
 		change(&cfg)

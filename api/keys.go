@@ -141,7 +141,7 @@ func (s *service) publicAddress(c *call) (scheme, host string) {
 	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
 		return u.Scheme, u.Host + strings.TrimRight(u.Path, "/")
 	}
-	if c.Request.TLS != nil {
+	if c.Request.TLS != nil || s.trusts(c.peer()) && strings.EqualFold(c.GetHeader("X-Forwarded-Proto"), "https") {
 		return "https", c.Request.Host
 	}
 	return "http", c.Request.Host

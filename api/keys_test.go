@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,21 @@ func TestDSNWithoutPublicURL(t *testing.T) {
 	made, _, _ := b.post(t, b.key(t, access.Everything), `{"name":"x","kind":"ing"}`)
 	if !strings.HasPrefix(made.Data.DSN, "http://") || !strings.HasSuffix(made.Data.DSN, "@example.com/1") {
 		t.Errorf("DSN %s, want the host that the administrator used", made.Data.DSN)
+	}
+}
+
+// TestDSNBehindAProxy: TLS that ends at a trusted proxy is the administrator's
+// way too; what anybody else says about it is not believed.
+func TestDSNBehindAProxy(t *testing.T) {
+	for proxy, scheme := range map[string]string{"192.0.2.1/32": "https://", "192.0.2.2/32": "http://"} {
+		b := newBench(t, func(c *api.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(proxy)} })
+		w := b.do(request{
+			method: "POST", target: keysPath, key: b.key(t, access.Everything), body: `{"name":"x","kind":"ing"}`,
+			headers: []string{"Content-Type: application/json", "X-Forwarded-Proto: https"},
+		})
+		if !strings.Contains(w.Body.String(), `"dsn":"`+scheme) {
+			t.Errorf("trusting %s: %s, want %s", proxy, w.Body, scheme)
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
+	"time"
 
 	errata "github.com/errata-log/errata"
 )
@@ -14,6 +16,50 @@ type Health interface {
 	Ready(ctx context.Context) error
 	// Checks looks at everything an operator would look at.
 	Checks(ctx context.Context) []Check
+	// Figures measures what an operator would measure.
+	Figures(ctx context.Context) Figures
+}
+
+// Figures are measurements of the service. nil is what nobody could tell in
+// time.
+type Figures struct {
+	// EventsPerSecond is what this node took over the last minute.
+	EventsPerSecond float64
+	// LagFacts is how many facts of the log are not in the records, each a block
+	// of events or a command; Lag how long the oldest has waited.
+	LagFacts *uint64
+	Lag      time.Duration
+	// LogBytes is the size of the log and LogMaxBytes its limit, nil for none.
+	LogBytes, LogMaxBytes *uint64
+	// DiskFree and DiskTotal are of the file system of the data folder, in bytes.
+	DiskFree, DiskTotal *int64
+	// ClickHouseBytes is what the tables have on disk.
+	ClickHouseBytes *uint64
+	// LostAtSenders counts the errors that senders told this node they dropped,
+	// DroppedBySwitch the events that came while recording was off; since the
+	// start of the service.
+	LostAtSenders, DroppedBySwitch *uint64
+}
+
+type figuresJSON struct {
+	EventsPerSecond float64 `json:"events_per_second"`
+	LagFacts        *uint64 `json:"lag_facts"`
+	LagMS           int64   `json:"lag_ms"`
+	LogBytes        *uint64 `json:"log_bytes"`
+	LogMaxBytes     *uint64 `json:"log_max_bytes"`
+	DiskFree        *int64  `json:"disk_free_bytes"`
+	DiskTotal       *int64  `json:"disk_total_bytes"`
+	ClickHouseBytes *uint64 `json:"clickhouse_bytes"`
+	LostAtSenders   *uint64 `json:"lost_at_senders"`
+	DroppedBySwitch *uint64 `json:"dropped_by_switch"`
+}
+
+func figuresOf(f Figures) figuresJSON {
+	return figuresJSON{
+		EventsPerSecond: math.Round(f.EventsPerSecond*100) / 100, LagFacts: f.LagFacts, LagMS: f.Lag.Milliseconds(),
+		LogBytes: f.LogBytes, LogMaxBytes: f.LogMaxBytes, DiskFree: f.DiskFree, DiskTotal: f.DiskTotal,
+		ClickHouseBytes: f.ClickHouseBytes, LostAtSenders: f.LostAtSenders, DroppedBySwitch: f.DroppedBySwitch,
+	}
 }
 
 // Check is one thing that was looked at.
@@ -25,8 +71,8 @@ type Check struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// index is where a person or a program begins.
-func (s *service) index(*call) (answer, error) {
+// links is where a program begins.
+func (s *service) links() (answer, error) {
 	return answer{data: map[string]any{
 		"name":    "Errata",
 		"version": s.Version,
@@ -84,5 +130,7 @@ func (s *service) opsStatus(c *call) (answer, error) {
 	for _, check := range checks {
 		ok = ok && check.OK
 	}
-	return answer{status: http.StatusOK, data: map[string]any{"ok": ok, "checks": checks}}, nil
+	return answer{status: http.StatusOK, data: map[string]any{
+		"ok": ok, "checks": checks, "figures": figuresOf(s.Health.Figures(c.Request.Context())),
+	}}, nil
 }

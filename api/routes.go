@@ -8,9 +8,9 @@ import (
 // Route is one line of the route table, for whoever documents or checks it.
 type Route struct {
 	Method    string
-	Path      string // with :parameters
+	Path      string // with :parameters, and a *parameter for the rest
 	Admission Admission
-	// Scope is what a key must hold; "" on open routes.
+	// Scope is what a key must hold; "" on routes that are open or take any key.
 	Scope access.Scope
 }
 
@@ -23,6 +23,9 @@ const (
 	AdmitByScope Admission = "scope"
 	// AdmitAll lets everybody in.
 	AdmitAll Admission = "open"
+	// AdmitAnyKey lets in every working key but those for sending events: they
+	// stand in applications for everybody to read.
+	AdmitAnyKey Admission = "any key"
 	// AdmitLocal lets in programs on this machine without a key, and others
 	// like AdmitByScope.
 	AdmitLocal Admission = "local"
@@ -56,9 +59,13 @@ const (
 )
 
 // routes is the one table of what exists and who may use it.
+//
+// long: it is a table.
 func (s *service) routes() []route {
 	return []route{
 		s.open("GET", "/", s.index),
+		quiet(s.open("GET", "/assets/*name", s.asset)),
+		quiet(s.open("POST", "/api/v1/csp-reports", s.reportPolicy)),
 		s.open("GET", admin+"/ping", s.ping),
 		s.open("GET", "/api/v1/openapi.json", file(s.files.Document)),
 		s.open("GET", "/api/v1/docs", file(s.files.Page)),
@@ -67,6 +74,7 @@ func (s *service) routes() []route {
 		quiet(s.open("GET", "/healthz", s.healthz)),
 		quiet(s.open("GET", "/readyz", s.readyz)),
 		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
+		s.anyKey("GET", admin+"/whoami", s.whoami),
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
 		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, s.replay),
 		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
@@ -100,10 +108,14 @@ func (s *service) routes() []route {
 		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
+		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
+		s.scoped("GET", admin+"/tools/logs/errors/stream", access.ToolsGetErrorLogs, s.streamErrors),
+		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
 		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, s.previewCleanup),
 		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
 		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
 		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),
@@ -118,6 +130,10 @@ func (s *service) open(method, path string, h handler) route {
 
 func (s *service) scoped(method, path string, scope access.Scope, h handler) route {
 	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: h}
+}
+
+func (s *service) anyKey(method, path string, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAnyKey}, handle: h}
 }
 
 func (s *service) local(method, path string, scope access.Scope, h handler) route {

@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
@@ -41,6 +42,9 @@ type App struct {
 	signIns    *signIns
 	importer   *importer
 	replayer   *replayer
+	// history is full while the log is being cut, or read from its first fact on.
+	history    chan struct{}
+	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
 	otlpServer *api.Server  // nil: there is none
@@ -72,7 +76,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -95,6 +99,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"feed", a.openFeed},
 		{"server", a.listen},
 		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},

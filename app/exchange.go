@@ -34,10 +34,10 @@ func (a *App) exchanges() exchange.Stream {
 }
 
 // exchangeDoors are the receivers of the two logs.
-func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler, err error) {
+func (a *App) exchangeDoors(cfg door.Config, rules ingest.Rules) (modules, queries *exchange.Handler, err error) {
 	config := exchange.Config{
 		Door: cfg, Stream: a.exchanges(),
-		Rules:    ingest.Rules{InstallRoots: a.options.InstallRoots},
+		Rules:    rules,
 		Switches: a.exchangeSwitches,
 	}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {

@@ -42,6 +42,7 @@ type health struct {
 	engines    func(context.Context) []engine.Check
 	now        func() time.Time
 	audit      func(context.Context) api.Check // nil: there is no trail
+	figures    func(context.Context) api.Figures
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -115,6 +116,9 @@ func (h *health) progress() (status projector.Status, still time.Duration) {
 	}
 	return status, h.now().Sub(h.moved)
 }
+
+// Figures are what an operator would measure.
+func (h *health) Figures(ctx context.Context) api.Figures { return h.figures(ctx) }
 
 // Checks is all that an operator would look at.
 func (h *health) Checks(ctx context.Context) []api.Check {

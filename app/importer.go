@@ -54,9 +54,13 @@ func (a *App) openImport(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of imported files: %w", err)
 	}
+	rules, err := a.options.rules()
+	if err != nil {
+		return err
+	}
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(bucket),
-		Rules: a.rules(), Project: a.options.LegacyProject,
+		Rules: rules, Project: a.options.LegacyProject,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

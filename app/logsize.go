@@ -15,16 +15,22 @@ const natsDir = "nats"
 // freeDisk is the number of bytes that this process may still write to the
 // file system that holds path, or would hold it.
 func freeDisk(path string) (int64, error) {
+	free, _, err := diskRoom(path)
+	return free, err
+}
+
+// diskRoom is what freeDisk says, and the size of the file system, in bytes.
+func diskRoom(path string) (free, total int64, err error) {
 	var stat unix.Statfs_t
-	err := unix.Statfs(path, &stat)
+	err = unix.Statfs(path, &stat)
 	for errors.Is(err, unix.ENOENT) && path != filepath.Dir(path) {
 		path = filepath.Dir(path)
 		err = unix.Statfs(path, &stat)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", path, err)
+		return 0, 0, fmt.Errorf("free space of %s: %w", path, err)
 	}
-	return int64(stat.Bavail) * int64(stat.Bsize), nil
+	return int64(stat.Bavail) * int64(stat.Bsize), int64(stat.Blocks) * int64(stat.Bsize), nil
 }
 
 // treeSize sums the sizes of the files below a folder; 0 when there is none.

@@ -18,7 +18,8 @@ type appender interface {
 // it is not enough.
 type watchedLog struct {
 	appender
-	now func() time.Time
+	now      func() time.Time
+	arrivals arrivals
 
 	mu       sync.Mutex
 	failedAt time.Time // of the latest failed append, zero after one that succeeded
@@ -41,6 +42,7 @@ func (w *watchedLog) Append(ctx context.Context, events []errata.Event) error {
 	default:
 		if err == nil {
 			w.note(nil)
+			w.arrivals.add(w.now(), len(events))
 		}
 	}
 	return err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -53,4 +54,15 @@ func registerProcess(r prometheus.Registerer) error {
 		}
 	}
 	return nil
+}
+
+// countPolicyReports registers a counter for what browsers report that the
+// policy of the page refused.
+func countPolicyReports(r prometheus.Registerer) (count func(n int), err error) {
+	reports := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
+	if err := r.Register(reports); err != nil {
+		return nil, fmt.Errorf("register metrics of the page: %w", err)
+	}
+	return func(n int) { reports.Add(float64(n)) }, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
@@ -65,6 +66,10 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	// InstallRoots are cut from the front of file names.
 	InstallRoots []string
+	// ScrubKeys and ScrubPatterns are added to the rules that take secrets out
+	// of events; ScrubQueryAllow are the names in a query whose values are kept.
+	// See [scrub.Additions].
+	ScrubKeys, ScrubPatterns, ScrubQueryAllow []string
 	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
 	AdminRateLimit int
 
@@ -110,6 +115,7 @@ func DefaultOptions() Options {
 		LegacyProject:  1,
 
 		OTLPSpanExceptions: string(otlp.Dedupe),
+		ScrubQueryAllow:    scrub.DefaultQueryAllow(),
 
 		SignInMemoryDays: familiar.DefaultDays,
 	}
@@ -165,7 +171,8 @@ func (o Options) Validate() error {
 			return fmt.Errorf("install-roots: want paths, got an empty one")
 		}
 	}
-	return nil
+	_, err := o.rules()
+	return err
 }
 
 // minLog is one JetStream block file with room to rotate: below it the log

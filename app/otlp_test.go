@@ -48,7 +48,9 @@ func TestSecondAddress(t *testing.T) {
 		}
 	}
 	// The same bytes twice are a resend.
-	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 1 && rows[0].MessagePreview == "queue is full" })
+	awaitRecords(t, a, func(rows []row) bool {
+		return len(rows) == 1 && rows[0].Count == 1 && rows[0].MessagePreview == "queue is full"
+	})
 	if err := stop(); err != nil {
 		t.Errorf("run: %v", err)
 	}

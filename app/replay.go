@@ -53,6 +53,12 @@ func (r *replayer) Replay(ctx context.Context, force bool) (api.ReplayResult, er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
+	select {
+	case r.app.history <- struct{}{}: // nothing is purged meanwhile
+		defer func() { <-r.app.history }()
+	case <-ctx.Done():
+		return api.ReplayResult{}, errata.Errorf(errata.KindStoreUnavailable, "The service is stopping; the records are as they were.").Because(ctx.Err())
+	}
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	done, err := projector.Rebuild(ctx, r.app.projector, projector.RebuildConfig{

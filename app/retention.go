@@ -77,6 +77,12 @@ func (r *retention) look(ctx context.Context) error {
 	if keep == 0 {
 		return nil
 	}
+	select {
+	case r.app.history <- struct{}{}:
+		defer func() { <-r.app.history }()
+	default:
+		return nil // a replay reads what would go
+	}
 	began := time.Now()
 	if state.Bytes+headroom/2 > uint64(state.MaxBytes) {
 		if err := r.resize(ctx, r.app.engines.LogMaxBytes()+headroom); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/web"
 )
 
 // listen builds the HTTP side and binds the address.
@@ -32,6 +33,8 @@ func (a *App) listen(context.Context) error {
 		return err
 	}
 	a.cleanups.add("server", a.finishRequests)
+	// Streams have no end of their own: they end before requests are waited for.
+	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
 	a.cleanups.addPlain("import", a.importer.stop)
 	return nil
@@ -61,15 +64,27 @@ func (a *App) handler() (http.Handler, error) {
 	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
+	page, err := web.New()
+	if err != nil {
+		return nil, err
+	}
+	policyReports, err := countPolicyReports(registry)
+	if err != nil {
+		return nil, err
+	}
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
-		Changes: changes{a.commander}, Requests: a.requests,
-		LogSettings: logSettings{a.settings}, Debug: a.errorDebug,
+		Insights: insights{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now},
+		Changes:  changes{a.commander}, Requests: a.requests,
+		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
 		Audit:          a.audit,
+		Web:            page,
+		Feed:           changeFeed{a.feed},
+		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
@@ -81,9 +96,13 @@ func (a *App) handler() (http.Handler, error) {
 
 // receivers are the doors. They share one budget of memory.
 func (a *App) receivers() (api.Receivers, error) {
+	rules, err := a.options.rules()
+	if err != nil {
+		return api.Receivers{}, err
+	}
 	pipeline, err := ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:    a.rules(),
+		Rules:    rules,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})
@@ -108,7 +127,7 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	modules, queries, err := a.exchangeDoors(cfg)
+	modules, queries, err := a.exchangeDoors(cfg, rules)
 	if err != nil {
 		return api.Receivers{}, err
 	}
@@ -120,9 +139,6 @@ func (a *App) receivers() (api.Receivers, error) {
 	}, nil
 }
 
-// rules are the same for what comes in and for what is imported.
-func (a *App) rules() ingest.Rules { return ingest.Rules{InstallRoots: a.options.InstallRoots} }
-
 func (a *App) health() *health {
 	clickhouse := a.engines.ReadOnlyClickHouse()
 	return &health{
@@ -131,7 +147,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check,
+		audit: a.audit.check, figures: a.figures().read,
 	}
 }
 

@@ -25,6 +25,9 @@ func (a *App) switches() ingest.Switches {
 // errorDebug is the setting as the API sees it.
 func (a *App) errorDebug() bool { return a.settings.Snapshot().Logging.ErrorDebug }
 
+// development is the setting as the API sees it.
+func (a *App) development() bool { return a.settings.Snapshot().Logging.Development }
+
 // logSettings are the settings of logging as the API sees them.
 type logSettings struct{ store *settings.Store }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,6 +35,27 @@ func TestChangesReader(t *testing.T) {
 	}
 	if last, err := eventlog.LastChange(t.Context(), l.Log); err != nil || last != 6 {
 		t.Errorf("the last change is at %d, %v, want 6", last, err)
+	}
+	for _, c := range []struct {
+		after, upto uint64
+		most        int
+		want        []uint64
+		at          uint64
+	}{
+		{0, 7, 9, []uint64{2, 4, 6}, 7}, {2, 6, 9, []uint64{4, 6}, 6}, {2, 5, 9, []uint64{4}, 5}, {0, 7, 2, []uint64{2, 4}, 4},
+		{6, 7, 9, nil, 7}, {7, 7, 9, nil, 7}, {0, 6, 3, []uint64{2, 4, 6}, 6},
+	} {
+		list, at, err := eventlog.CommandsBetween(t.Context(), l.Log, c.after, c.upto, c.most)
+		var got []uint64
+		for _, f := range list {
+			got = append(got, f.Sequence)
+			if f.Kind != eventlog.FactCommand || f.Name != fmt.Sprint("greet", f.Sequence/2-1) || f.By != by {
+				t.Errorf("read %+v", f)
+			}
+		}
+		if err != nil || at != c.at || !slices.Equal(got, c.want) {
+			t.Errorf("after %d up to %d: %v up to %d, %v, want %v up to %d", c.after, c.upto, got, at, err, c.want, c.at)
+		}
 	}
 	r, err := eventlog.NewChangesReader(t.Context(), l.Log, 3)
 	if err != nil {

@@ -19,21 +19,21 @@ type cleaner struct {
 func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
 	e := entry{
 		Time: ingest.Time(d.time, received).UnixMilli(), Received: received.UnixMilli(), Project: project,
-		Duration: d.duration, Request: ingest.Text(d.request, maxName, false), UserID: ingest.UserID(scrub.Text(d.userID)),
+		Duration: d.duration, Request: c.rules.Text(d.request, maxName, false), UserID: ingest.UserID(c.rules.Scrubber.Text(d.userID)),
 	}
 	if d.ip.IsValid() {
 		e.IP = d.ip.String()
 	}
 	if c.log == Modules {
-		e.Error = ingest.Text(d.err, maxError, true)
-		e.Module, e.Action = ingest.Text(d.module, maxName, false), ingest.Text(d.action, maxName, false)
-		e.Direction, e.Target = directionOf(d.direction), targetOf(d.target)
-		e.Status = ingest.Text(d.status, maxStatus, false)
-		e.Sent, e.Answered = contentOf(d.sent), contentOf(d.answered)
+		e.Error = c.rules.Text(d.err, maxError, true)
+		e.Module, e.Action = c.rules.Text(d.module, maxName, false), c.rules.Text(d.action, maxName, false)
+		e.Direction, e.Target = directionOf(d.direction), c.targetOf(d.target)
+		e.Status = c.rules.Text(d.status, maxStatus, false)
+		e.Sent, e.Answered = c.contentOf(d.sent), c.contentOf(d.answered)
 		return e
 	}
-	e.Query, e.Error = queryOf(d.query, d.err)
-	e.Connection = ingest.Text(d.connection, maxName, false)
+	e.Query, e.Error = c.queryOf(d.query, d.err)
+	e.Connection = c.rules.Text(d.connection, maxName, false)
 	e.File, e.Line = c.rules.File(d.file), ingest.Line(d.line)
 	if d.rows > 0 && d.rows <= maxCount {
 		e.Rows = uint64(d.rows)
@@ -59,7 +59,7 @@ const slack = 512
 
 // queryOf is a query without its literals, and what a database said about it
 // without them: databases repeat the values of a query in their errors.
-func queryOf(query, failure string) (cleanQuery, cleanFailure string) {
+func (c cleaner) queryOf(query, failure string) (cleanQuery, cleanFailure string) {
 	read := cut(query, maxQuery+slack)
 	clean, literals, all := withoutValues(read)
 	whole := len(read) == len(query)
@@ -69,7 +69,7 @@ func queryOf(query, failure string) (cleanQuery, cleanFailure string) {
 	if all = all && whole && len(literals) <= maxLiterals; failure != "" && !all {
 		failure = errorNotKept
 	}
-	return ingest.Text(clean, maxQuery, true), ingest.Text(withoutLiterals(failure, literals), maxError, true)
+	return c.rules.Text(clean, maxQuery, true), c.rules.Text(withoutLiterals(failure, literals), maxError, true)
 }
 
 // errorNotKept stands for an error whose query has too many literals, or too
@@ -123,31 +123,31 @@ const notReadable = "[not kept: nested too deeply or too many values]"
 
 // contentOf is a request or a response as it may be kept. A text that is JSON
 // is scrubbed as such, because keys say best what is secret.
-func contentOf(c content) string {
-	text := strings.TrimSpace(c.text)
-	if !c.isJSON && (text == "" || text[0] != '{' && text[0] != '[') {
-		return ingest.Text(c.text, maxContent, true)
+func (c cleaner) contentOf(sent content) string {
+	text := strings.TrimSpace(sent.text)
+	if !sent.isJSON && (text == "" || text[0] != '{' && text[0] != '[') {
+		return c.rules.Text(sent.text, maxContent, true)
 	}
 	// The scrubber takes objects; anything else is put into one. The key must
 	// be no secret and nothing that names a pair.
 	const before, after = `{"j":`, `}`
-	clean, err := scrub.JSON([]byte(before + text + after))
+	clean, err := c.rules.Scrubber.JSON([]byte(before + text + after))
 	switch {
 	case err == nil:
-		return ingest.Text(strings.TrimSuffix(strings.TrimPrefix(string(clean), before), after), maxContent, true)
-	case c.isJSON:
+		return c.rules.Text(strings.TrimSuffix(strings.TrimPrefix(string(clean), before), after), maxContent, true)
+	case sent.isJSON:
 		return notReadable
 	default:
-		return ingest.Text(c.text, maxContent, true)
+		return c.rules.Text(sent.text, maxContent, true)
 	}
 }
 
 // targetOf is who was called: scheme and host of a URL, or the host alone, with
 // a path as [ingest.URI] keeps it. What does not look like either is filtered.
-func targetOf(target string) string {
-	target = strings.TrimSpace(ingest.Text(target, 2*ingest.MaxURI, false))
+func (c cleaner) targetOf(target string) string {
+	target = strings.TrimSpace(c.rules.Text(target, 2*ingest.MaxURI, false))
 	if target == "" || target[0] == '/' {
-		return ingest.URI(target)
+		return c.rules.URI(target)
 	}
 	scheme, rest, isURL := strings.Cut(target, "://")
 	if !isURL {
@@ -164,11 +164,11 @@ func targetOf(target string) string {
 		return scrub.Filtered
 	}
 	// As a path, so that a host that is a token is filtered like one.
-	host = strings.TrimPrefix(scrub.URI("/"+host), "/")
+	host = strings.TrimPrefix(c.rules.Scrubber.URI("/"+host), "/")
 	if end == len(rest) {
 		return scheme + host
 	}
-	return ingest.Text(scheme+host+ingest.URI(rest[end:]), ingest.MaxURI, false)
+	return c.rules.Text(scheme+host+c.rules.URI(rest[end:]), ingest.MaxURI, false)
 }
 
 // isHost says whether text is a host with or without a port.

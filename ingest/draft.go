@@ -32,6 +32,8 @@ type Draft struct {
 	Fingerprint []string // {"{{ default }}"} alone means none
 	File        string   // as the client wrote it; prefixes are stripped by the pipeline
 	Line        int64
+	// PlacedBy says why File and Line are what they are.
+	PlacedBy PlacedBy
 
 	URI    string // URL, or path with query; filtered by the pipeline
 	Method string
@@ -40,6 +42,16 @@ type Draft struct {
 
 	Context Context
 }
+
+// PlacedBy says how a door found the file and the line of an error.
+type PlacedBy uint8
+
+// The ways to find a place.
+const (
+	PlacedBySender    PlacedBy = iota // the event names them
+	PlacedByInApp                     // the last frame that says it is of the application
+	PlacedByLastFrame                 // the last frame, because none says so
+)
 
 // Context is what becomes the payload of a record's first sighting.
 type Context struct {

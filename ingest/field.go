@@ -9,10 +9,10 @@ import (
 
 // Text is a text without control characters and secrets, at most limit bytes
 // long; a cut is marked. lines keeps tabs and line feeds.
-func Text(s string, limit int, lines bool) string { return bounded(s, limit, lines) }
+func (r *Rules) Text(s string, limit int, lines bool) string { return r.bounded(s, limit, lines) }
 
 // URI is the address of a request as it may be kept, see [scrub.URI].
-func URI(uri string) string { return uriOf(uri) }
+func (r *Rules) URI(uri string) string { return r.uriOf(uri) }
 
 // UserID is the number of an account, 0 when the text is not one that fits.
 func UserID(text string) int64 { return userIDOf(text) }
@@ -21,7 +21,7 @@ func UserID(text string) int64 { return userIDOf(text) }
 func Line(n int64) uint32 { return lineOf(n) }
 
 // File is a source file relative to the install root.
-func (r *Rules) File(file string) string { return bounded(r.relativeFile(file), MaxFile, false) }
+func (r *Rules) File(file string) string { return r.bounded(r.relativeFile(file), MaxFile, false) }
 
 // Time is when something happened by a client's clock, or received where that
 // is not believable: in the future, or too long ago. Both in whole milliseconds.

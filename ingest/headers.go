@@ -1,13 +1,11 @@
 package ingest
 
-import "github.com/errata-log/errata/ingest/scrub"
-
 // keepHeaders is what of the request headers is kept, in the order they came,
 // each name once.
-func keepHeaders(headers []Pair) []Pair {
+func (r *Rules) keepHeaders(headers []Pair) []Pair {
 	var kept []Pair
 	for _, h := range headers {
-		name, value, ok := scrub.Header(h.Key, h.Value)
+		name, value, ok := r.Scrubber.Header(h.Key, h.Value)
 		if ok && value != "" && !contains(kept, name) {
 			kept = append(kept, Pair{name, value})
 		}

@@ -93,7 +93,7 @@ func (p *payloadWriter) text(key, value string, limit int) {
 		return
 	}
 	p.name(key)
-	p.Str(bounded(value, limit, false))
+	p.Str(p.rules.bounded(value, limit, false))
 }
 
 // object writes a member that is an object.
@@ -145,7 +145,7 @@ func (p *payloadWriter) extra(extra []byte) {
 		return
 	}
 	if p.share.extra && len(extra) <= 2*MaxPayload {
-		if kept, err := scrub.JSON(extra); err == nil {
+		if kept, err := p.rules.Scrubber.JSON(extra); err == nil {
 			p.name("extra")
 			p.Raw(kept)
 			return
@@ -179,7 +179,7 @@ func (p *payloadWriter) truncated() {
 }
 
 func (p *payloadWriter) headers(headers []Pair) {
-	kept := keepHeaders(headers)
+	kept := p.rules.keepHeaders(headers)
 	if len(kept) == 0 {
 		return
 	}
@@ -206,15 +206,15 @@ func (p *payloadWriter) tags(tags []Pair) {
 			if tag.Value == "" || contains(kept[:i], tag.Key) {
 				continue
 			}
-			if scrub.SecretKey(tag.Key) {
+			if p.rules.Scrubber.SecretKey(tag.Key) {
 				tag.Value = scrub.Filtered
 			}
 			if p.inside {
 				p.Comma()
 			}
 			p.inside = true
-			p.FieldStart(bounded(tag.Key, MaxTag, false))
-			p.Str(bounded(tag.Value, MaxTag, false))
+			p.FieldStart(p.rules.bounded(tag.Key, MaxTag, false))
+			p.Str(p.rules.bounded(tag.Value, MaxTag, false))
 		}
 	})
 }
@@ -244,7 +244,7 @@ func (p *payloadWriter) exception(x *Exception) {
 	p.text("class", x.Class, MaxClass)
 	if x.Message != "" {
 		p.name("message")
-		p.Str(bounded(x.Message, p.share.text, true))
+		p.Str(p.rules.bounded(x.Message, p.share.text, true))
 	}
 	p.text("module", x.Module, MaxName)
 	p.frames(x.Frames)

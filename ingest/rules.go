@@ -17,6 +17,8 @@ type Rules struct {
 	// DatabaseClasses are the marks in classes, modules and messages by which
 	// an error is put into the database book; nil means the default list.
 	DatabaseClasses []string
+	// Scrubber removes the secrets; nil means the default rules.
+	Scrubber *scrub.Scrubber
 }
 
 // How far a client's clock is believed, as in Sentry: an event from the future
@@ -32,35 +34,50 @@ const (
 // draft, source and id always give the same event. The error, if any, has kind
 // invalid_event and is meant for the sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
-	class := cutText(oneLine(classOf(d)), MaxClass)
-	message := bounded(messageOf(d), MaxMessage, true)
-	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
-		return errata.Event{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
+	read, refused := r.identify(d, src.Project)
+	if refused != nil {
+		return errata.Event{}, refused
 	}
 	received := src.Received.UTC().Truncate(time.Millisecond)
-	template := message
-	if d.Template != "" && d.Template != d.Message {
-		template = bounded(d.Template, MaxMessage, true)
-	}
-	file := bounded(r.relativeFile(d.File), MaxFile, false)
 	e := errata.Event{
-		ID: id, Project: src.Project, Book: r.bookOf(d), Level: d.Level,
+		ID: id, Project: src.Project, Book: read.identity.Book, Signature: errata.Sign(read.identity), Level: d.Level,
 		Time: eventTime(d.Time, d.SentAt, received, src.Archive), Received: received,
-		File: file, Line: lineOf(d.Line), Message: preview(message), Class: class,
-		URI:    uriOf(d.URI),
+		File: read.file, Line: lineOf(d.Line), Message: preview(read.message), Class: read.identity.Class,
+		URI:    r.uriOf(d.URI),
 		Method: methodOf(d.Method), UserID: userIDOf(d.UserID), IP: d.IP.Unmap().WithZone(""),
 		ScrubVersion: scrub.Version,
 	}
 	if e.Level == errata.LevelUnknown {
 		e.Level = errata.LevelError
 	}
+	e.Payload = r.payload(d, &e, read.message)
+	return e, nil
+}
+
+// identified is what of a draft its signature is made of, cleaned and scrubbed.
+type identified struct {
+	message, file string
+	signing       string // the text whose template signs: the message, or the client's template
+	identity      errata.Identity
+}
+
+// identify is the one way from a draft to its signature.
+func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
+	class := cutText(oneLine(classOf(d)), MaxClass)
+	message := r.bounded(messageOf(d), MaxMessage, true)
+	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
+		return identified{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
+	}
+	signing := message
+	if d.Template != "" && d.Template != d.Message {
+		signing = r.bounded(d.Template, MaxMessage, true)
+	}
+	file := r.bounded(r.relativeFile(d.File), MaxFile, false)
 	identity := errata.Identity{
-		Book: e.Book, Project: e.Project, Class: e.Class, Place: errata.Place(e.File), Template: errata.Template(template),
+		Book: r.bookOf(d), Project: project, Class: class, Place: errata.Place(file), Template: errata.Template(signing),
 	}
 	identity.Fingerprint = fingerprintOf(d.Fingerprint, identity)
-	e.Signature = errata.Sign(identity)
-	e.Payload = r.payload(d, &e, message)
-	return e, nil
+	return identified{message: message, file: file, signing: signing, identity: identity}, nil
 }
 
 // tellsMore says whether a chain says anything, if only where it was thrown.

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/errata-log/errata/ingest/scrub"
 )
 
 // cutText cuts s to at most limit bytes at a rune and marks the cut.
@@ -34,12 +32,12 @@ const slack = 512
 // because an invisible character can hide a secret from the scrubber and would
 // be gone afterwards; cut last, and roughly before, so that what is scrubbed is
 // bounded, too.
-func bounded(s string, limit int, lines bool) string {
+func (r *Rules) bounded(s string, limit int, lines bool) string {
 	rough := len(s) > limit+slack
 	if rough {
 		s = roughly(s, limit+slack)
 	}
-	s = scrub.Text(clean(s, lines))
+	s = r.Scrubber.Text(clean(s, lines))
 	if rough {
 		return marked(s, limit)
 	}
@@ -132,11 +130,11 @@ func preview(message string) string {
 }
 
 // uriOf is a request's address as it may be kept.
-func uriOf(uri string) string {
+func (r *Rules) uriOf(uri string) string {
 	if len(uri) > maxRawURI {
 		uri = uri[:maxRawURI]
 	}
-	return cutText(scrub.URI(oneLine(uri)), MaxURI)
+	return cutText(r.Scrubber.URI(oneLine(uri)), MaxURI)
 }
 
 // maxRawURI is what is read of an address. Filtering shortens it: the values of

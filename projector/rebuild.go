@@ -200,17 +200,7 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	if running {
 		defer r.live.Start()
 	}
-	cp, err := r.live.store.Checkpoint(ctx)
-	if err != nil {
-		return Comparison{}, err
-	}
-	if err := r.foldTo(ctx, cp.Sequence); err != nil {
-		return Comparison{}, fmt.Errorf("fold the rest of the log: %w", err)
-	}
-	if result.Live, err = r.live.store.Tally(ctx); err != nil {
-		return Comparison{}, err
-	}
-	if result.Rebuilt, err = r.next.store.Tally(ctx); err != nil {
+	if result.Live, result.Rebuilt, err = r.level(ctx); err != nil {
 		return Comparison{}, err
 	}
 	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
@@ -221,6 +211,35 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	}
 	result.Paused = time.Since(stopped)
 	return result, err
+}
+
+// levelTries is how often both are brought to the same fact when the live
+// projection moves although its projector has stopped.
+const levelTries = 10
+
+// level folds up to where the live projection is, and counts both there. The
+// insert that the live projector was stopped in may still happen, and another
+// node's projector may take over: then the live one has moved meanwhile.
+func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
+	for try := 1; ; try++ {
+		cp, err := r.live.store.Checkpoint(ctx)
+		if err != nil {
+			return live, rebuilt, err
+		}
+		if err := r.foldTo(ctx, cp.Sequence); err != nil {
+			return live, rebuilt, fmt.Errorf("fold the rest of the log: %w", err)
+		}
+		if live, err = r.live.store.Tally(ctx); err != nil {
+			return live, rebuilt, err
+		}
+		if rebuilt, err = r.next.store.Tally(ctx); err != nil {
+			return live, rebuilt, err
+		}
+		after, err := r.live.store.Checkpoint(ctx)
+		if err != nil || after.Row == cp.Row || try == levelTries {
+			return live, rebuilt, err
+		}
+	}
 }
 
 // exchange gives the rebuilt tables the names of the live ones. Records come

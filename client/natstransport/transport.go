@@ -107,7 +107,9 @@ func (t *Transport) message(m client.Message) *nats.Msg {
 // refusal is what an error of one message means: all but what is wrong with
 // the message itself passes, a full stream and a missing one among them.
 func refusal(index int, err error) client.Refusal {
-	return client.Refusal{Index: index, Reason: err.Error(), Passing: !errors.Is(err, nats.ErrMaxPayload)}
+	var answered *jetstream.APIError
+	tooLarge := errors.Is(err, nats.ErrMaxPayload) || errors.As(err, &answered) && answered.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum
+	return client.Refusal{Index: index, Reason: err.Error(), Passing: !tooLarge}
 }
 
 // Close gives back the subscription for acknowledgements.

@@ -24,12 +24,14 @@ const never = 30 * time.Second
 func TestMain(m *testing.M) { testenv.Main(m) }
 
 // subject keeps the test apart from others on a shared NATS.
-func subject(env *testenv.Env) string { return env.Namespace + "." + natstransport.DefaultSubject }
+func subject(env *testenv.Env) string {
+	return env.Namespace + "-client." + natstransport.DefaultSubject
+}
 
 func makeStream(t *testing.T, env *testenv.Env) jetstream.Stream {
 	t.Helper()
 	stream, err := env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: env.Namespace + "-door", Subjects: []string{subject(env) + ".system", subject(env) + ".database"}, MaxBytes: 16 << 20,
+		Name: env.Namespace + "-door", Subjects: []string{subject(env) + ".system", subject(env) + ".database"}, MaxBytes: 16 << 20, MaxMsgSize: 64 << 10,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -191,9 +193,9 @@ func neverTaken(t *testing.T, env *testenv.Env, stream jetstream.Stream) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := []client.Message{{ID: "a", Body: []byte("{}")}, {ID: "b", Body: make([]byte, env.NATS.MaxPayload()+1)}}
+	batch := []client.Message{{ID: "a", Body: []byte("{}")}, {ID: "b", Body: make([]byte, env.NATS.MaxPayload()+1)}, {ID: "c", Body: make([]byte, 64<<10)}}
 	refused, err := transport.Send(t.Context(), batch)
-	if err != nil || len(refused) != 1 || refused[0].Index != 1 || refused[0].Passing || len(stored(t, stream)) != before+1 {
+	if err != nil || len(refused) != 2 || refused[0].Index != 1 || refused[0].Passing || refused[1].Index != 2 || refused[1].Passing || len(stored(t, stream)) != before+1 {
 		t.Errorf("refused %+v, %v", refused, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -202,6 +204,21 @@ func neverTaken(t *testing.T, env *testenv.Env, stream jetstream.Stream) {
 		t.Error(err)
 	}
 	if err := transport.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	heard, err := env.NATS.SubscribeSync(natstransport.DefaultSubject + ".database")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := natstransport.New(env.NATS, natstransport.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = plain.Send(ended, []client.Message{{ID: "d", Book: "database", Body: []byte("{}")}}) // whoever takes it
+	if msg, err := heard.NextMsg(never); err != nil || msg.Header.Get("Nats-Msg-Id") != "d" {
+		t.Errorf("on the subjects by default: %+v, %v", msg, err)
+	}
+	if err := errors.Join(heard.Unsubscribe(), plain.Close(t.Context())); err != nil {
 		t.Error(err)
 	}
 	if _, err := natstransport.New(nil, natstransport.Options{}); err == nil {

@@ -58,7 +58,7 @@ func loadConfig(flags *pflag.FlagSet, environ []string) (*config, error) {
 			if !from.values.Exists(s.name) {
 				continue
 			}
-			if err := s.set(settingText(from.values.Get(s.name))); err != nil {
+			if err := s.set(s.text(from.values.Get(s.name))); err != nil {
 				return nil, usagef("%s: %w", from.place(s.name), err)
 			}
 			c.origins[s.name] = from.place(s.name)
@@ -81,7 +81,7 @@ func openSecret(known []setting, layers []layer) string {
 		return ""
 	}
 	for _, s := range known {
-		if text := settingText(file.values.Get(s.name)); file.values.Exists(s.name) && s.redacted(text) != text {
+		if text := s.text(file.values.Get(s.name)); file.values.Exists(s.name) && s.redacted(text) != text {
 			return file.path
 		}
 	}
@@ -212,9 +212,9 @@ func configFileError(path string, err error) error {
 	return usagef("configuration file %s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, true)))
 }
 
-// settingText is a value of any layer as the text that a flag would carry:
-// a list of the file becomes a comma list.
-func settingText(value any) string {
+// text is a value of any layer as the text that a flag would carry: a list of
+// the file becomes one text.
+func (s setting) text(value any) string {
 	list, ok := value.([]any)
 	if !ok {
 		return fmt.Sprint(value)
@@ -222,6 +222,9 @@ func settingText(value any) string {
 	texts := make([]string, len(list))
 	for i, item := range list {
 		texts[i] = fmt.Sprint(item)
+	}
+	if s.apart != "" {
+		return strings.Join(texts, s.apart)
 	}
 	return strings.Join(texts, ",")
 }

@@ -68,6 +68,9 @@ func TestPrecedence(t *testing.T) {
 		"smtp-from":            {"f@example.com", "e@example.com", "g@example.com"},
 		"geo-database":         {"/f/geo", "/e/geo", "/g/geo"},
 		"signin-memory-days":   {"1", "2", "3"},
+		"scrub-keys":           {"f1x", "e1x", "g1x,=h1x"},
+		"scrub-patterns":       {"f[0-9]{2,}", "e[0-9]", `g[0-9]{2,3} h\s+x`},
+		"scrub-query-allow":    {"f", "e", "g,h"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {

@@ -63,6 +63,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
+		{"signature"}, {"signature", "explain"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
 	} {
 		name := strings.Join(append([]string{"help"}, args...), "-")

@@ -50,6 +50,9 @@ type setting struct {
 	opaque bool
 	set    func(text string) error
 	get    func() string
+	// apart is put between the items of a list in the configuration file, "" for
+	// a comma.
+	apart string
 }
 
 // settings binds the settings to a config, in the order that the help shows.
@@ -67,6 +70,9 @@ func settings(c *config) []setting {
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
 		prefixesSetting("trusted-proxies", "Addresses or prefixes of the proxies whose X-Forwarded-For is believed, separated by commas.", &o.TrustedProxies),
 		listSetting("install-roots", "path,...", "Folders that applications are installed in, cut from the front of file names, separated by commas.", &o.InstallRoots),
+		listSetting("scrub-keys", "key,...", "Further keys whose values are secret, separated by commas. They count in every spelling and as a part of longer keys; \"=key\" only as the whole key.", &o.ScrubKeys),
+		patternsSetting("scrub-patterns", "Further patterns of secrets, RE2, separated by blanks; \\s stands for a blank in one.", &o.ScrubPatterns),
+		listSetting("scrub-query-allow", "name,...", "Names in the query of an address whose values are kept, separated by commas. All others are filtered.", &o.ScrubQueryAllow),
 		textSetting("legacy-dir", "folder", "Folder with the folders system and database, into which old error files are put for \"errata import\". Empty: DATA/legacy.", &o.LegacyDir),
 		projectSetting("legacy-project", "Project that old error files belong to.", &o.LegacyProject),
 		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
@@ -204,6 +210,14 @@ func listSetting(name, hint, usage string, at *[]string) setting {
 	return setting{name: name, hint: hint, usage: usage,
 		set: func(text string) error { *at = splitList(text); return nil },
 		get: func() string { return strings.Join(*at, ",") }}
+}
+
+// patternsSetting is a list that blanks separate, because commas stand in
+// patterns.
+func patternsSetting(name, usage string, at *[]string) setting {
+	return setting{name: name, hint: "pattern ...", usage: usage, apart: " ",
+		set: func(text string) error { *at = strings.Fields(text); return nil },
+		get: func() string { return strings.Join(*at, " ") }}
 }
 
 func prefixesSetting(name, usage string, at *[]netip.Prefix) setting {

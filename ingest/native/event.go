@@ -223,7 +223,7 @@ func (p *parser) finish() {
 		p.refuse(errata.KindInvalidEvent, "message or exception_class is needed")
 	}
 	if at := p.trace.Place(); d.File == "" && at.Known {
-		d.File, d.Line = at.File, at.Line
+		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
 	if frames := p.trace.Frames(); d.Class != "" || len(frames) > 0 {
 		d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}

@@ -46,6 +46,7 @@ func TestEveryField(t *testing.T) {
  ],
  "File": "/srv/app/a.php",
  "Line": 17,
+ "PlacedBy": 0,
  "URI": "/checkout?page=2",
  "Method": "POST",
  "UserID": "1204",

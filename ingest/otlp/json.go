@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"math"
@@ -313,8 +314,20 @@ func (v *value) jsonField(d *jx.Decoder, key []byte) error {
 		f, _ := strconv.ParseFloat(string(word), 64)
 		*v = value{kind: double, bits: math.Float64bits(f)}
 	case "bytesValue":
-		decoded, _ := base64.StdEncoding.DecodeString(string(word))
-		*v = value{kind: binary, bytes: decoded}
+		*v = value{kind: binary, bytes: fromBase64(word)}
+	}
+	return nil
+}
+
+// fromBase64 decodes either alphabet with or without padding, as JSON protobuf
+// allows; nil for anything else.
+func fromBase64(text []byte) []byte {
+	text = bytes.TrimRight(text, "=")
+	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		decoded := make([]byte, alphabet.DecodedLen(len(text)))
+		if n, err := alphabet.Decode(decoded, text); err == nil {
+			return decoded[:n]
+		}
 	}
 	return nil
 }

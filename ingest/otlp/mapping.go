@@ -245,8 +245,8 @@ func (m *mapping) finish(said value) ingest.Draft {
 		return *d
 	}
 	frames, at := stacktrace.Parse(m.trace)
-	if d.File == "" {
-		d.File, d.Line = at.File, at.Line
+	if d.File == "" && at.Known {
+		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
 	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}
 	return *d

@@ -77,6 +77,8 @@ func TestFieldsOfARecord(t *testing.T) {
 	f(`"body":{"kvlistValue":{"values":[{"key":"a","value":{"intValue":"1"}},{"key":"b","value":{"arrayValue":{"values":[{"boolValue":true},{},{"doubleValue":1.5},{"bytesValue":"aGk="}]}}}]}}`,
 		`|{"a":1,"b":[true,null,1.5,"aGk="]}|`+none+"|invalid IP|")
 	f(`"body":{"intValue":7}`, "|7|"+none+"|invalid IP|")
+	f(`"body":{"bytesValue":"-_8"}`, "|+/8=|"+none+"|invalid IP|")
+	f(`"body":{"bytesValue":"%"}`, "||"+none+"|invalid IP|")
 	f(`"body":{"doubleValue":"1e3"}`, "|1000|"+none+"|invalid IP|")
 	f(`"body":"text"`, "||"+none+"|invalid IP|")
 	f(attrs("code.file.path", str("/a.go"), "code.line.number", `{"intValue":"7"}`), "||/a.go:7| ||invalid IP|")

@@ -8,7 +8,7 @@ import "strings"
 const maxKey = 64
 
 // assignment is the range of the secret value behind the "=" or ":" at s[i].
-func assignment(s string, i int) (start, end int) {
+func (x *Scrubber) assignment(s string, i int) (start, end int) {
 	if s[i] == ':' && strings.HasPrefix(s[i:], "://") {
 		return urlPassword(s, i)
 	}
@@ -17,7 +17,10 @@ func assignment(s string, i int) (start, end int) {
 		return -1, -1
 	}
 	key, quoted := keyBefore(s, i)
-	if key == "" || !isSecretInText(s, i, key) || s[i] == ':' && !quoted && isOrdinaryLabel(s, i, key) {
+	if key != "" && !x.isSecretInText(s, i, key) {
+		key = unescaped(s, i, key)
+	}
+	if key == "" || !x.isSecretInText(s, i, key) || s[i] == ':' && !quoted && x.isOrdinaryLabel(s, i, key) {
 		return -1, -1
 	}
 	start = from
@@ -35,7 +38,7 @@ func assignment(s string, i int) (start, end int) {
 	if end <= start {
 		return -1, -1
 	}
-	if prose && !isProseSecret(s, key, start, end) || isCount(key, s[start:end]) {
+	if prose && !x.isProseSecret(s, key, start, end) || isCount(key, s[start:end]) {
 		return -1, -1
 	}
 	return start, end
@@ -80,13 +83,23 @@ func keyBefore(s string, i int) (key string, quoted bool) {
 	return s[start:end], quoted
 }
 
+// unescaped is the key without the letter of the escape before it: in a text
+// that was quoted, a line that begins with pin reads \npin.
+func unescaped(s string, i int, key string) string {
+	start := strings.LastIndex(s[:i], key)
+	if start > 0 && s[start-1] == '\\' && strings.IndexByte("nrt", key[0]) >= 0 {
+		return key[1:]
+	}
+	return key
+}
+
 func isKeyByte(c byte) bool {
 	return isAlnum(c) || c >= 0x80 || c == '_' || c == '-' || c == '.' || c == '[' || c == '$' || c == '%'
 }
 
 // isSecretInText says whether a key in free text is secret. "api key" and
 // "access token" are two words there. A bare "key" is too common to be one.
-func isSecretInText(s string, i int, key string) bool {
+func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	if bare := strings.Trim(key, "_-.[$"); isOneOf(bare, "key", "code", "phrase", "number") {
 		end := strings.LastIndex(s[:i], key)
 		if end < 1 || s[end-1] != ' ' {
@@ -95,17 +108,17 @@ func isSecretInText(s string, i int, key string) bool {
 		before, _ := keyBefore(s, end-1)
 		return isSecretPair(before)
 	}
-	if SecretKey(key) {
+	if x.SecretKey(key) {
 		return true
 	}
 	inner := key[strings.LastIndexByte(key, '[')+1:] // user[su]
-	return inner != key && inner != "key" && SecretKey(inner)
+	return inner != key && inner != "key" && x.SecretKey(inner)
 }
 
 // isOrdinaryLabel says whether what stands before a colon only looks like a
 // secret key: a file (session.php:12), or what a parser did not expect.
-func isOrdinaryLabel(s string, i int, key string) bool {
-	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !SecretKey(key[dot+1:]) {
+func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
+	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !x.SecretKey(key[dot+1:]) {
 		return true
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
@@ -151,7 +164,9 @@ func headerRange(s string, start int, key string) int {
 		if quoteAt(s, start) > 0 || s[start] == '{' || s[start] == '[' {
 			return 0
 		}
-		return lineEnd(s, start, key)
+		if end := lineEnd(s, start, key); !isSentenceWord(strings.TrimSpace(s[start:end])) {
+			return end
+		}
 	}
 	return 0
 }
@@ -257,12 +272,12 @@ func bracketEnd(s string, i int) int {
 
 // element is the range of the text of an XML element with a secret name, whose
 // start tag ends with the > at s[i].
-func element(s string, i int) (start, end int) {
+func (x *Scrubber) element(s string, i int) (start, end int) {
 	name := i
 	for name > 0 && i-name < maxKey && (isAlnum(s[name-1]) || strings.IndexByte("_-.:", s[name-1]) >= 0) {
 		name--
 	}
-	if name == i || name == 0 || s[name-1] != '<' || !SecretKey(s[name:i]) {
+	if name == i || name == 0 || s[name-1] != '<' || !x.SecretKey(s[name:i]) {
 		return -1, -1
 	}
 	k := strings.IndexByte(s[i:], '<')

@@ -7,14 +7,19 @@ import "strings"
 // allow-list; ok is false for all others, which are dropped and not masked.
 // Addresses in them lose what [URI] takes from a URI.
 func Header(name, value string) (keptName, keptValue string, ok bool) {
+	return standard.Header(name, value)
+}
+
+// Header is [Header] with the additions of x.
+func (x *Scrubber) Header(name, value string) (keptName, keptValue string, ok bool) {
 	keptName = headerName(name)
 	switch keptName {
 	case "":
 		return "", "", false
 	case "Referer":
-		return keptName, URI(value), true
+		return keptName, x.URI(value), true
 	}
-	return keptName, Text(value), true
+	return keptName, x.Text(value), true
 }
 
 // headerName is the canonical name of a header that is kept, "" for others.

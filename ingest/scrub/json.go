@@ -18,6 +18,10 @@ const (
 	maxString = 16 << 10
 )
 
+// slack is what is read of a string beyond its limit, so that the cut does not
+// leave half a secret that nothing knows any more.
+const slack = 512
+
 // Errors of [JSON]. They say nothing of what was read.
 var (
 	ErrNotObject = errors.New("not a JSON object")
@@ -31,7 +35,10 @@ var (
 // keys and strings pass through [Text]. A list that begins with a secret key,
 // like ["password", "x"], and an object that names one, like {"name":
 // "password", "value": "x"}, are taken for pairs. The result is compact.
-func JSON(raw []byte) ([]byte, error) {
+func JSON(raw []byte) ([]byte, error) { return standard.JSON(raw) }
+
+// JSON is [JSON] with the additions of x.
+func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 	d := jx.GetDecoder()
 	defer jx.PutDecoder(d)
 	d.ResetBytes(raw)
@@ -44,7 +51,7 @@ func JSON(raw []byte) ([]byte, error) {
 		return nil, ErrSyntax
 	}
 	d.ResetBytes(raw)
-	w := jsonScrubber{in: d}
+	w := jsonScrubber{in: d, rules: x}
 	w.out.Grow(len(raw) + 64)
 	if err := w.object(); err != nil {
 		return nil, err
@@ -54,6 +61,7 @@ func JSON(raw []byte) ([]byte, error) {
 
 // jsonScrubber copies JSON value by value.
 type jsonScrubber struct {
+	rules  *Scrubber
 	in     *jx.Decoder
 	out    jx.Writer
 	depth  int
@@ -80,11 +88,11 @@ func (w *jsonScrubber) object() error {
 			w.out.Comma()
 		}
 		first = false
-		kept := cut(Text(valid(key)), maxKeyLen)
+		kept := cut(w.rules.Text(valid(key)), maxKeyLen)
 		w.out.StrEscape(kept)
 		w.out.RawStr(":")
 		name, value := pairKey(kept)
-		secret, err := w.value((SecretKey(key) || SecretKey(kept)) && !name || named && value)
+		secret, err := w.value((w.rules.SecretKey(key) || w.rules.SecretKey(kept)) && !name || named && value)
 		named = named || name && secret
 		return err
 	})
@@ -136,9 +144,12 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		if err != nil {
 			return false, shortError(err)
 		}
-		kept := cut(Text(valid(s)), maxString)
+		if s = valid(s); len(s) > maxString+slack {
+			s = cut(s, maxString+slack)
+		}
+		kept := cut(w.rules.Text(s), maxString)
 		w.out.StrEscape(kept)
-		return len(kept) <= maxKeyLen && SecretKey(kept), nil
+		return len(kept) <= maxKeyLen && w.rules.SecretKey(kept), nil
 	default:
 		raw, err := w.in.Raw()
 		if err != nil {
@@ -146,7 +157,7 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		}
 		text := string(raw)
 		switch {
-		case kind == jx.Number && Text(text) != text:
+		case kind == jx.Number && w.rules.Text(text) != text:
 			w.out.StrEscape(Filtered)
 		case kind == jx.Number && !readable(text):
 			w.out.StrEscape(text)

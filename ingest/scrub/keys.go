@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -11,10 +12,13 @@ import (
 // Honeybadger and Flare, Rails, Laravel, Django and OpenTelemetry filter.
 // Most terms count wherever they stand in the key; those that are part of
 // ordinary words (otp, pin, ssn, sig, su) count as a word of the key only.
-func SecretKey(key string) bool {
+func SecretKey(key string) bool { return standard.SecretKey(key) }
+
+// SecretKey is [SecretKey] with the additions of x.
+func (x *Scrubber) SecretKey(key string) bool {
 	var buf [96]byte
 	k := fold(buf[:0], key)
-	return k.hasTerm() || k.hasWord() || k.isExact()
+	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(k)
 }
 
 // foldedKey is a key in lower case with letters and digits only, and where its
@@ -57,16 +61,31 @@ func fold(buf []byte, key string) (k foldedKey) {
 	return k
 }
 
-// terms count wherever they stand in a folded key, by their first letter.
-var terms = func() (t [26][]string) {
-	for _, term := range []string{
+// The default list, folded: terms count wherever they stand in a key, words as
+// a word of it, whole ones as all of it.
+var (
+	defaultTerms = []string{
 		"password", "passw", "passphrase", "passcode", "privatekey", "phpsessid", "pwd",
 		"secret", "session", "signature", "sentrysid", "setcookie", "sessid",
 		"token", "twofactor", "auth", "apikey", "accesskey", "aiohttpsession",
 		"credential", "cookie", "csrf", "crypt", "certificate", "connectsid", "creditcard", "cardnumber", "ccnumber",
 		"xsrf", "xforwardedfor", "xrealip", "mysqlpwd", "verceljwt", "bearer", "email", "formvars", "remoteaddr", "ipaddress",
 		"googsignature", "awsaccesskeyid", "encryptionkey", "socialsecurity",
-	} {
+	}
+	defaultWords = []string{"pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw"}
+	defaultWhole = []string{"key", "su", "sudo", "symfony"}
+)
+
+// DefaultKeys is the default list of secret keys: those that count wherever
+// they stand in a key, those that count as a word of it, and those that count
+// as the whole key.
+func DefaultKeys() (anywhere, words, whole []string) {
+	return slices.Clone(defaultTerms), slices.Clone(defaultWords), slices.Clone(defaultWhole)
+}
+
+// terms are the default terms by their first letter.
+var terms = func() (t [26][]string) {
+	for _, term := range defaultTerms {
 		c := term[0] - 'a'
 		t[c] = append(t[c], term)
 	}
@@ -107,14 +126,24 @@ func (k foldedKey) hasWord() bool {
 		if i+1 < k.words {
 			end = k.starts[i+1]
 		}
-		switch string(k.text[k.starts[i]:end]) {
-		case "pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw":
+		word := string(k.text[k.starts[i]:end])
+		if slices.Contains(defaultWords, word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
 			return true
-		case "key":
-			if i == k.words-1 && i > 0 && !k.isPlainKey(i) {
-				return true
-			}
 		}
+	}
+	return false
+}
+
+// holdsValue says whether word i behind "key" says that the key itself follows
+// (stripe_key_value), and not something about it (MissingKeyException).
+func (k foldedKey) holdsValue(i int) bool {
+	end := len(k.text)
+	if i+1 < k.words {
+		end = k.starts[i+1]
+	}
+	switch string(k.text[k.starts[i]:end]) {
+	case "value", "val", "data", "material", "content", "string", "text", "pem", "base64", "hex", "raw":
+		return true
 	}
 	return false
 }
@@ -134,8 +163,7 @@ const maxPass = 12
 
 // isExact looks for terms that are secret only as the whole key.
 func (k foldedKey) isExact() bool {
-	switch string(k.text) {
-	case "key", "su", "sudo", "symfony":
+	if slices.Contains(defaultWhole, string(k.text)) {
 		return true
 	}
 	ends := func(s string) bool { return bytes.HasSuffix(k.text, []byte(s)) }

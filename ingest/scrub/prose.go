@@ -9,7 +9,7 @@ const maxWord = 128
 // isProseSecret says whether what stands behind "key: " or "key = " is a value
 // and not the rest of a sentence: "invalid token: unexpected end" is clean,
 // "password: hunter2" is not.
-func isProseSecret(s, key string, start, end int) bool {
+func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	value := s[start:end]
 	if len(value) > maxWord {
 		return true
@@ -23,9 +23,10 @@ func isProseSecret(s, key string, start, end int) bool {
 	if looksDrawn(value) {
 		return len(value) >= 3
 	}
-	// Plain words: only behind the keys that name nothing but a password, and
+	// Plain words: only behind the keys that name nothing but a password, those
+	// of the operator included, and
 	// only where the sentence ends with it.
-	if !isPasswordKey(key) || isSentenceWord(value) {
+	if !isPasswordKey(key) && !x.isOwnKey(key) || isSentenceWord(value) {
 		return false
 	}
 	rest := s[end:]

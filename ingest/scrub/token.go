@@ -80,10 +80,11 @@ func bearer(s string, i int) (start, end int) {
 	var scheme string
 	switch s[i] | 0x20 {
 	case 'b':
-		if hasPrefixFold(s[i:], "bearer ") {
-			scheme = "bearer "
-		} else if hasPrefixFold(s[i:], "basic ") {
-			scheme = "basic "
+		for _, known := range [...]string{"bearer ", "basic ", "bearer%20", "basic%20", "bearer+", "basic+"} {
+			if hasPrefixFold(s[i:], known) {
+				scheme = known
+				break
+			}
 		}
 	}
 	if scheme == "" {
@@ -122,18 +123,19 @@ func looksDrawn(v string) bool {
 }
 
 // dashes finds PEM blocks and the values of command line options at s[i].
-func dashes(s string, i int) (start, end int) {
+func (x *Scrubber) dashes(s string, i int) (start, end int) {
 	if i > 0 && s[i-1] == '-' {
 		return -1, -1
 	}
-	if strings.HasPrefix(s[i:], "-----BEGIN ") {
+	const begin = "-----BEGIN"
+	if strings.HasPrefix(s[i:], begin) && i+len(begin) < len(s) && strings.IndexByte(" %+", s[i+len(begin)]) >= 0 {
 		return i, pemEnd(s, i)
 	}
 	if !strings.HasPrefix(s[i:], "--") || i > 0 && isAlnum(s[i-1]) {
 		return -1, -1
 	}
 	key := run(s[:min(len(s), i+2+maxKey)], i+2, "-_.")
-	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !SecretKey(s[i+2:key]) {
+	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !x.SecretKey(s[i+2:key]) {
 		return -1, -1
 	}
 	start = key + 1
@@ -145,7 +147,7 @@ func dashes(s string, i int) (start, end int) {
 
 // pemEnd is the end of the PEM block at s[i], that of the text if it was cut.
 func pemEnd(s string, i int) int {
-	const mark = "-----END "
+	const mark = "-----END"
 	k := strings.Index(s[i:], mark)
 	if k < 0 {
 		return len(s)

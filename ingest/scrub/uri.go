@@ -12,9 +12,12 @@ import "strings"
 // tab and view stay with them, an allow-list, because nobody can list all
 // secrets. In the path, long hex, tokens and what [Text] finds are replaced.
 // A URI without a path of its own (data:, mailto:) gives "".
-func URI(raw string) string {
+func URI(raw string) string { return standard.URI(raw) }
+
+// URI is [URI] with the additions of x.
+func (x *Scrubber) URI(raw string) string {
 	for range maxRounds {
-		clean := cleanURI(raw)
+		clean := x.cleanURI(raw)
 		if clean == raw {
 			break
 		}
@@ -23,11 +26,11 @@ func URI(raw string) string {
 	return raw
 }
 
-func cleanURI(raw string) string {
+func (x *Scrubber) cleanURI(raw string) string {
 	raw, _, _ = strings.Cut(raw, "#")
 	path, query, hasQuery := strings.Cut(raw, "?")
 	path = withoutHost(path)
-	clean := cleanPath(path)
+	clean := x.cleanPath(path)
 	if !hasQuery {
 		return clean
 	}
@@ -35,7 +38,7 @@ func cleanURI(raw string) string {
 	out.Grow(len(clean) + len(query) + len(Filtered))
 	out.WriteString(clean)
 	out.WriteByte('?')
-	writeQuery(&out, query)
+	x.writeQuery(&out, query)
 	return out.String()
 }
 
@@ -72,21 +75,21 @@ func schemeEnd(uri string) int {
 }
 
 // cleanPath replaces what does not belong into a path, segment by segment.
-func cleanPath(path string) string {
+func (x *Scrubber) cleanPath(path string) string {
 	dirty := false
 	for rest, more := path, true; more && !dirty; {
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/")
-		dirty = cleanSegment(segment) != segment
+		dirty = x.cleanSegment(segment) != segment
 	}
 	if dirty {
 		segments := strings.Split(path, "/")
 		for i, segment := range segments {
-			segments[i] = cleanSegment(segment)
+			segments[i] = x.cleanSegment(segment)
 		}
 		path = strings.Join(segments, "/")
 	}
-	return Text(path)
+	return x.Text(path)
 }
 
 // longHex is the length from which hex digits in a path are a credential, a
@@ -99,7 +102,7 @@ const longToken = 32
 
 // cleanSegment is one segment of a path, or one key or short value of a query.
 // Its parameters (;jsessionid=x) lose their values.
-func cleanSegment(segment string) string {
+func (x *Scrubber) cleanSegment(segment string) string {
 	name, parameters, has := strings.Cut(segment, ";")
 	if isToken(name) {
 		name = Filtered
@@ -114,7 +117,7 @@ func cleanSegment(segment string) string {
 		parameter, parameters, more = strings.Cut(parameters, ";")
 		key, value, assigned := strings.Cut(parameter, "=")
 		out.WriteByte(';')
-		out.WriteString(keyOrFiltered(key))
+		out.WriteString(x.keyOrFiltered(key))
 		if assigned {
 			out.WriteByte('=')
 			if value != "" {
@@ -151,7 +154,7 @@ func isToken(segment string) bool {
 }
 
 // writeQuery writes the pairs of a query. Pairs are parted by & or ;.
-func writeQuery(out *strings.Builder, query string) {
+func (x *Scrubber) writeQuery(out *strings.Builder, query string) {
 	for {
 		k := strings.IndexAny(query, "&;")
 		pair := query
@@ -159,10 +162,10 @@ func writeQuery(out *strings.Builder, query string) {
 			pair = query[:k]
 		}
 		key, value, assigned := strings.Cut(pair, "=")
-		out.WriteString(keyOrFiltered(key))
+		out.WriteString(x.keyOrFiltered(key))
 		if assigned {
 			out.WriteByte('=')
-			out.WriteString(queryValue(key, value))
+			out.WriteString(x.queryValue(key, value))
 		}
 		if k < 0 {
 			return
@@ -176,23 +179,14 @@ func writeQuery(out *strings.Builder, query string) {
 const maxKept = 40
 
 // queryValue is the value under a key of the query.
-func queryValue(key, value string) string {
+func (x *Scrubber) queryValue(key, value string) string {
 	if value == "" {
 		return ""
 	}
-	if !isKept(key) || len(value) > maxKept || isToken(value) || strings.IndexFunc(value, notKept) >= 0 || Text(value) != value {
+	if !x.isKept(key) || len(value) > maxKept || isToken(value) || strings.IndexFunc(value, notKept) >= 0 || x.Text(value) != value {
 		return Filtered
 	}
 	return value
-}
-
-// isKept is the allow-list.
-func isKept(key string) bool {
-	switch key {
-	case "page", "limit", "sort", "order", "direction", "lang", "tab", "view":
-		return true
-	}
-	return false
 }
 
 // notKept says whether a rune does not belong into a value of the allow-list.
@@ -201,8 +195,8 @@ func notKept(r rune) bool {
 }
 
 // keyOrFiltered is a key unless it is a secret itself ("?eyJhbGci…").
-func keyOrFiltered(key string) string {
-	if isToken(key) || Text(key) != key {
+func (x *Scrubber) keyOrFiltered(key string) string {
+	if isToken(key) || x.Text(key) != key {
 		return Filtered
 	}
 	return key

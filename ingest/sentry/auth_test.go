@@ -168,7 +168,7 @@ func FuzzQueryString(f *testing.F) {
 			t.Fatalf("%q: %d, %d events taken, want %d", query, w.Code, recorder.Count(), want)
 		}
 		for _, d := range recorder.Take() {
-			if clean := ingest.URI(d.URI); !strings.HasPrefix(clean, "/a") || len(clean) > ingest.MaxURI || !utf8.ValidString(clean) {
+			if clean := new(ingest.Rules).URI(d.URI); !strings.HasPrefix(clean, "/a") || len(clean) > ingest.MaxURI || !utf8.ValidString(clean) {
 				t.Fatalf("%q became %q", query, clean)
 			}
 		}

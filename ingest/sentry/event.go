@@ -91,6 +91,16 @@ func parseEvent(document []byte, sender netip.Addr) (draft ingest.Draft, ok bool
 	return p.draft, true, nil
 }
 
+// ParseEvent reads one event as an envelope's item of type event holds it. The
+// error is an *errata.Error and says why the event cannot be taken.
+func ParseEvent(document []byte) (ingest.Draft, error) {
+	draft, isError, err := parseEvent(document, netip.Addr{})
+	if err == nil && !isError {
+		err = errata.Errorf(errata.KindInvalidEvent, "the event is a performance transaction and no error")
+	}
+	return draft, err
+}
+
 // free forgets the event but keeps the room of the slices that never leave.
 func (p *parser) free() {
 	p.scratch.Clear()

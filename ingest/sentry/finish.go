@@ -84,7 +84,7 @@ func (p *parser) finishPlace() {
 	d, c := &p.draft, &p.draft.Context
 	for i := len(p.exceptions) - 1; i >= 0; i-- {
 		if at := p.exceptions[i].place; at.Known {
-			d.File, d.Line = at.File, at.Line
+			d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 			return
 		}
 	}
@@ -92,7 +92,7 @@ func (p *parser) finishPlace() {
 		return
 	}
 	at := p.stack.Place()
-	d.File, d.Line = at.File, at.Line
+	d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	if len(c.Exceptions) == 0 {
 		// The stack trace of a message has no other place in the payload.
 		c.Exceptions = []ingest.Exception{{Frames: p.stack.Frames()}}

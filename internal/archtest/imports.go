@@ -34,6 +34,7 @@ var Layers = []Layer{
 	{Dir: "."},
 	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
 	{Dir: "query", May: []string{"."}},
+	{Dir: "feed", May: []string{"."}},
 	{Dir: "signin", May: []string{"."}},
 	{Dir: "signin/...", May: []string{".", "signin"}},
 	{Dir: "access", May: []string{"."}},
@@ -49,7 +50,7 @@ var Layers = []Layer{
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange",
+		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed",
 		"signin/...",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},

@@ -31,6 +31,14 @@ type Place struct {
 	rank  rank
 }
 
+// By says why the frame was chosen.
+func (p Place) By() ingest.PlacedBy {
+	if p.rank > foreign {
+		return ingest.PlacedByInApp
+	}
+	return ingest.PlacedByLastFrame
+}
+
 // rank says how much a frame tells of the place of an error.
 type rank uint8
 

@@ -1,0 +1,232 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Insights read many records at once.
+type Insights interface {
+	// Trends reads how often records were seen over a range such as 24h, in the
+	// order of the keys; "" is the default. Those that there are not have zeros.
+	// Errors: invalid_range, store_unavailable.
+	Trends(ctx context.Context, keys []RecordKey, over string) (Trends, error)
+	// Overview reads what happened in a range. Errors: invalid_range,
+	// store_unavailable.
+	Overview(ctx context.Context, over string) (Overview, error)
+	// CountUpTo counts what a cleanup with this time would remove. Errors:
+	// store_unavailable.
+	CountUpTo(ctx context.Context, before time.Time) (Changed, error)
+}
+
+// RecordKey names a record.
+type RecordKey struct {
+	Book      errata.Book
+	Signature errata.Signature
+}
+
+// Span is a stretch of time in equal steps.
+type Span struct {
+	// Name is the range as it was asked for.
+	Name     string
+	From, To time.Time // To is exclusive
+	Step     time.Duration
+}
+
+// Trends are the trends of several records over one span.
+type Trends struct {
+	Span
+	// Counts has one row for each key, with one number for each step.
+	Counts [][]uint64
+}
+
+// Overview is what happened in a span.
+type Overview struct {
+	Span
+	Series  []Series
+	Growing []Growing
+	Noisy   []Noisy
+}
+
+// Series is how often one level occurred in a book, by step.
+type Series struct {
+	Book   errata.Book
+	Level  errata.Level
+	Counts []uint64
+}
+
+// Growing is a record with its occurrences in the first half of the span and in
+// the second.
+type Growing struct {
+	Record      errata.Record
+	Before, Now uint64
+}
+
+// Noisy is a record with its occurrences in the span.
+type Noisy struct {
+	Record errata.Record
+	Count  uint64
+}
+
+type spanJSON struct {
+	Range string  `json:"range"`
+	Step  string  `json:"step"`
+	From  instant `json:"from"`
+	To    instant `json:"to"`
+}
+
+func spanOf(s Span) spanJSON {
+	span := spanJSON{Range: s.Name, Step: "day", From: instant(s.From), To: instant(s.To)}
+	if s.Step == time.Hour {
+		span.Step = "hour"
+	}
+	return span
+}
+
+type trendsJSON struct {
+	spanJSON
+	Trends []countsJSON `json:"trends"`
+}
+
+type countsJSON struct {
+	Signature string   `json:"signature"`
+	Type      string   `json:"type"`
+	Total     uint64   `json:"total"`
+	Counts    []uint64 `json:"counts"`
+}
+
+type overviewJSON struct {
+	spanJSON
+	Series  []seriesJSON  `json:"series"`
+	Growing []growingJSON `json:"growing"`
+	Noisy   []noisyJSON   `json:"noisy"`
+}
+
+type seriesJSON struct {
+	Type   string   `json:"type"`
+	Level  string   `json:"level"`
+	Counts []uint64 `json:"counts"`
+}
+
+type growingJSON struct {
+	Record recordJSON `json:"record"`
+	Before uint64     `json:"before"`
+	Now    uint64     `json:"now"`
+}
+
+type noisyJSON struct {
+	Record recordJSON `json:"record"`
+	Count  uint64     `json:"count"`
+}
+
+// getTrends is the trends of the records on a page.
+func (s *service) getTrends(c *call) (answer, error) {
+	keys, err := recordKeys(c.Query("signatures"))
+	if err != nil {
+		return answer{}, err
+	}
+	trends, err := s.Insights.Trends(c.Request.Context(), keys, c.Query("range"))
+	if err != nil {
+		return answer{}, err
+	}
+	data := trendsJSON{spanOf(trends.Span), make([]countsJSON, len(keys))}
+	for i, key := range keys {
+		data.Trends[i] = countsJSON{Signature: key.Signature.String(), Type: key.Book.String(), Counts: trends.Counts[i]}
+		for _, n := range trends.Counts[i] {
+			data.Trends[i].Total += n
+		}
+	}
+	return answer{data: data}, nil
+}
+
+// getOverview is what happened lately.
+func (s *service) getOverview(c *call) (answer, error) {
+	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"))
+	if err != nil {
+		return answer{}, err
+	}
+	data := overviewJSON{spanOf(o.Span), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}
+	for i, line := range o.Series {
+		data.Series[i] = seriesJSON{line.Book.String(), line.Level.String(), line.Counts}
+	}
+	for i := range o.Growing {
+		g := &o.Growing[i]
+		data.Growing[i] = growingJSON{recordOf(&g.Record), g.Before, g.Now}
+	}
+	for i := range o.Noisy {
+		n := &o.Noisy[i]
+		data.Noisy[i] = noisyJSON{recordOf(&n.Record), n.Count}
+	}
+	return answer{data: data}, nil
+}
+
+// previewCleanup says what a cleanup with the same body would remove.
+func (s *service) previewCleanup(c *call) (answer, error) {
+	var body struct {
+		Before string `json:"before"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	before, echo, err := cutOff(body.Before)
+	if err != nil {
+		return answer{}, err
+	}
+	counted, err := s.Insights.CountUpTo(c.Request.Context(), before)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: struct {
+		Before string  `json:"before"`
+		Count  uint64  `json:"count"`
+		Books  Changed `json:"books"`
+	}{echo, counted.total(), counted}}, nil
+}
+
+// maxTrends bounds the records of one request for trends: the longest page of
+// the list.
+const maxTrends = 100
+
+// recordKeys reads a list of records, SIGNATURE or BOOK:SIGNATURE, each once.
+// Without a book, system is meant, as everywhere.
+func recordKeys(list string) ([]RecordKey, error) {
+	refused := func(kind errata.Kind, format string, args ...any) error {
+		err := errata.Errorf(kind, format, args...)
+		err.Details = map[string]any{"field": "signatures"}
+		return err
+	}
+	seen := map[RecordKey]bool{}
+	var keys []RecordKey
+	for item := range strings.SplitSeq(list, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		key := RecordKey{Book: errata.BookSystem}
+		name, text, named := strings.Cut(item, ":")
+		if !named {
+			text = name
+		} else if book, known := errata.ParseBook(name); known {
+			key.Book = book
+		} else {
+			return nil, refused(errata.KindInvalidType, "The type %q is neither system nor database.", cut(name))
+		}
+		var err error
+		if key.Signature, err = errata.ParseSignature(text); err != nil {
+			return nil, refused(errata.KindSignatureRequired, "%q is not a signature: it has 32 hex digits, as the list shows it.", cut(text))
+		}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if keys = append(keys, key); len(keys) > maxTrends {
+			return nil, refused(errata.KindTooManySignatures, "One request takes at most %d signatures; send several requests.", maxTrends)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, refused(errata.KindSignatureRequired, "Send signatures, a comma list with at least one signature: 32 hex digits, as the list shows it.")
+	}
+	return keys, nil
+}

@@ -1,0 +1,132 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
+)
+
+// insights answers with what its fields do.
+type insights struct {
+	trends   func(keys []api.RecordKey, over string) (api.Trends, error)
+	overview func(over string) (api.Overview, error)
+	counted  api.Changed
+	before   time.Time // of the last CountUpTo
+}
+
+func (i *insights) Trends(_ context.Context, keys []api.RecordKey, over string) (api.Trends, error) {
+	return i.trends(keys, over)
+}
+
+func (i *insights) Overview(_ context.Context, over string) (api.Overview, error) {
+	return i.overview(over)
+}
+
+func (i *insights) CountUpTo(_ context.Context, before time.Time) (api.Changed, error) {
+	i.before = before
+	return i.counted, nil
+}
+
+// sampleSpan is two hours.
+var sampleSpan = api.Span{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
+
+func newInsights() *insights {
+	return &insights{
+		trends: func(keys []api.RecordKey, _ string) (api.Trends, error) {
+			trends := api.Trends{Span: sampleSpan}
+			for i := range keys {
+				trends.Counts = append(trends.Counts, []uint64{uint64(i), 2})
+			}
+			return trends, nil
+		},
+		overview: func(string) (api.Overview, error) { return api.Overview{Span: sampleSpan}, nil },
+	}
+}
+
+const trendsPath = "/api/v1/admin/tools/logs/errors/trends"
+
+func TestTrends(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.ToolsGetErrorLogs)
+	one, two := signature(t, "00112233445566778899aabbccddeeff"), signature(t, "0123456789abcdef0123456789abcdef")
+	var asked []api.RecordKey
+	var over string
+	answer := b.insights.trends
+	b.insights.trends = func(keys []api.RecordKey, of string) (api.Trends, error) {
+		asked, over = keys, of
+		return answer(keys, of)
+	}
+	list := one.String() + ",database:" + one.String() + ", System:" + strings.ToUpper(two.String()) + ",," + one.String()
+	golden(t, "trends", b.do(request{method: "GET", target: trendsPath + "?range=2h&signatures=" + strings.ReplaceAll(list, " ", "%20"), key: key}))
+	want := []api.RecordKey{{Book: errata.BookSystem, Signature: one}, {Book: errata.BookDatabase, Signature: one}, {Book: errata.BookSystem, Signature: two}}
+	if diff := cmp.Diff(want, asked); diff != "" || over != "2h" {
+		t.Errorf("range %q, keys (-want +got):\n%s", over, diff)
+	}
+	hundred := strings.Repeat(",", 5)
+	for i := range 100 {
+		hundred += "," + signature(t, strings.Repeat("0", 30)+string("0123456789"[i/10])+string("0123456789"[i%10])).String()
+	}
+	if w := b.do(request{method: "GET", target: trendsPath + "?signatures=" + hundred, key: key}); w.Code != http.StatusOK {
+		t.Errorf("100 signatures: got %d %s", w.Code, w.Body)
+	}
+	for list, want := range map[string]string{
+		"": "signature_required", ",,": "signature_required", "abc": "signature_required", "database:": "signature_required",
+		"cache:" + one.String(): "invalid_type", hundred + "," + one.String(): "too_many_signatures",
+	} {
+		if w := b.do(request{method: "GET", target: trendsPath + "?signatures=" + list, key: key}); w.Code != http.StatusUnprocessableEntity || code(t, w) != want {
+			t.Errorf("signatures %.20q: got %d %s, want %s", list, w.Code, w.Body, want)
+		}
+	}
+	b.insights.trends = func([]api.RecordKey, string) (api.Trends, error) {
+		return api.Trends{}, errata.Errorf(errata.KindInvalidRange, "The range is none.")
+	}
+	if w := b.do(request{method: "GET", target: trendsPath + "?signatures=" + one.String(), key: key}); code(t, w) != "invalid_range" {
+		t.Errorf("a bad range: got %d %s", w.Code, w.Body)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	b := newBench(t, nil)
+	r := request{method: "GET", target: "/api/v1/admin/tools/logs/overview?range=14d", key: b.key(t, access.ToolsGetErrorLogs)}
+	golden(t, "overview_empty", b.do(r))
+	b.insights.overview = func(over string) (api.Overview, error) {
+		if over != "14d" {
+			t.Errorf("asked for %q", over)
+		}
+		record := sample(t)
+		return api.Overview{
+			Span:    sampleSpan,
+			Series:  []api.Series{{Book: errata.BookSystem, Level: errata.LevelFatal, Counts: []uint64{0, 7}}},
+			Growing: []api.Growing{{Record: record, Before: 1, Now: 6}},
+			Noisy:   []api.Noisy{{Record: record, Count: 7}},
+		}, nil
+	}
+	golden(t, "overview", b.do(r))
+}
+
+func TestCleanupPreview(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.ToolsClearErrorLogs)
+	b.insights.counted = api.Changed{System: 7, Database: 2}
+	ask := func(body string) request {
+		return request{method: "POST", target: "/api/v1/admin/tools/logs/errors/cleanup/preview", key: key, body: body, headers: []string{"X-Request-Id: r"}}
+	}
+	golden(t, "cleanup_preview", b.do(ask(`{"before":"2026-11-01"}`)))
+	if want := time.Date(2026, 11, 1, 23, 59, 59, 999e6, time.UTC); !b.insights.before.Equal(want) {
+		t.Errorf("counted up to %v, want %v", b.insights.before, want)
+	}
+	if b.changes.calls != 0 {
+		t.Error("a preview changed something")
+	}
+	if w := b.do(ask(`{"before":"soon"}`)); code(t, w) != "invalid_date" {
+		t.Errorf("no date: got %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Feed tells what changes in the records.
+type Feed interface {
+	// Listen begins to listen. Errors: store_unavailable.
+	Listen(ctx context.Context) (Listener, error)
+}
+
+// Listener is told what changes until it is closed.
+type Listener interface {
+	// Position is the last fact of the log whose changes are not told.
+	Position() uint64
+	// Ready is signalled when Take has something, Done closed when the feed ends.
+	Ready() <-chan struct{}
+	Done() <-chan struct{}
+	// Take returns what changed since the last Take.
+	Take() RecordChanges
+	Close()
+}
+
+// RecordChanges is what changed in the records.
+type RecordChanges struct {
+	// Records are new or different, the newest change first, at most 100.
+	Records []errata.Record
+	// More is how many changes are not listed.
+	More uint64
+	// Gone were deleted.
+	Gone []RecordKey
+}
+
+const (
+	// maxStreams bounds the streams of one node. Each is a connection and some
+	// 100 KB of what it has not taken yet.
+	maxStreams = 64
+	// streamRetry is when to try again where there are too many.
+	streamRetry = 15 * time.Second
+	// streamGap is the least time between two messages: four a second are more
+	// than anybody reads.
+	streamGap = 250 * time.Millisecond
+	// streamWrite is how long a message may take to be accepted by the socket of
+	// a client that went away or is too slow. It comes back and begins anew.
+	streamWrite = 15 * time.Second
+)
+
+// streamHeartbeat keeps proxies from closing a quiet stream, which common ones
+// do after 60 s, and is how often the key is looked at. Only tests change it.
+var streamHeartbeat = 15 * time.Second
+
+type helloJSON struct {
+	Position uint64 `json:"position"`
+}
+
+type changesJSON struct {
+	Records []recordJSON `json:"records"`
+	More    uint64       `json:"more"`
+	Gone    []goneJSON   `json:"gone"`
+	Changed uint64       `json:"total_changed"`
+}
+
+type goneJSON struct {
+	Type      string `json:"type"`
+	Signature string `json:"signature"`
+}
+
+func changesOf(c RecordChanges) changesJSON {
+	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
+	for i := range c.Records {
+		data.Records[i] = recordOf(&c.Records[i])
+	}
+	for i, key := range c.Gone {
+		data.Gone[i] = goneJSON{key.Book.String(), key.Signature.String()}
+	}
+	return data
+}
+
+// streamErrors tells what changes for as long as the caller listens. It is the
+// one route whose answer has no end of its own.
+func (s *service) streamErrors(c *call) (answer, error) {
+	if s.Feed == nil {
+		return notBuilt(c)
+	}
+	if c.Request.Method == http.MethodHead {
+		return answer{raw: http.HandlerFunc(streamHeaders)}, nil
+	}
+	if s.streams.Add(1) > maxStreams {
+		s.streams.Add(-1)
+		return answer{}, tooMany(streamRetry, fmt.Sprintf("There are %d streams open, which is as many as this service keeps.", maxStreams))
+	}
+	listener, err := s.Feed.Listen(c.Request.Context())
+	if err != nil {
+		s.streams.Add(-1)
+		return answer{}, err
+	}
+	return answer{raw: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.streams.Add(-1)
+		defer listener.Close()
+		streamHeaders(w, r)
+		stream{c: c, listener: listener, control: http.NewResponseController(inner(w))}.run()
+	})}, nil
+}
+
+// inner is the writer below Gin's. Gin's own Flush wants one that flushes by
+// itself, and finds out by a panic.
+func inner(w http.ResponseWriter) http.ResponseWriter {
+	if wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
+		return wrapped.Unwrap()
+	}
+	return w
+}
+
+// streamHeaders: X-Accel-Buffering is for nginx, which would hold messages back.
+func streamHeaders(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+}
+
+// stream is one listener with its connection.
+type stream struct {
+	c        *call
+	listener Listener
+	control  *http.ResponseController
+}
+
+// run writes until the caller goes away, its key stops working, or the service
+// stops.
+func (s stream) run() {
+	// The server's limit for reading a request would end the stream with it.
+	// Without a connection, as in tests, there is no limit either.
+	_ = s.control.SetReadDeadline(time.Time{})
+	if !s.send("hello", helloJSON{s.listener.Position()}) {
+		return
+	}
+	heartbeat := time.NewTicker(streamHeartbeat)
+	defer heartbeat.Stop()
+	ready := s.listener.Ready()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-s.c.Request.Context().Done():
+			return
+		case <-s.listener.Done():
+			return
+		case <-heartbeat.C:
+			if _, err := s.c.service.Keys.Authenticate(bearer(s.c)); err != nil || !s.write(": \n\n") {
+				return
+			}
+		case <-ready:
+			if !s.send("records", changesOf(s.listener.Take())) {
+				return
+			}
+			ready = nil // what changes until then is told together
+			pause.Reset(streamGap)
+		case <-pause.C:
+			ready = s.listener.Ready()
+		}
+	}
+}
+
+// send writes one message; false when nobody takes it. JSON has no line breaks.
+func (s stream) send(event string, data any) bool {
+	text, err := json.Marshal(data)
+	if err != nil {
+		s.c.service.Logger.ErrorContext(s.c.Request.Context(), "a message of the stream cannot be encoded", "error", err)
+		return false
+	}
+	return s.write("event: " + event + "\ndata: " + string(text) + "\n\n")
+}
+
+func (s stream) write(text string) bool {
+	// Deadlines of sockets know no other clock. It stands in for the server's
+	// limit for a whole answer, too.
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamWrite))
+	if _, err := s.c.Writer.WriteString(text); err != nil {
+		return false
+	}
+	return s.control.Flush() == nil
+}

@@ -1,0 +1,26 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
+)
+
+func TestWhoami(t *testing.T) {
+	b := newBench(t, func(c *api.Config) { c.Development = func() bool { return true } })
+	who := func(n access.NewKey) request {
+		_, text := b.create(t, n)
+		return request{method: "GET", target: "/api/v1/admin/whoami", key: text, headers: []string{"X-Request-Id: r"}}
+	}
+	golden(t, "whoami", b.do(who(access.NewKey{
+		Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/*", access.KeysManage}, ExpiresAt: start.Add(time.Hour),
+	})))
+	golden(t, "whoami_ops", b.do(who(access.NewKey{Kind: access.KindOps, NeverExpires: true})))
+	golden(t, "whoami_ingest", b.do(who(access.NewKey{Kind: access.KindIngest})))
+	if w := b.do(request{method: "GET", target: "/api/v1/admin/whoami"}); w.Code != http.StatusUnauthorized {
+		t.Errorf("without a key: got %d, want 401", w.Code)
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+func newSignature(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "signature",
+		Short: "Say what makes two errors one record",
+		Long:  "Say what makes two errors one record. Nothing is sent and no service is needed.",
+	}
+	group.AddCommand(newSignatureExplain(t))
+	return group
+}
+
+const signatureExplainHelp = `Says which fields of an event make its signature: class, place, and the message
+with what changes from sighting to sighting replaced, or the fingerprint.
+
+FILE holds one event or several, one after the other: JSON as POST /api/v1/events
+takes it, or events as Sentry's SDKs write them. "-" reads standard input.
+
+The settings are those of the service: install roots are cut from files, and
+secrets are scrubbed before anything is signed.`
+
+func newSignatureExplain(t *terminal) *cobra.Command {
+	var asJSON bool
+	var application uint64
+	cmd := &cobra.Command{
+		Use:   "explain FILE",
+		Short: "Explain the signature of the events in a file",
+		Long:  signatureExplainHelp,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := loadConfig(cmd.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			in, err := openInput(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			return explainEvents(cmd.OutOrStdout(), in, c.service, application, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object for each event.")
+	cmd.Flags().Uint64Var(&application, "application", 1, "`Number` of the application, which is a part of the signature.")
+	addSettings(cmd, "install-roots", "scrub-keys", "scrub-patterns")
+	return cmd
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(name)
+}
+
+// explainEvents explains each event in turn. An event that cannot be taken ends
+// it: its number says which one.
+func explainEvents(w io.Writer, in io.Reader, o app.Options, application uint64, asJSON bool) error {
+	events := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		var document json.RawMessage
+		err := events.Decode(&document)
+		if errors.Is(err, io.EOF) && n > 1 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("event %d is not JSON: %w", n, err)
+		}
+		if err := explainEvent(w, document, o, application, asJSON, n); err != nil {
+			return fmt.Errorf("event %d: %w", n, err)
+		}
+	}
+}
+
+func explainEvent(w io.Writer, document []byte, o app.Options, application uint64, asJSON bool, n int) error {
+	x, err := app.Explain(o, application, document)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		lines := json.NewEncoder(w)
+		lines.SetEscapeHTML(false)
+		return lines.Encode(x)
+	}
+	var out strings.Builder
+	if n > 1 {
+		out.WriteByte('\n')
+	}
+	row := func(name, value, why string) {
+		if value == "" {
+			value = "none"
+		}
+		if why != "" {
+			why = "   (" + why + ")"
+		}
+		fmt.Fprintf(&out, "%-12s %s%s\n", name, value, why)
+	}
+	row("signature", x.Signature, fmt.Sprintf("recipe %d", x.Recipe))
+	row("application", fmt.Sprint(x.Application), "")
+	row("book", x.Book, x.BookWhy)
+	row("class", x.Class, x.ClassWhy)
+	row("place", x.Place.Signed, x.Place.Why)
+	if x.Place.Sent != x.Place.Signed {
+		row("  sent as", x.Place.Sent, "")
+	}
+	if x.Place.Line > 0 || x.Place.Function != "" {
+		row("  at", strings.TrimSpace(fmt.Sprintf("line %d %s", x.Place.Line, x.Place.Function)), "does not count")
+	}
+	row(x.Message.From, x.Message.Head, "")
+	row("  signed as", x.Message.Signed, "")
+	for _, r := range x.Message.Replaced {
+		row("  replaced", r.From, "by "+orNothing(r.To))
+	}
+	if len(x.Fingerprint) > 0 {
+		row("fingerprint", strings.Join(x.Fingerprint, " | "), "stands in for class, place and message")
+	}
+	_, err = io.WriteString(w, out.String())
+	return err
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}

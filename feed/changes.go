@@ -1,0 +1,134 @@
+package feed
+
+import (
+	"slices"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// MaxRecords is how many records one message lists: the longest page of the
+	// list.
+	MaxRecords = 100
+	// maxGone is how many deleted records are remembered for a listener: one
+	// delete of 1,000 signatures, in both books.
+	maxGone = 2000
+)
+
+// Key names a record.
+type Key struct {
+	Book      errata.Book
+	Signature errata.Signature
+}
+
+func keyOf(r *errata.Record) Key { return Key{r.Book, r.Signature} }
+
+// Changes is what changed since it was last asked.
+type Changes struct {
+	// Records are new or different, as they are now; the newest change first, at
+	// most MaxRecords.
+	Records []errata.Record
+	// More is how many changes are not listed. A record that changed several
+	// times may count several times.
+	More uint64
+	// Gone were deleted.
+	Gone []Key
+}
+
+// pending is what changed and was not taken yet. Its size is bounded.
+type pending struct {
+	records map[Key]errata.Record
+	gone    map[Key]struct{}
+	more    uint64
+}
+
+func newPending() *pending {
+	return &pending{records: map[Key]errata.Record{}, gone: map[Key]struct{}{}}
+}
+
+func (p *pending) empty() bool { return len(p.records) == 0 && len(p.gone) == 0 && p.more == 0 }
+
+// changed notes the newest state of a record.
+func (p *pending) changed(r errata.Record) {
+	key := keyOf(&r)
+	if known, there := p.records[key]; there && known.Version > r.Version {
+		return
+	}
+	delete(p.gone, key)
+	p.records[key] = r
+}
+
+// deleted notes that a record is gone.
+func (p *pending) deleted(key Key) {
+	delete(p.records, key)
+	if len(p.gone) < maxGone {
+		p.gone[key] = struct{}{}
+		return
+	}
+	if _, known := p.gone[key]; !known {
+		p.more++
+	}
+}
+
+// add takes over what another one has.
+func (p *pending) add(other *pending) {
+	for _, r := range other.records {
+		p.changed(r)
+	}
+	for key := range other.gone {
+		p.deleted(key)
+	}
+	p.more += other.more
+	p.cut()
+}
+
+// cut keeps the newest records and counts the others.
+func (p *pending) cut() {
+	if len(p.records) <= MaxRecords {
+		return
+	}
+	for i, r := range p.sorted() {
+		if i >= MaxRecords {
+			delete(p.records, keyOf(&r))
+			p.more++
+		}
+	}
+}
+
+// sorted are the records, the newest change first. The key decides between
+// those that one command changed.
+func (p *pending) sorted() []errata.Record {
+	list := make([]errata.Record, 0, len(p.records))
+	for _, r := range p.records {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b errata.Record) int {
+		switch {
+		case a.Version != b.Version:
+			if a.Version > b.Version {
+				return -1
+			}
+			return 1
+		case a.Book != b.Book:
+			return int(a.Book) - int(b.Book)
+		default:
+			return slices.Compare(a.Signature[:], b.Signature[:])
+		}
+	})
+	return list
+}
+
+// changes is what is pending, for a listener.
+func (p *pending) changes() Changes {
+	c := Changes{Records: p.sorted(), More: p.more}
+	for key := range p.gone {
+		c.Gone = append(c.Gone, key)
+	}
+	slices.SortFunc(c.Gone, func(a, b Key) int {
+		if a.Book != b.Book {
+			return int(a.Book) - int(b.Book)
+		}
+		return slices.Compare(a.Signature[:], b.Signature[:])
+	})
+	return c
+}

@@ -1,0 +1,194 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Stretch is which changes are asked for: those by the facts after After up to
+// Upto, of records last seen from SeenFrom to SeenTo; a zero time does not
+// bound.
+type Stretch struct {
+	After, Upto      uint64
+	SeenFrom, SeenTo time.Time
+}
+
+// Command is what an administrator did to records.
+type Command struct {
+	Sequence uint64
+	// Removes and Touches are the records that were deleted, or changed in
+	// another way, as far as there are any.
+	Removes, Touches []Key
+	// Removed counts records that were removed without being named.
+	Removed uint64
+}
+
+// Config is where the feed learns of changes. All but Logger is required. The
+// functions end with their context.
+type Config struct {
+	// Checkpoint is the last fact that is visible in the records.
+	Checkpoint func(ctx context.Context) (uint64, error)
+	// Commands are those after one fact up to another, in order. It may stop
+	// before the end, and then says at which fact.
+	Commands func(ctx context.Context, after, upto uint64) (list []Command, at uint64, err error)
+	// Changed finds the newest changes, at most limit, and counts them all.
+	Changed func(ctx context.Context, s Stretch, limit int) (list []errata.Record, total uint64, err error)
+	// Live finds records as they are now; those that are not there are missing.
+	Live func(ctx context.Context, keys []Key) (map[Key]errata.Record, error)
+	// Follow calls on whenever the checkpoint may have moved, until stop.
+	// Calls may get lost.
+	Follow func(on func()) (stop func() error, err error)
+	Logger *slog.Logger
+}
+
+// Feed tells listeners what changes. It is safe for concurrent use.
+type Feed struct {
+	cfg Config
+
+	mu        sync.Mutex
+	closed    bool
+	at        uint64 // the fact up to which listeners were told, while there is a poller
+	listeners map[*Listener]struct{}
+	stop      context.CancelFunc // of the poller, nil while there is none
+	pollers   sync.WaitGroup
+}
+
+// New makes a feed. Nothing runs until somebody listens.
+func New(cfg Config) (*Feed, error) {
+	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.Follow == nil {
+		return nil, errors.New("feed: every function is required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Feed{cfg: cfg, listeners: map[*Listener]struct{}{}}, nil
+}
+
+// errStopping answers those who come after Close.
+var errStopping = errata.Errorf(errata.KindStoreUnavailable, "The service is stopping; try again shortly.")
+
+// Listen begins to listen. Everything that changes after the listener's
+// Position is told. Errors: store_unavailable.
+func (f *Feed) Listen(ctx context.Context) (*Listener, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop == nil && !f.closed {
+		f.mu.Unlock() // the store may be slow, and those who listen go on
+		at, err := f.cfg.Checkpoint(ctx)
+		f.mu.Lock()
+		if err != nil {
+			return nil, errata.Errorf(errata.KindStoreUnavailable, "The records do not answer; try again shortly.").
+				Because(fmt.Errorf("begin to listen: %w", err))
+		}
+		if f.stop == nil && !f.closed {
+			f.start(at)
+		}
+	}
+	if f.closed {
+		return nil, errStopping
+	}
+	l := &Listener{feed: f, position: f.at, pending: newPending(), ready: make(chan struct{}, 1), done: make(chan struct{})}
+	f.listeners[l] = struct{}{}
+	return l, nil
+}
+
+// start begins to poll. The caller holds the lock.
+func (f *Feed) start(at uint64) {
+	ctx, stop := context.WithCancel(context.Background())
+	f.at, f.stop = at, stop
+	f.pollers.Go(func() { newPoller(f, at).run(ctx) }) // ends with ctx: the last listener's Close, or the feed's
+}
+
+// tell gives every listener what changed up to a fact. The poller that was
+// stopped meanwhile has nothing to tell any more.
+func (f *Feed) tell(ctx context.Context, batch *pending, upto uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	f.at = upto
+	if batch.empty() {
+		return
+	}
+	for l := range f.listeners {
+		l.add(batch)
+	}
+}
+
+// Close ends all listening and returns when nothing runs any more.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	f.closed = true
+	for l := range f.listeners {
+		close(l.done)
+		delete(f.listeners, l)
+	}
+	f.rest()
+	f.mu.Unlock()
+	f.pollers.Wait()
+}
+
+// rest stops the poller when nobody listens. The caller holds the lock.
+func (f *Feed) rest() {
+	if len(f.listeners) == 0 && f.stop != nil {
+		f.stop()
+		f.stop = nil
+	}
+}
+
+// Listener is somebody who wants to know. Its methods may be called from
+// different goroutines.
+type Listener struct {
+	feed     *Feed
+	position uint64
+	ready    chan struct{}
+	done     chan struct{}
+
+	mu      sync.Mutex
+	pending *pending
+}
+
+// Position is the last fact of the log whose changes are not told.
+func (l *Listener) Position() uint64 { return l.position }
+
+// Ready is signalled when Take has something.
+func (l *Listener) Ready() <-chan struct{} { return l.ready }
+
+// Done is closed when the feed ends.
+func (l *Listener) Done() <-chan struct{} { return l.done }
+
+// Take returns what changed since the last Take.
+func (l *Listener) Take() Changes {
+	l.mu.Lock()
+	taken := l.pending
+	l.pending = newPending()
+	l.mu.Unlock()
+	return taken.changes()
+}
+
+func (l *Listener) add(batch *pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending.add(batch)
+	select {
+	case l.ready <- struct{}{}:
+	default: // it knows already
+	}
+}
+
+// Close ends listening. It may be called more than once.
+func (l *Listener) Close() {
+	l.feed.mu.Lock()
+	defer l.feed.mu.Unlock()
+	if _, listens := l.feed.listeners[l]; listens {
+		delete(l.feed.listeners, l)
+		l.feed.rest()
+	}
+}

@@ -1,0 +1,187 @@
+package feed
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// minPause is the least time between two polls: listeners are told at most
+	// four times a second.
+	minPause = 250 * time.Millisecond
+	// duty keeps polling below a fifth of one thread of the store, should a
+	// poll be slow.
+	duty = 4
+	// fallback is how often the checkpoint is asked for when nothing is
+	// announced: announcements may be lost.
+	fallback = 2 * time.Second
+	// near is how far back records were last seen that are looked at in every
+	// poll. Applications whose clocks are wrong by less are told at once.
+	near = time.Hour
+	// pollTimeout bounds one poll.
+	pollTimeout = 10 * time.Second
+)
+
+// farEvery is how often all records are looked at: what was last seen longer ago
+// changes by imports and by senders that were offline. Only tests change it.
+var farEvery = 15 * time.Second
+
+// poller finds out what changed. One goroutine uses it.
+type poller struct {
+	feed *Feed
+	at   uint64 // told up to this fact
+	// Records last seen long ago were told up to fact farAt, at farTime.
+	farAt   uint64
+	farTime time.Time
+	failing bool
+}
+
+func newPoller(f *Feed, at uint64) *poller {
+	return &poller{feed: f, at: at, farAt: at, farTime: time.Now()}
+}
+
+// run polls until ctx ends.
+func (p *poller) run(ctx context.Context) {
+	moved := make(chan struct{}, 1)
+	signal := func() {
+		select {
+		case moved <- struct{}{}:
+		default:
+		}
+	}
+	stop, err := p.feed.cfg.Follow(signal)
+	if err != nil {
+		p.feed.cfg.Logger.Warn("changes of records are told late: progress is not announced", "error", err)
+	} else {
+		defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
+	}
+	signal() // it may have moved before anybody followed
+	tick := time.NewTicker(fallback)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-moved:
+		case <-tick.C:
+		}
+		began := time.Now()
+		p.note(ctx, p.poll(ctx))
+		if !wait(ctx, max(minPause, duty*time.Since(began))) {
+			return
+		}
+	}
+}
+
+// wait is false when ctx ended first.
+func wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// note writes the first of several failures to the log. What was not told is
+// told by the next poll that works.
+func (p *poller) note(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil && !p.failing {
+		p.feed.cfg.Logger.Warn("changes of records are told late", "error", err)
+	}
+	p.failing = err != nil
+}
+
+// poll tells what changed since the last poll.
+func (p *poller) poll(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	cfg := &p.feed.cfg
+	upto, err := cfg.Checkpoint(limited)
+	if err != nil {
+		return err
+	}
+	now, batch := time.Now(), newPending()
+	if upto > p.at {
+		commands, at, err := cfg.Commands(limited, p.at, upto)
+		if err != nil {
+			return err
+		}
+		upto = at
+		if err := p.collect(limited, batch, Stretch{After: p.at, Upto: upto, SeenFrom: now.Add(-near)}); err != nil {
+			return err
+		}
+		if err := p.carryOut(limited, batch, commands); err != nil {
+			return err
+		}
+	}
+	far := upto > p.farAt && now.Sub(p.farTime) >= farEvery
+	if far {
+		if err := p.collect(limited, batch, Stretch{After: p.farAt, Upto: upto, SeenTo: now.Add(-near)}); err != nil {
+			return err
+		}
+	}
+	if upto > p.at || far {
+		batch.cut()
+		p.feed.tell(ctx, batch, max(upto, p.at))
+		p.at = max(upto, p.at)
+	}
+	if far {
+		p.farAt, p.farTime = upto, now
+	}
+	return nil
+}
+
+// collect adds what the facts of a stretch changed.
+func (p *poller) collect(ctx context.Context, batch *pending, s Stretch) error {
+	list, total, err := p.feed.cfg.Changed(ctx, s, MaxRecords)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		batch.changed(r)
+	}
+	if listed := uint64(len(list)); total > listed {
+		batch.more += total - listed
+	}
+	return nil
+}
+
+// carryOut adds what commands changed. A delete leaves no row behind, and a
+// status leaves last_seen as it was, so that neither is found by looking at the
+// records.
+func (p *poller) carryOut(ctx context.Context, batch *pending, commands []Command) error {
+	var keys, removed []Key
+	for _, c := range commands {
+		keys = append(append(keys, c.Touches...), c.Removes...)
+		removed = append(removed, c.Removes...)
+		batch.more += c.Removed
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	live, err := p.feed.cfg.Live(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, c := range commands {
+		for _, key := range c.Touches {
+			if r, there := live[key]; there {
+				batch.changed(r)
+			}
+		}
+	}
+	for _, key := range removed {
+		if r, there := live[key]; there { // it was seen again since
+			batch.changed(r)
+		} else {
+			batch.deleted(key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package ingest
+
+import errata "github.com/errata-log/errata"
+
+// Explanation says what a signature was made of. It is made by the code that
+// signs, so it cannot say anything else than what happens.
+type Explanation struct {
+	Signature   string `json:"signature"`
+	Recipe      int    `json:"recipe"`
+	Application uint64 `json:"application"`
+
+	Book    string `json:"book"`
+	BookWhy string `json:"book_why"`
+
+	Class     string `json:"class"`
+	SentClass string `json:"sent_class"`
+	ClassWhy  string `json:"class_why"`
+
+	Place   ExplainedPlace   `json:"place"`
+	Message ExplainedMessage `json:"message"`
+
+	// Fingerprint is the caller's own grouping, with the fields above in place
+	// of {{ default }}. When there is one, class, place and message count only there.
+	Fingerprint []string `json:"fingerprint,omitempty"`
+}
+
+// ExplainedPlace is where an error is, and who says so.
+type ExplainedPlace struct {
+	Sent     string `json:"sent"`     // as the sender or the frame named it
+	File     string `json:"file"`     // relative to the install roots
+	Signed   string `json:"signed"`   // with what releases and builds change replaced
+	Line     uint32 `json:"line"`     // not signed: lines move
+	Function string `json:"function"` // of the chosen frame; not signed
+	Why      string `json:"why"`
+}
+
+// ExplainedMessage is the text that signs and what became of it.
+type ExplainedMessage struct {
+	From     string               `json:"from"`   // message or template
+	Before   string               `json:"before"` // scrubbed
+	Head     string               `json:"head"`   // the line that counts
+	Signed   string               `json:"signed"`
+	Replaced []errata.Replacement `json:"replaced"`
+}
+
+// Explain says how the draft is signed as an event of the application.
+func (r *Rules) Explain(d *Draft, application uint64) (Explanation, *errata.Error) {
+	read, refused := r.identify(d, application)
+	if refused != nil {
+		return Explanation{}, refused
+	}
+	id := read.identity
+	x := Explanation{
+		Signature: errata.Sign(id).String(), Recipe: errata.RecipeVersion, Application: id.Project,
+		Book: id.Book.String(), BookWhy: bookWhy(d, id.Book),
+		Class: id.Class, SentClass: d.Class, ClassWhy: classWhy(d, id.Class),
+		Place: ExplainedPlace{
+			Sent: r.bounded(d.File, MaxFile, false), File: read.file, Signed: id.Place, Line: lineOf(d.Line),
+			Function: r.functionAt(d), Why: placeWhy(d),
+		},
+		Message:     ExplainedMessage{From: "message", Before: read.signing, Head: errata.HeadLine(read.signing)},
+		Fingerprint: id.Fingerprint,
+	}
+	if read.signing != read.message {
+		x.Message.From = "template"
+	}
+	x.Message.Signed, x.Message.Replaced = errata.ExplainTemplate(read.signing)
+	return x, nil
+}
+
+func bookWhy(d *Draft, book errata.Book) string {
+	switch {
+	case d.Book == book:
+		return "the event says so"
+	case book == errata.BookDatabase:
+		return "its class, module or message is one of a database"
+	}
+	return "nothing in it is of a database"
+}
+
+func classWhy(d *Draft, class string) string {
+	switch {
+	case class == "":
+		return "nothing was thrown"
+	case isWrapper(d.Class) && class != d.Class:
+		return "the class of its cause, because " + d.Class + " only wraps"
+	case class != d.Class:
+		return "what stands behind the NUL of an anonymous class changes"
+	}
+	return "the class of the thrown exception"
+}
+
+func placeWhy(d *Draft) string {
+	switch {
+	case d.File == "":
+		return "no file is known"
+	case d.PlacedBy == PlacedByInApp:
+		return "the last frame with in_app"
+	case d.PlacedBy == PlacedByLastFrame:
+		return "the last frame, because none has in_app"
+	}
+	return "the event names the file"
+}
+
+// functionAt is the function of the frame that the place is from, "" where no
+// frame is at it.
+func (r *Rules) functionAt(d *Draft) string {
+	chain := d.Context.Exceptions
+	for i := len(chain) - 1; i >= 0; i-- {
+		frames := chain[i].Frames
+		for k := len(frames) - 1; k >= 0; k-- {
+			if f := &frames[k]; f.File == d.File && f.Line == d.Line {
+				return r.bounded(f.Function, MaxName, false)
+			}
+		}
+	}
+	return ""
+}

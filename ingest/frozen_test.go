@@ -1,0 +1,50 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+)
+
+// frozenEvent is a line of frozen.jsonl: an event as the native door takes it
+// and what recipe version 1 makes of it.
+type frozenEvent struct {
+	Event     map[string]json.RawMessage `json:"event"`
+	Book      string                     `json:"book"`
+	Class     string                     `json:"class"`
+	Place     string                     `json:"place"`
+	Template  string                     `json:"template"`
+	Signature string                     `json:"signature"`
+}
+
+// leastFrozen is how many events hold the recipe at least.
+const leastFrozen = 60
+
+// TestRecipeIsFrozen holds signature recipe version 1 by its results. Nothing
+// renews the file: whoever needs another result adds a recipe of another
+// version beside this one, see docs/grouping.md.
+func TestRecipeIsFrozen(t *testing.T) {
+	if errata.RecipeVersion != 1 {
+		t.Errorf("the recipe is version %d; these are the values of version 1, which must stay computable", errata.RecipeVersion)
+	}
+	events := 0
+	eachLine(t, "frozen.jsonl", func(line []byte) {
+		events++
+		var want frozenEvent
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := frozen(signed(t, want.Event), want.Event); got.Book != want.Book || got.Class != want.Class ||
+			got.Place != want.Place || got.Template != want.Template || got.Signature != want.Signature {
+			t.Errorf("line %d\n got %+v\nwant %+v", events, got, want)
+		}
+	})
+	if events < leastFrozen {
+		t.Errorf("%d events, want at least %d", events, leastFrozen)
+	}
+}
+
+func frozen(e signedEvent, event map[string]json.RawMessage) frozenEvent {
+	return frozenEvent{event, e.Book.String(), e.Class, e.Place, e.Template, e.Signature.String()}
+}

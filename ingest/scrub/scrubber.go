@@ -1,0 +1,151 @@
+package scrub
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Additions are what an operator adds to the rules. Nothing takes away from
+// them but QueryAllow, the one list of what is kept.
+type Additions struct {
+	// Keys are further secret keys, read like those of [SecretKey]: without
+	// regard to case, dashes and underscores, and wherever they stand in a key.
+	// One that begins with "=" counts as the whole key only.
+	Keys []string
+	// Patterns are RE2 expressions. What one matches is replaced.
+	Patterns []string
+	// QueryAllow are the names in a query whose values are kept.
+	QueryAllow []string
+}
+
+// DefaultQueryAllow are the names in a query whose values are kept by default:
+// they page, sort and choose what is shown.
+func DefaultQueryAllow() []string {
+	return []string{"page", "limit", "sort", "order", "direction", "lang", "tab", "view"}
+}
+
+// The limits of additions. Each pattern is run over each text, so there must be
+// few; a short key stands in every other word, and a long text is no key.
+const (
+	maxOwn        = 100
+	minOwnKey     = 3
+	maxPatternLen = 500
+)
+
+// Scrubber is the rules with additions. It does not change and is safe for
+// concurrent use; nil is the default rules.
+type Scrubber struct {
+	anywhere, whole [][]byte // folded keys
+	patterns        []*regexp.Regexp
+	query           []string
+}
+
+// standard is the default rules.
+var standard = &Scrubber{query: DefaultQueryAllow()}
+
+// New checks the additions and makes the rules of them. The error names what is
+// wrong and never shows more of a text than a pattern.
+func New(add Additions) (*Scrubber, error) {
+	if len(add.Keys) > maxOwn || len(add.Patterns) > maxOwn || len(add.QueryAllow) > maxOwn {
+		return nil, fmt.Errorf("more than %d of a kind", maxOwn)
+	}
+	x := &Scrubber{query: slices.Clone(add.QueryAllow)}
+	for _, key := range add.Keys {
+		if err := x.addKey(key); err != nil {
+			return nil, err
+		}
+	}
+	for _, pattern := range add.Patterns {
+		if err := x.addPattern(pattern); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range add.QueryAllow {
+		if name == "" || strings.ContainsAny(name, "=&;#? ") {
+			return nil, fmt.Errorf("%q is not the name of a value in a query", name)
+		}
+		if x.SecretKey(name) {
+			return nil, fmt.Errorf("%q is a secret key, its values cannot be kept", name)
+		}
+	}
+	return x, nil
+}
+
+func (x *Scrubber) addKey(key string) error {
+	name, isWhole := strings.CutPrefix(key, "=")
+	folded := fold(nil, name).text
+	if len(folded) < minOwnKey || len(folded) > maxKey {
+		return fmt.Errorf("key %q: want %d to %d letters and digits", key, minOwnKey, maxKey)
+	}
+	if isWhole {
+		x.whole = append(x.whole, folded)
+	} else {
+		x.anywhere = append(x.anywhere, folded)
+	}
+	return nil
+}
+
+func (x *Scrubber) addPattern(pattern string) error {
+	if len(pattern) > maxPatternLen {
+		return fmt.Errorf("pattern %.40q… has more than %d bytes", pattern, maxPatternLen)
+	}
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return fmt.Errorf("pattern %q is not RE2: %w", pattern, err)
+	}
+	if compiled.MatchString("") {
+		return fmt.Errorf("pattern %q matches the empty text, and with it every place in every message", pattern)
+	}
+	x.patterns = append(x.patterns, compiled)
+	return nil
+}
+
+// isOwn says whether a key is one of the operator's.
+func (x *Scrubber) isOwn(k foldedKey) bool {
+	if x == nil {
+		return false
+	}
+	for _, key := range x.anywhere {
+		if bytes.Contains(k.text, key) {
+			return true
+		}
+	}
+	for _, key := range x.whole {
+		if bytes.Equal(k.text, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *Scrubber) isOwnKey(key string) bool {
+	var buf [96]byte
+	return x.isOwn(fold(buf[:0], key))
+}
+
+// matches replaces what the operator's patterns match. They never see what was
+// replaced before: a pattern like \w+ would replace it again and again.
+func (x *Scrubber) matches(s string) string {
+	if x == nil || len(x.patterns) == 0 {
+		return s
+	}
+	for _, pattern := range x.patterns {
+		pieces := strings.Split(s, Filtered)
+		for i, piece := range pieces {
+			pieces[i] = pattern.ReplaceAllLiteralString(piece, Filtered)
+		}
+		s = strings.Join(pieces, Filtered)
+	}
+	return s
+}
+
+// isKept says whether the values of a name in a query are kept.
+func (x *Scrubber) isKept(name string) bool {
+	if x == nil {
+		x = standard
+	}
+	return slices.Contains(x.query, name)
+}

@@ -1,0 +1,78 @@
+package query
+
+import (
+	"context"
+	_ "embed"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+//go:embed testdata/load_hours.sql
+var sqlLoadHours string
+
+// BenchmarkMany measures what reads many records at once: trends of a page, the
+// overview, the count of a cleanup, and both polls of the feed. See
+// BenchmarkReader.
+func BenchmarkMany(b *testing.B) {
+	for _, text := range strings.Split(*benchRecords, ",") {
+		records, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || records == 0 {
+			b.Fatalf("-records %q is not a list of numbers", *benchRecords)
+		}
+		b.Run("records="+text, func(b *testing.B) { benchmarkMany(b, records) })
+	}
+}
+
+func benchmarkMany(b *testing.B, records uint64) {
+	env := testenv.New(b)
+	load(b, env.ClickHouse, records)
+	if err := env.ClickHouse.Exec(b.Context(), sqlLoadHours); err != nil {
+		b.Fatal(err)
+	}
+	r := New(env.ReadOnlyClickHouse)
+	last := time.UnixMilli(1795219200000).UTC()
+	page, err := r.List(b.Context(), Filter{}, Page{Limit: MaxLimit})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var keys []Key
+	for _, record := range page.Records {
+		keys = append(keys, Key{record.Book, record.Signature})
+	}
+	newest := errata.Position(records * 8192)
+	measure := func(name string, query func(ctx context.Context) error) {
+		b.Run(name, func(b *testing.B) { percentiles(b, query) })
+	}
+	for _, name := range []string{"24h", "14d"} {
+		over, err := ParseRange(name, last)
+		if err != nil {
+			b.Fatal(err)
+		}
+		measure("trends "+name, func(ctx context.Context) error {
+			_, err := r.Trends(ctx, keys, over)
+			return err
+		})
+		measure("overview "+name, func(ctx context.Context) error {
+			_, err := r.Overview(ctx, over)
+			return err
+		})
+	}
+	measure("count up to", func(ctx context.Context) error {
+		_, _, err := r.CountUpTo(ctx, last.AddDate(0, 0, -30))
+		return err
+	})
+	changes := Changes{From: newest - 100*8192, To: newest + 8192}
+	near, far := changes, changes
+	near.SeenFrom, far.SeenTo = last.Add(-time.Hour), last.Add(-time.Hour)
+	for name, c := range map[string]Changes{"changed, last seen within an hour": near, "changed, last seen before": far} {
+		measure(name, func(ctx context.Context) error {
+			_, _, err := r.Changed(ctx, c, 100)
+			return err
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// topRecords is how many records each list of an overview has: what fits on
+	// a screen.
+	topRecords = 10
+	// firstTop is how many candidates are taken at first, so that some of them
+	// may be of deleted records; mostTop is where looking ends, should all be.
+	firstTop, mostTop = 4 * topRecords, 4000
+	// overviewSeconds bounds each query of an overview. The hours are sorted by
+	// record, so that any range reads when all of them were: 8 M hours take
+	// half a second on a busy small machine, and ten times as many take longer
+	// than a list may.
+	overviewSeconds = 20
+	// overviewPatience is [answerTimeout] for it: two queries.
+	overviewPatience = (2*overviewSeconds + 3) * time.Second
+)
+
+// Overview is what happened in a range.
+type Overview struct {
+	Range
+	// Series has the books and levels that occurred, most severe first in each
+	// book. They count every occurrence, also those of deleted records.
+	Series []Series
+	// Growing are the records that occurred more often in the second half of
+	// the range than in the first, the largest difference first.
+	Growing []Growing
+	// Noisy are the records that occurred most.
+	Noisy []Noisy
+}
+
+// Series is how often one level occurred in a book.
+type Series struct {
+	Book  errata.Book
+	Level errata.Level
+	// Counts has one number for each step, the oldest first.
+	Counts []uint64
+}
+
+// Growing is a record with its occurrences in the first half of the range and
+// in the second.
+type Growing struct {
+	Record      errata.Record
+	Before, Now uint64
+}
+
+// Noisy is a record with its occurrences in the range.
+type Noisy struct {
+	Record errata.Record
+	Count  uint64
+}
+
+// Overview reads what happened in a range. Errors: store_unavailable.
+func (r *Reader) Overview(ctx context.Context, over Range) (Overview, error) {
+	ctx, stop := bounded(ctx, max(r.patience, overviewPatience))
+	defer stop()
+	o := Overview{Range: over}
+	var err error
+	if o.Series, err = r.series(ctx, over); err != nil {
+		return Overview{}, explain(ctx, "read the series of an overview", err)
+	}
+	if err := r.tops(ctx, &o); err != nil {
+		return Overview{}, explain(ctx, "read the top records of an overview", err)
+	}
+	return o, nil
+}
+
+// overviewSettings: two threads are half of a small machine.
+func overviewSettings(inOrder bool) clickhouse.Settings {
+	return clickhouse.Settings{
+		"max_threads": 2, "max_execution_time": overviewSeconds, "optimize_aggregation_in_order": zeroOrOne(inOrder),
+	}
+}
+
+func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
+	q, err := build("overview_series.sql", statementData{}, nil, overviewSettings(false), over.args()...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Series
+	for rows.Next() {
+		var (
+			book   int8
+			name   string
+			began  int64
+			events uint64
+		)
+		if err := rows.Scan(&book, &name, &began, &events); err != nil {
+			return nil, fmt.Errorf("read a step: %w", err)
+		}
+		level, _ := errata.ParseLevel(name)
+		if last := len(all) - 1; last < 0 || all[last].Book != errata.Book(book) || all[last].Level != level {
+			all = append(all, Series{Book: errata.Book(book), Level: level, Counts: make([]uint64, over.steps())})
+		}
+		all[len(all)-1].Counts[time.Unix(began, 0).Sub(over.From)/over.Step] += events
+	}
+	return all, rows.Err()
+}
+
+// candidate is what may be a record of a list.
+type candidate struct {
+	key         Key
+	id          errata.Position
+	events, now uint64
+}
+
+// tops fills in both lists. Deleted records are found only after the fact, so
+// that more candidates are taken until there are enough.
+func (r *Reader) tops(ctx context.Context, o *Overview) error {
+	for limit := uint64(firstTop); ; limit *= 10 {
+		noisy, growing, err := r.candidates(ctx, o.Range, limit)
+		if err != nil {
+			return err
+		}
+		var keys []Key
+		for _, list := range [][]candidate{noisy, growing} {
+			for _, c := range list {
+				keys = append(keys, c.key)
+			}
+		}
+		live, err := r.live(ctx, keys)
+		if err != nil {
+			return err
+		}
+		o.Noisy, o.Growing = nil, nil
+		for _, c := range alive(noisy, live) {
+			o.Noisy = append(o.Noisy, Noisy{live[c.key], c.events})
+		}
+		for _, c := range alive(growing, live) {
+			o.Growing = append(o.Growing, Growing{Record: live[c.key], Before: c.events - c.now, Now: c.now})
+		}
+		short := len(o.Noisy) < topRecords && uint64(len(noisy)) == limit ||
+			len(o.Growing) < topRecords && uint64(len(growing)) == limit
+		if !short || limit >= mostTop {
+			return nil
+		}
+	}
+}
+
+// alive are the first candidates whose records are still there.
+func alive(list []candidate, live map[Key]errata.Record) []candidate {
+	var kept []candidate
+	for _, c := range list {
+		if record, there := live[c.key]; there && record.ID == c.id && len(kept) < topRecords {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+func (r *Reader) candidates(ctx context.Context, over Range, limit uint64) (noisy, growing []candidate, err error) {
+	half := over.From.Add(over.To.Sub(over.From) / 2)
+	q, err := build("overview_top.sql", statementData{}, nil, overviewSettings(true),
+		append(over.args(), bind("half", half.Unix()), bind("limit", limit))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var lists [2]struct {
+		ids, events, latest []uint64
+		books               []int8
+		signatures          []string
+	}
+	var dest []any
+	for i := range lists {
+		l := &lists[i]
+		dest = append(dest, &l.ids, &l.books, &l.signatures, &l.events, &l.latest)
+	}
+	if err := r.queryRow(ctx, q).Scan(dest...); err != nil {
+		return nil, nil, err
+	}
+	var out [2][]candidate
+	for i, l := range lists {
+		for k := range l.ids {
+			key := Key{errata.Book(l.books[k]), errata.Signature([]byte(l.signatures[k]))}
+			out[i] = append(out[i], candidate{key, errata.Position(l.ids[k]), l.events[k], l.latest[k]})
+		}
+	}
+	return out[0], out[1], nil
+}

@@ -1,0 +1,16 @@
+{{- /* The records of the signatures as they are now, in both books. sign ASC puts
+the cancelling row of a deleted state in front of the state. */ -}}
+SELECT
+    book, signature, id, version, count, first_seen, last_seen,
+    level, file, line, message_preview, exception_class,
+    request_uri, request_method, user_id, ip, status, regressed
+FROM
+(
+    SELECT *
+    FROM records
+    WHERE book IN ('system', 'database')
+        AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
+    ORDER BY book, signature, version DESC, sign ASC
+    LIMIT 1 BY book, signature
+)
+WHERE sign = 1

@@ -1,0 +1,17 @@
+{{- /* Deleted records leave their hours behind: only those of the live ids count.
+A live record has one row more with sign 1 than with -1, whatever is merged. */ -}}
+SELECT toInt8(book) AS book_number, signature, intDiv(toInt64(toUnixTimestamp(hour)) - {from:Int64}, {step:Int64}) AS bucket, sum(count) AS events
+FROM hourly
+WHERE book IN ('system', 'database')
+    AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
+    AND hour >= fromUnixTimestamp({from:Int64}) AND hour < fromUnixTimestamp({to:Int64})
+    AND id IN
+    (
+        SELECT id
+        FROM records
+        WHERE book IN ('system', 'database')
+            AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
+        GROUP BY id
+        HAVING sum(sign) > 0
+    )
+GROUP BY book, signature, bucket

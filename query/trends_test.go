@@ -1,0 +1,175 @@
+package query_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/query"
+)
+
+// occurred writes an hour of a record.
+func occurred(t *testing.T, env *testenv.Env, r errata.Record, hour time.Time, count uint64) {
+	t.Helper()
+	err := env.ClickHouse.Exec(t.Context(), "INSERT INTO hourly (book, signature, id, hour, level, count, sequence) VALUES (?, unhex(?), ?, fromUnixTimestamp(?), ?, ?, 0)",
+		r.Book.String(), r.Signature.String(), uint64(r.ID), hour.Unix(), r.Level.String(), count)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestManyRecordsAtOnce reads trends, overviews and counts of records of which
+// one is in both books, one was deleted, and one was deleted and seen again.
+func TestManyRecordsAtOnce(t *testing.T) {
+	env := testenv.New(t)
+	now := modelDay.Add(90 * time.Minute)
+	over, err := query.ParseRange("24h", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel(11)
+	var all []errata.Record
+	var rows []row
+	for i := range 30 {
+		r := m.sight()
+		r.Book, r.Level, r.LastSeen = errata.BookSystem, errata.LevelError, modelDay.Add(time.Duration(i)*time.Second)
+		all, rows = append(all, r), append(rows, row{r, 1})
+	}
+	twin := m.sight()
+	twin.Book, twin.Signature, twin.Level, twin.LastSeen = errata.BookDatabase, all[0].Signature, errata.LevelFatal, modelDay
+	again := m.sight()
+	again.Book, again.Signature, again.Level, again.LastSeen = errata.BookSystem, all[1].Signature, errata.LevelError, modelDay.Add(time.Hour)
+	rows = append(rows, row{twin, 1}, row{all[1], -1}, row{again, 1}, row{all[2], -1})
+	insert(t.Context(), t, env.ClickHouse, rows)
+	for i, r := range all {
+		occurred(t, env, r, over.From.Add(time.Duration(i%24)*time.Hour), uint64(1000-10*i))
+	}
+	occurred(t, env, all[3], over.To.Add(-time.Hour), 5000)
+	occurred(t, env, all[3], over.From.Add(-time.Hour), 9000) // before the range
+	occurred(t, env, twin, over.To.Add(-time.Hour), 3)
+	occurred(t, env, twin, over.To.Add(-2*time.Hour), 4)
+	occurred(t, env, again, over.From, 7)
+	many := many{reader: query.New(env.ReadOnlyClickHouse), over: over, all: all, twin: twin, again: again}
+	t.Run("trends", many.trends)
+	t.Run("overview", many.overview)
+	t.Run("live", many.live)
+	t.Run("up to", many.upTo)
+}
+
+type many struct {
+	reader      *query.Reader
+	over        query.Range
+	all         []errata.Record
+	twin, again errata.Record
+}
+
+func keyOf(r errata.Record) query.Key { return query.Key{Book: r.Book, Signature: r.Signature} }
+
+func (m many) trends(t *testing.T) {
+	unknown := query.Key{Book: errata.BookDatabase, Signature: m.all[5].Signature}
+	got, err := m.reader.Trends(t.Context(), []query.Key{keyOf(m.twin), keyOf(m.again), keyOf(m.all[2]), unknown, keyOf(m.all[3]), keyOf(m.twin)}, m.over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(counts map[int]uint64) query.Trend {
+		trend := query.Trend{Range: m.over, Counts: make([]uint64, 24)}
+		for i, n := range counts {
+			trend.Counts[i] = n
+			trend.Total += n
+		}
+		return trend
+	}
+	twin := at(map[int]uint64{22: 4, 23: 3})
+	want := []query.Trend{twin, at(map[int]uint64{0: 7}), at(nil), at(nil), at(map[int]uint64{3: 970, 23: 5000}), twin}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trends (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"24h", "14d"} {
+		over, err := query.ParseRange(name, m.over.To.Add(-time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := m.reader.Trend(t.Context(), m.all[3].Book, m.all[3].Signature, over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many, err := m.reader.Trends(t.Context(), []query.Key{keyOf(m.all[3])}, over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(one, many[0]); diff != "" {
+			t.Errorf("%s: one and many differ:\n%s", name, diff)
+		}
+	}
+}
+
+func (m many) overview(t *testing.T) {
+	got, err := m.reader.Overview(t.Context(), m.over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noisy, growing []string
+	for _, n := range got.Noisy {
+		noisy = append(noisy, fmt.Sprint(n.Record.ID, n.Count))
+	}
+	for _, g := range got.Growing {
+		growing = append(growing, fmt.Sprint(g.Record.ID, g.Before, g.Now))
+	}
+	// The deleted all[1] and all[2] would be second and third.
+	wantNoisy := []string{fmt.Sprint(m.all[3].ID, uint64(5970)), fmt.Sprint(m.all[0].ID, uint64(1000))}
+	for i := 4; i < 12; i++ {
+		wantNoisy = append(wantNoisy, fmt.Sprint(m.all[i].ID, uint64(1000-10*i)))
+	}
+	wantGrowing := []string{fmt.Sprint(m.all[3].ID, uint64(970), uint64(5000))}
+	for i := 12; i < 21; i++ {
+		wantGrowing = append(wantGrowing, fmt.Sprint(m.all[i].ID, uint64(0), uint64(1000-10*i)))
+	}
+	if diff := cmp.Diff([][]string{wantNoisy, wantGrowing}, [][]string{noisy, growing}); diff != "" {
+		t.Errorf("noisy and growing (-want +got):\n%s", diff)
+	}
+	if len(got.Series) != 2 {
+		t.Fatalf("got %d series, want two", len(got.Series))
+	}
+	system, database := got.Series[0], got.Series[1]
+	wantCounts := make([]uint64, 24)
+	for i := range m.all {
+		wantCounts[i%24] += uint64(1000 - 10*i)
+	}
+	wantCounts[23] += 5000
+	wantCounts[0] += 7
+	if system.Book != errata.BookSystem || system.Level != errata.LevelError || !cmp.Equal(system.Counts, wantCounts) {
+		t.Errorf("series %+v, want error with %v", system, wantCounts)
+	}
+	if database.Book != errata.BookDatabase || database.Level != errata.LevelFatal || database.Counts[23] != 3 || database.Counts[22] != 4 {
+		t.Errorf("series %+v, want fatal with 4 and 3 at the end", database)
+	}
+}
+
+func (m many) live(t *testing.T) {
+	got, err := m.reader.Live(t.Context(), []query.Key{keyOf(m.twin), keyOf(m.all[1]), keyOf(m.all[2])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[query.Key]errata.Record{keyOf(m.twin): m.twin, keyOf(m.all[1]): m.again, keyOf(m.all[0]): m.all[0]}
+	if diff := cmp.Diff(want, got, compare...); diff != "" {
+		t.Errorf("live (-want +got):\n%s", diff)
+	}
+	if none, err := m.reader.Live(t.Context(), nil); err != nil || len(none) != 0 {
+		t.Errorf("no keys: %v, %v", none, err)
+	}
+}
+
+func (m many) upTo(t *testing.T) {
+	for before, want := range map[time.Time][2]uint64{
+		modelDay.Add(-time.Millisecond): {0, 0}, modelDay: {1, 1}, modelDay.Add(10 * time.Second): {9, 1}, modelDay.Add(time.Hour): {29, 1},
+	} {
+		system, database, err := m.reader.CountUpTo(t.Context(), before)
+		if err != nil || [2]uint64{system, database} != want {
+			t.Errorf("up to %v: %d and %d (%v), want %v", before, system, database, err, want)
+		}
+	}
+}

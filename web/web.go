@@ -1,0 +1,193 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// The page is built into dist by the tools beside it. "all:" takes files whose
+// names begin with a dot or an underscore too, as bundlers make them.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// ReportPath is where browsers report what the policy of the page refused,
+// relative to the page so that a proxy may put it below a path.
+const ReportPath = "api/v1/csp-reports"
+
+// Policy is the Content-Security-Policy of the page: its own scripts, styles,
+// icon and service, and nothing else. Text of records becomes text and never markup:
+// what would make markup of a text wants a trusted type, and no policy can make
+// one. report-uri and not report-to: browsers that know report-to skip the other
+// and then report over TLS only.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'; report-uri " + ReportPath
+
+const (
+	// keepForGood is for files whose names change with their content.
+	keepForGood = "public, max-age=31536000, immutable"
+	// askAnew is for the page, whose name does not.
+	askAnew = "no-cache"
+	// minGzip is the size from which compressing pays: below it, the answer is
+	// one packet anyway.
+	minGzip = 1 << 10
+)
+
+// contentTypes are those that a build of the page has. The system's own table
+// is not asked: it differs from machine to machine.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".map": "application/json", ".txt": "text/plain; charset=utf-8",
+	".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".webp": "image/webp",
+	".woff2": "font/woff2", ".wasm": "application/wasm",
+}
+
+// Site is the page and what it loads. It is safe for concurrent use.
+type Site struct {
+	page   *file
+	assets map[string]*file
+}
+
+// file is a file in the forms in which it is sent.
+type file struct {
+	contentType, cache, policy string
+	plain, zipped              form // zipped has no content when it would be no smaller
+}
+
+type form struct {
+	content []byte
+	etag    string
+}
+
+// New reads and compresses the files. The error names the file that is wrong.
+func New() (*Site, error) { return newSite(dist) }
+
+func newSite(files fs.FS) (*Site, error) {
+	s := &Site{assets: map[string]*file{}}
+	page, err := readFile(files, "dist/index.html")
+	if err != nil {
+		return nil, err
+	}
+	page.cache, page.policy = askAnew, Policy
+	s.page = page
+	const folder = "dist/assets"
+	if _, err := fs.Stat(files, folder); err != nil {
+		return s, nil // a build without the page
+	}
+	err = fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		f, err := readFile(files, name)
+		if err != nil {
+			return err
+		}
+		f.cache = keepForGood
+		s.assets[strings.TrimPrefix(name, folder+"/")] = f
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the page: %w", err)
+	}
+	return s, nil
+}
+
+func readFile(files fs.FS, name string) (*file, error) {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("read the page: %w", err)
+	}
+	f := &file{contentType: contentTypes[path.Ext(name)]}
+	if f.contentType == "" {
+		f.contentType = "application/octet-stream"
+	}
+	sum := sha256.Sum256(content)
+	tag := hex.EncodeToString(sum[:16])
+	f.plain = form{content, `"` + tag + `"`}
+	if len(content) < minGzip {
+		return f, nil
+	}
+	var zipped bytes.Buffer
+	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress %s: %w", name, err)
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, fmt.Errorf("compress %s: %w", name, err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("compress %s: %w", name, err)
+	}
+	if zipped.Len() < len(content) {
+		f.zipped = form{zipped.Bytes(), `"` + tag + `-gzip"`}
+	}
+	return f, nil
+}
+
+// Index answers with the page.
+func (s *Site) Index() http.Handler { return s.page }
+
+// Asset answers with a file below assets, nil when there is none of that name.
+func (s *Site) Asset(name string) http.Handler {
+	f, there := s.assets[strings.TrimPrefix(name, "/")]
+	if !there {
+		return nil
+	}
+	return f
+}
+
+// ServeHTTP answers with the file, or with 304 when the caller has it.
+func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Cache-Control", f.cache)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	if f.policy != "" {
+		h.Set("Content-Security-Policy", f.policy)
+	}
+	sent := f.plain
+	if f.zipped.content != nil {
+		h.Add("Vary", "Accept-Encoding")
+		if takesGzip(r.Header.Get("Accept-Encoding")) {
+			sent = f.zipped
+			h.Set("Content-Encoding", "gzip")
+		}
+	}
+	h.Set("ETag", sent.etag)
+	if strings.Contains(r.Header.Get("If-None-Match"), sent.etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(sent.content)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(sent.content) // nobody is there to be told
+	}
+}
+
+// takesGzip reads an Accept-Encoding as far as gzip goes: named, and not with
+// a weight of zero.
+func takesGzip(accepted string) bool {
+	for item := range strings.SplitSeq(accepted, ",") {
+		coding, weight, _ := strings.Cut(item, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		_, value, weighed := strings.Cut(weight, "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		return !weighed || err == nil && q > 0
+	}
+	return false
+}
