@@ -42,6 +42,8 @@ func TestParse(t *testing.T) {
 		"*/srv/app/run.go:9 main|run", "*/srv/app/main.go:12 main|main", " /usr/local/go/src/net/http/server.go:2286 net/http|HandlerFunc.ServeHTTP",
 		"*/srv/app/cart/cart.go:53 shop/cart|(*Cart).Load",
 		" /go/pkg/mod/go.opentelemetry.io/otel/sdk@v1.47.0/trace/span.go:527 go.opentelemetry.io/otel/sdk/trace|recordStackTrace")
+	f("Go, a panic", "goroutine 1 [running]:\npanic({0x1f743a0?, 0x392ddf0?})\n\truntime/panic.go:860 +0x13a\nmain.main()\n\tmain.go:3\n",
+		"main.go:3", "*main.go:3 main|main", " runtime/panic.go:860 runtime|panic")
 	f("Go, -trimpath", "goroutine 1 [running]:\ninternal/runtime/maps.fatal(...)\n\tinternal/runtime/maps/table.go:265\ngithub.com/lib/pq.(*conn).exec(0x1)\n\tgithub.com/lib/pq@v1.10.9/conn.go:9 +0x1\n"+
 		"example.com/shop/cart.Load(0x1)\n\texample.com/shop/cart/cart.go:53 +0x1\nnet/http.HandlerFunc.ServeHTTP(...)\n\tnet/http/server.go:2286\n",
 		"example.com/shop/cart/cart.go:53",

@@ -78,6 +78,9 @@ func (s *scanner) golang(function, position string) {
 	if args := strings.LastIndexByte(function, '('); args > 0 && strings.HasSuffix(function, ")") {
 		function = function[:args]
 	}
+	if function == "panic" {
+		function = "runtime.panic" // a builtin, which is printed without its package
+	}
 	module := function
 	slash := strings.LastIndexByte(function, '/') + 1
 	if dot := strings.IndexByte(function[slash:], '.'); dot >= 0 {
