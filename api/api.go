@@ -64,6 +64,12 @@ type Config struct {
 	Replayer Replayer
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
+	// Letters are messages that NATS brought and that were refused; nil: there
+	// is no such way in.
+	Letters Letters
+	// Leaf makes this the API of an ingest node: health and metrics. Of what is
+	// required above, Keys and Health are.
+	Leaf bool
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
 	// Feed tells what changes in the records; nil: the stream answers 501.
@@ -136,13 +142,13 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("api: TrustedProxies: %w", err)
 	}
 	s.mountReceivers(engine)
-	for _, r := range s.routes() {
+	for _, r := range s.served() {
 		engine.Handle(r.Method, r.Path, s.serve(r))
 		if r.Method == http.MethodGet {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))
 		}
 	}
-	engine.NoRoute(s.serve(noRoute))
+	engine.NoRoute(s.serve(s.nothing()))
 	engine.NoMethod(s.serve(noMethod))
 	return engine, nil
 }
@@ -152,6 +158,7 @@ func (c *Config) check() error {
 	switch {
 	case c.Keys == nil:
 		return errors.New("Keys is missing")
+	case c.Leaf && c.Health != nil: // the rest is at the hub
 	case c.Records == nil:
 		return errors.New("Records is missing")
 	case c.Insights == nil:

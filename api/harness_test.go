@@ -254,7 +254,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
 		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays,
-		Audit: b.audit,
+		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),

@@ -81,9 +81,11 @@ func TestContractStandsInTheTable(t *testing.T) {
 // reached is the status that a route answers once a key got through, with no
 // body and the parameters of target. 200 where it is not named.
 var reached = map[string]int{
-	"POST /api/v1/admin/keys":       http.StatusUnprocessableEntity, // a key without a name
-	"DELETE /api/v1/admin/keys/:id": http.StatusNotFound,
-	"GET /assets/*name":             http.StatusNotFound,
+	"POST /api/v1/admin/ops/dead/replay": http.StatusBadRequest,
+	"POST /api/v1/admin/ops/dead/drop":   http.StatusBadRequest,
+	"POST /api/v1/admin/keys":            http.StatusUnprocessableEntity, // a key without a name
+	"DELETE /api/v1/admin/keys/:id":      http.StatusNotFound,
+	"GET /assets/*name":                  http.StatusNotFound,
 	// Without a body:
 	"POST /api/v1/csp-reports":                             http.StatusBadRequest,
 	"POST /api/v1/admin/settings/mail/test":                http.StatusUnprocessableEntity,

@@ -12,6 +12,7 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
@@ -36,6 +37,8 @@ type App struct {
 	log        *watchedLog
 	requests   requests
 	settings   *settings.Store
+	pipeline   *ingest.Pipeline
+	letters    letters
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
 	challenges challenges
@@ -48,6 +51,10 @@ type App struct {
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
 	otlpServer *api.Server  // nil: there is none
+
+	keyring      ingest.Keyring // of the doors
+	natsPassword string         // of applications that publish to the embedded NATS
+	leafPassword string         // of ingest nodes
 
 	welcome Welcome
 }
@@ -63,6 +70,11 @@ type Welcome struct {
 	AdminKeyFile, IngestKeyFile string
 	// DSN is that of the first ingest key, "" when its file is gone.
 	DSN string
+	// NATSFile is the absolute path of the file that says where to publish
+	// events to NATS, "" when the embedded one is not open to applications.
+	NATSFile string
+	// Leaf says that this is an ingest node.
+	Leaf bool
 	// NotReachable says that the DSN names loopback although the service
 	// listens for other machines too.
 	NotReachable bool
@@ -77,10 +89,19 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
+	for _, step := range a.steps() {
+		began := time.Now()
+		if err := step.do(ctx); err != nil {
+			return nil, a.undo(ctx, err)
+		}
+		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
+	}
+	return a, nil
+}
+
+// allSteps are those of a service that keeps its own records.
+func (a *App) allSteps() []step {
+	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
@@ -100,17 +121,13 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"feed", a.openFeed},
+		{"ingest", a.openIngest},
+		{"events from NATS", a.startNATSIn},
+		{"ingest nodes", a.startLeaves},
 		{"server", a.listen},
 		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
-	} {
-		began := time.Now()
-		if err := step.do(ctx); err != nil {
-			return nil, a.undo(ctx, err)
-		}
-		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
 	}
-	return a, nil
 }
 
 func (a *App) openData(context.Context) (err error) {
@@ -123,9 +140,22 @@ func (a *App) openData(context.Context) (err error) {
 
 func (a *App) startEngines(ctx context.Context) (err error) {
 	o := a.options
+	clients, err := a.natsClients()
+	if err != nil {
+		return err
+	}
+	leaves, err := a.natsLeaves()
+	if err != nil {
+		return err
+	}
+	hub, err := a.natsHub()
+	if err != nil {
+		return err
+	}
 	a.engines, err = engine.Start(ctx, engine.Config{
 		DataDir: a.dir.path,
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
+		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
 		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
 		Logger: a.logger, Registerer: o.Registry,
@@ -158,6 +188,7 @@ func (a *App) openKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
+	a.keyring = keyring{a.keys}
 	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
@@ -192,6 +223,9 @@ func (a *App) openLog(context.Context) error {
 
 // stream says where the log is.
 func (a *App) stream() eventlog.Log {
+	if a.options.isLeaf() {
+		return a.spool()
+	}
 	return eventlog.Log{
 		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
 		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),

@@ -43,6 +43,7 @@ type health struct {
 	now        func() time.Time
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
+	letters    func(context.Context) api.Check // nil: nothing comes over NATS
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -129,6 +130,9 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
+	}
+	if h.letters != nil {
+		checks = append(checks, h.letters(ctx))
 	}
 	return checks
 }

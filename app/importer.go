@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/eventlog"
@@ -50,9 +52,9 @@ func (a *App) openImport(ctx context.Context) error {
 	if err := legacy.Prepare(dir); err != nil {
 		return err
 	}
-	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.ImportsBucket(a.options.Namespace))
+	bucket, err := a.importsBucket(ctx)
 	if err != nil {
-		return fmt.Errorf("open the bucket of imported files: %w", err)
+		return err
 	}
 	rules, err := a.options.rules()
 	if err != nil {
@@ -68,6 +70,15 @@ func (a *App) openImport(ctx context.Context) error {
 	}
 	a.importer = newImporter(files, a.commander)
 	return nil
+}
+
+// importsBucket remembers what was taken onto the log, also when that is purged.
+func (a *App) importsBucket(ctx context.Context) (jetstream.KeyValue, error) {
+	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.ImportsBucket(a.options.Namespace))
+	if err != nil {
+		return nil, fmt.Errorf("open the bucket of imported files: %w", err)
+	}
+	return bucket, nil
 }
 
 func newImporter(files *legacy.Importer, c commander) *importer {

@@ -38,6 +38,15 @@ type Options struct {
 	// NATSURL is an external NATS server, "" for the embedded one. Several
 	// servers of one cluster are separated by commas.
 	NATSURL string
+	// NATSListen is the address, host:port, at which applications reach the
+	// embedded NATS to publish events, "" for none. NATSProject is the project of
+	// all events that are published, to the embedded or an external one.
+	NATSListen  string
+	NATSProject uint64
+	// NATSLeafListen is the address, host:port, at which ingest nodes reach the
+	// embedded NATS, "" for none. NATSLeaf makes this one of them: the URL of the
+	// hub, with user and password; there are no records here then.
+	NATSLeafListen, NATSLeaf string
 	// ClickHouseDSN is an external ClickHouse server, "" for the embedded one.
 	ClickHouseDSN string
 	// Namespace keeps several services on one NATS apart, "" for the only one.
@@ -113,6 +122,7 @@ func DefaultOptions() Options {
 		ModuleLogDays:  14,
 		QueryLogDays:   7,
 		LegacyProject:  1,
+		NATSProject:    1,
 
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),
@@ -162,6 +172,9 @@ func (o Options) Validate() error {
 	}
 	if o.LegacyProject == 0 {
 		return fmt.Errorf("legacy-project: want the number of a project, from 1 up")
+	}
+	if err := o.validateNATS(); err != nil {
+		return err
 	}
 	if err := o.validateMail(); err != nil {
 		return err

@@ -140,6 +140,13 @@ func (r *retention) purge(ctx context.Context, keep uint64) error {
 	if err := a.audit.auditor.CaughtUp(ctx); err != nil {
 		return fmt.Errorf("wait for the audit trail: %w", err)
 	}
+	kept, err := a.importsBucket(ctx)
+	if err != nil {
+		return err
+	}
+	if err := eventlog.KeepSourceMarks(ctx, a.stream(), kept); err != nil {
+		return err
+	}
 	if _, embedded := a.engines.EmbeddedClickHouse(); embedded {
 		engine.SyncDisks() // the snapshot is links to files, which nobody has synced yet
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/native"
@@ -87,6 +85,7 @@ func (a *App) handler() (http.Handler, error) {
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
+		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -94,27 +93,29 @@ func (a *App) handler() (http.Handler, error) {
 	})
 }
 
-// receivers are the doors. They share one budget of memory.
+// receivers are the doors.
 func (a *App) receivers() (api.Receivers, error) {
-	rules, err := a.options.rules()
+	cfg := a.doorConfig()
+	receivers, err := a.eventReceivers(cfg)
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	pipeline, err := ingest.New(ingest.Config{
-		Log: a.log, Random: rand.Reader,
-		Rules:    rules,
-		Switches: a.switches,
-		Logger:   a.logger, Registerer: a.options.Registry,
-	})
-	if err != nil {
-		return api.Receivers{}, err
-	}
-	cfg := door.Config{
-		Accepter: pipeline, Keyring: keyring{a.keys}, Switches: a.switches,
+	receivers.ModuleLog, receivers.QueryLog, err = a.logReceivers(cfg)
+	return receivers, err
+}
+
+// doorConfig is what all doors share, one budget of memory among it.
+func (a *App) doorConfig() door.Config {
+	return door.Config{
+		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         body.NewBudget(body.DefaultBudget),
 		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
+}
+
+// eventReceivers are the doors for events.
+func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	events, err := native.New(cfg)
 	if err != nil {
 		return api.Receivers{}, err
@@ -127,16 +128,24 @@ func (a *App) receivers() (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	modules, queries, err := a.exchangeDoors(cfg, rules)
-	if err != nil {
-		return api.Receivers{}, err
-	}
 	return api.Receivers{
-		ModuleLog: modules, QueryLog: queries,
 		Native:         events,
 		SentryEnvelope: envelopes, SentryStore: envelopes,
 		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
 	}, nil
+}
+
+// logReceivers are the doors of the module and query logs.
+func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
+	rules, err := a.options.rules()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, q, err := a.exchangeDoors(cfg, rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, q, nil
 }
 
 func (a *App) health() *health {
@@ -147,7 +156,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check, figures: a.figures().read,
+		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check,
 	}
 }
 

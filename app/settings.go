@@ -18,6 +18,9 @@ func (a *App) openSettings(ctx context.Context) (err error) {
 
 // switches are the settings as the receivers see them.
 func (a *App) switches() ingest.Switches {
+	if a.settings == nil { // an ingest node: the hub leaves out what it does not want
+		return ingest.DefaultSwitches()
+	}
 	l := &a.settings.Snapshot().Logging
 	return ingest.Switches{ErrorLog: l.ErrorLog, Development: l.Development}
 }

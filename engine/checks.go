@@ -30,7 +30,11 @@ type Check struct {
 // Checks looks at both engines. The context bounds all of it; an engine that
 // does not answer is a check that is not OK, never an error.
 func (e *Engines) Checks(ctx context.Context) []Check {
-	checks := []Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync(), e.checkClickHouse(ctx)}
+	checks := []Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync()}
+	if e.clickhouse == nil { // an ingest node
+		return checks
+	}
+	checks = append(checks, e.checkClickHouse(ctx))
 	if e.clickhouse.child != nil {
 		checks = append(checks, e.checkRestarts(time.Now()))
 	}

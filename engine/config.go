@@ -47,6 +47,16 @@ type Config struct {
 	// ("clickhouse://user:password@host:9000/database"), "" for the embedded one.
 	ClickHouseDSN string
 
+	// NATSClients opens the embedded NATS to applications that publish events.
+	// It cannot be used with an external one, which has users of its own.
+	NATSClients NATSClients
+
+	// NATSHub makes this an ingest node: the embedded NATS is a leaf of the
+	// hub's, and there is no ClickHouse.
+	NATSHub NATSHub
+	// NATSLeaves opens the embedded NATS to ingest nodes.
+	NATSLeaves NATSLeaves
+
 	// LogMaxBytes is the room of the log in bytes; publishing into a full log
 	// is refused. 0 means 10 GiB, but at most 80 % of what the disk has.
 	LogMaxBytes int64
@@ -103,6 +113,12 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("engine: DataDir must be set, an embedded engine keeps its data there")
 	case c.LogMaxBytes != 0 && c.LogMaxBytes < minLogMaxBytes:
 		return c, fmt.Errorf("engine: LogMaxBytes is %d and must be at least %d (8 MiB)", c.LogMaxBytes, minLogMaxBytes)
+	case c.NATSURL != "" && c.NATSClients.Addr != "":
+		return c, errors.New("engine: NATSClients opens the embedded NATS, and NATSURL names another one: applications publish there")
+	case c.NATSHub.URL != "" && (c.NATSURL != "" || c.ClickHouseDSN != "" || c.NATSLeaves.Addr != ""):
+		return c, errors.New("engine: NATSHub makes an ingest node, which has neither servers elsewhere nor leaves of its own")
+	case c.NATSURL != "" && c.NATSLeaves.Addr != "":
+		return c, errors.New("engine: NATSLeaves opens the embedded NATS, and NATSURL names another one")
 	case c.ClickHouseMemory < 256<<20:
 		return c, fmt.Errorf("engine: ClickHouseMemory is %d and must be at least %d (256 MiB)", c.ClickHouseMemory, 256<<20)
 	case c.Database != "" && !databaseName.MatchString(c.Database):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,6 +60,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	if err = e.startNATS(ctx); err != nil {
 		return nil, err
 	}
+	if cfg.NATSHub.URL != "" {
+		return e, nil
+	}
 	if err = e.startClickHouse(ctx); err != nil {
 		return nil, err
 	}
@@ -76,6 +80,9 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		StoreDir:       store,
 		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
 		LazySync:       e.cfg.LazySync,
+		Clients:        e.cfg.NATSClients,
+		Leaves:         e.cfg.NATSLeaves,
+		Hub:            e.cfg.NATSHub,
 		Logger:         e.cfg.Logger,
 	})
 	return err
@@ -100,6 +107,20 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 // NATS is the connection to NATS. It reconnects for ever and buffers nothing
 // while it is away, so a publish fails at once instead of being kept in memory.
 func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
+
+// NATSClientsAddr is the address that applications reach the embedded NATS at,
+// nil when they cannot.
+func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
+
+// NATSLeavesAddr is the address that ingest nodes reach the embedded NATS at, ""
+// when they cannot. Leaves are the ids of those that are connected.
+func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
+
+// Leaves are the ids of the ingest nodes that are connected, sorted.
+func (e *Engines) Leaves() []string { return e.nats.Leaves() }
+
+// Joined says whether this ingest node is connected to its hub.
+func (e *Engines) Joined() bool { return e.nats.Joined() }
 
 // JetStream is the JetStream side of the same connection.
 func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }

@@ -45,8 +45,15 @@ type NATSConfig struct {
 	MaxStore int64
 	// LazySync: see [Config.LazySync].
 	LazySync bool
+	// Clients: see [Config.NATSClients].
+	Clients NATSClients
+	// Leaves: see [Config.NATSLeaves]. Hub makes the server one of them.
+	Leaves NATSLeaves
+	Hub    NATSHub
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
+
+	password string // of serviceUser, new with each start
 }
 
 // NATS is a connection to NATS, and the embedded server behind it if it is
@@ -69,6 +76,7 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		cfg.Logger = slog.Default()
 	}
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnectTimeout)
+	cfg.password = newPassword()
 	n := &NATS{cfg: cfg}
 	defer func() {
 		if err != nil {
@@ -79,7 +87,8 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		if n.embedded, err = startNATSServer(ctx, cfg); err != nil {
 			return nil, err
 		}
-		n.conn, err = nats.Connect("", append(n.options(), nats.InProcessServer(n))...)
+		n.keepAddr()
+		n.conn, err = nats.Connect("", append(n.ownOptions(), nats.InProcessServer(n))...)
 	} else {
 		n.conn, err = n.dial(ctx)
 	}
@@ -119,19 +128,23 @@ func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error
 	return runNATSServer(ctx, cfg)
 }
 
-// runNATSServer starts a server that listens nowhere: it is reached through
-// memory only, so there is no port to guard.
+// runNATSServer starts a server. Unless applications are to reach it, it
+// listens nowhere: it is reached through memory only, so there is no port to
+// guard.
 func runNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
-	srv, err := server.NewServer(&server.Options{
+	options := &server.Options{
 		ServerName:         "errata",
-		DontListen:         true,
 		NoSigs:             true,
 		JetStream:          true,
 		StoreDir:           cfg.StoreDir,
 		JetStreamMaxStore:  cfg.MaxStore,
 		JetStreamMaxMemory: natsMaxMemory,
 		SyncAlways:         !cfg.LazySync,
-	})
+	}
+	if err := cfg.listen(options); err != nil {
+		return nil, err
+	}
+	srv, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("engine: configure the embedded NATS: %w", err)
 	}
@@ -158,6 +171,7 @@ func (n *NATS) options() []nats.Option {
 	log := n.cfg.Logger.With("engine", "nats")
 	return []nats.Option{
 		nats.Name("errata"),
+		nats.CustomInboxPrefix(serviceInbox),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
 		// What is published while NATS is away must fail, or the caller would

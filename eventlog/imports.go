@@ -2,14 +2,7 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
 )
@@ -76,28 +69,8 @@ func (b *ImportBlock) Seal() []byte {
 // LastImport finds the last block of the file with the hash: where reading
 // goes on behind it, and its sequence. found is false when the log has none.
 func LastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, found bool, err error) {
-	mark, seq, _, found, err = lastImport(ctx, log, fileHash)
+	seq, _, found, err = lastMarked(ctx, log, subjectImports+fileHash, headerImportNext, &mark)
 	return mark, seq, found, err
-}
-
-func lastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, msgID string, found bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	s, err := log.JetStream.Stream(ctx, log.Stream)
-	if err != nil {
-		return mark, 0, "", false, fmt.Errorf("open the log %s: %w", log.Stream, err)
-	}
-	last, err := s.GetLastMsgForSubject(ctx, log.Prefix+subjectImports+fileHash)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return mark, 0, "", false, nil
-	}
-	if err != nil {
-		return mark, 0, "", false, fmt.Errorf("find the last block of an import: %w", err)
-	}
-	if err := json.Unmarshal([]byte(last.Header.Get(headerImportNext)), &mark); err != nil {
-		return mark, 0, "", false, fmt.Errorf("fact %d has no readable %s: %w", last.Sequence, headerImportNext, err)
-	}
-	return mark, last.Sequence, last.Header.Get(jetstream.MsgIDHeader), true, nil
 }
 
 // AppendImport puts a sealed block of a file on the log, if the file's last
@@ -107,48 +80,9 @@ func lastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark,
 // log_unavailable. After the last one the block may stand on the log all the
 // same; LastImport tells.
 func AppendImport(ctx context.Context, log Log, fileHash string, afterSeq uint64, block []byte, mark ImportMark) (uint64, error) {
-	next, err := json.Marshal(mark)
-	if err != nil {
-		return 0, fmt.Errorf("encode the mark of an import: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, importPatience)
 	defer cancel()
-	msgID := nuid.Next()
-	for try := 0; ; try++ {
-		ack, err := publishMsg(ctx, log, &nats.Msg{
-			Subject: log.Prefix + subjectImports + fileHash, Data: block,
-			Header: nats.Header{headerImportNext: []string{string(next)}},
-		}, msgID, jetstream.WithExpectLastSequencePerSubject(afterSeq))
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
-		if isMoved(err) {
-			var seq uint64
-			if seq, err = ownImport(ctx, log, fileHash, msgID); seq > 0 || errata.KindOf(err) == errata.KindAlreadyRunning {
-				return seq, err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return 0, unavailable(fmt.Errorf("append a block of an import: %w", err))
-		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
-		}
-	}
-}
-
-// ownImport finds out whose block the file's last one is: that of an earlier
-// try with the message id, whose answer got lost, or somebody else's.
-func ownImport(ctx context.Context, log Log, fileHash, msgID string) (uint64, error) {
-	_, seq, id, found, err := lastImport(ctx, log, fileHash)
-	switch {
-	case err != nil:
-		return 0, err
-	case found && id == msgID:
-		return seq, nil
-	default:
-		return 0, errata.Errorf(errata.KindAlreadyRunning, "another import has gone on with the same file; wait until it has ended")
-	}
+	return appendMarked(ctx, log, markedBlock{
+		subject: subjectImports + fileHash, header: headerImportNext, mark: mark, block: block, afterSeq: afterSeq,
+	})
 }

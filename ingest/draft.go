@@ -55,7 +55,7 @@ const (
 
 // Context is what becomes the payload of a record's first sighting.
 type Context struct {
-	Source     string // "native", "sentry", "sentry-log", "otlp-log", "otlp-span", "import-php", "import-monolog", "import-json"
+	Source     string // "native", "nats", "sentry", "sentry-log", "otlp-log", "otlp-span", "import-php", "import-monolog", "import-json"
 	Exceptions []Exception
 	Headers    []Pair // request headers; the pipeline keeps only allow-listed ones
 	Tags       []Pair

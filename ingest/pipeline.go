@@ -70,6 +70,19 @@ func New(cfg Config) (*Pipeline, error) {
 
 // Accept implements [Accepter].
 func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Receipt, error) {
+	return p.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, _ []Rejection) error {
+		return p.log.Append(ctx, events)
+	})
+}
+
+// Store puts the accepted events of one call on the log. It is told first what
+// was rejected: a way in that has nobody to answer keeps that elsewhere, before
+// the events on the log say that the whole call is done with.
+type Store func(ctx context.Context, events []errata.Event, rejected []Rejection) error
+
+// AcceptTo is Accept with another way onto the log. store is not called when
+// no draft was accepted.
+func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, store Store) (Receipt, error) {
 	if !p.switches().ErrorLog {
 		p.metrics.dropped.WithLabelValues(switchedOff).Add(float64(len(drafts)))
 		return Receipt{Dropped: len(drafts)}, nil
@@ -95,7 +108,7 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 	if len(events) == 0 {
 		return receipt, nil
 	}
-	if err := p.log.Append(ctx, events); err != nil {
+	if err := store(ctx, events, receipt.Rejected); err != nil {
 		p.metrics.dropped.WithLabelValues(string(errata.KindOf(err))).Add(float64(len(events)))
 		return Receipt{}, err
 	}

@@ -138,7 +138,7 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	if err != nil {
 		return fmt.Errorf("migrations: stream %s: %w", audit.Name, err)
 	}
-	for _, stream := range []jetstream.StreamConfig{audit, exchangesConfig(cfg)} {
+	for _, stream := range []jetstream.StreamConfig{audit, exchangesConfig(cfg), intakeConfig(cfg), deadConfig(cfg)} {
 		if err := ensureStream(ctx, js, stream); err != nil {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
@@ -156,6 +156,7 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 func Stores(namespace string) []string {
 	return []string{
 		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
+		IntakeStream(namespace), DeadStream(namespace),
 		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
 		"KV_" + ChallengesBucket(namespace), "KV_" + EnrolmentsBucket(namespace),
 		"KV_" + FamiliarBucket(namespace),

@@ -20,7 +20,9 @@ Errata is ready at {{.URL}}
                sends errors and nothing else; for applications
   Sentry DSN   {{.DSN}}
                for any Sentry SDK, unchanged
-{{if .NotReachable}}
+{{if .NATSFile}}  NATS         {{.NATSFile}}
+               publishes errors to NATS and nothing else; for applications
+{{end}}{{if .NotReachable}}
   The DSN names this machine only. For applications elsewhere set --public-url.
 {{end}}
 Send a first error:
@@ -42,7 +44,11 @@ Use the admin key in this shell:
 `))
 
 var laterBanner = template.Must(template.New("later").Funcs(bannerFuncs).Parse(
-	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}
+	`Errata is ready at {{.URL}}{{if .DSN}}   DSN {{.DSN}}{{end}}{{if .AdminKeyFile}}   admin key in {{.AdminKeyFile}}{{end}}{{if .NATSFile}}   NATS in {{.NATSFile}}{{end}}
+`))
+
+var leafBanner = template.Must(template.New("leaf").Parse(
+	`Errata takes events at {{.URL}} and keeps them until its hub has them. Keys and records are at the hub.
 `))
 
 var bannerFuncs = template.FuncMap{"quote": shellQuote}
@@ -51,7 +57,10 @@ var bannerFuncs = template.FuncMap{"quote": shellQuote}
 // are, never a key; a DSN is no secret, since it is made to be published.
 func printBanner(w io.Writer, welcome app.Welcome) error {
 	banner := laterBanner
-	if welcome.First {
+	switch {
+	case welcome.Leaf:
+		banner = leafBanner
+	case welcome.First:
 		banner = firstBanner
 	}
 	if err := banner.Execute(w, welcome); err != nil {

@@ -20,6 +20,9 @@ func TestBanner(t *testing.T) {
 	golden(t, "banner-first-elsewhere", render(t, welcome))
 	welcome.First = false
 	golden(t, "banner-later", render(t, welcome))
+	welcome.First, welcome.NATSFile = true, "/srv/it's here/keys/nats.url"
+	golden(t, "banner-first-nats", render(t, welcome))
+	golden(t, "banner-leaf", render(t, app.Welcome{URL: "http://127.0.0.1:8080", Leaf: true}))
 	golden(t, "banner-no-keys", render(t, app.Welcome{URL: "http://127.0.0.1:8080"}))
 }
 

@@ -168,6 +168,9 @@ func checkClock(ctx context.Context, b build) finding {
 // checkEngine looks for what the embedded ClickHouse needs.
 func checkEngine(c *config) finding {
 	f := finding{Check: "engine"}
+	if c.service.NATSLeaf != "" {
+		return f.skipped("an ingest node needs none")
+	}
 	if c.service.ClickHouseDSN != "" {
 		return f.skipped("ClickHouse is at clickhouse-dsn")
 	}

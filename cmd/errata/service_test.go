@@ -33,11 +33,13 @@ type service struct {
 	log    *strings.Builder // complete once stop has returned
 }
 
-// serveProcess starts the service on a data folder and waits for its banner.
-func serveProcess(t *testing.T, data string) *service {
+// serveProcess starts the service on a data folder, with more in its
+// environment, and waits for its banner.
+func serveProcess(t *testing.T, data string, environ ...string) *service {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "serve", "--data", data, "--listen", "127.0.0.1:0", "--log-max-bytes", "64MiB")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "ERRATA_ENGINE_BINARY="+testenv.EngineBinary(t))
+	cmd.Env = append(cmd.Env, environ...)
 	s := &service{cmd: cmd, log: &strings.Builder{}}
 	cmd.Stderr = s.log
 	out, err := cmd.StdoutPipe()
@@ -59,7 +61,7 @@ func serveProcess(t *testing.T, data string) *service {
 	return s
 }
 
-var urlOfBanner = regexp.MustCompile(`^Errata is ready at (\S+)`)
+var urlOfBanner = regexp.MustCompile(`^Errata (?:is ready|takes events) at (\S+)`)
 
 // read takes in the banner, whose last line begins with two spaces in its long
 // form, and is its only line in the short one.
@@ -75,6 +77,7 @@ func (s *service) read(t *testing.T, out *bufio.Reader) {
 			s.url = found[1]
 		}
 		short := strings.HasPrefix(line, "Errata is ready") && strings.Contains(line, "admin key in")
+		short = short || strings.HasPrefix(line, "Errata takes events")
 		if short || strings.Contains(line, "export ERRATA_KEY=") {
 			return
 		}

@@ -75,7 +75,7 @@ const (
 // Guards says where the heavy imports live.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
-	{nats, []string{"eventlog", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
+	{nats, []string{"eventlog", "ingest/natsin", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, ingest/natsin, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
 	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},

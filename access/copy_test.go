@@ -1,0 +1,75 @@
+package access_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/access"
+)
+
+// A copy has the keys that send events and read metrics, at once and from then
+// on, and nothing else; what was revoked or removed meanwhile goes.
+func TestCopyKeys(t *testing.T) {
+	store, from := openStore(t, access.Config{})
+	to, _ := newMortalBucket(t)
+	shop, shopText := create(t, store, access.NewKey{Name: "shop", Kind: access.KindIngest})
+	_, adminText := create(t, store, access.NewKey{Name: "admin", Kind: access.KindAdmin, Scopes: []access.Scope{access.Everything}})
+	if _, err := to.PutString(t.Context(), "key.00000000000z", "left from before"); err != nil {
+		t.Fatal(err)
+	}
+	if copied, err := access.Copied(t.Context(), to); err != nil || copied {
+		t.Errorf("copied before it began: %v, %v", copied, err)
+	}
+	stop := copyKeys(t, from, to)
+	copies, _ := openStore(t, access.Config{Bucket: to})
+	works := func(text string) bool { _, err := copies.Authenticate(text); return err == nil }
+	eventually(t, copies, 10*time.Second, "the ingest key is copied", func() bool { return works(shopText) })
+	_, laterText := create(t, store, access.NewKey{Name: "metrics", Kind: access.KindOps, Scopes: []access.Scope{access.OpsRead}})
+	eventually(t, copies, 10*time.Second, "a later key is copied", func() bool { return works(laterText) })
+	if works(adminText) {
+		t.Error("the admin key is copied")
+	}
+	if copied, err := access.Copied(t.Context(), to); err != nil || !copied {
+		t.Errorf("copied: %v, %v", copied, err)
+	}
+	stop()
+
+	if err := store.Revoke(t.Context(), shop.ID); err != nil {
+		t.Fatal(err)
+	}
+	if !works(shopText) {
+		t.Error("a key was revoked on the copy that nobody keeps up to date")
+	}
+	stop = copyKeys(t, from, to)
+	eventually(t, copies, 10*time.Second, "the key is revoked on the copy", func() bool { return !works(shopText) })
+	stop()
+	var names []string
+	for _, key := range copies.List() {
+		names = append(names, key.Name)
+	}
+	if diff := cmp.Diff([]string{"shop", "metrics"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := to.Get(t.Context(), "key.00000000000z"); err == nil || !strings.Contains(err.Error(), "not found") {
+		t.Errorf("what was left from before: %v", err)
+	}
+}
+
+// copyKeys copies until the returned function is called.
+func copyKeys(t *testing.T, from, to jetstream.KeyValue) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- access.CopyKeys(ctx, from, to) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil && ctx.Err() == nil {
+			t.Error(err)
+		}
+	}
+}

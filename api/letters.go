@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Letters are the messages that were published to NATS and refused for good.
+type Letters interface {
+	// List is those behind the id after, oldest first, at most limit, and how
+	// many there are in all. Errors: log_unavailable.
+	List(ctx context.Context, after uint64, limit int) (letters []Letter, total uint64, err error)
+	// Replay publishes those with the ids again, all when ids is nil, and drops
+	// what was taken. Errors: log_unavailable.
+	Replay(ctx context.Context, ids []uint64) (done int, left []LetterNote, err error)
+	// Drop removes those with the ids, all when ids is nil. Errors:
+	// log_unavailable.
+	Drop(ctx context.Context, ids []uint64) (done int, left []LetterNote, err error)
+}
+
+// Letter is a message that was refused for good.
+type Letter struct {
+	ID      uint64
+	At      time.Time
+	Subject string
+	Reason  errata.Kind
+	Message string
+	// Body is scrubbed. Cut says that its end is missing.
+	Body string
+	Cut  bool
+}
+
+// LetterNote is a letter that something was not done with, and why.
+type LetterNote struct {
+	ID     uint64 `json:"id"`
+	Reason string `json:"reason"`
+}
+
+const (
+	// defaultLetters and maxLetters bound a page.
+	defaultLetters = 25
+	maxLetters     = 100
+	// maxLetterIDs bounds the ids of one request.
+	maxLetterIDs = 1000
+)
+
+type letterJSON struct {
+	ID      uint64      `json:"id"`
+	At      instant     `json:"at"`
+	Subject string      `json:"subject"`
+	Reason  errata.Kind `json:"reason"`
+	Message string      `json:"message"`
+	Body    string      `json:"body"`
+	Cut     bool        `json:"cut"`
+}
+
+type letterMetaJSON struct {
+	NextCursor uint64 `json:"next_cursor"`
+	Limit      int    `json:"limit"`
+	Total      uint64 `json:"total"`
+}
+
+// noLetters answers where nothing comes in over NATS.
+func noLetters() error {
+	return errata.Errorf(errata.KindNotFound, "This service takes no events over NATS.")
+}
+
+// listLetters answers one page, oldest first.
+func (s *service) listLetters(c *call) (answer, error) {
+	if s.Letters == nil {
+		return answer{}, noLetters()
+	}
+	limit, after := defaultLetters, uint64(0)
+	if text := c.Query("limit"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || n < 1 || n > maxLetters {
+			return answer{}, errata.Errorf(errata.KindInvalidLimit, "limit is a number from 1 to %d.", maxLetters)
+		}
+		limit = int(n)
+	}
+	if text := c.Query("cursor"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || n < 1 {
+			return answer{}, errata.Errorf(errata.KindInvalidCursor, "cursor is the next_cursor of the page before; 0 there means that it was the last one.")
+		}
+		after = n
+	}
+	letters, total, err := s.Letters.List(c.Request.Context(), after, limit)
+	if err != nil {
+		return answer{}, err
+	}
+	list := make([]letterJSON, 0, len(letters))
+	for _, l := range letters {
+		list = append(list, letterJSON{l.ID, instant(l.At), l.Subject, l.Reason, l.Message, l.Body, l.Cut})
+	}
+	meta := letterMetaJSON{Limit: limit, Total: total}
+	if len(list) == limit {
+		meta.NextCursor = list[limit-1].ID
+	}
+	return answer{data: list, meta: meta}, nil
+}
+
+// replayLetters publishes letters again.
+func (s *service) replayLetters(c *call) (answer, error) {
+	return s.withLetters(c, "replayed", Letters.Replay)
+}
+
+// dropLetters removes letters.
+func (s *service) dropLetters(c *call) (answer, error) {
+	return s.withLetters(c, "dropped", Letters.Drop)
+}
+
+func (s *service) withLetters(c *call, name string, do func(Letters, context.Context, []uint64) (int, []LetterNote, error)) (answer, error) {
+	if s.Letters == nil {
+		return answer{}, noLetters()
+	}
+	var body struct {
+		IDs []uint64 `json:"ids"`
+		All bool     `json:"all"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	switch {
+	case body.All == (len(body.IDs) > 0):
+		return answer{}, errata.Errorf(errata.KindInvalidBody, `Send either {"ids": [1, 2]} or {"all": true}.`)
+	case len(body.IDs) > maxLetterIDs:
+		return answer{}, errata.Errorf(errata.KindInvalidBody, "At most %d ids in one request.", maxLetterIDs)
+	case body.All:
+		body.IDs = nil
+	}
+	done, left, err := do(s.Letters, c.Request.Context(), body.IDs)
+	if err != nil {
+		return answer{}, err
+	}
+	if left == nil {
+		left = []LetterNote{}
+	}
+	return answer{data: map[string]any{name: done, "left": left}}, nil
+}

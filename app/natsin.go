@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/natsin"
+	"github.com/errata-log/errata/migrations"
+)
+
+// NATSFile is where applications reach the embedded NATS, with the password in
+// it: nats://errata_app:password@host:port. It stands there while nats-listen
+// is set.
+const NATSFile = keysDir + "/nats.url"
+
+// validateNATS names the first of the settings of the NATS way in that cannot
+// be used.
+func (o Options) validateNATS() error {
+	if o.NATSProject == 0 {
+		return fmt.Errorf("nats-project: want the number of a project, from 1 up")
+	}
+	for _, listen := range []struct{ name, addr, instead string }{
+		{"nats-listen", o.NATSListen, "let applications publish there"},
+		{"nats-leaf-listen", o.NATSLeafListen, "let ingest nodes connect to a service with the embedded one"},
+	} {
+		if listen.addr == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(listen.addr); err != nil || port == "" {
+			return fmt.Errorf("%s: %q is not host:port, such as 127.0.0.1:4222 or :4222", listen.name, listen.addr)
+		}
+		if o.NATSURL != "" {
+			return fmt.Errorf("%s: it opens the embedded NATS, and nats-url names another one; %s", listen.name, listen.instead)
+		}
+		if o.NATSLeaf != "" {
+			return fmt.Errorf("%s: nats-leaf makes this an ingest node, which takes events over HTTP only", listen.name)
+		}
+	}
+	return o.validateLeaf()
+}
+
+// natsClients opens the embedded NATS to applications, if that is wanted. Their
+// password outlives restarts in its file.
+func (a *App) natsClients() (clients engine.NATSClients, err error) {
+	if a.options.NATSListen == "" {
+		return clients, nil
+	}
+	clients.Addr, clients.Publish = a.options.NATSListen, migrations.IntakeSubjects(a.options.Namespace)
+	clients.Password, err = passwordOf(a.dir.join(NATSFile))
+	a.natsPassword = clients.Password
+	return clients, err
+}
+
+// passwordOf is the password in the URL that the file holds, a new one when
+// there is no such file.
+func passwordOf(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rand.Text(), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read a password of NATS: %w", err)
+	}
+	u, err := url.Parse(strings.TrimSpace(string(text)))
+	if err == nil {
+		if password, ok := u.User.Password(); ok && password != "" {
+			return password, nil
+		}
+	}
+	return "", fmt.Errorf("%s holds no URL with a password; remove it, and the next start makes another one", path)
+}
+
+// writeNATSFile tells applications on this machine where to publish.
+func (a *App) writeNATSFile() (err error) {
+	if addr := a.engines.NATSClientsAddr(); addr != nil {
+		a.welcome.NATSFile = a.dir.join(NATSFile)
+		err = writeNATSURL(a.welcome.NATSFile, addr.String(), engine.ClientUser, a.natsPassword)
+	}
+	return err
+}
+
+// writeNATSURL writes where a user of the embedded NATS finds it, as seen from
+// this machine.
+func writeNATSURL(path, addr, user, password string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("address of NATS: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: net.JoinHostPort(host, port)}
+	return writeFile(path, u.String()+"\n")
+}
+
+// openIngest makes the one pipeline that all ways in share.
+func (a *App) openIngest(context.Context) (err error) {
+	rules, err := a.options.rules()
+	if err != nil {
+		return err
+	}
+	a.pipeline, err = ingest.New(ingest.Config{
+		Log: a.log, Random: rand.Reader,
+		Rules:    rules,
+		Switches: a.switches,
+		Logger:   a.logger, Registerer: a.options.Registry,
+	})
+	return err
+}
+
+// startNATSIn begins to take what applications publish, to whatever NATS there is.
+func (a *App) startNATSIn(ctx context.Context) error {
+	kept, err := a.importsBucket(ctx)
+	if err != nil {
+		return err
+	}
+	rules, err := a.options.rules()
+	if err != nil {
+		return err
+	}
+	a.letters = letters{natsin.NewLetters(a.queues(), rules)}
+	receiver, err := natsin.New(natsin.Config{
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: rules, Kept: kept, Project: a.options.NATSProject,
+		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.writeNATSFile(); err != nil {
+		return err
+	}
+	receiver.Start()
+	a.cleanups.add("events from NATS", receiver.Stop)
+	return nil
+}
+
+// queues says where published events and refused messages are.
+func (a *App) queues() natsin.Queues {
+	return natsin.Queues{
+		JetStream: a.engines.JetStream(), Prefix: migrations.SubjectPrefix(a.options.Namespace),
+		Intake: migrations.IntakeStream(a.options.Namespace), Dead: migrations.DeadStream(a.options.Namespace),
+	}
+}
+
+// letters are the refused messages as the API sees them.
+type letters struct{ stream *natsin.Letters }
+
+var _ api.Letters = letters{}
+
+// List is one page, oldest first.
+func (l letters) List(ctx context.Context, after uint64, limit int) ([]api.Letter, uint64, error) {
+	found, total, err := l.stream.List(ctx, after, limit)
+	list := make([]api.Letter, 0, len(found))
+	for _, f := range found {
+		list = append(list, api.Letter{ID: f.ID, At: f.At, Subject: f.Subject, Reason: f.Reason, Message: f.Why, Body: f.Body, Cut: f.Cut})
+	}
+	return list, total, err
+}
+
+// Replay publishes letters again.
+func (l letters) Replay(ctx context.Context, ids []uint64) (int, []api.LetterNote, error) {
+	return told(l.stream.Replay(ctx, ids))
+}
+
+// Drop removes letters.
+func (l letters) Drop(ctx context.Context, ids []uint64) (int, []api.LetterNote, error) {
+	return told(l.stream.Drop(ctx, ids))
+}
+
+func told(done int, left []natsin.LetterNote, err error) (int, []api.LetterNote, error) {
+	var notes []api.LetterNote
+	for _, n := range left {
+		notes = append(notes, api.LetterNote{ID: n.ID, Reason: n.Why})
+	}
+	return done, notes, err
+}
+
+// check says whether something was refused.
+func (l letters) check(ctx context.Context) api.Check {
+	c := api.Check{Name: "events from NATS"}
+	_, total, err := l.stream.List(ctx, 0, 0)
+	if err != nil {
+		c.Detail, c.Hint = err.Error(), "see the checks of nats"
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("%d refused messages", total)
+	if total > 0 {
+		c.Hint = `"errata dead list" shows them and why`
+	}
+	return c
+}

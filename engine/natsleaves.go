@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+const (
+	// LeafUser is the user that ingest nodes come to their hub as. Its
+	// connection lets the hub ask the node, and the node answer, nothing else.
+	LeafUser = "errata_leaf"
+	// leafServer begins the server names of ingest nodes; the node's id follows.
+	leafServer = "errata-leaf-"
+	// leafRetry is how often a node tries to reach its hub.
+	leafRetry = time.Second
+	// connection types as nats-server calls them.
+	typeLeaf   = "LEAFNODE"
+	typeClient = "STANDARD"
+)
+
+// NATSLeaves lets ingest nodes connect to the embedded NATS. The zero
+// NATSLeaves lets nobody.
+type NATSLeaves struct {
+	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
+	// free one, which stays the same when the server is restarted.
+	Addr string
+	// Password is that of [LeafUser].
+	Password string
+}
+
+// NATSHub makes the embedded NATS that of an ingest node. The zero NATSHub is
+// that of a service that keeps its own records.
+type NATSHub struct {
+	// URL is that of the hub's [NATSLeaves], nats://errata_leaf:password@host:port.
+	URL string
+	// ID tells nodes apart, see [ValidLeaf]. The hub asks for the node's streams
+	// under it.
+	ID string
+}
+
+var leafID = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
+
+// ValidLeaf says whether the text can be the id of an ingest node: 1 to 32
+// lower-case letters and digits.
+func ValidLeaf(id string) bool { return leafID.MatchString(id) }
+
+// leaves opens the server to ingest nodes.
+func (c NATSConfig) leaves(o *server.Options) (err error) {
+	if c.Leaves.Addr == "" {
+		return nil
+	}
+	if c.Leaves.Password == "" {
+		return errors.New("engine: NATS leaves need a password")
+	}
+	o.LeafNode.Host, o.LeafNode.Port, err = listenAt("leaves", c.Leaves.Addr)
+	return err
+}
+
+// join makes the server a leaf of its hub.
+func (c NATSConfig) join(o *server.Options) error {
+	if c.Hub.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.Hub.URL)
+	switch {
+	case err != nil || u.Host == "" || u.User == nil: // the text may hold a password
+		return errors.New("engine: the URL of the hub is not nats://user:password@host:port")
+	case !ValidLeaf(c.Hub.ID):
+		return fmt.Errorf("engine: the id %q of this node must be 1 to 32 lower-case letters and digits", c.Hub.ID)
+	}
+	o.ServerName = leafServer + c.Hub.ID
+	// A domain of its own keeps the node's streams apart from the hub's.
+	o.JetStreamDomain = c.Hub.ID
+	o.LeafNode.ReconnectInterval = leafRetry
+	o.LeafNode.Remotes = []*server.RemoteLeafOpts{{URLs: []*url.URL{u}}}
+	return nil
+}
+
+// listenAt reads an address and sees that it is free: the server itself would
+// only log that it is not, and look as if it started for ever.
+func listenAt(whom, addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, fmt.Errorf("engine: the address for NATS %s %q is not host:port", whom, addr)
+	}
+	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("engine: the address for NATS %s %q has no port from 0 to 65535", whom, addr)
+	}
+	probe, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", 0, fmt.Errorf("engine: listen for NATS %s: %w", whom, err)
+	}
+	if err := probe.Close(); err != nil {
+		return "", 0, fmt.Errorf("engine: listen for NATS %s: %w", whom, err)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// leafUser may let the hub ask for the streams of its node, and answer.
+func (c NATSConfig) leafUser() *server.User {
+	return &server.User{
+		Username: LeafUser, Password: c.Leaves.Password,
+		AllowedConnectionTypes: map[string]struct{}{typeLeaf: {}},
+		Permissions: &server.Permissions{
+			Publish:   &server.SubjectPermission{Allow: []string{serviceInbox + ".>"}},
+			Subscribe: &server.SubjectPermission{Allow: []string{"$JS.*.API.>", "$JS.ACK.>"}},
+		},
+	}
+}
+
+// LeavesAddr is the address that ingest nodes reach the embedded NATS at, "" when
+// they cannot.
+func (n *NATS) LeavesAddr() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.embedded == nil || n.cfg.Leaves.Addr == "" {
+		return ""
+	}
+	vars, err := n.embedded.Varz(nil)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(vars.LeafNode.Host, strconv.Itoa(vars.LeafNode.Port))
+}
+
+// Leaves are the ids of the ingest nodes that are connected, sorted.
+func (n *NATS) Leaves() (ids []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.embedded == nil {
+		return nil
+	}
+	leaves, err := n.embedded.Leafz(nil)
+	if err != nil {
+		return nil
+	}
+	for _, leaf := range leaves.Leafs {
+		if id, ok := strings.CutPrefix(leaf.Name, leafServer); ok && ValidLeaf(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// Joined says whether this ingest node is connected to its hub.
+func (n *NATS) Joined() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.embedded != nil && n.embedded.NumLeafNodes() > 0
+}

@@ -1,0 +1,290 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// A batch is what waits, up to drainMessages messages or drainBytes bytes.
+	drainMessages = 500
+	drainBytes    = 4 << 20
+	// drainAckWait is when the queue delivers a message again that was not
+	// acknowledged. A batch takes milliseconds, and a log that is away longer
+	// ends the session before.
+	drainAckWait = time.Minute
+	// drainIdle is how long the queue remembers a reader that is gone.
+	drainIdle = 10 * time.Second
+	// The reader asks again after pullExpiry, and notices within two heartbeats
+	// that the server has forgotten it.
+	pullExpiry    = 10 * time.Second
+	pullHeartbeat = time.Second
+	// goodbyeTimeout bounds telling the queue that nobody reads any more.
+	goodbyeTimeout = time.Second
+)
+
+// errDrained says that somebody else reads the queue.
+var errDrained = errors.New("somebody else reads the queue")
+
+// codesDrained are JetStream's codes for a work queue that has its reader.
+var codesDrained = map[jetstream.ErrorCode]bool{10099: true, 10100: true}
+
+// DrainConfig says which queue goes where.
+type DrainConfig struct {
+	Log Log
+	// JetStream is that of the queue, which may be another server's. Stream is
+	// the queue, a work queue with one reader.
+	JetStream jetstream.JetStream
+	Stream    string
+	// Name is the queue's name in the marks on the log.
+	Name string
+	// Kept is where marks are that were purged from the log, see
+	// [KeepSourceMarks]; nil for none.
+	Kept jetstream.KeyValue
+	// Reader is the name of the reader; whoever comes under the same name takes
+	// the queue over. "" for one that waits while somebody else reads.
+	Reader string
+	// Take does what there is to do with messages that were not taken before,
+	// in the order of the queue, and puts blocks on the log with append. When it
+	// returns nil all of them are done with.
+	Take func(ctx context.Context, d *Drain, messages []Queued) error
+	// Took, if it is not nil, is told how many messages were done with, how many
+	// came again, and how many wait.
+	Took func(fresh, repeated int, pending uint64)
+	// Logger gets what the operator should know, nil for nothing.
+	Logger *slog.Logger
+}
+
+// Queued is one message of a queue.
+type Queued struct {
+	Subject  string
+	Header   nats.Header
+	Data     []byte
+	Sequence uint64
+	Stored   time.Time // when the queue took it
+}
+
+// Drain takes a queue over to the log, each message once however often it is
+// delivered: how far it came stands on the log, see [SourceMark], and a message
+// is acknowledged only behind that. One goroutine runs it.
+type Drain struct {
+	cfg  DrainConfig
+	mark SourceMark
+	// seq is that of the mark on the log, delivery that of the latest message.
+	seq, delivery uint64
+	// known is how far the queue was taken as far as this process knows, which is
+	// further than its mark where messages had no events.
+	known SourceMark
+	// ack is called for each message that is done with; tests replace it.
+	ack func(jetstream.Msg) error
+}
+
+// NewDrain makes one. Run begins the work.
+func NewDrain(cfg DrainConfig) *Drain {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Took == nil {
+		cfg.Took = func(int, int, uint64) {}
+	}
+	return &Drain{cfg: cfg, ack: jetstream.Msg.Ack}
+}
+
+// AckWith replaces how messages are acknowledged, for tests that lose some. It
+// must be called before Run.
+func (d *Drain) AckWith(ack func(jetstream.Msg) error) { d.ack = ack }
+
+// Epoch is that of the queue that is read.
+func (d *Drain) Epoch() int64 { return d.mark.Epoch }
+
+// drainPauses are the pauses between sessions that failed; the last one
+// repeats. What waits is in the queue, and when that is full its senders are
+// told.
+var drainPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second}
+
+// Run works in sessions until ctx ends. Any doubt ends one, and the next begins
+// at the first message that is not acknowledged.
+func (d *Drain) Run(ctx context.Context) {
+	for tries := 0; ; tries++ {
+		before := d.known
+		err := d.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if d.known != before {
+			tries = 0
+		}
+		if err != nil && !errors.Is(err, errDrained) && tries <= 1 {
+			d.cfg.Logger.Warn("a queue of events waits and is tried again", "queue", d.cfg.Name, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(drainPauses[min(tries, len(drainPauses)-1)]):
+		}
+	}
+}
+
+// session is one reading of the queue from its first message on, until ctx ends
+// or something is in doubt. Its consumer is its own, so the first delivery of
+// each message comes in order, and a message that was lost on the way shows as
+// a gap in the deliveries.
+func (d *Drain) session(ctx context.Context) error {
+	stream, err := d.cfg.JetStream.Stream(ctx, d.cfg.Stream)
+	if err != nil {
+		return fmt.Errorf("open the queue %s: %w", d.cfg.Stream, err)
+	}
+	consumer, err := d.consumer(ctx, stream)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeTimeout)
+		defer cancel()
+		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // else the queue forgets it by itself
+	}()
+	if err := d.locate(ctx, stream); err != nil {
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
+	if err != nil {
+		return fmt.Errorf("pull the queue: %w", err)
+	}
+	defer messages.Stop()
+	for {
+		batch, pending, err := d.collect(ctx, messages)
+		if err == nil {
+			err = d.take(ctx, batch, pending)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstream.Consumer, error) {
+	if d.cfg.Reader != "" {
+		if err := stream.DeleteConsumer(ctx, d.cfg.Reader); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return nil, fmt.Errorf("take over the queue %s: %w", d.cfg.Stream, err)
+		}
+	}
+	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		Name: d.cfg.Reader, Description: "Errata takes events to its log",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: drainAckWait, MaxAckPending: 2 * drainMessages,
+		InactiveThreshold: drainIdle, MemoryStorage: true, Replicas: 1,
+	})
+	if err == nil {
+		return consumer, nil
+	}
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) && codesDrained[refused.ErrorCode] {
+		return nil, errDrained
+	}
+	return nil, fmt.Errorf("read the queue %s: %w", d.cfg.Stream, err)
+}
+
+// locate finds out how far the log has taken the queue. It comes after the
+// consumer was made: nobody else goes on with the queue from then on. A queue
+// that ends before its mark was restored from a backup and uses sequences
+// again, for which the mark says nothing.
+func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
+	d.delivery = 0
+	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name); err != nil {
+		return err
+	}
+	if d.seq == 0 && d.cfg.Kept != nil {
+		if d.mark, err = keptMark(ctx, d.cfg.Kept, d.cfg.Name); err != nil {
+			return err
+		}
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("inspect the queue: %w", err)
+	}
+	epoch := info.Created.UnixNano()
+	if d.mark.Epoch != epoch || d.known.Epoch == epoch && d.known.Sequence > d.mark.Sequence {
+		d.mark = d.known
+	}
+	if d.mark.Epoch != epoch || d.mark.Sequence > info.State.LastSeq {
+		d.mark = SourceMark{Epoch: epoch}
+	}
+	d.known = d.mark
+	return nil
+}
+
+// collect waits for a message and takes along what waits behind it.
+func (d *Drain) collect(ctx context.Context, messages jetstream.MessagesContext) (batch []delivered, pending uint64, err error) {
+	for size := 0; len(batch) < drainMessages && size < drainBytes; {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return nil, 0, fmt.Errorf("next message: %w", err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return nil, 0, fmt.Errorf("metadata of a message: %w", err)
+		}
+		if meta.Sequence.Consumer != d.delivery+1 {
+			return nil, 0, fmt.Errorf("delivery %d came after %d: messages were lost on the way", meta.Sequence.Consumer, d.delivery)
+		}
+		d.delivery++
+		batch = append(batch, delivered{msg, Queued{
+			Subject: msg.Subject(), Header: msg.Headers(), Data: msg.Data(), Sequence: meta.Sequence.Stream, Stored: meta.Timestamp,
+		}})
+		size += len(msg.Data())
+		if pending = meta.NumPending; pending == 0 {
+			break
+		}
+	}
+	return batch, pending, nil
+}
+
+// delivered is a message with its way back.
+type delivered struct {
+	msg jetstream.Msg
+	Queued
+}
+
+// take has the new ones of a batch done with, and acknowledges it.
+func (d *Drain) take(ctx context.Context, batch []delivered, pending uint64) error {
+	fresh := make([]Queued, 0, len(batch))
+	for i := range batch {
+		if batch[i].Sequence > d.mark.Sequence {
+			fresh = append(fresh, batch[i].Queued)
+		}
+	}
+	if len(fresh) > 0 {
+		if err := d.cfg.Take(ctx, d, fresh); err != nil {
+			return err
+		}
+		// Everything up to here is done with, and what comes again is a repeat.
+		// The mark on the log says so only as far as there are events; before
+		// them it is harmless to begin again.
+		d.mark.Sequence = max(d.mark.Sequence, fresh[len(fresh)-1].Sequence)
+		d.known = d.mark
+	}
+	for i := range batch {
+		if err := d.ack(batch[i].msg); err != nil {
+			return fmt.Errorf("acknowledge message %d: %w", batch[i].Sequence, err)
+		}
+	}
+	d.cfg.Took(len(fresh), len(batch)-len(fresh), pending)
+	return nil
+}
+
+// Append puts a sealed block on the log that holds the events of the messages
+// up to and with last. Kinds: already_running, log_full, log_unavailable.
+func (d *Drain) Append(ctx context.Context, block []byte, last uint64) error {
+	mark := SourceMark{Epoch: d.mark.Epoch, Sequence: last}
+	seq, err := AppendSource(ctx, d.cfg.Log, d.cfg.Name, d.seq, block, mark)
+	if err != nil {
+		return err
+	}
+	d.mark, d.seq, d.known = mark, seq, mark
+	return nil
+}

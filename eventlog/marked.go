@@ -1,0 +1,98 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// markedBlock is a block that says how far what it was made from has been
+// read. The mark stands in a header of the same message, so that a crash cannot
+// part the two, and the block is appended only behind the last one of its
+// subject that its writer knows, so that two writers cannot both go on.
+type markedBlock struct {
+	subject  string // behind the log's prefix
+	header   string
+	mark     any // as JSON in the header
+	block    []byte
+	afterSeq uint64 // of the subject's last block, 0 for none
+}
+
+// lastMarked reads the mark of the subject's last block into mark.
+func lastMarked(ctx context.Context, log Log, subject, header string, mark any) (seq uint64, msgID string, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	s, err := log.JetStream.Stream(ctx, log.Stream)
+	if err != nil {
+		return 0, "", false, fmt.Errorf("open the log %s: %w", log.Stream, err)
+	}
+	last, err := s.GetLastMsgForSubject(ctx, log.Prefix+subject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, "", false, nil
+	}
+	if err != nil {
+		return 0, "", false, fmt.Errorf("find the last block of %s: %w", subject, err)
+	}
+	if err := json.Unmarshal([]byte(last.Header.Get(header)), mark); err != nil {
+		return 0, "", false, fmt.Errorf("fact %d has no readable %s: %w", last.Sequence, header, err)
+	}
+	return last.Sequence, last.Header.Get(jetstream.MsgIDHeader), true, nil
+}
+
+// appendMarked tries until the outcome is known or ctx ends, and returns the
+// block's sequence. Kinds: already_running when somebody else has gone on with
+// the subject, log_full, log_unavailable. After the last one the block may
+// stand on the log all the same; lastMarked tells.
+func appendMarked(ctx context.Context, log Log, b markedBlock) (uint64, error) {
+	mark, err := json.Marshal(b.mark)
+	if err != nil {
+		return 0, fmt.Errorf("encode the mark of a block: %w", err)
+	}
+	msgID := nuid.Next()
+	for try := 0; ; try++ {
+		ack, err := publishMsg(ctx, log, &nats.Msg{
+			Subject: log.Prefix + b.subject, Data: b.block,
+			Header: nats.Header{b.header: []string{string(mark)}},
+		}, msgID, jetstream.WithExpectLastSequencePerSubject(b.afterSeq))
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if isMoved(err) {
+			var seq uint64
+			if seq, err = ownMarked(ctx, log, b, msgID); seq > 0 || errata.KindOf(err) == errata.KindAlreadyRunning {
+				return seq, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, unavailable(fmt.Errorf("append a block of %s: %w", b.subject, err))
+		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
+		}
+	}
+}
+
+// ownMarked finds out whose block the subject's last one is: that of an earlier
+// try with the message id, whose answer got lost, or somebody else's.
+func ownMarked(ctx context.Context, log Log, b markedBlock, msgID string) (uint64, error) {
+	var mark json.RawMessage
+	seq, id, found, err := lastMarked(ctx, log, b.subject, b.header, &mark)
+	switch {
+	case err != nil:
+		return 0, err
+	case found && id == msgID:
+		return seq, nil
+	default:
+		return 0, errata.Errorf(errata.KindAlreadyRunning, "somebody else has gone on with the same source; wait until they have ended")
+	}
+}

@@ -1,0 +1,149 @@
+package natsin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+)
+
+// Subjects behind the namespace's prefix.
+const (
+	subjectEvents = "errors.v1."
+	subjectDead   = "errors.dead."
+)
+
+// markName is the queue's name in the marks on the log.
+const markName = "nats"
+
+// Queues says where published messages are.
+type Queues struct {
+	JetStream jetstream.JetStream
+	// Intake and Dead are the names of the streams; Prefix stands in front of
+	// every subject.
+	Intake, Dead, Prefix string
+}
+
+// Accepter is the pipeline; *ingest.Pipeline is it.
+type Accepter interface {
+	AcceptTo(ctx context.Context, src ingest.Source, drafts []ingest.Draft, store ingest.Store) (ingest.Receipt, error)
+}
+
+// Config is what a Receiver needs.
+type Config struct {
+	Queues   Queues
+	Log      eventlog.Log
+	Accepter Accepter
+	// Rules say what a letter may hold of a message that is refused.
+	Rules ingest.Rules
+	// Kept is where the queue's mark is once it was purged from the log.
+	Kept jetstream.KeyValue
+	// Project is the project of everything that is published.
+	Project uint64
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+	// Logger takes what the operator should see; nil discards it.
+	Logger *slog.Logger
+	// Registerer receives the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+// Receiver takes events from the queue to the log. One at a time does it, on
+// however many nodes there is one; the others wait.
+type Receiver struct {
+	cfg     Config
+	letters *Letters
+	metrics metrics
+	// since is when the queue took the oldest message of the open batch, in
+	// Unix nanoseconds, 0 for none.
+	since atomic.Int64
+	drain *eventlog.Drain
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// New checks the configuration. Start begins the work.
+func New(cfg Config) (*Receiver, error) {
+	switch {
+	case cfg.Queues.JetStream == nil || cfg.Queues.Intake == "" || cfg.Queues.Dead == "":
+		return nil, errors.New("natsin: JetStream and the names of the streams are required")
+	case cfg.Accepter == nil || cfg.Log.JetStream == nil:
+		return nil, errors.New("natsin: Accepter and Log are required")
+	case cfg.Project == 0:
+		return nil, errors.New("natsin: Project is required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues, cfg.Rules), cancel: func() {}}
+	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
+		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName, Kept: cfg.Kept,
+		Take: r.take, Took: r.took, Logger: cfg.Logger,
+	})
+	var err error
+	r.metrics, err = newMetrics(cfg.Registerer, func() float64 { return r.lag().Seconds() })
+	return r, err
+}
+
+func (r *Receiver) lag() time.Duration {
+	since := r.since.Load()
+	if since == 0 {
+		return 0
+	}
+	return max(0, r.cfg.Now().Sub(time.Unix(0, since)))
+}
+
+func (r *Receiver) took(fresh, repeated int, pending uint64) {
+	r.metrics.taken.Add(float64(fresh))
+	r.metrics.repeated.Add(float64(repeated))
+	r.metrics.pending.Set(float64(pending))
+}
+
+// Start begins to take messages. It must be called once.
+func (r *Receiver) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	r.running.Go(func() { r.drain.Run(ctx) })
+}
+
+// Stop ends the work and waits for it. What is not taken stays in the queue.
+// The error is that of ctx.
+func (r *Receiver) Stop(ctx context.Context) error {
+	r.cancel()
+	done := make(chan struct{})
+	go func() { r.running.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop taking events from NATS: %w", ctx.Err())
+	}
+}
+
+// asTold is err as a refusal that can be shown.
+func asTold(err error) *errata.Error {
+	var told *errata.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	return errata.Errorf(errata.KindInternal, "the message could not be read").Because(err)
+}
+
+// awayFor says that NATS did not answer.
+func awayFor(err error) error {
+	return errata.Errorf(errata.KindLogUnavailable, "NATS did not answer for the published messages; try again").Because(err)
+}

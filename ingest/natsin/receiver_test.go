@@ -1,0 +1,175 @@
+package natsin
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/migrations"
+)
+
+func TestPublishedEventsGetOntoTheLog(t *testing.T) {
+	b := newBench(t)
+	b.publish("system", `{"id":"own","message":"password=hunter2 failed","type":"database","level":"critical"}`, jetstream.MsgIDHeader, "not this one")
+	b.publish("database", `{"exception_class":"Deadlock"}`, jetstream.MsgIDHeader, "by header")
+	b.publish("database", `{"message":"nobody named me"}`)
+	b.publish("database", `{"message":"nobody named me"}`)
+	b.start()
+	b.awaitEmpty()
+	entries := b.logged()
+	if len(entries) != 4 {
+		t.Fatalf("%d events are on the log, want 4", len(entries))
+	}
+	for i, want := range []errata.EventID{ingest.EventID(7, "own"), ingest.EventID(7, "by header")} {
+		if entries[i].ID != want {
+			t.Errorf("event %d has another id than its own", i)
+		}
+	}
+	if entries[2].ID == entries[3].ID {
+		t.Error("two events without an id have the same one")
+	}
+	for i, want := range []errata.Book{errata.BookSystem, errata.BookDatabase, errata.BookDatabase, errata.BookDatabase} {
+		if entries[i].Book != want {
+			t.Errorf("event %d is in book %v, want the subject's, %v", i, entries[i].Book, want)
+		}
+	}
+	event, err := entries[0].Event()
+	if err != nil || event.Project != 7 || event.Level != errata.LevelCritical || !strings.Contains(string(event.Payload), `"source":"nats"`) {
+		t.Errorf("the event is %+v with %s", event, event.Payload)
+	}
+	if strings.Contains(fmt.Sprintf("%+v%s", event, event.Payload), "hunter2") {
+		t.Errorf("a secret is on the log: %+v", event)
+	}
+}
+
+// The process ends, or an acknowledgement is lost, between the log's PubAck and
+// the queue's: everything that was not acknowledged is delivered again.
+func TestRedeliveryCountsOnce(t *testing.T) {
+	b := newBench(t)
+	const rounds, each = 8, 120
+	random := rand.New(rand.NewPCG(1, 2))
+	lost := errors.New("killed before the acknowledgement")
+	for round := range rounds {
+		b.publishMany(round*each, (round+1)*each)
+		r := b.receiver()
+		// After so many acknowledgements no other gets through, as after a kill.
+		left := random.IntN(each)
+		dead := make(chan struct{})
+		var died atomic.Bool
+		r.drain.AckWith(func(msg jetstream.Msg) error {
+			if left--; left >= 0 {
+				return msg.Ack()
+			}
+			if died.CompareAndSwap(false, true) {
+				close(dead)
+			}
+			return lost
+		})
+		r.Start()
+		<-dead
+		b.stop(r)
+		if round == rounds/2 && b.Embedded() {
+			b.RestartNATS()
+		}
+		if b.state(b.queues.Intake).Msgs == 0 {
+			t.Fatal("everything was acknowledged, the test tests nothing")
+		}
+	}
+	b.start()
+	b.awaitEmpty()
+	b.wantOnce(rounds * each)
+}
+
+// One of two nodes reads; when it ends the other goes on.
+func TestTwoNodes(t *testing.T) {
+	b := newBench(t)
+	first := b.start()
+	b.start()
+	b.publishMany(0, 100)
+	b.awaitEmpty()
+	b.stop(first)
+	b.publishMany(100, 200)
+	b.awaitEmpty()
+	b.wantOnce(200)
+}
+
+func TestWaitsWhileTheLogIsFull(t *testing.T) {
+	b := newBench(t)
+	stream, err := b.JetStream.Stream(t.Context(), b.log.Stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roomy := stream.CachedInfo().Config
+	full := roomy
+	full.MaxBytes = 1
+	if _, err := b.JetStream.UpdateStream(t.Context(), full); err != nil {
+		t.Fatal(err)
+	}
+	var failed atomic.Int32
+	r := b.receiver()
+	r.cfg.Accepter = watched{r.cfg.Accepter, &failed}
+	r.Start()
+	t.Cleanup(func() { b.stop(r) })
+	b.publishMany(0, 10)
+	b.await("the log refused twice", func() bool { return failed.Load() >= 2 })
+	if left := b.state(b.queues.Intake).Msgs; left != 10 {
+		t.Errorf("%d messages are left in the queue, want all 10", left)
+	}
+	if _, err := b.JetStream.UpdateStream(t.Context(), roomy); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitEmpty()
+	b.wantOnce(10)
+}
+
+// A queue that was made anew begins at 1 again, and none of it was taken.
+func TestQueueMadeAnew(t *testing.T) {
+	b := newBench(t)
+	r := b.start()
+	b.publishMany(0, 5)
+	b.awaitEmpty()
+	b.stop(r)
+	stream, err := b.JetStream.Stream(t.Context(), b.queues.Intake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := stream.CachedInfo().Config
+	if err := b.JetStream.DeleteStream(t.Context(), b.queues.Intake); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.JetStream.CreateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	b.publishMany(5, 8)
+	b.start()
+	b.awaitEmpty()
+	b.wantOnce(8)
+}
+
+func TestSwitchedOffIsDropped(t *testing.T) {
+	b := newBench(t)
+	b.off = true
+	b.start()
+	b.publishMany(0, 3)
+	b.awaitEmpty()
+	b.wantOnce(0)
+	if n := b.state(b.queues.Dead).Msgs; n != 0 {
+		t.Errorf("%d letters, want none", n)
+	}
+}
+
+// The subjects that are made are those that are read.
+func TestSubjects(t *testing.T) {
+	for i, subject := range migrations.IntakeSubjects("") {
+		if want := subjectEvents + []string{"system", "database"}[i]; subject != want {
+			t.Errorf("subject %s, want %s", subject, want)
+		}
+	}
+}

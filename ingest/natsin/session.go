@@ -1,0 +1,104 @@
+package natsin
+
+import (
+	"context"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+)
+
+// take puts the events of the messages on the log. What is refused becomes a
+// letter before the log says that its place in the queue was passed.
+func (r *Receiver) take(ctx context.Context, d *eventlog.Drain, queued []eventlog.Queued) error {
+	r.since.Store(queued[0].Stored.UnixNano())
+	var drafts []ingest.Draft
+	var from []*message // of each draft
+	for i := range queued {
+		q := &queued[i]
+		m := &message{
+			subject: strings.TrimPrefix(q.Subject, r.cfg.Queues.Prefix), data: q.Data,
+			header: q.Header.Get, sequence: q.Sequence, stamp: q.Stored.UnixNano(),
+		}
+		draft, refused := m.draft(d.Epoch())
+		if refused != nil {
+			if err := r.refuse(ctx, d, m, refused); err != nil {
+				return err
+			}
+			continue
+		}
+		drafts, from = append(drafts, draft), append(from, m)
+	}
+	if len(drafts) > 0 {
+		if err := r.accept(ctx, d, drafts, from); err != nil {
+			return err
+		}
+	}
+	r.since.Store(0)
+	return nil
+}
+
+func (r *Receiver) refuse(ctx context.Context, d *eventlog.Drain, m *message, refused *errata.Error) error {
+	if err := r.letters.put(ctx, m, d.Epoch(), refused); err != nil {
+		return err
+	}
+	r.metrics.dead.WithLabelValues(string(refused.Kind)).Inc()
+	return nil
+}
+
+// accept takes the drafts through the pipeline onto the log.
+func (r *Receiver) accept(ctx context.Context, d *eventlog.Drain, drafts []ingest.Draft, from []*message) error {
+	src := ingest.Source{Project: r.cfg.Project, KeyID: sourceName, Received: r.cfg.Now()}
+	stored := false
+	receipt, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, rejected []ingest.Rejection) error {
+		stored = true
+		return r.store(ctx, d, events, rejected, from)
+	})
+	if err != nil || stored {
+		return err
+	}
+	for _, rejection := range receipt.Rejected { // all of them
+		if err := r.refuse(ctx, d, from[rejection.Index], rejection.Err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store appends the events in as few blocks as they fit into. Each carries the
+// place of its last event in the queue.
+func (r *Receiver) store(ctx context.Context, d *eventlog.Drain, events []errata.Event, rejected []ingest.Rejection, from []*message) error {
+	gone := map[int]bool{}
+	for _, rejection := range rejected {
+		gone[rejection.Index] = true
+		if err := r.refuse(ctx, d, from[rejection.Index], rejection.Err); err != nil {
+			return err
+		}
+	}
+	var block eventlog.ImportBlock
+	var last uint64
+	next := 0 // of events
+	for i, m := range from {
+		if gone[i] {
+			continue
+		}
+		if err := block.Add(&events[next]); err != nil {
+			refused := errata.Errorf(errata.KindBodyTooLarge, "the event is larger than the log takes").Because(err)
+			if err := r.refuse(ctx, d, m, refused); err != nil {
+				return err
+			}
+		} else {
+			last = m.sequence
+		}
+		if next++; block.Full() {
+			if err := d.Append(ctx, block.Seal(), last); err != nil {
+				return err
+			}
+		}
+	}
+	if block.Len() == 0 {
+		return nil
+	}
+	return d.Append(ctx, block.Seal(), last)
+}

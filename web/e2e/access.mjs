@@ -1,0 +1,84 @@
+// Signing in and out; keys that work no more, or for less.
+import { api, check, enter, event, key, run, send, until, url } from './browser.mjs';
+
+const narrow = async (name, scopes) => (await api('POST', '/keys', { name, kind: 'adm', scopes, expires_in_days: 1 })).data;
+
+await send([event('AccessError', 'to be looked at')]);
+await until('the record', async () => (await api('GET', '/tools/logs/errors?search=to+be+looked+at')).meta.total > 0);
+const { data: [row] } = await api('GET', '/tools/logs/errors?search=to+be+looked+at');
+
+await run({
+  'sign in, reload, sign out': async (open) => {
+    const { page } = await open();
+    await page.goto(`${url}/?levels=error`);
+    await page.getByLabel('Admin key').fill(`  ${key} `);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.list-rows .line');
+    check(page.url().endsWith('/?levels=error'), `signing in lost the place: ${page.url()}`);
+    const kept = await page.evaluate(() => [Object.values(localStorage).join(), document.cookie]);
+    check(!kept.join().includes(key), 'the key is kept beyond the tab');
+    await page.reload();
+    await page.waitForSelector('.list-rows .line');
+    await page.locator('.topbar .menu.end summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForSelector('.signin');
+    check((await page.evaluate(() => sessionStorage.length)) === 0, 'signing out leaves something behind');
+    await page.reload();
+    await page.waitForSelector('.signin');
+  },
+  'a wrong key': async (open) => {
+    const { page } = await open();
+    await page.goto(`${url}/`);
+    await page.getByLabel('Admin key').fill('eik_adm_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This key does not work').waitFor();
+    check(await page.getByLabel('Admin key').evaluate((e) => e.getAttribute('aria-invalid') === 'true'), 'the field is not marked');
+    await page.getByLabel('Admin key').fill('');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Paste an admin key.').waitFor();
+  },
+  'a session that ends': async (open) => {
+    const { page } = await open();
+    const k = await narrow('ends soon', ['Tools/*']);
+    await enter(page, '', k.key);
+    await page.waitForSelector('.list-rows .line');
+    await api('DELETE', `/keys/${k.id}`);
+    await page.locator('.list-rows a').first().click();
+    await page.getByText('Your session has ended').waitFor();
+    check((await page.evaluate(() => sessionStorage.getItem('errata.key'))) === null, 'the dead key is kept');
+  },
+  'a key that may look and not touch': async (open) => {
+    const { page } = await open();
+    const k = await narrow('looks', ['Tools/GetErrorLogs', 'Tools/GetErrorLog']);
+    await enter(page, `?record=${row.signature}`, k.key);
+    await page.waitForSelector('.stack-trace');
+    for (const name of ['Resolve', 'Mute', 'Delete…']) {
+      const button = page.locator('.record').getByRole('button', { name });
+      check(await button.isDisabled(), `${name} can be pressed`);
+      check(/does not hold the scope Tools\//.test(await button.getAttribute('title')), `${name} does not say why`);
+    }
+    await page.keyboard.press('e');
+    await page.getByText('does not hold the scope Tools/UpdateErrorStatus').waitFor();
+    for (const place of ['?view=overview', '?view=settings', '?view=settings&tab=keys', '?view=settings&tab=audit']) {
+      await page.goto(`${url}/${place}`);
+      await page.waitForSelector('h1');
+    }
+  },
+  'a key that may not even look': async (open) => {
+    const { page } = await open();
+    const k = await narrow('operates', ['Ops/Read']);
+    await enter(page, '', k.key);
+    await page.getByText('Your key may not list errors').waitFor();
+    check((await page.locator('.state.denied').innerText()).includes('Tools/GetErrorLogs'), 'the scope is not named');
+    await page.goto(`${url}/?record=${row.signature}`);
+    await page.getByText('Your key may not open records').waitFor();
+  },
+  'behind a proxy that adds the key': async (open) => {
+    const { page } = await open();
+    await page.route('**/api/**', (route) => route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${key}` } }));
+    await page.goto(`${url}/`);
+    await page.waitForSelector('.list-rows .line');
+    await page.locator('.topbar .menu.end summary').click();
+    await page.getByText('Signed in by the reverse proxy').waitFor();
+  },
+});

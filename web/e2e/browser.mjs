@@ -1,0 +1,152 @@
+// What the scripts share. They need a running service:
+//
+//	ERRATA_URL   where it is, http://127.0.0.1:8080
+//	ERRATA_KEY   an admin key with the scope *
+//	ERRATA_DSN   a DSN of it
+//	CHROMIUM     the browser, /usr/bin/chromium
+import { chromium } from 'playwright-core';
+
+export const url = need('ERRATA_URL').replace(/\/$/, '');
+export const key = need('ERRATA_KEY');
+export const dsn = new URL(need('ERRATA_DSN'));
+
+function need(name) {
+  const value = process.env[name];
+  if (!value) {
+    console.error(`${name} is not set; see e2e/browser.mjs for what the scripts need.`);
+    process.exit(2);
+  }
+  return value;
+}
+
+export async function browser() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+}
+
+/** A tab, and what must not happen in it: problems collects console errors, exceptions, reports, foreign requests. */
+export async function tab(b, options = {}) {
+  const context = await b.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: 'Europe/Berlin', locale: 'en-GB', ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
+  const problems = [];
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('console', (m) => {
+    // A refused call is an answer that scripts ask for; everything else is a fault.
+    if (m.type() === 'error' && !/status of (401|403|404|422)/.test(m.text())) problems.push(`console: ${m.text()}`);
+  });
+  page.on('pageerror', (e) => problems.push(`exception: ${e.message}`));
+  page.on('dialog', (d) => { problems.push(`a script ran: ${d.type()} ${d.message()}`); void d.dismiss(); });
+  page.on('request', (r) => {
+    if (!r.url().startsWith(url) && !r.url().startsWith('data:')) problems.push(`request to ${r.url()}`);
+    if (r.url().includes('csp-report')) problems.push(`report: ${r.postData()}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
+  });
+  return { context, page, problems };
+}
+
+/** Opens a place of the page, signed in. */
+export async function enter(page, place = '', theKey = key) {
+  await page.addInitScript((k) => { if (!sessionStorage.getItem('errata.key')) sessionStorage.setItem('errata.key', k); }, theKey);
+  await page.goto(`${url}/${place}`);
+}
+
+export async function api(method, path, body, theKey = key) {
+  const response = await fetch(`${url}/api/v1/admin${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${theKey}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+/** Sends events as a Sentry SDK would. */
+export async function send(events) {
+  const at = dsn.pathname.lastIndexOf('/');
+  const to = `${url}${dsn.pathname.slice(0, at)}/api/${dsn.pathname.slice(at + 1)}/store/?sentry_key=${dsn.username}`;
+  for (let i = 0; i < events.length; i += 8) {
+    await Promise.all(events.slice(i, i + 8).map(async (event) => {
+      const response = await fetch(to, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ event_id: id(), ...event }) });
+      if (!response.ok) throw new Error(`send: ${response.status} ${await response.text()}`);
+    }));
+  }
+}
+
+let ingest;
+
+/** Sends events in our own form, with a key that is made for it. */
+export async function sendNative(events) {
+  ingest ??= (await api('POST', '/keys', { name: 'e2e', kind: 'ing', expires_in_days: 1 })).data.key;
+  const response = await fetch(`${url}/api/v1/events`, { method: 'POST', headers: { Authorization: `Bearer ${ingest}`, 'Content-Type': 'application/json' }, body: JSON.stringify(events) });
+  if (!response.ok) throw new Error(`send: ${response.status} ${await response.text()}`);
+}
+
+export function id() {
+  return crypto.randomUUID().replaceAll('-', '');
+}
+
+/** An event with a stack. */
+export function event(type, value, more = {}) {
+  return {
+    level: 'error', platform: 'php', timestamp: Date.now() / 1000, release: 'shop@1.4.2', environment: 'production', server_name: 'web-3',
+    exception: {
+      values: [{
+        type, value,
+        stacktrace: {
+          frames: [
+            { filename: 'public/index.php', lineno: 12, function: 'main', in_app: true },
+            { filename: 'vendor/laravel/framework/src/Pipeline.php', lineno: 141, function: 'Pipeline::then', in_app: false },
+            { filename: 'vendor/laravel/framework/src/Router.php', lineno: 802, function: 'Router::dispatch', in_app: false },
+            { filename: `src/${type.split('\\').pop()}.php`, lineno: 51, function: 'load', module: 'App\\Orders', in_app: true, vars: { id: 42, name: 'order', options: { deep: true } } },
+          ],
+        },
+      }],
+    },
+    request: { method: 'POST', url: 'https://shop.example/checkout?page=2', headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)', Accept: 'text/html' } },
+    tags: { feature: 'checkout', tenant: 'acme' },
+    extra: { cart: { items: 3, total: 119.9, lines: [{ sku: 'A-1', n: 1 }, { sku: 'B-2', n: 2 }] }, retry: true },
+    ...more,
+  };
+}
+
+/** Waits until the list of the API has what is asked for, since a write is seen by every later read only after it was answered. */
+export async function until(what, ask, ms = 15_000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    if (await ask()) return;
+    if (Date.now() > end) throw new Error(`${what} did not come true within ${ms} ms`);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+export function check(ok, what) {
+  if (!ok) throw new Error(what);
+}
+
+/** Runs steps one after the other and ends the process with 0 only when all of them passed. */
+export async function run(steps) {
+  const b = await browser();
+  let bad = 0;
+  for (const [name, step] of Object.entries(steps)) {
+    const start = Date.now();
+    let t;
+    try {
+      await step(async (options) => (t = await tab(b, options)), b);
+      if (t?.problems.length) throw new Error([...new Set(t.problems.map((p) => p.slice(0, 300)))].slice(0, 5).join('\n      '));
+      console.log(`ok    ${name} (${Date.now() - start} ms)`);
+    } catch (error) {
+      bad++;
+      console.log(`FAIL  ${name}: ${error.message}`);
+      if (process.env.ERRATA_SHOTS && t) await t.page.screenshot({ path: `${process.env.ERRATA_SHOTS}/failed-${name.replaceAll(/\W+/g, '-')}.png` }).catch(() => {});
+    }
+    await t?.context.close();
+  }
+  await b.close();
+  process.exit(bad ? 1 : 0);
+}

@@ -1,0 +1,48 @@
+// Before the first error, and the first error. The ledger has to be empty;
+// with ERRATA_WIPE=1 it is emptied.
+import { clean } from './axe.mjs';
+import { api, check, enter, event, run, send, until } from './browser.mjs';
+
+const total = async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total;
+if (process.env.ERRATA_WIPE) await api('POST', '/tools/logs/errors/cleanup', { before: '2100-01-01' });
+if ((await total()) > 0) {
+  console.error('The ledger is not empty; ERRATA_WIPE=1 empties it.');
+  process.exit(2);
+}
+
+const secret = (page, label) => page.locator('.secret', { has: page.getByText(label, { exact: true }) }).locator('code').innerText();
+
+await run({
+  'an empty list shows how to begin, and turns into the list': async (open) => {
+    const { page } = await open();
+    await enter(page);
+    await page.waitForSelector('.firstrun');
+    await page.getByRole('button', { name: 'Create an ingest key' }).click();
+    const key = await secret(page, 'Ingest key');
+    const dsn = await secret(page, 'DSN');
+    await clean(page, 'first run');
+    check(/^\w+_ing_/.test(key), `the ingest key is ${key}`);
+    check(new URL(dsn).username !== '', `the DSN is ${dsn}`);
+    for (const name of ['Go', 'PHP', 'JavaScript', 'Python']) {
+      await page.getByRole('tab', { name, exact: true }).click();
+      check((await page.getByRole('tabpanel').innerText()).includes(dsn), `the ${name} snippet does not name the DSN`);
+    }
+    await page.keyboard.press('ArrowRight');
+    check((await page.getByRole('tabpanel').innerText()).includes(key), 'the curl snippet does not name the key');
+    await send([event('FirstError', 'my first error')]);
+    await page.waitForSelector('.list-rows .line');
+    check((await page.locator('.list-rows').innerText()).includes('my first error'), 'the first error is not in the list');
+    check((await page.locator('.kept').innerText()).includes(key), 'the key that is shown once went away with the view');
+    await clean(page, 'the kept key');
+    await page.getByRole('button', { name: 'I have copied the key' }).click();
+    check((await page.locator('.kept').count()) === 0, 'the key stays');
+  },
+  'an empty list with a filter is not a first run': async (open) => {
+    const { page } = await open();
+    await enter(page, '?levels=debug');
+    await page.waitForSelector('.state.empty');
+    check((await page.locator('.firstrun').count()) === 0, 'a filter that finds nothing looks like an empty ledger');
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await until('the list', async () => (await page.locator('.list-rows .line').count()) === 1);
+  },
+});

@@ -1,0 +1,73 @@
+// Pictures of every view, light and dark, wide and narrow, into the folder
+// that is named: node e2e/shots.mjs shots
+import { mkdirSync } from 'node:fs';
+import { api, browser, enter, tab, until, url } from './browser.mjs';
+import { seed } from './seed.mjs';
+
+const folder = process.argv[2] ?? 'shots';
+mkdirSync(folder, { recursive: true });
+
+const b = await browser();
+const sizes = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const schemes = ['light', 'dark'];
+let n = 0;
+
+async function each(name, take, only = Object.keys(sizes)) {
+  for (const size of only) {
+    for (const colorScheme of schemes) {
+      const { context, page, problems } = await tab(b, { viewport: sizes[size], colorScheme, reducedMotion: 'reduce' });
+      try {
+        await take(page);
+        await page.waitForTimeout(250);
+        await page.screenshot({ path: `${folder}/${name}-${size}-${colorScheme}.png` });
+        n++;
+      } catch (error) {
+        console.log(`${name} ${size} ${colorScheme}: ${error.message.split('\n')[0]}`);
+        process.exitCode = 1;
+      }
+      if (problems.length) console.log(`${name} ${size} ${colorScheme}: ${problems[0]}`);
+      await context.close();
+    }
+  }
+}
+
+await each('signin', async (page) => { await page.goto(`${url}/`); await page.waitForSelector('.signin'); });
+
+let { meta } = await api('GET', '/tools/logs/errors?limit=1');
+if (meta.total === 0) {
+  await each('firstrun', async (page) => { await enter(page); await page.waitForSelector('.firstrun .snippets'); });
+}
+if (meta.total < 40) {
+  await seed();
+  await until('the seed', async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total >= 40);
+  const { data } = await api('GET', '/tools/logs/errors?limit=30&order=count');
+  await api('POST', '/tools/logs/errors/status', { signatures: data.slice(20, 24).map((r) => r.signature), status: 'resolved' });
+  await api('POST', '/tools/logs/errors/status', { signatures: data.slice(24, 27).map((r) => r.signature), status: 'muted' });
+}
+const { data: rows } = await api('GET', '/tools/logs/errors?order=count&limit=5');
+const record = `record=${rows[0].signature}${rows[0].type === 'database' ? '&book=database' : ''}`;
+
+const list = async (page, place = '') => { await enter(page, place); await page.waitForSelector('.list-rows .line'); await page.waitForSelector('.spark', { timeout: 3000 }).catch(() => {}); };
+
+await each('errors', (page) => list(page));
+await each('errors-filtered', (page) => list(page, '?levels=error,fatal&status=open&file=src*&order=count'));
+await each('errors-selected', async (page) => {
+  await list(page);
+  for (const i of [1, 2, 4]) await page.locator('.list-rows .line input').nth(i).click();
+});
+await each('errors-none', async (page) => { await enter(page, '?search=nothing+has+this'); await page.waitForSelector('.state.empty'); });
+await each('record', async (page) => { await enter(page, `?${record}`); await page.waitForSelector('.stack-trace'); await page.waitForSelector('.plot canvas'); });
+await each('delete', async (page) => {
+  await list(page);
+  await page.locator('.list-rows .line input').nth(1).click();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.waitForSelector('dialog[open]');
+});
+await each('keyboard', async (page) => { await list(page); await page.keyboard.press('?'); await page.waitForSelector('dialog[open]'); });
+await each('menu', async (page) => { await list(page); await page.locator('.topbar .menu summary').click(); });
+await each('overview', async (page) => { await enter(page, '?view=overview'); await page.waitForSelector('.page h1'); await page.waitForTimeout(1200); });
+for (const name of ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import']) {
+  await each(`settings-${name}`, async (page) => { await enter(page, `?view=settings&tab=${name}`); await page.waitForSelector('.settings-content > *'); await page.waitForTimeout(600); });
+}
+await b.close();
+console.log(`${n} pictures in ${folder}`);

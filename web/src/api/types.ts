@@ -1,0 +1,162 @@
+// The shapes of the API, as the OpenAPI document has them.
+
+export type Book = 'system' | 'database';
+export type Level = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'fatal';
+export type Status = 'open' | 'resolved' | 'muted';
+
+export const books: readonly Book[] = ['system', 'database'];
+/** From the least to the most. */
+export const levels: readonly Level[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'fatal'];
+export const statuses: readonly Status[] = ['open', 'resolved', 'muted'];
+
+export interface Whoami {
+  name: string;
+  kind: string;
+  id: string;
+  scopes: string[];
+  expires_at: string | null;
+  /** The caller's own address, as the service sees it. */
+  address: string;
+  version: string;
+  development: boolean;
+}
+
+/** A line of the list. */
+export interface Row {
+  id: number;
+  signature: string;
+  type: Book;
+  level: Level;
+  count: number;
+  first_seen: string;
+  last_seen: string;
+  file: string;
+  line: number;
+  message_preview: string;
+  exception_class: string;
+  request_uri: string;
+  request_method: string;
+  user_id: number;
+  ip: string;
+  status: Status;
+  regressed: boolean;
+}
+
+export interface Frame {
+  file?: string;
+  line?: number;
+  column?: number;
+  function?: string;
+  module?: string;
+  in_app?: boolean;
+  args?: string[];
+  context?: string[];
+  pre_context?: string[];
+  context_line?: string;
+  post_context?: string[];
+}
+
+export interface Exception {
+  class?: string;
+  message?: string;
+  module?: string;
+  frames?: Frame[];
+}
+
+/** The context of the first sighting; applications send what they like, so nothing is sure. */
+export interface Payload {
+  source?: string;
+  event_id?: string;
+  message?: string;
+  exceptions?: Exception[];
+  handled?: boolean;
+  user?: string;
+  request?: { headers?: Record<string, string> } & Record<string, unknown>;
+  tags?: Record<string, string>;
+  release?: string;
+  environment?: string;
+  server_name?: string;
+  platform?: string;
+  sdk?: string;
+  runtime?: string;
+  os?: string;
+  trace_id?: string;
+  span_id?: string;
+  transaction?: string;
+  logger?: string;
+  breadcrumbs?: unknown;
+  extra?: Record<string, unknown>;
+  truncated?: string[];
+  [name: string]: unknown;
+}
+
+export interface Detail extends Row {
+  payload: Payload;
+}
+
+export interface PageMeta {
+  total: number;
+  page: number;
+  limit: number;
+  next_page: number;
+}
+
+export interface Trend {
+  signature: string;
+  type: Book;
+  range: string;
+  step: 'hour' | 'day';
+  from: string;
+  to: string;
+  total: number;
+  buckets: { time: string; count: number }[];
+}
+
+export type SparkRange = '24h' | '14d';
+
+export interface Trends {
+  range: string;
+  step: 'hour' | 'day';
+  from: string;
+  to: string;
+  trends: { signature: string; type: Book; total: number; counts: number[] }[];
+}
+
+export interface StreamRecords {
+  records: Row[];
+  /** Changed records that were too many to send. */
+  more: number;
+  gone: { type: Book; signature: string }[];
+  total_changed: number;
+}
+
+export interface Overview {
+  range: string;
+  step: 'hour' | 'day';
+  from: string;
+  to: string;
+  series: { type: Book; level: Level; counts: number[] }[];
+  growing: { record: Row; before: number; now: number }[];
+  noisy: { record: Row; count: number }[];
+}
+
+export interface OpsStatus {
+  ok: boolean;
+  checks: { name: string; ok: boolean; detail: string; hint?: string }[];
+}
+
+export interface Key {
+  id: string;
+  name: string;
+  kind: 'adm' | 'ing' | 'ops';
+  scopes: string[];
+  project: number;
+  state: 'active' | 'expired' | 'revoked';
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+  revoked_at: string | null;
+  dsn?: string;
+  /** Only in the answer that made it. */
+  key?: string;
+}

@@ -1,0 +1,122 @@
+// The filters of the list. They have the names of the API and stand under them
+// in the address, so that the one is the other.
+
+/** What narrows the list down. */
+export const filterNames = [
+  'search', 'types', 'levels', 'status', 'signature', 'file', 'exception_class', 'request_uri', 'message', 'http_method',
+  'user_id', 'ip', 'min_occurrence', 'date_range', 'hide_noise',
+] as const;
+
+/** What orders and pages it. */
+export const orderNames = ['order', 'direction', 'page', 'limit'] as const;
+
+export type FilterName = (typeof filterNames)[number];
+export type ListName = FilterName | (typeof orderNames)[number];
+
+/** Only what is set; blanks never are. */
+export type Filters = Partial<Record<ListName, string>>;
+
+export const labels: Record<FilterName, string> = {
+  search: 'Search', types: 'Book', levels: 'Level', status: 'Status', signature: 'Signature', file: 'File', exception_class: 'Class',
+  request_uri: 'Request', message: 'Message', http_method: 'Method', user_id: 'User', ip: 'Address', min_occurrence: 'Seen at least',
+  date_range: 'Last seen', hide_noise: 'Noise hidden',
+};
+
+/** Rows on a page, unless the address says otherwise. */
+export const defaultLimit = 50;
+
+/** The filters of an address. */
+export function fromQuery(query: URLSearchParams): Filters {
+  const out: Filters = {};
+  for (const name of [...filterNames, ...orderNames]) {
+    const value = query.get(name)?.trim();
+    if (value) out[name] = value;
+  }
+  return out;
+}
+
+/** The same as the API takes it. */
+export function toRequest(filters: Filters): URLSearchParams {
+  const out = new URLSearchParams();
+  for (const name of [...filterNames, ...orderNames]) {
+    const value = filters[name];
+    if (value) out.set(name, value);
+  }
+  if (!filters.limit) out.set('limit', String(defaultLimit));
+  return out;
+}
+
+/** The filters that are set, in the order of filterNames. */
+export function active(filters: Filters): FilterName[] {
+  return filterNames.filter((name) => filters[name]);
+}
+
+/** A comma list with one member put in or taken out; members keep the order of all. */
+export function toggled(list: string | undefined, member: string, all: readonly string[]): string {
+  const set = new Set(members(list));
+  if (!set.delete(member)) set.add(member);
+  // All of them is the same as none of them, and shorter.
+  if (all.every((m) => set.has(m))) return '';
+  return [...all.filter((m) => set.has(m)), ...[...set].filter((m) => !all.includes(m))].join(',');
+}
+
+export function members(list: string | undefined): string[] {
+  return (list ?? '').split(',').map((m) => m.trim().toLowerCase()).filter(Boolean);
+}
+
+/** A saved view: a name and the query that it stands for, without page and record. */
+export interface SavedView {
+  name: string;
+  query: string;
+}
+
+/** What of an address belongs into a saved view. */
+export function viewQuery(query: URLSearchParams): string {
+  const filters = fromQuery(query);
+  delete filters.page;
+  const out = new URLSearchParams();
+  for (const name of [...filterNames, ...orderNames]) {
+    const value = filters[name];
+    if (value) out.set(name, value);
+  }
+  return out.toString();
+}
+
+/** Reads what was stored; what is not a list of views is an empty one. */
+export function parseViews(text: string | null): SavedView[] {
+  try {
+    const list: unknown = JSON.parse(text ?? '[]');
+    if (!Array.isArray(list)) return [];
+    return list.filter((v): v is SavedView => typeof v?.name === 'string' && typeof v?.query === 'string');
+  } catch {
+    return [];
+  }
+}
+
+/** The list with the view put in, in the place of one of the same name. */
+export function withView(list: readonly SavedView[], view: SavedView): SavedView[] {
+  const at = list.findIndex((v) => v.name === view.name);
+  return at < 0 ? [...list, view] : list.map((v, i) => (i === at ? view : v));
+}
+
+/** What a value of a filter is called. */
+export function describe(name: FilterName, value: string): string {
+  if (name === 'hide_noise') return labels[name];
+  if (name === 'date_range') return `${labels[name]}: ${value.replace('..', ' to ')}`;
+  if (name === 'min_occurrence') return `${labels[name]} ${value}×`;
+  return `${labels[name]}: ${value}`;
+}
+
+/** The value of a datetime-local field, in the viewer's zone, as an instant of the API; '' for nothing. */
+export function instantOf(local: string): string {
+  const time = new Date(local);
+  return local && !Number.isNaN(time.getTime()) ? time.toISOString().replace(/\.\d+Z$/, 'Z') : '';
+}
+
+/** The other way round, for filling the field. */
+export function localOf(instant: string): string {
+  const time = new Date(instant);
+  if (!instant || Number.isNaN(time.getTime())) return '';
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}T${two(time.getHours())}:${two(time.getMinutes())}`;
+}

@@ -1,0 +1,81 @@
+// Which key does what, as a function of what was pressed before.
+
+export type Action =
+  | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete'
+  | 'search' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-settings';
+
+export interface Press {
+  key: string;
+  /** Control, Alt or Meta is held. */
+  modified: boolean;
+  /** The focus is where letters are text. */
+  typing: boolean;
+  /** The focus is on a control that takes Enter or Space itself. */
+  control: boolean;
+  /** The focus is in the list, where arrows move the cursor; elsewhere they scroll. */
+  inList: boolean;
+}
+
+export interface KeyState {
+  /** g was pressed, and what comes next says where to go. */
+  prefix: boolean;
+}
+
+export interface Pressed {
+  state: KeyState;
+  action?: Action;
+}
+
+export const idle: KeyState = { prefix: false };
+
+const actions: Record<string, Action> = {
+  j: 'next', ArrowDown: 'next', k: 'previous', ArrowUp: 'previous', Home: 'first', End: 'last', o: 'open', Enter: 'open', x: 'select', '*': 'select-all',
+  e: 'resolve', m: 'mute', u: 'reopen', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters',
+  ']': 'next-page', '[': 'previous-page',
+};
+
+const moves = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End']);
+
+const places: Record<string, Action> = { e: 'go-errors', o: 'go-overview', s: 'go-settings' };
+
+/** What a press does. Keys that are text where the focus is do nothing, but for Escape. */
+export function press(state: KeyState, p: Press): Pressed {
+  if (p.modified) return { state: idle };
+  if (p.typing) return { state: idle, action: p.key === 'Escape' ? 'close' : undefined };
+  if (state.prefix) return { state: idle, action: places[p.key] };
+  if (p.key === 'g') return { state: { prefix: true } };
+  if (p.control && (p.key === 'Enter' || p.key === ' ')) return { state: idle };
+  if (!p.inList && moves.has(p.key)) return { state: idle };
+  return { state: idle, action: actions[p.key] };
+}
+
+/** Where the cursor stands after a move through n rows; -1 is nowhere. */
+export function moved(at: number, n: number, action: Action): number {
+  if (n === 0) return -1;
+  switch (action) {
+    case 'next': return Math.min(at + 1, n - 1);
+    case 'previous': return at < 0 ? 0 : Math.max(at - 1, 0);
+    case 'first': return 0;
+    case 'last': return n - 1;
+    default: return at;
+  }
+}
+
+/** The help sheet. */
+export const sheet: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
+  {
+    title: 'In the list',
+    keys: [
+      ['j  k', 'next, previous record'], ['Home  End', 'first, last record'], ['Enter  o', 'open it'], ['x', 'select it'], ['*', 'select all on the page, or none'],
+      ['[  ]', 'previous, next page'], ['/', 'search'], ['f', 'filters'], ['r', 'show what is new'],
+    ],
+  },
+  {
+    title: 'With what is selected, or open, or under the cursor',
+    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'open again'], ['#', 'delete, after a question']],
+  },
+  {
+    title: 'Everywhere',
+    keys: [['g e', 'errors'], ['g o', 'overview'], ['g s', 'settings'], ['Esc', 'close, or select nothing'], ['?', 'this sheet']],
+  },
+];

@@ -1,0 +1,53 @@
+// What to paste into an application to send its first error.
+
+export interface Snippet {
+  name: string;
+  language: string;
+  text: string;
+}
+
+/** The parts of a DSN; null for what is none. */
+export function parseDSN(dsn: string): { origin: string; publicKey: string; path: string; project: string } | null {
+  try {
+    const url = new URL(dsn);
+    const at = url.pathname.lastIndexOf('/');
+    const project = url.pathname.slice(at + 1);
+    if (!url.username || !project) return null;
+    return { origin: url.origin, publicKey: url.username, path: url.pathname.slice(0, at), project };
+  } catch {
+    return null;
+  }
+}
+
+/** Snippets for a DSN; ingestKey, when there is one, makes the curl line the native one. */
+export function snippets(dsn: string, ingestKey = ''): Snippet[] {
+  return [
+    {
+      name: 'Go', language: 'go get github.com/getsentry/sentry-go',
+      text: `err := sentry.Init(sentry.ClientOptions{\n\tDsn: "${dsn}",\n})\nif err != nil {\n\tlog.Fatal(err)\n}\ndefer sentry.Flush(2 * time.Second)\n\nsentry.CaptureException(errors.New("my first error"))`,
+    },
+    {
+      name: 'PHP', language: 'composer require sentry/sentry',
+      text: `\\Sentry\\init(['dsn' => '${dsn}']);\n\n\\Sentry\\captureException(new \\RuntimeException('my first error'));`,
+    },
+    {
+      name: 'JavaScript', language: 'npm install @sentry/browser',
+      text: `import * as Sentry from '@sentry/browser';\n\nSentry.init({ dsn: '${dsn}' });\n\nSentry.captureException(new Error('my first error'));`,
+    },
+    {
+      name: 'Python', language: 'pip install sentry-sdk',
+      text: `import sentry_sdk\n\nsentry_sdk.init(dsn="${dsn}")\n\nsentry_sdk.capture_exception(RuntimeError("my first error"))`,
+    },
+    { name: 'curl', language: 'nothing to install', text: curl(dsn, ingestKey) },
+  ];
+}
+
+function curl(dsn: string, ingestKey: string): string {
+  const parts = parseDSN(dsn);
+  if (!parts) return '';
+  const type = `-H 'Content-Type: application/json'`;
+  if (ingestKey) {
+    return `curl -sS ${parts.origin}${parts.path}/api/v1/events \\\n  -H 'Authorization: Bearer ${ingestKey}' ${type} \\\n  -d '{"message":"my first error","exception_class":"FirstError","file":"first.sh","line":1}'`;
+  }
+  return `curl -sS '${parts.origin}${parts.path}/api/${parts.project}/store/?sentry_key=${parts.publicKey}' \\\n  ${type} \\\n  -d '{"message":"my first error","level":"error"}'`;
+}

@@ -1,0 +1,96 @@
+// The stream of changes, kept open and opened again.
+import { signal } from '@preact/signals';
+import { adminURL, answered, ApiError, failure } from './api/client';
+import { streamPath } from './api/errors';
+import type { StreamRecords } from './api/types';
+import { backoff, SSEParser } from './lib/sse';
+import { bearer } from './session';
+
+/** off: the key may not, or the service has none. */
+export type LiveState = 'connecting' | 'live' | 'waiting' | 'off';
+
+export const live = signal<LiveState>('connecting');
+
+// Heartbeats come every 15 s: two missing ones are a dead connection that
+// nobody has closed.
+const silence = 40_000;
+
+interface Ends {
+  /** Connected, the first time or again; what happened in between is not told. */
+  onOpen: (again: boolean) => void;
+  onRecords: (batch: StreamRecords) => void;
+}
+
+/** Follows the stream until the returned function is called. */
+export function followStream(ends: Ends): () => void {
+  const stop = new AbortController();
+  void follow(ends, stop.signal);
+  return () => stop.abort();
+}
+
+async function follow(ends: Ends, stop: AbortSignal): Promise<void> {
+  let tries = 0;
+  let before = false;
+  live.value = 'connecting';
+  while (!stop.aborted) {
+    let wait = 0;
+    try {
+      await readOnce(stop, () => {
+        tries = 0;
+        live.value = 'live';
+        ends.onOpen(before);
+        before = true;
+      }, ends.onRecords);
+    } catch (error) {
+      if (stop.aborted) return;
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429 && error.status !== 408) {
+        live.value = 'off';
+        return;
+      }
+      if (error instanceof ApiError) wait = error.retryAfter * 1000;
+    }
+    if (stop.aborted) return;
+    live.value = 'waiting';
+    await pause(Math.max(wait, backoff(tries++, Math.random())), stop);
+  }
+}
+
+async function readOnce(stop: AbortSignal, onOpen: () => void, onRecords: (batch: StreamRecords) => void): Promise<void> {
+  const dead = new AbortController();
+  const end = () => dead.abort();
+  stop.addEventListener('abort', end, { once: true });
+  let timer = setTimeout(end, silence);
+  try {
+    const response = await answered(adminURL(streamPath), { headers: { Accept: 'text/event-stream', ...bearer() }, cache: 'no-store', signal: dead.signal });
+    if (!response.ok || !response.body) throw await failure(response);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const parser = new SSEParser();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(end, silence);
+      for (const message of parser.push(value)) {
+        if (message.event === 'hello') onOpen();
+        else if (message.event === 'records') onRecords(JSON.parse(message.data) as StreamRecords);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener('abort', end);
+  }
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', done);
+      removeEventListener('online', done);
+      resolve();
+    }
+    stop.addEventListener('abort', done);
+    addEventListener('online', done);
+  });
+}

@@ -1,0 +1,87 @@
+// Who is signed in. The key lives in sessionStorage, which the tab loses when
+// it is closed, and goes out as a Bearer header; there is no cookie. Behind a
+// reverse proxy that sets the header itself there is no key here at all.
+import { signal } from '@preact/signals';
+import { ApiError, call } from './api/client';
+import type { Whoami } from './api/types';
+import { holds } from './lib/scopes';
+
+const place = 'errata.key';
+
+export type Phase = 'checking' | 'out' | 'in';
+
+export const phase = signal<Phase>('checking');
+export const who = signal<Whoami | null>(null);
+/** Why one is signed out, in words; '' when there is nothing to say. */
+export const reason = signal('');
+/** Signed in without a key of our own. */
+export const byProxy = signal(false);
+
+/** The key was kept: signing in failed for a reason that may pass. */
+export const mayRetry = signal(false);
+
+let key = sessionStorage.getItem(place) ?? '';
+
+/** The header that proves who asks; none behind a proxy that adds it. */
+export function bearer(): Record<string, string> {
+  return key ? { Authorization: `Bearer ${key}` } : {};
+}
+
+/** Whether the key holds the scope, such as Tools/DeleteErrorLogs. */
+export function can(scope: string): boolean {
+  return holds(who.value?.scopes ?? [], scope);
+}
+
+/** At the start of the page: with the key of the tab, or with none in case a proxy adds one. */
+export async function begin(): Promise<void> {
+  const had = key !== '';
+  try {
+    await enter();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) {
+      leave(had ? 'Your session has ended: the key was revoked or has expired. Sign in again.' : '');
+    } else {
+      leave(error instanceof Error ? error.message : String(error), had);
+    }
+  }
+}
+
+/** Signs in with a key. Throws ApiError when it does not work. */
+export async function signIn(text: string): Promise<void> {
+  key = text;
+  try {
+    await enter();
+  } catch (error) {
+    key = '';
+    throw error;
+  }
+  sessionStorage.setItem(place, key);
+  reason.value = '';
+}
+
+async function enter(): Promise<void> {
+  const { data } = await call<Whoami>('GET', '/whoami');
+  byProxy.value = key === '';
+  who.value = data;
+  phase.value = 'in';
+}
+
+export function signOut(): void {
+  leave('');
+}
+
+/** The service no longer takes the key. */
+export function expire(): void {
+  if (phase.value === 'in') leave('Your session has ended: the key was revoked or has expired. Sign in again.');
+}
+
+function leave(why: string, keep = false): void {
+  if (!keep) {
+    key = '';
+    sessionStorage.removeItem(place);
+  }
+  mayRetry.value = keep;
+  who.value = null;
+  reason.value = why;
+  phase.value = 'out';
+}

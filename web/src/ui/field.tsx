@@ -1,0 +1,124 @@
+// Labelled fields. Hint and error are tied to the control, so that a screen
+// reader tells them.
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Common {
+  label: string;
+  hint?: ComponentChildren;
+  /** What is wrong with the value; '' for nothing. */
+  error?: string;
+  disabled?: boolean;
+  name?: string;
+}
+
+interface FrameProps extends Common {
+  id: string;
+  children: ComponentChildren;
+}
+
+function Frame({ id, label, hint, error, children }: FrameProps) {
+  return (
+    <div class={`field${error ? ' wrong' : ''}`}>
+      <label for={id}>{label}</label>
+      {children}
+      {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
+      {error ? <div class="error" id={`${id}-error`} role="alert">{error}</div> : null}
+    </div>
+  );
+}
+
+function ties(id: string, { hint, error }: Common) {
+  const by = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');
+  return { id, 'aria-describedby': by || undefined, 'aria-invalid': error ? ('true' as const) : undefined };
+}
+
+type TextProps = Common & {
+  value: string;
+  onInput: (value: string) => void;
+  type?: 'text' | 'password' | 'number' | 'date' | 'search' | 'email';
+  placeholder?: string;
+  autocomplete?: string;
+  required?: boolean;
+  min?: string | number;
+  max?: string | number;
+  mono?: boolean;
+  autofocus?: boolean;
+};
+
+export function TextField(props: TextProps) {
+  const id = useId();
+  const { value, onInput, type = 'text', placeholder, autocomplete, required, min, max, mono, autofocus, disabled, name } = props;
+  return (
+    <Frame id={id} {...props}>
+      <input
+        {...ties(id, props)} name={name} type={type as 'text'} value={value} placeholder={placeholder} autocomplete={autocomplete as JSX.IntrinsicElements['input']['autocomplete']}
+        required={required} min={min} max={max} disabled={disabled} class={mono ? 'mono' : undefined} spellcheck={false}
+        ref={autofocus ? focusOnce : undefined}
+        onInput={(e) => onInput(e.currentTarget.value)}
+      />
+    </Frame>
+  );
+}
+
+function focusOnce(element: HTMLElement | null): void {
+  element?.focus();
+}
+
+export function TextArea(props: Common & { value: string; onInput: (value: string) => void; rows?: number; mono?: boolean; placeholder?: string }) {
+  const id = useId();
+  const { value, onInput, rows = 6, mono, placeholder, disabled, name } = props;
+  return (
+    <Frame id={id} {...props}>
+      <textarea
+        {...ties(id, props)} name={name} rows={rows} value={value} placeholder={placeholder} disabled={disabled} spellcheck={false}
+        class={mono ? 'mono' : undefined} onInput={(e) => onInput(e.currentTarget.value)}
+      />
+    </Frame>
+  );
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+  disabled?: boolean;
+}
+
+export function Select(props: Common & { value: string; onChange: (value: string) => void; choices: readonly Choice[] }) {
+  const id = useId();
+  const { value, onChange, choices, disabled, name } = props;
+  return (
+    <Frame id={id} {...props}>
+      <select {...ties(id, props)} name={name} value={value} disabled={disabled} onChange={(e) => onChange(e.currentTarget.value)}>
+        {choices.map((c) => <option key={c.value} value={c.value} disabled={c.disabled}>{c.label}</option>)}
+      </select>
+    </Frame>
+  );
+}
+
+/** On or off, at once readable as such; label behind it. */
+export function Switch(props: Common & { checked: boolean; onChange: (checked: boolean) => void }) {
+  const id = useId();
+  const { label, hint, error, checked, onChange, disabled, name } = props;
+  return (
+    <div class={`field switch${error ? ' wrong' : ''}`}>
+      <input
+        {...ties(id, props)} name={name} type="checkbox" role="switch" checked={checked} disabled={disabled}
+        onChange={(e) => onChange(e.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
+      {error ? <div class="error" id={`${id}-error`} role="alert">{error}</div> : null}
+    </div>
+  );
+}
+
+/** One of several boxes that may all be ticked. */
+export function Check({ label, checked, onChange, disabled }: { label: ComponentChildren; checked: boolean; onChange: (checked: boolean) => void; disabled?: boolean }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} disabled={disabled} onChange={(e) => onChange(e.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}

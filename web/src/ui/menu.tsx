@@ -1,0 +1,55 @@
+// What opens below a button: a <details> that closes as one expects.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface MenuProps {
+  label: ComponentChildren;
+  /** For when the label is no text. */
+  name?: string;
+  children: ComponentChildren;
+  /** Which edge of the button the box keeps to. */
+  align?: 'start' | 'end';
+  kind?: string;
+  /** Something is set in it. */
+  on?: boolean;
+  class?: string;
+}
+
+export function Menu({ label, name, children, align = 'start', kind = '', on, class: more = '' }: MenuProps) {
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const menu = box.current!;
+    const outside = (event: Event) => {
+      if (menu.open && !menu.contains(event.target as Node)) menu.open = false;
+    };
+    const escape = (event: KeyboardEvent) => {
+      if (!menu.open || event.key !== 'Escape') return;
+      event.stopPropagation();
+      event.preventDefault();
+      menu.open = false;
+      menu.querySelector('summary')?.focus();
+    };
+    addEventListener('pointerdown', outside);
+    addEventListener('focusin', outside);
+    menu.addEventListener('keydown', escape);
+    return () => {
+      removeEventListener('pointerdown', outside);
+      removeEventListener('focusin', outside);
+      menu.removeEventListener('keydown', escape);
+    };
+  }, []);
+  return (
+    <details class={`menu ${align} ${more}`} ref={box}>
+      <summary class={`btn ${kind}${on ? ' on' : ''}`} aria-label={name}>{label}</summary>
+      <div class="menu-body">{children}</div>
+    </details>
+  );
+}
+
+/** Closes the menu that an element is in and gives the focus back to its button. */
+export function closeMenu(element: Element): void {
+  const menu = element.closest('details');
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector('summary')?.focus();
+}

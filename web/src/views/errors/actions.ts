@@ -1,0 +1,82 @@
+// What can be done to records, with the words that belong to it.
+import { h } from 'preact';
+import { deleteErrors, setStatus } from '../../api/errors';
+import type { Row, Status } from '../../api/types';
+import { keyOf } from '../../lib/live';
+import { plural } from '../../lib/text';
+import { can } from '../../session';
+import { confirm } from '../../ui/dialog';
+import { toast } from '../../ui/toast';
+import { filters, goneKeys, load, put, selected, settleAfter } from './store';
+
+const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'opened again' };
+
+export const scopes = { status: 'Tools/UpdateErrorStatus', delete: 'Tools/DeleteErrorLogs' } as const;
+
+/** Why a button is disabled, for its title; '' when the key may. */
+export function lacking(scope: string): string {
+  return can(scope) ? '' : `Your key does not hold the scope ${scope}.`;
+}
+
+/** Moves records to a status and says how many were. */
+export async function move(rows: readonly Row[], status: Status): Promise<boolean> {
+  const scope = lacking(scopes.status);
+  if (scope) {
+    toast.bad(`${scope} Ask whoever manages the keys for one that does.`);
+    return false;
+  }
+  if (rows.length === 0) return false;
+  try {
+    const count = await setStatus(signatures(rows), status);
+    // At once, in place; a filter by status is applied by the load behind it.
+    put(rows.map((r) => ({ ...r, status, regressed: status === 'open' ? r.regressed : false })));
+    selected.value = new Set();
+    toast.good(count === 0 ? 'No record has these signatures any more.' : `${plural(count, 'record')} ${verbs[status]}.`);
+    void (filters.peek().status || filters.peek().hide_noise ? settleAfter() : load(true));
+    return count > 0;
+  } catch (error) {
+    toast.failed(error);
+    return false;
+  }
+}
+
+/** Asks, deletes, and says what really went. */
+export async function remove(rows: readonly Row[]): Promise<boolean> {
+  const scope = lacking(scopes.delete);
+  if (scope) {
+    toast.bad(`${scope} Ask whoever manages the keys for one that does.`);
+    return false;
+  }
+  if (rows.length === 0) return false;
+  const list = signatures(rows);
+  const seen = rows.reduce((sum, r) => sum + r.count, 0);
+  const agreed = await confirm({
+    title: `Delete ${plural(rows.length, 'record')}?`,
+    text: h('p', null, `${rows.length === 1 ? 'It stands' : 'They stand'} for ${plural(seen, 'event')}. This cannot be undone; an error that is seen again begins a new record. A signature that is in both books goes from both.`),
+    yes: `Delete ${plural(rows.length, 'record')}`,
+    danger: true,
+  });
+  if (!agreed) return false;
+  try {
+    const count = await deleteErrors(list);
+    goneKeys.value = new Set([...goneKeys.peek(), ...rows.map(keyOf)]);
+    selected.value = new Set();
+    toast.good(deleted(count, rows.length));
+    void settleAfter();
+    return true;
+  } catch (error) {
+    toast.failed(error);
+    return false;
+  }
+}
+
+/** What a delete really did, in words. */
+export function deleted(count: number, asked: number): string {
+  if (count === 0) return 'Nothing was deleted: the records were gone already.';
+  if (count < asked) return `${plural(count, 'record')} of ${asked} deleted; the others were gone already.`;
+  return `${plural(count, 'record')} deleted.`;
+}
+
+function signatures(rows: readonly Row[]): string[] {
+  return [...new Set(rows.map((r) => r.signature))];
+}

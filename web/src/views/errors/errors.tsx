@@ -1,0 +1,162 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Action } from '../../lib/keys';
+import { moved } from '../../lib/keys';
+import { keyOf } from '../../lib/live';
+import { useKeys } from '../../keyboard';
+import { change } from '../../router';
+import { can } from '../../session';
+import { Denied, Failure, Loading } from '../../ui/state';
+import { move, remove } from './actions';
+import { Bar } from './bar';
+import { FirstRun, KeptDSN } from './firstrun';
+import { List, focusRow } from './list';
+import { Record } from './record';
+import { cursor, failed, follow, load, loaded, loading, openKey, opened, release, select, selectAll, selected, unfiltered } from './store';
+
+export function ErrorsView() {
+  const mayList = can('Tools/GetErrorLogs');
+  useEffect(() => (mayList ? follow() : undefined), [mayList]);
+  useKeys(act);
+  const open = opened.value;
+  useKeptScroll(open !== null);
+  return (
+    <div class={`errors${open ? ' with-record' : ''}`}>
+      <h1 class="offscreen">Errors</h1>
+      <div class="errors-main">
+        {mayList ? <Main /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not list errors" />}
+      </div>
+      {open ? <Record key={keyOf(open)} of={open} /> : null}
+    </div>
+  );
+}
+
+function Main() {
+  const page = loaded.value;
+  if (!page) return failed.value ? <><Bar /><Failure error={failed.value} retry={() => void load()} /></> : <Loading />;
+  if (unfiltered.value && page.meta.total === 0 && page.rows.length === 0 && !failed.value) return <FirstRun />;
+  return (
+    <>
+      <Bar />
+      <KeptDSN />
+      {failed.value ? <Failure error={failed.value} retry={() => void load()} /> : <List page={page} busy={loading.value} />}
+    </>
+  );
+}
+
+// On a narrow page a record takes the place of the list, which loses its place.
+function useKeptScroll(open: boolean): void {
+  const kept = useRef(0);
+  const was = useRef(open);
+  if (open && !was.current) kept.current = scrollY;
+  useLayoutEffect(() => {
+    if (open === was.current) return;
+    was.current = open;
+    scrollTo({ top: open ? 0 : kept.current });
+  }, [open]);
+}
+
+function rows() {
+  return loaded.peek()?.rows ?? [];
+}
+
+/** What an action is done to: what is selected, else what is open, else what is under the cursor. */
+function targets() {
+  const list = rows();
+  if (selected.peek().size > 0) return list.filter((r) => selected.peek().has(keyOf(r)));
+  const at = openKey.peek() || cursor.peek();
+  return list.filter((r) => keyOf(r) === at);
+}
+
+let lastAt = -1;
+
+function act(action: Action): boolean {
+  const list = rows();
+  switch (action) {
+    case 'next': case 'previous': case 'first': case 'last': {
+      const found = list.findIndex((r) => keyOf(r) === (openKey.peek() || cursor.peek()));
+      // It may have left the list by what was done to it; what came after it stands in its place now.
+      const at = found < 0 && lastAt > 0 ? lastAt - (action === 'next' ? 1 : 0) : found;
+      const next = moved(at, list.length, action);
+      const to = list[next];
+      if (!to) return false;
+      lastAt = next;
+      if (openKey.peek()) open(to, 'replace');
+      else focusRow(keyOf(to));
+      cursor.value = keyOf(to);
+      return true;
+    }
+    case 'open': {
+      const at = list.find((r) => keyOf(r) === cursor.peek());
+      if (!at || openKey.peek()) return false;
+      open(at);
+      return true;
+    }
+    case 'select': {
+      const at = openKey.peek() || cursor.peek();
+      if (!list.some((r) => keyOf(r) === at)) return false;
+      select(at);
+      return true;
+    }
+    case 'select-all':
+      selectAll(selected.peek().size < list.length);
+      return true;
+    case 'resolve': void move(targets(), 'resolved'); return true;
+    case 'mute': void move(targets(), 'muted'); return true;
+    case 'reopen': void move(targets(), 'open'); return true;
+    case 'delete': void removeTargets(); return true;
+    case 'search': return focusOn('.search input');
+    case 'filters': return focusOn('.more-filters > summary') || focusOn('.filters-toggle');
+    case 'refresh': release(); return true;
+    case 'next-page': return turn(1);
+    case 'previous-page': return turn(-1);
+    case 'close': return close();
+    default: return false;
+  }
+}
+
+async function removeTargets(): Promise<void> {
+  const at = targets();
+  const wasOpen = at.some((r) => keyOf(r) === openKey.peek());
+  if ((await remove(at)) && wasOpen) change({ record: '', book: '' });
+}
+
+function open(row: { type: string; signature: string }, how: 'push' | 'replace' = 'push'): void {
+  change({ record: row.signature, book: row.type === 'database' ? 'database' : '' }, how);
+}
+
+function turn(by: number): boolean {
+  const meta = loaded.peek()?.meta;
+  if (!meta) return false;
+  const to = by > 0 ? meta.next_page : meta.page - 1;
+  if (to < 1) return false;
+  change({ page: to === 1 ? '' : to });
+  return true;
+}
+
+function close(): boolean {
+  const active = document.activeElement;
+  if (active instanceof HTMLInputElement && active.closest('.search')) {
+    active.blur();
+    return true;
+  }
+  if (openKey.peek()) {
+    const key = openKey.peek();
+    change({ record: '', book: '' });
+    // Where one came from.
+    requestAnimationFrame(() => focusRow(key));
+    return true;
+  }
+  if (selected.peek().size > 0) {
+    selected.value = new Set();
+    return true;
+  }
+  return false;
+}
+
+function focusOn(selector: string): boolean {
+  const element = document.querySelector<HTMLElement>(selector);
+  if (!element || element.offsetParent === null) return false;
+  element.focus();
+  if (element instanceof HTMLInputElement) element.select();
+  return true;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { active, describe as words, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
+
+describe('filters and the address', () => {
+  test('every name goes there and back', () => {
+    const query = new URLSearchParams([...filterNames, ...orderNames].map((name, i) => [name, `v${i}`]));
+    const filters = fromQuery(query);
+    expect(Object.keys(filters)).toHaveLength(filterNames.length + orderNames.length);
+    expect(toRequest(filters).toString()).toBe(query.toString());
+  });
+  test('what is no filter, or blank, is left out', () => {
+    expect(fromQuery(new URLSearchParams('view=errors&record=ab&search=%20&levels=error'))).toEqual({ levels: 'error' });
+  });
+  test('the page size is ours unless named', () => {
+    expect(toRequest({}).get('limit')).toBe('50');
+    expect(toRequest({ limit: '100' }).get('limit')).toBe('100');
+  });
+  test('characters with a meaning in addresses stay what they are', () => {
+    const filters = { search: 'a&b=c #1 + ü %41' };
+    expect(fromQuery(new URLSearchParams(toRequest(filters).toString())).search).toBe(filters.search);
+  });
+  test('active filters are those that narrow', () => {
+    expect(active({ order: 'count', page: '2', limit: '25' })).toEqual([]);
+    expect(active({ ip: '::1', search: 'x', order: 'count' })).toEqual(['search', 'ip']);
+  });
+});
+
+describe('comma lists', () => {
+  const all = ['open', 'resolved', 'muted'];
+  test('toggle in and out, in the order of all', () => {
+    expect(toggled(undefined, 'muted', all)).toBe('muted');
+    expect(toggled('muted', 'open', all)).toBe('open,muted');
+    expect(toggled('open,muted', 'muted', all)).toBe('open');
+    expect(toggled('open', 'open', all)).toBe('');
+  });
+  test('all of them is none of them', () => expect(toggled('open,muted', 'resolved', all)).toBe(''));
+  test('what is not known stays', () => expect(toggled('snoozed', 'open', all)).toBe('open,snoozed'));
+  test('case and blanks do not matter', () => expect(members(' Error, ,FATAL')).toEqual(['error', 'fatal']));
+});
+
+describe('saved views', () => {
+  test('leave out page and record', () => {
+    expect(viewQuery(new URLSearchParams('record=ab&page=3&levels=fatal&order=count&view=errors'))).toBe('levels=fatal&order=count');
+  });
+  test('read what was stored and nothing else', () => {
+    expect(parseViews(JSON.stringify([{ name: 'a', query: 'b=c' }, { name: 1 }, null, 'x']))).toEqual([{ name: 'a', query: 'b=c' }]);
+    expect(parseViews('{"a":1}')).toEqual([]);
+    expect(parseViews('broken')).toEqual([]);
+    expect(parseViews(null)).toEqual([]);
+  });
+  test('one of the same name is replaced in its place', () => {
+    const list = [{ name: 'a', query: '1' }, { name: 'b', query: '2' }];
+    expect(withView(list, { name: 'a', query: '3' })).toEqual([{ name: 'a', query: '3' }, { name: 'b', query: '2' }]);
+    expect(withView(list, { name: 'c', query: '3' })).toHaveLength(3);
+  });
+});
+
+test('values in words', () => {
+  expect(words('min_occurrence', '5')).toBe('Seen at least 5×');
+  expect(words('hide_noise', '1')).toBe('Noise hidden');
+  expect(words('date_range', '2026-11-01..2026-11-02')).toBe('Last seen: 2026-11-01 to 2026-11-02');
+});
+
+test('local times become instants and come back', () => {
+  const local = '2026-11-21T03:58';
+  expect(instantOf(local)).toMatch(/^2026-11-2\dT\d\d:58:00Z$/);
+  expect(localOf(instantOf(local))).toBe(local);
+  expect(instantOf('')).toBe('');
+  expect(instantOf('soon')).toBe('');
+  expect(localOf('soon')).toBe('');
+});
