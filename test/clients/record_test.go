@@ -36,6 +36,9 @@ type fields struct {
 
 func fieldsOf(r row) fields {
 	p := r.Payload
+	if x := p.Extra; x.SDK != "" {
+		p.Handled, p.Release, p.Environment = x.Handled, x.Release, x.Environment
+	}
 	f := fields{
 		Type: r.Type, Level: r.Level, Class: r.Class, File: r.File, Line: r.Line, Message: r.Message, Count: r.Count,
 		URI: r.URI, Method: r.Method, UserID: r.UserID, IP: r.IP,
@@ -112,7 +115,7 @@ func (s *service) check(t *testing.T, want ...fields) {
 		}
 		f.InApp = nil
 		got = append(got, f)
-		if p := r.Payload; p.SDK == "" && p.Platform == "" {
+		if p := r.Payload; p.SDK+p.Platform+p.Extra.SDK == "" {
 			t.Errorf("%s: nothing of the client: %+v", f.Message, p)
 		}
 	}

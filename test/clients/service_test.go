@@ -29,13 +29,12 @@ type service struct {
 	own string // how the names of the application's files begin
 }
 
-func start(t *testing.T) *service {
+func start(t *testing.T, configure ...func(*app.Options)) *service {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	return &service{own: "test/clients/", Service: servicetest.Start(t, filepath.Join(t.TempDir(), "data"), func(o *app.Options) {
-		o.InstallRoots = []string{root}
-	})}
+	configure = append(configure, func(o *app.Options) { o.InstallRoots = []string{root} })
+	return &service{own: "test/clients/", Service: servicetest.Start(t, filepath.Join(t.TempDir(), "data"), configure...)}
 }
 
 // dsn is the one of the first start.
@@ -75,6 +74,16 @@ type payload struct {
 	Platform    string            `json:"platform"`
 	TraceID     string            `json:"trace_id"`
 	Tags        map[string]string `json:"tags"`
+	Extra       extra             `json:"extra"`
+}
+
+// extra is what the package client adds to an event in plain JSON.
+type extra struct {
+	Handled     *bool       `json:"handled"`
+	Release     string      `json:"release"`
+	Environment string      `json:"environment"`
+	SDK         string      `json:"sdk"`
+	Chain       []exception `json:"chain"`
 }
 
 type exception struct {
@@ -131,13 +140,21 @@ func (s *service) answer(t *testing.T, path string) string {
 // settle waits until all that was answered is in the list.
 func (s *service) settle(t *testing.T) {
 	t.Helper()
+	s.await(t, func(sums map[string]float64) bool {
+		done := sums["errata_events_folded_total"] + sums["errata_events_duplicate_total"]
+		return sums["errata_log_events_appended_total"] <= done // what a queue brings is not among them
+	})
+}
+
+// await waits until the service's metrics are as wanted.
+func (s *service) await(t *testing.T, done func(sums map[string]float64) bool) {
+	t.Helper()
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
 	late := time.After(never)
 	for {
 		sums := s.metrics(t)
-		done := sums["errata_events_folded_total"] + sums["errata_events_duplicate_total"]
-		if sums["errata_log_events_appended_total"] == done {
+		if done(sums) {
 			return
 		}
 		select {
