@@ -153,7 +153,10 @@ func TestGoFramesOfTheApplicationWithoutAnSDK(t *testing.T) {
 		t.Errorf("at %v", at)
 	}
 	want := " net/http/server.go:9 net/http|\n*example.com/shop/cart/cart.go:7 example.com/shop/cart|\n*example.com/shop/tax/tax.go:8 example.com/shop/tax|\n net/http/server.go:9 net/http|\n"
-	if got := shown(trace.Frames()); got != want {
+	if frames := trace.Frames(); frames[1].InApp || frames[2].InApp {
+		t.Errorf("%+v", frames)
+	}
+	if got := shown(trace.JudgedFrames()); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	trace.Clear()
@@ -163,13 +166,13 @@ func TestGoFramesOfTheApplicationWithoutAnSDK(t *testing.T) {
 	if at := trace.Place(); at.Line != 7 {
 		t.Errorf("at %v", at)
 	}
-	if frames := trace.Frames(); frames[1].InApp {
+	if frames := trace.JudgedFrames(); frames[1].InApp {
 		t.Errorf("%+v", frames)
 	}
 	trace.Clear()
 	trace.Add(ingest.Frame{File: "a.js", Line: 1})
 	trace.Add(ingest.Frame{File: "b.js", Line: 2})
-	if at := trace.Place(); at.Line != 2 || trace.Frames()[0].InApp || trace.Frames()[1].InApp {
+	if at := trace.Place(); at.Line != 2 || trace.JudgedFrames()[0].InApp || trace.JudgedFrames()[1].InApp {
 		t.Errorf("at %v in %+v", at, trace.Frames())
 	}
 }

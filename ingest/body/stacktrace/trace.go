@@ -33,7 +33,7 @@ type Place struct {
 
 // By says why the frame was chosen.
 func (p Place) By() ingest.PlacedBy {
-	if p.rank > foreign {
+	if p.rank == inApp {
 		return ingest.PlacedByInApp
 	}
 	return ingest.PlacedByLastFrame
@@ -72,9 +72,8 @@ func (t *Trace) Add(f ingest.Frame) {
 // Seen is how many frames were added.
 func (t *Trace) Seen() int { return t.seen }
 
-// Place is the last frame of the application, else the last frame. Where a Go
-// SDK calls none of the frames the application's, as sentry-go in a binary that
-// was built with -trimpath, those of no library are.
+// Place is the last frame of the application, else the last frame of Go code
+// that is of no library, else the last frame.
 func (t *Trace) Place() Place { return t.place }
 
 // Frames gives the frames in the order they were added, in a slice of its
@@ -90,6 +89,14 @@ func (t *Trace) Frames() []ingest.Frame {
 		oldest := half + t.seen%half
 		frames = slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
 	}
+	return frames
+}
+
+// JudgedFrames is Frames for senders that do not know their own code: where a
+// Go SDK calls none of the frames the application's, as sentry-go in a binary
+// that was built with -trimpath, those of no library are.
+func (t *Trace) JudgedFrames() []ingest.Frame {
+	frames := t.Frames()
 	if t.place.rank == own {
 		for i := range frames {
 			f := &frames[i]
