@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Without a commit to read, a checkout of another user among them, the go
 # command would fail where it is told to stamp one.
 VCS     := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo true || echo false)
-GOFILES  = $$(find . -name '*.go' -not -path './node_modules/*' -not -path './data/*')
+GOFILES  = $$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './data/*')
 
 # The race detector needs a C compiler and nothing else does.
 CC_FOUND = $(shell command -v $$($(GO) env CC | cut -d' ' -f1) 2>/dev/null)
@@ -140,8 +140,16 @@ shots: engine $(WEB_PACKAGES) ## Take pictures of every view of the page into bi
 	@mkdir -p bin/shots
 	ERRATA_SHOTS=$(CURDIR)/bin/shots $(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPictures$$' ./test/browser
 
-test-clients: engine ## Run the tests with clients of other languages; installs php, node and chromium (Debian) where they are missing
-	@$(call need,php:php-cli node:nodejs chromium:chromium)
+CLIENT_PACKAGES = test/clients/node_modules/.package-lock.json
+
+$(CLIENT_PACKAGES): test/clients/package.json test/clients/package-lock.json
+	cd test/clients && npm ci --loglevel=error
+	@touch $@
+
+test-clients: engine ## Run the tests with clients of other languages; installs php, node, chromium and python3 (Debian) where they are missing
+	@$(call need,php:php-cli node:nodejs npm:npm chromium:chromium python3:python3)
+	@python3 -c 'import ensurepip' 2>/dev/null || { apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; }
+	@$(MAKE) --no-print-directory $(CLIENT_PACKAGES)
 	@php -m | grep -qx curl || { apt-get install -y -qq --no-install-recommends php-curl >/dev/null; }
 	$(GO) vet -tags clients $(CLIENT_TESTS)
 	$(GO) test -tags clients -count=1 $(TESTFLAGS) $(CLIENT_TESTS)

@@ -131,6 +131,11 @@ func TestPlaces(t *testing.T) {
 		`{"exception":[{"type":"E","stacktrace":null}]}`, ":0",
 		`{"exception":[{"type":"E","stacktrace":{"frames":{}}}]}`, ":0",
 		`{"message":"m"}`, ":0",
+		// sentry-go calls the frames of every dependency the application's, in
+		// a binary built with -trimpath none; raven-go none where it recovers.
+		`{"exception":[{"type":"E",`+stack(app, `{"abs_path":"/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go","lineno":3,"module":"github.com/lib/pq","in_app":true}`)+`}]}`, "app.go:2",
+		`{"exception":[{"type":"E",`+stack(`{"abs_path":"example.com/shop/cart.go","lineno":4,"module":"example.com/shop","in_app":false}`,
+			`{"abs_path":"internal/runtime/maps/table.go","lineno":5,"module":"internal/runtime/maps","in_app":false}`)+`}]}`, "example.com/shop/cart.go:4",
 	)
 	if d := draft(t, `{"message":"m",`+stack(app)+`}`); len(d.Context.Exceptions) != 1 || len(d.Context.Exceptions[0].Frames) != 1 {
 		t.Errorf("the stack trace of a message is lost: %+v", d.Context.Exceptions)

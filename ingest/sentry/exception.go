@@ -104,7 +104,7 @@ func (p *parser) endException() {
 	if p.link.Class == "" && p.link.Message == "" && p.scratch.Seen() == 0 {
 		return
 	}
-	p.link.Frames, p.link.place = p.scratch.Frames(), p.scratch.Place()
+	p.link.Frames, p.link.place = p.scratch.JudgedFrames(), p.scratch.Place()
 	if len(p.exceptions) == ingest.MaxExceptions {
 		p.exceptions = slices.Delete(p.exceptions, 0, 1)
 	}

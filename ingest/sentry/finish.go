@@ -95,8 +95,8 @@ func (p *parser) finishPlace() {
 	d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	if len(c.Exceptions) == 0 {
 		// The stack trace of a message has no other place in the payload.
-		c.Exceptions = []ingest.Exception{{Frames: p.stack.Frames()}}
+		c.Exceptions = []ingest.Exception{{Frames: p.stack.JudgedFrames()}}
 	} else {
-		c.Exceptions[len(c.Exceptions)-1].Frames = p.stack.Frames()
+		c.Exceptions[len(c.Exceptions)-1].Frames = p.stack.JudgedFrames()
 	}
 }

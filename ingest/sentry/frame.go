@@ -2,6 +2,7 @@ package sentry
 
 import (
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body/stacktrace"
 )
 
 // frame is one frame as it was sent.
@@ -34,9 +35,14 @@ func (p *parser) readFrame() error {
 	if len(file) == 0 && len(f.function) == 0 {
 		return nil // null, or a frame that says nothing
 	}
-	p.scratch.Add(ingest.Frame{
+	kept := ingest.Frame{
 		File: p.keep.String(file), Line: f.line, Function: p.keep.String(f.function), Module: p.keep.String(f.module), InApp: f.inApp,
-	})
+	}
+	if kept.InApp && stacktrace.GoLibrary(kept.File, kept.Module) {
+		// sentry-go calls the application's what is not below GOROOT.
+		kept.InApp = false
+	}
+	p.scratch.Add(kept)
 	return nil
 }
 

@@ -92,6 +92,9 @@ var Guards = []Guard{
 	{"github.com/google/go-cmp", nil, "test code stays out of the product"},
 	{"github.com/testcontainers/testcontainers-go", []string{"internal/testenv"}, "test code stays out of the product"},
 	{"github.com/getsentry/sentry-go", nil, "the service never reports through an SDK, it is what SDKs report to"},
+	{"github.com/getsentry/raven-go", nil, "the service never reports through an SDK, it is what SDKs report to"},
+	{"github.com/pkg/errors", nil, "the service has errors of its own; only clients in tests wrap theirs with it"},
+	{"go.opentelemetry.io", nil, "the service reads OTLP by itself, it is what exporters report to"},
 }
 
 // Imports checks the tree against the table and the guards.

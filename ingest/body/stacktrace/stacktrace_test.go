@@ -42,6 +42,13 @@ func TestParse(t *testing.T) {
 		"*/srv/app/run.go:9 main|run", "*/srv/app/main.go:12 main|main", " /usr/local/go/src/net/http/server.go:2286 net/http|HandlerFunc.ServeHTTP",
 		"*/srv/app/cart/cart.go:53 shop/cart|(*Cart).Load",
 		" /go/pkg/mod/go.opentelemetry.io/otel/sdk@v1.47.0/trace/span.go:527 go.opentelemetry.io/otel/sdk/trace|recordStackTrace")
+	f("Go, a panic", "goroutine 1 [running]:\npanic({0x1f743a0?, 0x392ddf0?})\n\truntime/panic.go:860 +0x13a\nmain.main()\n\tmain.go:3\n",
+		"main.go:3", "*main.go:3 main|main", " runtime/panic.go:860 runtime|panic")
+	f("Go, -trimpath", "goroutine 1 [running]:\ninternal/runtime/maps.fatal(...)\n\tinternal/runtime/maps/table.go:265\ngithub.com/lib/pq.(*conn).exec(0x1)\n\tgithub.com/lib/pq@v1.10.9/conn.go:9 +0x1\n"+
+		"example.com/shop/cart.Load(0x1)\n\texample.com/shop/cart/cart.go:53 +0x1\nnet/http.HandlerFunc.ServeHTTP(...)\n\tnet/http/server.go:2286\n",
+		"example.com/shop/cart/cart.go:53",
+		" net/http/server.go:2286 net/http|HandlerFunc.ServeHTTP", "*example.com/shop/cart/cart.go:53 example.com/shop/cart|Load",
+		" github.com/lib/pq@v1.10.9/conn.go:9 github.com/lib/pq|(*conn).exec", " internal/runtime/maps/table.go:265 internal/runtime/maps|fatal")
 	f("V8", "TypeError: x is not a function\n    at Object.load (/srv/app/cart.js:6:26)\n    at async /srv/app/main.js:13:13\n    at new Shop (file:///srv/app/shop.mjs:3:9)\n"+
 		"    at /srv/app/node_modules/express/lib/router.js:47:5\n    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)\n    at Array.map (<anonymous>)\n",
 		"/srv/app/cart.js:6",
@@ -99,6 +106,74 @@ func TestLongTracesKeepBothEnds(t *testing.T) {
 		if at := trace.Place(); n > 0 && at.Line != int64(n/2) {
 			t.Errorf("%d frames: at %d, want %d", n, at.Line, n/2)
 		}
+	}
+}
+
+func TestWhatIsALibraryInGo(t *testing.T) {
+	for _, f := range []struct {
+		file, module string
+		want         bool
+	}{
+		{"/srv/app/main.go", "main", false},
+		{"main.go", "main", false},
+		{"example.com/shop@v1.4.2/main.go", "main", false},
+		{"/srv/app@v2/cart/cart.go", "example.com/shop/cart", false},
+		{"/srv/log/log.go", "log", false},
+		{"/srv/src/shop/cart.go", "shop", false},
+		{"/build/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go", "github.com/lib/pq", true},
+		// Inlined into a function of the application, whose name it then has.
+		{"/build/go/pkg/mod/github.com/getsentry/sentry-go@v0.50.0/http/sentryhttp.go", "example.com/shop", true},
+		{"github.com/lib/pq@v1.10.9/conn.go", "github.com/lib/pq", true},
+		{"/srv/app/vendor/github.com/lib/pq/conn.go", "github.com/lib/pq", true},
+		{"/opt/go/src/net/http/server.go", "net/http", true},
+		{"net/http/server.go", "net/http", true},
+		{"net/http/server.go", "net/http.HandlerFunc", true},
+		{"internal/runtime/maps/table.go", "internal/runtime/maps", true},
+		{"/usr/local/go/src/runtime/panic.go", "runtime", true},
+		{"/srv/app/node_modules/go/index.js", "go", false},
+		{"", "", false},
+	} {
+		if got := stacktrace.GoLibrary(f.file, f.module); got != f.want {
+			t.Errorf("%q of %q: %v", f.file, f.module, got)
+		}
+	}
+}
+
+// Where an SDK calls no frame of Go the application's, those of no library
+// are; where it calls one so, the others stay what they are.
+func TestGoFramesOfTheApplicationWithoutAnSDK(t *testing.T) {
+	handler := ingest.Frame{File: "example.com/shop/cart/cart.go", Line: 7, Module: "example.com/shop/cart"}
+	inside := ingest.Frame{File: "example.com/shop/tax/tax.go", Line: 8, Module: "example.com/shop/tax"}
+	library := ingest.Frame{File: "net/http/server.go", Line: 9, Module: "net/http"}
+	var trace stacktrace.Trace
+	for _, f := range []ingest.Frame{library, handler, inside, library} {
+		trace.Add(f)
+	}
+	if at := trace.Place(); at.File != inside.File || at.Line != 8 {
+		t.Errorf("at %v", at)
+	}
+	want := " net/http/server.go:9 net/http|\n*example.com/shop/cart/cart.go:7 example.com/shop/cart|\n*example.com/shop/tax/tax.go:8 example.com/shop/tax|\n net/http/server.go:9 net/http|\n"
+	if frames := trace.Frames(); frames[1].InApp || frames[2].InApp {
+		t.Errorf("%+v", frames)
+	}
+	if got := shown(trace.JudgedFrames()); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	trace.Clear()
+	handler.InApp = true
+	trace.Add(handler)
+	trace.Add(inside)
+	if at := trace.Place(); at.Line != 7 {
+		t.Errorf("at %v", at)
+	}
+	if frames := trace.JudgedFrames(); frames[1].InApp {
+		t.Errorf("%+v", frames)
+	}
+	trace.Clear()
+	trace.Add(ingest.Frame{File: "a.js", Line: 1})
+	trace.Add(ingest.Frame{File: "b.js", Line: 2})
+	if at := trace.Place(); at.Line != 2 || trace.JudgedFrames()[0].InApp || trace.JudgedFrames()[1].InApp {
+		t.Errorf("at %v in %+v", at, trace.Frames())
 	}
 }
 

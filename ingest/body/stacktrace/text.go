@@ -78,6 +78,9 @@ func (s *scanner) golang(function, position string) {
 	if args := strings.LastIndexByte(function, '('); args > 0 && strings.HasSuffix(function, ")") {
 		function = function[:args]
 	}
+	if function == "panic" {
+		function = "runtime.panic" // a builtin, which is printed without its package
+	}
 	module := function
 	slash := strings.LastIndexByte(function, '/') + 1
 	if dot := strings.IndexByte(function[slash:], '.'); dot >= 0 {
@@ -85,7 +88,7 @@ func (s *scanner) golang(function, position string) {
 	}
 	s.trace.Add(ingest.Frame{
 		File: file, Line: line, Function: strings.TrimPrefix(function[min(len(module), len(function)):], "."), Module: module,
-		InApp: module != "runtime" && !contains(file, "/pkg/mod/", "/usr/local/go/", "/usr/lib/go", "/libexec/src/", "/toolcache/go/", "/vendor/") &&
+		InApp: !GoLibrary(file, module) && !contains(file, "/usr/local/go/", "/usr/lib/go", "/libexec/src/", "/toolcache/go/") &&
 			!contains(function, "go.opentelemetry.io/otel"),
 	})
 }

@@ -9,6 +9,7 @@ package stacktrace
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/errata-log/errata/ingest"
 )
@@ -27,23 +28,38 @@ type Place struct {
 	File  string
 	Line  int64
 	Known bool
-	inApp bool
+	rank  rank
 }
 
 // By says why the frame was chosen.
 func (p Place) By() ingest.PlacedBy {
-	if p.inApp {
+	if p.rank == inApp {
 		return ingest.PlacedByInApp
 	}
 	return ingest.PlacedByLastFrame
 }
 
+// rank says how much a frame tells of the place of an error.
+type rank uint8
+
+const (
+	foreign rank = iota
+	own          // Go code of no library, which its SDK does not call the application's
+	inApp
+)
+
 const half = ingest.MaxFrames / 2
 
 // Add appends a frame.
 func (t *Trace) Add(f ingest.Frame) {
-	if f.InApp || !t.place.inApp {
-		t.place = Place{f.File, f.Line, true, f.InApp}
+	r := foreign
+	if f.InApp {
+		r = inApp
+	} else if t.place.rank <= own && strings.HasSuffix(f.File, ".go") && !GoLibrary(f.File, f.Module) {
+		r = own
+	}
+	if r >= t.place.rank {
+		t.place = Place{f.File, f.Line, true, r}
 	}
 	if t.seen < ingest.MaxFrames {
 		t.frames = append(t.frames, f)
@@ -56,20 +72,38 @@ func (t *Trace) Add(f ingest.Frame) {
 // Seen is how many frames were added.
 func (t *Trace) Seen() int { return t.seen }
 
-// Place is the last frame of the application, else the last frame.
+// Place is the last frame of the application, else the last frame of Go code
+// that is of no library, else the last frame.
 func (t *Trace) Place() Place { return t.place }
 
 // Frames gives the frames in the order they were added, in a slice of its
 // own; nil when there are none.
 func (t *Trace) Frames() []ingest.Frame {
+	var frames []ingest.Frame
 	switch {
 	case t.seen == 0:
 		return nil
 	case t.seen <= ingest.MaxFrames:
-		return slices.Clone(t.frames)
+		frames = slices.Clone(t.frames)
+	default:
+		oldest := half + t.seen%half
+		frames = slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
 	}
-	oldest := half + t.seen%half
-	return slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
+	return frames
+}
+
+// JudgedFrames is Frames for senders that do not know their own code: where a
+// Go SDK calls none of the frames the application's, as sentry-go in a binary
+// that was built with -trimpath, those of no library are.
+func (t *Trace) JudgedFrames() []ingest.Frame {
+	frames := t.Frames()
+	if t.place.rank == own {
+		for i := range frames {
+			f := &frames[i]
+			f.InApp = strings.HasSuffix(f.File, ".go") && !GoLibrary(f.File, f.Module)
+		}
+	}
+	return frames
 }
 
 // Clear forgets the frames and keeps their room.

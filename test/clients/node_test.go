@@ -1,0 +1,41 @@
+//go:build clients
+
+package clients
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSentryNode(t *testing.T) {
+	s := start(t)
+	env := []string{"DSN=" + s.dsn(t)}
+	app := func(do string) (string, int) {
+		return node(t, env, "--import", "./testdata/node-init.mjs", "./testdata/node.mjs", do)
+	}
+	if output, code := app("capture"); code != 0 {
+		t.Errorf("%d %s", code, output)
+	}
+	if output, code := app("throw"); code != 1 || !strings.Contains(output, "TypeError: Cannot read properties") {
+		t.Errorf("an error that nobody catches: %d %s", code, output)
+	}
+	app("reject")
+	const file = "test/clients/testdata/node.mjs"
+	in := func(f fields, mark, function string) fields {
+		return f.thrown(file, place(t, "node.mjs", mark), function)
+	}
+	ordered := in(fields{
+		Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2, Handled: "yes",
+		Chain: []string{"TypeError: Cannot read properties of undefined (reading 'sku')", "OrderError: order 42 failed"},
+	}, "nested", "load").checkout().shop("sentry")
+	ordered.IP = "198.51.100.7" // it puts the forwarded address in the place of the user's
+	s.check(t, ordered,
+		in(fields{Level: "info", Message: "queue is full", Count: 2, Handled: "yes", Chain: []string{": queue is full"}}, "message", "checkout").shop("sentry"),
+		in(fields{
+			Level: "fatal", Class: "TypeError", Message: "Cannot read properties of undefined (reading 'count')", Handled: "no",
+			Chain: []string{"TypeError: Cannot read properties of undefined (reading 'count')"},
+		}, "unhandled", "boom").shop("sentry"),
+		in(fields{Level: "error", Class: "RangeError", Message: "nobody waits", Handled: "no", Chain: []string{"RangeError: nobody waits"}},
+			"rejected", "?").shop("sentry"),
+	)
+}

@@ -1,0 +1,36 @@
+//go:build clients
+
+package clients
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOpenTelemetryJS(t *testing.T) {
+	for _, form := range []struct{ name, exporter, compression string }{
+		{"JSON", "http", "none"}, {"protobuf", "proto", "none"}, {"JSON in gzip", "http", "gzip"},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			s := start(t)
+			env := []string{"RECEIVER=" + s.URL, "KEY=" + s.Ingest, "COMPRESSION=" + form.compression}
+			if output, code := node(t, env, "testdata/otel.mjs", form.exporter); code != 1 || strings.TrimSpace(output) != "" {
+				t.Errorf("%d %s", code, output)
+			}
+			const file = "test/clients/testdata/otel.mjs"
+			nested := fields{
+				Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2,
+				Chain: []string{"OrderError: order 42 failed"},
+			}.thrown(file, place(t, "otel.mjs", "nested"), "load").checkout().shop("otlp-span")
+			message := fields{Level: "error", Message: "queue is full"}.shop("otlp-log")
+			unhandled := fields{
+				Level: "fatal", Class: "TypeError", Message: "Cannot read properties of undefined (reading 'count')",
+				Chain: []string{"TypeError: Cannot read properties of undefined (reading 'count')"},
+			}.thrown(file, place(t, "otel.mjs", "unhandled"), "boom").shop("otlp-log")
+			for _, f := range []*fields{&nested, &message, &unhandled} {
+				f.Release = "1.4.2"
+			}
+			s.check(t, nested, message, unhandled)
+		})
+	}
+}

@@ -1,0 +1,69 @@
+//go:build clients
+
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The packages of the application in Python, and what they need. With brotli
+// there the SDK sends br.
+var pythonPackages = []string{"sentry-sdk==2.75.0", "brotli==1.1.0"}
+
+func TestSentryPython(t *testing.T) {
+	python := pythonWith(t, pythonPackages...)
+	for _, f := range []struct{ compression, pii, ip string }{{"br", "yes", "203.0.113.9"}, {"gzip", "no", ""}} {
+		t.Run(f.compression, func(t *testing.T) {
+			s := start(t)
+			s.own = "app.py"
+			env := []string{"DSN=" + s.dsn(t), "COMPRESSION=" + f.compression, "PII=" + f.pii}
+			if output, code := run(t, env, python, "testdata/app.py", "capture"); code != 0 {
+				t.Errorf("%d %s", code, output)
+			}
+			if output, code := run(t, env, python, "testdata/app.py", "throw"); code != 1 || !strings.Contains(output, "KeyError: 'tea'") {
+				t.Errorf("an error that nobody catches: %d %s", code, output)
+			}
+			ordered := fields{
+				Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2, Handled: "yes",
+				Chain: []string{"KeyError: 'sku'", "OrderError: order 42 failed"},
+			}.thrown("app.py", place(t, "app.py", "nested"), "load").checkout().shop("sentry")
+			ordered.IP = f.ip
+			s.check(t, ordered,
+				fields{Level: "info", Message: "queue is full", Chain: []string{""}}.thrown("app.py", place(t, "app.py", "message"), "<module>").shop("sentry"),
+				fields{Level: "error", Class: "KeyError", Message: "'tea'", Handled: "no", Chain: []string{"KeyError: 'tea'"}}.
+					thrown("app.py", place(t, "app.py", "unhandled"), "boom").shop("sentry"),
+			)
+		})
+	}
+}
+
+// pythonWith is a Python with packages, made once in the cache folder.
+func pythonWith(t *testing.T, packages ...string) string {
+	t.Helper()
+	cache := os.Getenv("ERRATA_CACHE")
+	if cache == "" {
+		folder, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(folder, "errata")
+	}
+	venv := filepath.Join(cache, "python-"+strings.NewReplacer("==", "-", " ", "_").Replace(strings.Join(packages, "_")))
+	python, done := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "installed")
+	if _, err := os.Stat(done); err == nil {
+		return python
+	}
+	if output, code := run(t, nil, program(t, "python3", "python3 python3-venv"), "-m", "venv", "--clear", venv); code != 0 {
+		t.Fatalf("python3 makes no environment (apt-get install -y python3-venv): %s", output)
+	}
+	if output, code := run(t, nil, python, append([]string{"-m", "pip", "install", "--quiet", "--no-input"}, packages...)...); code != 0 {
+		t.Fatalf("pip does not get %v; the package index must answer for this test, or %s must have been made before: %s", packages, venv, output)
+	}
+	if err := os.WriteFile(done, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return python
+}
