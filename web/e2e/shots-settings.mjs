@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { api, browser, enter, tab, until } from './browser.mjs';
 import { seed } from './seed.mjs';
 
-const folder = process.argv[2] ?? 'shots';
+const folder = process.env.ERRATA_SHOTS || process.argv[2] || 'shots';
 const only = process.argv[3] ?? '';
 mkdirSync(folder, { recursive: true });
 

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { api, browser, enter, tab, until, url } from './browser.mjs';
 import { seed } from './seed.mjs';
 
-const folder = process.argv[2] ?? 'shots';
+const folder = process.env.ERRATA_SHOTS || process.argv[2] || 'shots';
 mkdirSync(folder, { recursive: true });
 
 const b = await browser();
