@@ -51,7 +51,7 @@ type search struct {
 	plants  *plants
 	needles []string
 	bytes   int64
-	seen    map[string]bool // the kinds of places where control was found
+	seen    map[string]bool   // the kinds of places where control was found
 	found   map[string]string // place of the secret: where it was found
 }
 
