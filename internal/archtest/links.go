@@ -38,7 +38,7 @@ func Links(t *Tree) []string {
 			}
 			text, exists := t.Texts[file]
 			switch {
-			case !exists && !folders[file]:
+			case !exists && !t.Others[file] && !folders[file]:
 				found = append(found, fmt.Sprintf("%s: the link %s leads nowhere", name, hit[1]))
 			case heading != "" && !hasHeading(string(text), heading):
 				found = append(found, fmt.Sprintf("%s: the link %s leads to a heading that is not there", name, hit[1]))

@@ -28,6 +28,8 @@ type Tree struct {
 	// Texts are all text files, Go files among them, by slash-separated path
 	// relative to the root.
 	Texts map[string][]byte
+	// Others are the paths of the files that are no text, pictures for instance.
+	Others map[string]bool
 }
 
 // GoFile is one parsed Go file.
@@ -54,7 +56,7 @@ var (
 // Load reads the tree below root, which must hold go.mod. It fails on a Go
 // file that cannot be parsed.
 func Load(root string) (*Tree, error) {
-	texts := map[string][]byte{}
+	texts, others := map[string][]byte{}, map[string]bool{}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -80,6 +82,8 @@ func Load(root string) (*Tree, error) {
 		}
 		if isText(content) {
 			texts[rel] = content
+		} else {
+			others[rel] = true
 		}
 		return nil
 	})
@@ -90,7 +94,7 @@ func Load(root string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Root = root
+	t.Root, t.Others = root, others
 	return t, nil
 }
 
