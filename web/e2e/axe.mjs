@@ -10,10 +10,11 @@ export const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'bes
 export const colours = ['color-contrast'];
 export const layout = ['target-size', 'link-name', 'button-name', 'label', 'page-has-heading-one', 'scrollable-region-focusable', 'aria-hidden-focus', 'region', 'nested-interactive'];
 
-export async function clean(page, where, rules = all) {
+/** within is a selector of what alone is looked at: something that opened on a page that is clean. */
+export async function clean(page, where, rules = all, within = null) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const options = { runOnly: rules === all ? all : { type: 'rule', values: rules }, resultTypes: ['violations'] };
-  const { violations } = await page.evaluate((how) => globalThis.axe.run(document, how), options);
+  const { violations } = await page.evaluate(([inside, how]) => globalThis.axe.run(inside ?? document, how), [within, options]);
   const words = violations.map((v) => `${v.id} (${v.nodes.length}): ${v.nodes[0].target.join(' ')}: ${v.nodes[0].failureSummary.split('\n').slice(1, 2).join('')}`);
   check(words.length === 0, `${where}: ${words.join('; ')}`);
 }

@@ -82,12 +82,12 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
     await fits(page, 'selected');
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.waitForSelector('dialog[open]');
-    await clean(page, 'question', rules);
+    await clean(page, 'question', rules, 'dialog[open]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog[open]', { state: 'detached' });
     await page.keyboard.press('?');
     await page.waitForSelector('dialog[open]');
-    await clean(page, 'help', rules);
+    await clean(page, 'help', rules, 'dialog[open]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog[open]', { state: 'detached' });
     if (await page.locator('.filters-toggle').isVisible()) await page.locator('.filters-toggle').click();
@@ -95,7 +95,7 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
     check((await menus.count()) >= 4, `there are only ${await menus.count()} menus`);
     for (const menu of await menus.all()) {
       await menu.click();
-      await clean(page, `menu ${await menu.innerText()}`, rules);
+      await clean(page, `menu ${await menu.innerText()}`, rules, 'details.menu[open]');
       await fits(page, `menu ${await menu.innerText()}`);
       await page.keyboard.press('Escape');
     }
