@@ -30,7 +30,7 @@ const (
 
 // parts are the files of the folder that are no tests: what the scripts share,
 // what fills a service with errors, and what takes pictures.
-var parts = []string{"browser.mjs", "seed.mjs"}
+var parts = []string{"browser.mjs", "axe.mjs", "seed.mjs"}
 
 // pictures says that a script only takes pictures.
 func pictures(name string) bool { return strings.HasPrefix(name, "shots") }

@@ -46,6 +46,10 @@ await run({
     await page.locator('.list-rows a').first().click();
     await page.getByText('Your session has ended').waitFor();
     check((await page.evaluate(() => sessionStorage.getItem('errata.key'))) === null, 'the dead key is kept');
+    // Another key goes on where this one ended.
+    await page.getByLabel('Admin key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.stack-trace');
   },
   'a key that may look and not touch': async (open) => {
     const { page } = await open();

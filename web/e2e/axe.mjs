@@ -5,15 +5,16 @@ import { check } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-// Everything once; after that what another look can change, since axe takes a
-// second for a view.
+// Everything once; after that what another look can change.
 export const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 export const colours = ['color-contrast'];
 export const layout = ['target-size', 'link-name', 'button-name', 'label', 'page-has-heading-one', 'scrollable-region-focusable', 'aria-hidden-focus', 'region', 'nested-interactive'];
 
-export async function clean(page, where, rules = all) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules === all ? all : { type: 'rule', values: rules });
+/** within is a selector of what alone is looked at: something that opened on a page that is clean. */
+export async function clean(page, where, rules = all, within = null) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  const options = { runOnly: rules === all ? all : { type: 'rule', values: rules }, resultTypes: ['violations'] };
+  const { violations } = await page.evaluate(([inside, how]) => globalThis.axe.run(inside ?? document, how), [within, options]);
   const words = violations.map((v) => `${v.id} (${v.nodes.length}): ${v.nodes[0].target.join(' ')}: ${v.nodes[0].failureSummary.split('\n').slice(1, 2).join('')}`);
   check(words.length === 0, `${where}: ${words.join('; ')}`);
 }

@@ -26,6 +26,9 @@ export async function browser() {
   });
 }
 
+/** What each page waits for. */
+const waiting = new WeakMap();
+
 /** A tab, and what must not happen in it: problems collects console errors, exceptions, reports, foreign requests. */
 export async function tab(b, options = {}) {
   const context = await b.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: 'Europe/Berlin', locale: 'en-GB', ...options });
@@ -43,6 +46,11 @@ export async function tab(b, options = {}) {
     if (!r.url().startsWith(url) && !r.url().startsWith('data:')) problems.push(`request to ${r.url()}`);
     if (r.url().includes('csp-report')) problems.push(`report: ${r.postData()}`);
   });
+  // The stream never ends.
+  const asked = new Set();
+  waiting.set(page, asked);
+  page.on('request', (r) => { if (!r.url().endsWith('/stream')) asked.add(r); });
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (r) => asked.delete(r));
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
   });
@@ -53,6 +61,22 @@ export async function tab(b, options = {}) {
 export async function enter(page, place = '', theKey = key) {
   await page.addInitScript((k) => { if (!sessionStorage.getItem('errata.key')) sessionStorage.setItem('errata.key', k); }, theKey);
   await page.goto(`${url}/${place}`);
+}
+
+/** Goes to another place as a link of the page does: nothing is loaded anew. */
+export async function visit(page, place) {
+  await page.evaluate((to) => { history.pushState(null, '', location.pathname + to); dispatchEvent(new PopStateEvent('popstate')); }, place);
+}
+
+/** Waits until the page has all that it asked for, and has drawn it. */
+export async function settled(page) {
+  const asked = waiting.get(page);
+  for (;;) {
+    // Whoever draws an answer may ask for more.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    if (asked.size === 0) return;
+    await Promise.race([page.waitForEvent('requestfinished'), page.waitForEvent('requestfailed')]);
+  }
 }
 
 export async function api(method, path, body, theKey = key) {

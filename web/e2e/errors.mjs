@@ -1,5 +1,5 @@
 // The list and a record: filters, keys, what appears by itself, what is done.
-import { api, check, enter, event, id, run, send, sendNative, until, url } from './browser.mjs';
+import { api, check, enter, event, id, run, send, sendNative, settled, until, url, visit } from './browser.mjs';
 import { seed } from './seed.mjs';
 
 if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total < 40) {
@@ -51,7 +51,7 @@ await run({
     let ms = Infinity;
     for (const direction of ['asc', 'desc', 'asc', 'desc']) {
       ms = Math.min(ms, await once(direction));
-      await page.waitForTimeout(300);
+      await settled(page);
     }
     console.log(`      ${await rows(page).count()} rows, ${Math.round(ms)} ms`);
     check(ms <= 300, `it took ${ms} ms`);
@@ -68,7 +68,7 @@ await run({
     await until('the address', async () => page.url().endsWith('/?status=open&levels=fatal%2Ccritical&search=e') || /levels=(critical%2Cfatal|fatal%2Ccritical)/.test(page.url()) && page.url().includes('search=e'));
     await page.getByRole('button', { name: 'Count' }).click();
     await until('order', async () => page.url().includes('order=count'));
-    await page.waitForTimeout(400);
+    await settled(page);
     const before = await rows(page).allInnerTexts();
     check(before.length > 0, 'nothing is found');
     for (const text of before) check(/^(crit|fatal)/.test(text.trim()), `a row that the filter excludes: ${text}`);
@@ -84,8 +84,8 @@ await run({
     const all = await api('GET', '/tools/logs/errors?limit=1');
     for (const filter of ['types=database', 'file=src*', 'exception_class=type*', 'request_uri=checkout', 'http_method=GET', 'user_id=0', 'min_occurrence=5', 'date_range=24h', 'hide_noise=1', 'message=order']) {
       const want = (await api('GET', `/tools/logs/errors?limit=50&${filter}`)).meta.total;
-      await page.goto(`${url}/?${filter}`);
-      await page.waitForSelector('.list-rows .line, .state.empty');
+      await visit(page, `?${filter}`);
+      await settled(page);
       const words = await page.locator('.info').innerText();
       check(words.includes(`${want.toLocaleString('en')} record`), `${filter}: the page says ${words}, the API ${want} of ${all.meta.total}`);
     }

@@ -1,6 +1,6 @@
 // 250 events of somebody who wants the page to run something: nothing runs,
 // nothing is reported, nothing leaves its place.
-import { api, check, enter, id, run, send, until, url } from './browser.mjs';
+import { api, check, enter, id, run, send, settled, until, url } from './browser.mjs';
 
 const code = (s) => String.fromCodePoint(...s);
 const strings = [
@@ -71,7 +71,7 @@ await run({
     for (let at = 1; at <= Math.ceil(meta.total / 100); at++) {
       await page.goto(`${url}/?limit=100&search=${mark}&page=${at}`);
       await page.waitForSelector('.list-rows .line');
-      await page.waitForTimeout(300);
+      await settled(page);
       seen += await page.locator('.list-rows .line').count();
       const bad = await foreign(page);
       check(bad.length === 0, bad.slice(0, 3).join('\n'));

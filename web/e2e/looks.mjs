@@ -1,24 +1,37 @@
 // Accessibility, dark, phone, zoom: every view, axe finds nothing, nothing
 // sticks out to the side.
 import { all, clean, colours, layout } from './axe.mjs';
-import { api, check, enter, event, run, send, until, url } from './browser.mjs';
+import { api, check, enter, event, run, send, settled, until, url, visit } from './browser.mjs';
 
-if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total === 0) {
-  await send([event('LooksError', 'to be looked at')]);
-  await until('a record', async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total > 0);
+const errors = '/tools/logs/errors';
+const listed = async () => (await api('GET', `${errors}?limit=100`)).data;
+if ((await listed()).length < 6) {
+  // Every level, both books, every status.
+  const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'fatal'];
+  const events = levels.map((level) => event(`Looks\\${level}`, `to be looked at: ${level}`, { level, tags: level === 'notice' ? { book: 'database' } : { feature: 'looks' } }));
+  const of = async (level) => (await listed()).find((r) => r.level === level);
+  await send(events);
+  await until('the records', async () => (await listed()).length >= levels.length);
+  const move = async (level, status) => api('POST', `${errors}/status`, { signatures: [(await of(level)).signature], status });
+  await move('fatal', 'resolved');
+  await move('debug', 'muted');
+  await move('error', 'resolved');
+  await send([events[levels.indexOf('error')]]);
+  await until('what is seen again', async () => (await of('error')).regressed);
 }
-const { data: [row] } = await api('GET', '/tools/logs/errors?limit=1');
+const [row] = (await api('GET', `${errors}?limit=1&levels=error,critical&types=system`)).data;
 
-const settings = ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import'];
+const settings = ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import', 'replay', 'dead'];
+// Each with what is there and nowhere before it.
 const places = {
   // A few rows: axe looks at each of them.
-  errors: ['?limit=6', '.list-rows .line'],
-  filtered: ['?limit=6&levels=error,fatal&file=*&min_occurrence=1', '.chip'],
+  errors: ['?limit=8', '.list-rows .line'],
+  filtered: ['?limit=8&levels=error,fatal&file=*&min_occurrence=1', '.chip'],
   none: ['?search=nothing+has+this', '.state.empty'],
-  record: [`?limit=6&record=${row.signature}${row.type === 'database' ? '&book=database' : ''}`, '.plot canvas'],
-  missing: ['?limit=6&record=00000000000000000000000000000000', '.record .failure'],
-  overview: ['?view=overview', 'h1'],
-  ...Object.fromEntries(settings.map((tab) => [`settings ${tab}`, [`?view=settings&tab=${tab}`, '.settings-content > *']])),
+  record: [`?limit=8&record=${row.signature}`, '.plot canvas'],
+  missing: ['?limit=8&record=00000000000000000000000000000000', '.record .failure'],
+  overview: ['?view=overview', '.over-time canvas'],
+  ...Object.fromEntries(settings.map((tab) => [`settings ${tab}`, [`?view=settings&tab=${tab}`, `.tabs a[aria-current][href$="tab=${tab}"]`]])),
 };
 
 async function fits(page, where) {
@@ -32,17 +45,19 @@ async function fits(page, where) {
 }
 
 async function go(page, [place, ready]) {
-  await page.goto(`${url}/${place}`);
-  await page.waitForSelector(ready);
-  await page.waitForTimeout(350);
+  await visit(page, place);
+  await page.locator(ready).first().waitFor({ state: 'attached' });
+  await settled(page);
 }
 
-// 200 % of 1280 pixels leaves 640.
+// 200 % of 1280 pixels leaves 640; 400 % leaves 320. The phone is the one that
+// has the dark colours of what only a narrow page shows.
 const looks = {
   light: [all, { colorScheme: 'light' }],
   dark: [colours, { colorScheme: 'dark' }],
-  phone: [layout, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true }],
+  phone: [all, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true }],
   'at 200 %': [layout, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
+  'at 400 %': [layout, { viewport: { width: 320, height: 700 }, colorScheme: 'dark' }],
 };
 
 const steps = {};
@@ -53,6 +68,7 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
     await page.waitForSelector('.signin');
     await clean(page, 'sign in', rules);
     await enter(page);
+    await page.waitForSelector('.list-rows .line');
     for (const [where, place] of Object.entries(places)) {
       await go(page, place);
       await clean(page, where, rules);
@@ -61,19 +77,25 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
     // What opens on top.
     await go(page, places.errors);
     await page.locator('.list-rows .line input').first().click();
+    await page.waitForSelector('.bulk');
     await clean(page, 'selected', rules);
+    await fits(page, 'selected');
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.waitForSelector('dialog[open]');
-    await clean(page, 'question', rules);
+    await clean(page, 'question', rules, 'dialog[open]');
     await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
     await page.keyboard.press('?');
     await page.waitForSelector('dialog[open]');
-    await clean(page, 'help', rules);
+    await clean(page, 'help', rules, 'dialog[open]');
     await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
     if (await page.locator('.filters-toggle').isVisible()) await page.locator('.filters-toggle').click();
-    for (const menu of await page.locator('details.menu > summary:visible').all()) {
+    const menus = page.locator('details.menu > summary:visible');
+    check((await menus.count()) >= 4, `there are only ${await menus.count()} menus`);
+    for (const menu of await menus.all()) {
       await menu.click();
-      await clean(page, `menu ${await menu.innerText()}`, rules);
+      await clean(page, `menu ${await menu.innerText()}`, rules, 'details.menu[open]');
       await fits(page, `menu ${await menu.innerText()}`);
       await page.keyboard.press('Escape');
     }
@@ -81,22 +103,20 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
 }
 
 steps['dark is dark'] = async (open) => {
-  const shade = async (options) => {
-    const { page } = await open(options);
-    await enter(page);
-    await page.waitForSelector('.list-rows .line');
-    return page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
-  };
-  check((await shade({ colorScheme: 'dark' })) < 150, 'dark is light');
-  check((await shade({ colorScheme: 'light' })) > 600, 'light is dark');
   const { page } = await open({ colorScheme: 'light' });
+  const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
   await enter(page);
   await page.waitForSelector('.list-rows .line');
+  check((await shade()) > 600, 'light is dark');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  check((await shade()) < 150, 'dark is light');
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.locator('.topbar .menu.end summary').click();
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+  check((await shade()) < 150, 'the chosen theme does not show');
   await page.reload();
   await page.waitForSelector('.list-rows .line');
-  check((await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0))) < 150, 'the chosen theme is forgotten');
+  check((await shade()) < 150, 'the chosen theme is forgotten');
 };
 
 steps['everything can be reached with Tab, and is seen to be'] = async (open) => {
@@ -108,9 +128,12 @@ steps['everything can be reached with Tab, and is seen to be'] = async (open) =>
     await page.keyboard.press('Tab');
     const at = await page.evaluate(() => {
       const e = document.activeElement;
+      if (e === document.body) return null;
       const s = getComputedStyle(e);
       return { name: e.outerHTML.slice(0, 60), ring: s.outlineStyle !== 'none' || e.closest('.segments') !== null };
     });
+    // Past the last.
+    if (!at) break;
     check(at.ring, `no ring around ${at.name}`);
     seen.add(at.name);
   }

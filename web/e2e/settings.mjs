@@ -1,24 +1,8 @@
 // The overview and every form of the settings, against a running service: what
 // is written is read again after a reload; what is refused is told at its
 // field. Everything is put back as it was, but for keys, which stay revoked.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { api, check, enter, event, id, key, run, send, tab, until, url } from './browser.mjs';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-async function accessible(page, what) {
-  // As the browser's own tools do: the page's policy would refuse a script.
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: axe });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((r) => JSON.stringify(r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).slice(0, 3).join(' | '))))`,
-    awaitPromise: true, returnByValue: true,
-  });
-  await session.detach();
-  const violations = JSON.parse(result.value);
-  check(violations.length === 0, `axe, ${what}: ${violations.join('\n      ')}`);
-}
+import { clean } from './axe.mjs';
+import { api, check, enter, event, id, run, send, until, url, visit } from './browser.mjs';
 
 const open = async (page, name) => {
   await enter(page, `?view=settings&tab=${name}`);
@@ -48,7 +32,7 @@ await run({
     await page.waitForSelector('.over-time canvas');
     await page.getByText(/mean of the last minute|nothing in the last minute/).waitFor();
     check((await page.locator('.tile').count()) >= 7, 'tiles are missing');
-    await accessible(page, 'overview');
+    await clean(page, 'overview');
     await page.getByRole('radio', { name: '14 days' }).check();
     await page.waitForURL(/range=14d/);
     await page.getByRole('radio', { name: 'by book' }).check();
@@ -70,7 +54,7 @@ await run({
     await enter(page, '?view=overview', data.key);
     await page.locator('.denied').nth(1).waitFor();
     check((await page.locator('.denied code').allInnerTexts()).join() === 'Ops/Read,Tools/GetErrorLogs', 'the scopes are not named');
-    await accessible(page, 'overview, denied');
+    await clean(page, 'overview, denied');
     await api('DELETE', `/keys/${data.id}`);
   },
 
@@ -79,7 +63,7 @@ await run({
     const { data: before } = await api('GET', '/tools/logs/settings');
     await api('PUT', '/tools/logs/settings', { error_log: 1, error_debug: 0, development: 0, module_log: 0, query_logging: 0, query_logging_ips: [] });
     await open(page, 'logging');
-    await accessible(page, 'logging');
+    await clean(page, 'logging');
     for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) await toggle(page, name).check();
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\n10.0.0.0/8\n');
     await page.getByText('5 changes not saved').waitFor();
@@ -88,7 +72,7 @@ await run({
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('link', { name: /^Logging/ }).click();
     await page.getByText('5 changes not saved').waitFor();
-    await accessible(page, 'logging, changed');
+    await clean(page, 'logging, changed');
     await save(page);
     await again(page);
     for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) check(await toggle(page, name).isChecked(), `${name} is not on after a reload`);
@@ -101,7 +85,7 @@ await run({
     await page.waitForFunction(() => document.activeElement?.name === 'query_logging_ips');
     const by = await page.getByLabel('Addresses', { exact: true }).getAttribute('aria-describedby');
     check((await page.evaluate((ids) => ids.split(' ').map((i) => document.getElementById(i)?.textContent).join(), by)).includes('nobody'), 'the error is not tied to the field');
-    await accessible(page, 'logging, refused');
+    await clean(page, 'logging, refused');
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByText('Everything here is saved.').waitFor();
     await api('PUT', '/tools/logs/settings', before);
@@ -117,7 +101,7 @@ await run({
     await page.getByText('Somebody else has changed the same meanwhile.').waitFor();
     check((await api('GET', `${security}/ip-verification`)).data.client.whitelist === '192.0.2.3', 'it was written over');
     check((await page.getByLabel('Exempt addresses').first().inputValue()) === '192.0.2.2', 'the other change is not shown');
-    await accessible(page, 'conflict');
+    await clean(page, 'conflict');
     await page.getByRole('button', { name: 'Save mine over it' }).click();
     await page.getByText('Everything here is saved.').waitFor();
     const { data } = await api('GET', `${security}/ip-verification`);
@@ -134,7 +118,7 @@ await run({
     await page.getByRole('checkbox', { name: /totp/ }).check();
     await toggle(page, 'Clients').check();
     await toggle(page, 'Remind at sign-in').check();
-    await accessible(page, 'two-step');
+    await clean(page, 'two-step');
     await save(page);
     await again(page);
     await page.getByRole('checkbox', { name: /totp/ }).waitFor();
@@ -158,7 +142,7 @@ await run({
     const mail = methods.some((m) => m.key === 'email');
     await api('PUT', `${security}/location-verification`, { admin: { status: 0, type: 'country' }, client: { status: 0, type: 'country' } });
     await open(page, 'location');
-    await accessible(page, 'location');
+    await clean(page, 'location');
     await toggle(page, 'Check the location').check();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     if (mail) {
@@ -170,7 +154,7 @@ await run({
     } else {
       await page.locator('.field.wrong .error').getByText('no mail module is configured').waitFor();
       await page.waitForFunction(() => document.activeElement?.name === 'admin.method');
-      await accessible(page, 'location, refused');
+      await clean(page, 'location, refused');
       await page.getByRole('button', { name: 'Discard' }).click();
     }
     // Sent alone, a type is checked by itself.
@@ -188,7 +172,7 @@ await run({
     const { page } = await openTab();
     await api('PUT', `${security}/ip-verification`, { admin: { status: 0, whitelist: '' }, client: { status: 0, whitelist: '' } });
     await open(page, 'addresses');
-    await accessible(page, 'addresses');
+    await clean(page, 'addresses');
     await toggle(page, 'Check the address').check();
     await page.getByText('is not exempt').waitFor();
     await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\nnot an address\n2001:db8::/32\n::zz');
@@ -197,7 +181,7 @@ await run({
     await page.locator('.field.wrong .error').getByText('Line 2').waitFor();
     check(await page.evaluate(() => { const a = document.activeElement; return a?.name === 'admin.whitelist' && a.value.slice(a.selectionStart, a.selectionEnd) === 'not an address'; }), 'the bad line is not selected');
     check((await api('GET', `${security}/ip-verification`)).data.admin.status === 0, 'half of it was written');
-    await accessible(page, 'addresses, refused');
+    await clean(page, 'addresses, refused');
     await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\n2001:db8::/32');
     await page.getByRole('button', { name: /^Add / }).click();
     await page.locator('p').getByText('is exempt.').waitFor();
@@ -220,7 +204,7 @@ await run({
     const { data: before } = await api('GET', '/settings/localization');
     await api('PUT', '/settings/localization', { ip_module: '' });
     await open(page, 'modules');
-    await accessible(page, 'modules');
+    await clean(page, 'modules');
     await page.getByLabel('Location module').selectOption('mmdb');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('.field.wrong, .toast.good').first().waitFor();
@@ -238,7 +222,7 @@ await run({
     await page.getByLabel('Send a test mail to').fill('somebody@example.com');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.panel .field.wrong, .toast.good').first().waitFor();
-    await accessible(page, 'modules, mail');
+    await clean(page, 'modules, mail');
     await api('PUT', '/settings/localization', before);
   },
 
@@ -247,7 +231,7 @@ await run({
     const name = `e2e ${id().slice(0, 8)}`;
     await open(page, 'keys');
     await page.waitForSelector('.table');
-    await accessible(page, 'keys');
+    await clean(page, 'keys');
     await page.getByRole('button', { name: 'Create a key…' }).click();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('Say who or what it is for.').waitFor();
@@ -258,11 +242,11 @@ await run({
     await page.getByRole('checkbox', { name: /GetErrorLogs/ }).check();
     await page.getByRole('checkbox', { name: /Ops\/Read/ }).check();
     await page.getByLabel('Expires after').selectOption('30');
-    await accessible(page, 'new key');
+    await clean(page, 'new key');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const secret = await text(page, '.made .secret code');
     check(/^\w+_adm_/.test(secret), `no key: ${secret}`);
-    await accessible(page, 'the new key');
+    await clean(page, 'the new key');
     await page.locator('.made').getByRole('button', { name: 'Copy' }).first().click();
     check((await page.evaluate(() => navigator.clipboard.readText())) === secret, 'it was not copied');
     const { data: me } = await api('GET', '/whoami', undefined, secret);
@@ -271,7 +255,7 @@ await run({
     await page.waitForSelector('.table');
     check(!(await page.content()).includes(secret), 'the key is shown again');
     await page.getByRole('button', { name: `Revoke ${name}` }).click();
-    await accessible(page, 'revoke');
+    await clean(page, 'revoke');
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText(`“${name}” is revoked.`).waitFor();
     await until('the revocation', async () => (await fetch(`${url}/api/v1/admin/whoami`, { headers: { Authorization: `Bearer ${secret}` } })).status === 401);
@@ -304,13 +288,13 @@ await run({
     await api('PUT', `${security}/ip-verification`, { client: { whitelist: '' } });
     await open(page, 'audit');
     await page.waitForSelector('.audit li');
-    await accessible(page, 'audit');
+    await clean(page, 'audit');
     await page.getByLabel('About').selectOption('settings.*');
     await page.waitForURL(/action=settings/);
     await page.locator('.audit summary').nth(1).click();
     await page.locator('.text-diff .plus').getByText('192.0.2.3').waitFor();
     await page.locator('.text-diff .minus').getByText('192.0.2.2').waitFor();
-    await accessible(page, 'audit, open');
+    await clean(page, 'audit, open');
     await page.getByLabel('By').fill('nobody has this name');
     await page.getByLabel('By').press('Enter');
     await page.getByText('No entry matches').waitFor();
@@ -338,7 +322,7 @@ await run({
     await send([1, 2, 3].map((n) => event(`Old${id().slice(0, 6)}${n}`, 'long ago', { timestamp: at })));
     await until('the old records', async () => (await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count >= 3);
     await open(page, 'cleanup');
-    await accessible(page, 'cleanup');
+    await clean(page, 'cleanup');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Pick the last day that shall go.').waitFor();
     const { data: preview } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: old });
@@ -347,7 +331,7 @@ await run({
     await page.getByRole('button', { name: /^Delete \d/ }).click();
     const sure = page.locator('dialog[open]');
     await sure.waitFor();
-    await accessible(page, 'cleanup, typed');
+    await clean(page, 'cleanup, typed');
     const go = sure.getByRole('button', { name: /^Delete/ });
     check(await go.isDisabled(), 'nothing had to be typed');
     await sure.getByRole('textbox').fill('delete');
@@ -355,17 +339,17 @@ await run({
     await sure.getByRole('textbox').fill(`delete ${preview.count} record${preview.count === 1 ? '' : 's'}`);
     await go.click();
     await page.getByText(/records? deleted/).waitFor();
-    await accessible(page, 'cleanup, done');
+    await clean(page, 'cleanup, done');
     check((await api('POST', '/tools/logs/errors/cleanup/preview', { before: old })).data.count === 0, 'something is left');
   },
 
   'import': async (openTab) => {
     const { page } = await openTab();
     await open(page, 'import');
-    await accessible(page, 'import');
+    await clean(page, 'import');
     await page.getByRole('button', { name: 'Import what is there' }).click();
     await page.locator('[aria-label="What the import did"]').waitFor();
-    await accessible(page, 'import, done');
+    await clean(page, 'import, done');
   },
 
   'replay': async (openTab) => {
@@ -374,14 +358,14 @@ await run({
     await page.getByRole('button', { name: 'Replay the log' }).click();
     await page.locator('[aria-label="What the replay found"]').waitFor({ timeout: 60_000 });
     check((await page.locator('.table tbody tr').count()) === 8, 'the comparison is missing');
-    await accessible(page, 'replay');
+    await clean(page, 'replay');
   },
 
   'dead letters': async (openTab) => {
     const { page } = await openTab();
     await open(page, 'dead');
     await page.locator('.state.empty, .letters').waitFor();
-    await accessible(page, 'dead letters');
+    await clean(page, 'dead letters');
   },
 
   'a narrow key': async (openTab) => {
@@ -394,30 +378,14 @@ await run({
     await enter(page, '?view=settings&tab=two-step', data.key);
     await page.getByText('You can look and not change anything here').waitFor();
     check(await toggle(page, 'Admins').isDisabled(), 'it may change what it may only read');
-    await accessible(page, 'two-step, read only');
+    await clean(page, 'two-step, read only');
     for (const [name, scope] of Object.entries(needs)) {
-      await page.goto(`${url}/?view=settings&tab=${name}`);
+      await visit(page, `?view=settings&tab=${name}`);
+      await page.locator(`.tabs a[aria-current][href$="tab=${name}"]`).waitFor();
       await page.locator('.denied').first().waitFor();
       check((await page.locator('.denied code').first().innerText()) === scope, `${name} does not name ${scope}`);
-      await accessible(page, `${name}, denied`);
+      await clean(page, `${name}, denied`);
     }
     await api('DELETE', `/keys/${data.id}`);
-  },
-
-  'narrow and enlarged': async (openTab, b) => {
-    for (const viewport of [{ width: 390, height: 844 }, { width: 640, height: 400 }, { width: 320, height: 700 }]) {
-      const { page, context, problems } = await tab(b, { viewport, colorScheme: 'dark' });
-      for (const place of ['?view=overview', ...['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import', 'replay', 'dead'].map((t) => `?view=settings&tab=${t}`)]) {
-        await enter(page, place, key);
-        await page.waitForSelector('.page');
-        await page.waitForSelector('.state.loading', { state: 'detached' });
-        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        check(over <= 0, `${place} at ${viewport.width}: ${over} px too wide`);
-        await accessible(page, `${place} at ${viewport.width}`);
-      }
-      check(problems.length === 0, problems[0]);
-      await context.close();
-    }
-    await openTab();
   },
 });
