@@ -20,7 +20,7 @@ import (
 
 const (
 	// defaultKills is how many kills one run deals; ERRATA_CRASH_KILLS sets another number.
-	defaultKills = 45
+	defaultKills = 36
 	clients      = 6
 	// visibleLimit is how long the projection may take to catch up at the end.
 	visibleLimit = 60 * time.Second
