@@ -160,11 +160,14 @@ function within(ms, work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Runs steps one after the other and ends the process with 0 only when all of them passed. */
-export async function run(steps) {
+/**
+ * Runs steps one after the other, or so many at once of steps that do not mind
+ * each other, and ends the process with 0 only when all of them passed.
+ */
+export async function run(steps, atOnce = 1) {
   const b = await browser();
   let bad = 0;
-  for (const [name, step] of Object.entries(steps)) {
+  const one = async ([name, step]) => {
     const start = Date.now();
     let t;
     try {
@@ -177,7 +180,10 @@ export async function run(steps) {
       if (process.env.ERRATA_SHOTS && t) await t.page.screenshot({ path: `${process.env.ERRATA_SHOTS}/failed-${name.replaceAll(/\W+/g, '-')}.png` }).catch(() => {});
     }
     await t?.context.close();
-  }
+  };
+  const left = Object.entries(steps);
+  const next = async () => { while (left.length > 0) await one(left.shift()); };
+  await Promise.all(Array.from({ length: atOnce }, next));
   await b.close();
   process.exit(bad ? 1 : 0);
 }

@@ -87,12 +87,12 @@ await run({
     await enter(page, `?limit=100&search=${mark}`);
     await page.waitForSelector('.list-rows .line');
     const rows = (await Promise.all([1, 2, 3].map((at) => api('GET', `/tools/logs/errors?limit=100&page=${at}&search=${mark}`)))).flatMap((a) => a.data);
-    // One of each string at least: every part of a record is the same for all.
-    const step = Math.max(1, Math.floor(rows.length / 85));
-    for (let i = 0; i < rows.length; i += step) {
-      const row = rows[i];
+    // One of each string: every part of a record is the same for all. The line is the event's number.
+    const each = new Map(rows.map((row) => [row.line % strings.length, row]));
+    check(each.size === strings.length, `only ${each.size} of ${strings.length} strings have a record`);
+    for (const row of each.values()) {
       await page.evaluate((to) => { history.replaceState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); }, `?limit=100&search=${mark}&record=${row.signature}&book=${row.type}`);
-      await page.waitForFunction((s) => document.querySelector('.record-body')?.innerText.includes(s), row.signature);
+      await page.waitForFunction((s) => document.querySelector('.record-body > p > code')?.textContent === s, row.signature);
       await page.evaluate(() => document.querySelectorAll('.record details.part:not([open]) > summary').forEach((s) => s.click()));
       await page.evaluate(() => document.querySelectorAll('.record .folded, .record .tree details:not([open]) > summary').forEach((s) => s.click()));
       const bad = await foreign(page);
