@@ -32,7 +32,7 @@ Send a first error:
     -H 'Content-Type: application/json' \
     -d '{"message":"Hello, Errata","exception_class":"FirstError","level":"error","file":"hello.go","line":1}'
 
-See it in the list:
+See it at {{.URL}} in a browser, signed in with the admin key, or in the list:
 
   curl -sS {{.URL | quote}}/api/v1/admin/tools/logs/errors \
     -H "Authorization: Bearer $(cat {{.AdminKeyFile | quote}})"
