@@ -45,6 +45,8 @@ type App struct {
 	signIns    *signIns
 	importer   *importer
 	replayer   *replayer
+	// rules are the same for every way in, for imports and for refused messages.
+	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.
 	history    chan struct{}
 	feed       *feed.Feed
@@ -89,6 +91,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	if a.rules, err = o.rules(); err != nil {
+		return nil, err
+	}
 	for _, step := range a.steps() {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/migrations"
 )
@@ -34,10 +33,10 @@ func (a *App) exchanges() exchange.Stream {
 }
 
 // exchangeDoors are the receivers of the two logs.
-func (a *App) exchangeDoors(cfg door.Config, rules ingest.Rules) (modules, queries *exchange.Handler, err error) {
+func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler, err error) {
 	config := exchange.Config{
 		Door: cfg, Stream: a.exchanges(),
-		Rules:    rules,
+		Rules:    a.rules,
 		Switches: a.exchangeSwitches,
 	}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {

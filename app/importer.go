@@ -56,13 +56,9 @@ func (a *App) openImport(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rules, err := a.options.rules()
-	if err != nil {
-		return err
-	}
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(bucket),
-		Rules: rules, Project: a.options.LegacyProject,
+		Rules: a.rules, Project: a.options.LegacyProject,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

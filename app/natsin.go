@@ -105,13 +105,9 @@ func writeNATSURL(path, addr, user, password string) error {
 
 // openIngest makes the one pipeline that all ways in share.
 func (a *App) openIngest(context.Context) (err error) {
-	rules, err := a.options.rules()
-	if err != nil {
-		return err
-	}
 	a.pipeline, err = ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:    rules,
+		Rules:    a.rules,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})
@@ -124,13 +120,9 @@ func (a *App) startNATSIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rules, err := a.options.rules()
-	if err != nil {
-		return err
-	}
-	a.letters = letters{natsin.NewLetters(a.queues(), rules)}
+	a.letters = letters{natsin.NewLetters(a.queues(), a.rules)}
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: rules, Kept: kept, Project: a.options.NATSProject,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: kept, Project: a.options.NATSProject,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

@@ -70,10 +70,11 @@ func (a *App) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader := query.New(a.engines.ReadOnlyClickHouse())
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
-		Keys: a.keys, Records: records{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now}, Health: a.health(), Receivers: receivers,
-		Insights: insights{query.New(a.engines.ReadOnlyClickHouse()), a.options.Now},
+		Keys: a.keys, Records: records{reader, a.options.Now}, Health: a.health(), Receivers: receivers,
+		Insights: insights{reader, a.options.Now},
 		Changes:  changes{a.commander}, Requests: a.requests,
 		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
 		Security:       securitySettings{a.settings, a.modules},
@@ -137,11 +138,7 @@ func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 
 // logReceivers are the doors of the module and query logs.
 func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
-	rules, err := a.options.rules()
-	if err != nil {
-		return nil, nil, err
-	}
-	m, q, err := a.exchangeDoors(cfg, rules)
+	m, q, err := a.exchangeDoors(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
