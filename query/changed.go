@@ -22,7 +22,7 @@ type Changes struct {
 // change first, at most limit of them, and counts them all. Records that were
 // deleted meanwhile are not among them. Errors: store_unavailable.
 //
-// No index is sorted by version. What bounds the work is the time: by_last is
+// No index is sorted by version. What bounds the work is the time: by_time is
 // sorted by it and holds the version, so that the records last seen within an
 // hour are found in a few blocks at the end of each part. Without SeenFrom the
 // versions of all records are read, which is 80 MB of 10 M.

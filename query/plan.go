@@ -55,19 +55,19 @@ func (t totals) due(p Page) uint64 {
 }
 
 // dense says that the filter lets every record through, or every one of a
-// range of times: then by_last holds the page side by side.
+// range of times: then by_time holds the page side by side.
 func (f Filter) dense() bool {
 	f.From, f.To = time.Time{}, time.Time{}
 	return len(f.fragments()) == 0
 }
 
-// wide says that the filter needs columns that the projection by_last has not.
+// wide says that the filter needs columns that the projection by_time has not.
 func (f Filter) wide() bool {
 	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" ||
 		f.UserID != nil || f.IP.IsValid() || len(noiseFragments(f)) > 0
 }
 
-// inOrder says whether by_last is the way to the window, when so many rows
+// inOrder says whether by_time is the way to the window, when so many rows
 // match: read from one end until the page is full. A signature is found by the
 // primary key.
 func inOrder(f Filter, p Page, raw, window uint64) bool {
@@ -106,7 +106,7 @@ func (s slice) args() []any {
 	return []any{bind("offset", s.offset), bind("limit", s.limit), bind("window", s.window)}
 }
 
-// pageStatement finds the keys of the slice, through by_last or not.
+// pageStatement finds the keys of the slice, through by_time or not.
 func pageStatement(f Filter, s slice, byLast bool) (statement, error) {
 	fragments := f.fragments()
 	settings := clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 0}
