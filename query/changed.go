@@ -57,17 +57,15 @@ func (r *Reader) changed(ctx context.Context, c Changes, limit int) ([]errata.Re
 		books      []int8
 		signatures []string
 		versions   []uint64
+		parts      []string
+		offsets    []uint64
 	)
-	if err := r.queryRow(ctx, q).Scan(&total, &books, &signatures, &versions); err != nil {
+	if err := r.queryRow(ctx, q).Scan(&total, &books, &signatures, &versions, &parts, &offsets); err != nil {
 		return nil, 0, err
 	}
-	keys := make([]key, len(versions))
-	for i := range versions {
-		keys[i] = keyOf(books[i], signatures[i], versions[i])
-	}
-	records, err := r.rows(ctx, keys)
+	records, err := r.rows(ctx, placesOf(books, signatures, versions, parts, offsets))
 	if err != nil {
-		return nil, 0, fmt.Errorf("read %d records that changed: %w", len(keys), err)
+		return nil, 0, fmt.Errorf("read %d records that changed: %w", len(versions), err)
 	}
 	return records, max(uint64(max(total, 0)), uint64(len(records))), nil
 }

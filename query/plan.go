@@ -25,6 +25,10 @@ const (
 	// reason.
 	minInOrder   = 1000
 	inOrderShare = 4
+	// textBlock is how many rows are looked through at a time where texts are
+	// read: 5 MB of them, which the processor's cache holds. With 65,409 rows, the
+	// engine's own choice, a search over 1 M records takes 100 ms instead of 70.
+	textBlock = 16_384
 	// maxOneScan is the largest window of total_and_page.sql, which keeps that
 	// many rows sorted while it reads.
 	maxOneScan = 2000
@@ -84,13 +88,17 @@ func inOneScan(f Filter, p Page) bool {
 	return f.wide() && sortable && window(p.offset()+uint64(p.Limit)) <= maxOneScan
 }
 
+// totalStatement counts. by_group answers filters by what has few values,
+// by_time those by count and time; the engine chooses.
 func totalStatement(f Filter) (statement, error) {
-	return build("total.sql", statementData{}, f.fragments(), clickhouse.Settings{
-		"max_threads": 2,
-		// Only a range of times is found faster there, and looking for a
-		// projection costs 1 to 2 ms.
-		"optimize_use_projections": zeroOrOne(!f.From.IsZero() || !f.To.IsZero()),
-	})
+	settings := scanSettings()
+	settings["optimize_use_projections"] = zeroOrOne(!f.wide() && f.Signature == nil)
+	return build("total.sql", statementData{}, f.fragments(), settings)
+}
+
+// scanSettings are for looking through the table itself.
+func scanSettings() clickhouse.Settings {
+	return clickhouse.Settings{"max_threads": 2, "max_block_size": textBlock, "optimize_use_projections": 0}
 }
 
 // slice is a part of the sorted result.
@@ -107,16 +115,18 @@ func (s slice) args() []any {
 }
 
 // pageStatement finds the keys of the slice, through by_time or not.
-func pageStatement(f Filter, s slice, byLast bool) (statement, error) {
+func pageStatement(f Filter, s slice, byTime bool) (statement, error) {
+	// The one would make the engine read the table rather than by_time; the
+	// other is the same with the table's index.
+	from, to, settings := "class", "class_hinted", scanSettings()
+	if byTime {
+		from, to, settings = "books", "books_unindexed", inOrderSettings(s.window)
+	}
 	fragments := f.fragments()
-	settings := clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 0}
-	if byLast {
-		for i := range fragments {
-			if fragments[i].name == "books" { // by it the engine would rather read the table
-				fragments[i].name = "books_unindexed"
-			}
+	for i := range fragments {
+		if fragments[i].name == from {
+			fragments[i].name = to
 		}
-		settings = inOrderSettings(s.window)
 	}
 	data := statementData{Order: orderBy(s.order, s.direction)}
 	return build("page.sql", data, fragments, settings, s.args()...)
@@ -145,7 +155,7 @@ func inOrderSettings(window uint64) clickhouse.Settings {
 func oneScanStatement(f Filter, s slice) (statement, error) {
 	keys, _ := sortKeys(s.order, s.direction)
 	return build("total_and_page.sql", statementData{Keys: keys}, f.fragments(),
-		clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 0}, s.args()...)
+		scanSettings(), s.args()...)
 }
 
 // keySettings are for reading a few rows by their primary key.

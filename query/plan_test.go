@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +50,11 @@ func TestPlans(t *testing.T) {
 	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT user_id FROM records WHERE user_id > 0 ORDER BY id LIMIT 1").Scan(&user); err != nil {
 		t.Fatal(err)
 	}
+	var word, key string // word is 16 hex digits
+	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT substring(message_preview, 29, 16), signature FROM records ORDER BY id LIMIT 1").Scan(&word, &key); err != nil {
+		t.Fatal(err)
+	}
+	signature := errata.Signature([]byte(key))
 	const inOrderRead = "Read type: InReverseOrder"
 	for _, c := range []struct {
 		name   string
@@ -64,52 +71,94 @@ func TestPlans(t *testing.T) {
 		{"levels", Filter{Levels: []errata.Level{errata.LevelFatal}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 40_000},
 		{"status", Filter{Statuses: []errata.Status{errata.StatusMuted}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 60_000},
 		{"user_id", Filter{UserID: &user}, Page{}, []string{"Name: ix_user"}, 20_000},
-		{"signature", Filter{Signature: &errata.Signature{}}, Page{}, []string{"Search Algorithm: generic exclusion search"}, 5_000},
+		{"message", Filter{Message: word}, Page{}, []string{"Name: ix_search"}, 20_000},
+		{"search", Filter{Search: "on " + word}, Page{}, []string{"Name: ix_search"}, 20_000},
+		{"search, may be a signature", Filter{Search: word}, Page{}, []string{"<Combined skip indexes>"}, 20_000},
+		{"signature", Filter{Signature: &signature}, Page{}, []string{"Search Algorithm: generic exclusion search"}, 8_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, all := statements(t, c.filter, c.page, 5000)
-			q := all[len(all)-1]
-			plan := explainPlan(t, reader, q)
-			for _, want := range c.want {
-				if !strings.Contains(plan, want) {
-					t.Errorf("the plan has no %q:\n%s\n%s", want, q.text, plan)
-				}
-			}
-			var read uint64
-			ctx := clickhouse.Context(t.Context(), clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
-			rows, err := reader.query(ctx, q)
+			checkPlan(t, reader, all[len(all)-1], c.want, c.rows)
+		})
+	}
+	// The unmerged parts of the batches hold several groups each.
+	for name, f := range map[string]Filter{
+		"all": {}, "types": {Books: []errata.Book{errata.BookDatabase}}, "levels": {Levels: []errata.Level{errata.LevelFatal}},
+		"status": {Statuses: []errata.Status{errata.StatusMuted}}, "class": {Class: "class1"}, "noise": {HideNoise: true},
+	} {
+		t.Run("total of "+name, func(t *testing.T) {
+			q, err := totalStatement(f)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer rows.Close()
-			for rows.Next() { // the last progress comes with the last row
-			}
-			if err := rows.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if read == 0 || read > c.rows {
-				t.Errorf("%d rows read, want at most %d", read, c.rows)
-			}
+			checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_group)"}, 60_000)
 		})
 	}
 }
 
-// TestRowsByKey holds that the records of a page are found by the primary key.
-func TestRowsByKey(t *testing.T) {
-	env := testenv.New(t)
-	load(t, env.ClickHouse, 20_000)
-	reader := New(env.ReadOnlyClickHouse)
-	at, err := reader.find(t.Context(), Filter{}, Page{}.normal())
-	if err != nil || len(at.keys) != DefaultLimit {
-		t.Fatalf("got %d keys, error %v; want %d", len(at.keys), err, DefaultLimit)
+// checkPlan holds that the plan of the statement has the texts, and that it
+// reads so many rows at most.
+func checkPlan(t *testing.T, reader *Reader, q statement, wanted []string, most uint64) {
+	t.Helper()
+	plan := explainPlan(t, reader, q)
+	for _, want := range wanted {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan has no %q:\n%s\n%s", want, q.text, plan)
+		}
 	}
-	q, err := rowsStatement(at.keys)
+	var read uint64
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
+	rows, err := reader.query(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := explainPlan(t, reader, q)
+	defer rows.Close()
+	for rows.Next() { // the last progress comes with the last row
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if read == 0 || read > most {
+		t.Errorf("%d rows read, want at most %d:\n%s", read, most, plan)
+	}
+}
+
+// TestRows holds that the records of a page are found at their places, and
+// by the primary key once a merge has moved them.
+func TestRows(t *testing.T) {
+	env := testenv.New(t)
+	load(t, env.ClickHouse, 20_000)
+	reader := New(env.ReadOnlyClickHouse)
+	at, err := reader.find(t.Context(), Filter{}, Page{Order: OrderCount}.normal())
+	if err != nil || len(at.places) != DefaultLimit {
+		t.Fatalf("got %d rows, error %v; want %d", len(at.places), err, DefaultLimit)
+	}
+	byPlace, err := rowsByPlaceStatement(at.places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan := explainPlan(t, reader, byPlace); !regexp.MustCompile(`Granules: ([1-9]|[1-4][0-9])/`).MatchString(plan) {
+		t.Errorf("the plan does not open a few granules:\n%s", plan)
+	}
+	byKey, err := rowsByKeyStatement(at.places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := explainPlan(t, reader, byKey)
 	if want := fmt.Sprintf("(signature in %d-element set)", DefaultLimit); !strings.Contains(plan, want) {
 		t.Errorf("the plan has no %q:\n%s", want, plan)
+	}
+
+	before, err := reader.rows(t.Context(), at.places)
+	if err != nil || len(before) != DefaultLimit {
+		t.Fatalf("read %d records, error %v; want %d", len(before), err, DefaultLimit)
+	}
+	if err := env.ClickHouse.Exec(t.Context(), "OPTIMIZE TABLE records FINAL"); err != nil {
+		t.Fatal(err)
+	}
+	after, err := New(env.ReadOnlyClickHouse).rows(t.Context(), at.places) // one that remembers nothing
+	if err != nil || !slices.Equal(before, after) {
+		t.Errorf("after a merge: %v, error %v; want %v", after, err, before)
 	}
 }
 

@@ -68,35 +68,22 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 	if err != nil {
 		return List{}, false, err
 	}
-	records, err := r.rows(ctx, found.keys)
+	records, err := r.rows(ctx, found.places)
 	if err != nil {
-		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(found.keys), err)
+		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(found.places), err)
 	}
 	list = List{Records: records, Total: found.total, Page: p.Number, Limit: p.Limit}
 	if p.offset()+uint64(p.Limit) < found.total {
 		list.NextPage = p.Number + 1
 	}
-	return list, found.full && len(records) == len(found.keys), nil
-}
-
-// key is one live row. Records may share a version, if one command changed
-// them, and a record's other states may still be in the table: it takes all
-// three to name the row.
-type key struct {
-	book      errata.Book
-	signature errata.Signature
-	version   errata.Position
-}
-
-func keyOf(book int8, signature string, version uint64) key {
-	return key{errata.Book(book), errata.Signature([]byte(signature)), errata.Position(version)}
+	return list, found.full && len(records) == len(found.places), nil
 }
 
 // found is the result of the narrow step.
 type found struct {
 	totals
-	keys []key
-	// full says that the page has all the keys it is due.
+	places []place
+	// full says that the page has all the rows it is due.
 	full bool
 }
 
@@ -120,7 +107,7 @@ func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	if uint64(len(at.keys)) >= at.due(p) {
+	if uint64(len(at.places)) >= at.due(p) {
 		at.full = true
 		return at, nil
 	}
@@ -139,15 +126,16 @@ func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) 
 		books      []int8
 		signatures []string
 		versions   []uint64
+		parts      []string
+		offsets    []uint64
 	)
-	if err := r.queryRow(ctx, q).Scan(&total, &raw, &books, &signatures, &versions); err != nil {
+	if err := r.queryRow(ctx, q).Scan(&total, &raw, &books, &signatures, &versions, &parts, &offsets); err != nil {
 		return found{}, fmt.Errorf("find total and page: %w", err)
 	}
-	at := found{totals: totals{total: uint64(max(total, 0)), raw: raw}}
-	for i := range versions {
-		at.keys = append(at.keys, keyOf(books[i], signatures[i], versions[i]))
-	}
-	return at, nil
+	return found{
+		totals: totals{total: uint64(max(total, 0)), raw: raw},
+		places: placesOf(books, signatures, versions, parts, offsets),
+	}, nil
 }
 
 // side reads total and keys side by side, when the way to the keys does not
@@ -164,7 +152,7 @@ func (r *Reader) side(ctx context.Context, f Filter, s slice) (found, error) {
 		at.totals, err = r.total(ctx, f)
 		total <- err
 	}()
-	keys, err := r.page(ctx, f, s, true)
+	places, err := r.page(ctx, f, s, true)
 	if err != nil {
 		cancel()
 		<-total
@@ -173,7 +161,7 @@ func (r *Reader) side(ctx context.Context, f Filter, s slice) (found, error) {
 	if err := <-total; err != nil {
 		return found{}, err
 	}
-	at.keys = keys
+	at.places = places
 	return at, nil
 }
 
@@ -205,24 +193,25 @@ func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried ui
 	enough := s.offset + s.limit + t.cancelled()
 	s.window = min(max(window(s.offset+s.limit), 4*tried), enough)
 	for {
-		keys, err := r.page(ctx, f, s, inOrder(f, p, t.raw, s.window))
+		places, err := r.page(ctx, f, s, inOrder(f, p, t.raw, s.window))
 		if err != nil {
 			return found{}, err
 		}
-		full := uint64(len(keys)) >= s.limit
+		full := uint64(len(places)) >= s.limit
 		if full || s.window >= enough {
 			if backwards {
-				slices.Reverse(keys)
+				slices.Reverse(places)
 			}
-			return found{totals: t, keys: keys, full: full}, nil
+			return found{totals: t, places: places, full: full}, nil
 		}
 		s.window = min(4*s.window, enough)
 	}
 }
 
-// page reads the keys of the slice, as far as its window holds them.
-func (r *Reader) page(ctx context.Context, f Filter, s slice, byLast bool) ([]key, error) {
-	q, err := pageStatement(f, s, byLast)
+// page reads the keys of the slice and where their rows are, as far as its
+// window holds them.
+func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (places []place, err error) {
+	q, err := pageStatement(f, s, byTime)
 	if err != nil {
 		return nil, err
 	}
@@ -231,22 +220,23 @@ func (r *Reader) page(ctx context.Context, f Filter, s slice, byLast bool) ([]ke
 		return nil, fmt.Errorf("find the page: %w", err)
 	}
 	defer rows.Close()
-	var keys []key
 	for rows.Next() {
 		var (
 			book      int8
 			signature string
 			version   uint64
+			part      string
+			offset    uint64
 		)
-		if err := rows.Scan(&book, &signature, &version); err != nil {
+		if err := rows.Scan(&book, &signature, &version, &part, &offset); err != nil {
 			return nil, fmt.Errorf("read a key of the page: %w", err)
 		}
-		keys = append(keys, keyOf(book, signature, version))
+		places = append(places, place{keyOf(book, signature, version), part, offset})
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find the page: %w", err)
 	}
-	return keys, nil
+	return places, nil
 }
 
 func (r *Reader) query(ctx context.Context, q statement) (driver.Rows, error) {

@@ -6,63 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 
 	errata "github.com/errata-log/errata"
 )
-
-// rows reads the records of the keys, in their order. A record that changed
-// since is missing once a merge has removed the row of the key, unless it is
-// remembered.
-func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) {
-	known, missing := r.states.split(keys)
-	if err := r.readRows(ctx, missing, known); err != nil {
-		return nil, err
-	}
-	records := make([]errata.Record, 0, len(keys))
-	for _, k := range keys {
-		if record, there := known[k]; there {
-			records = append(records, record)
-		}
-	}
-	return records, nil
-}
-
-// readRows reads the rows of the keys into a map, and remembers them.
-func (r *Reader) readRows(ctx context.Context, keys []key, into map[key]errata.Record) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	q, err := rowsStatement(keys)
-	if err != nil {
-		return err
-	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		record, err := scanRecord(rows.Scan)
-		if err != nil {
-			return err
-		}
-		k := key{record.Book, record.Signature, record.Version}
-		into[k] = record
-		r.states.put(k, record)
-	}
-	return rows.Err()
-}
-
-func rowsStatement(keys []key) (statement, error) {
-	signatures := make([]errata.Signature, len(keys))
-	versions := make([]uint64, len(keys))
-	for i, k := range keys {
-		signatures[i], versions[i] = k.signature, uint64(k.version)
-	}
-	return build("rows.sql", statementData{}, nil, keySettings(),
-		bind("signatures", names(signatures)), bind("versions", versions))
-}
 
 // Detail reads one record and the context of its first sighting, one JSON
 // object. The context is {} if it is lost, which the projector never lets
@@ -140,30 +86,4 @@ func (r *Reader) payload(ctx context.Context, book errata.Book, signature errata
 		return 0, nil, err
 	}
 	return id, json.RawMessage(text), nil
-}
-
-// scanRecord reads a row of rows.sql or record.sql.
-func scanRecord(scan func(dest ...any) error) (errata.Record, error) {
-	var (
-		record                         errata.Record
-		book, signature, level, status string
-		id, version                    uint64
-		ip                             netip.Addr
-	)
-	err := scan(&book, &signature, &id, &version, &record.Count, &record.FirstSeen, &record.LastSeen,
-		&level, &record.File, &record.Line, &record.Message, &record.Class,
-		&record.URI, &record.Method, &record.UserID, &ip, &status, &record.Regressed)
-	if err != nil {
-		return errata.Record{}, fmt.Errorf("read a record: %w", err)
-	}
-	record.Book, _ = errata.ParseBook(book)
-	record.Signature = errata.Signature([]byte(signature))
-	record.ID, record.Version = errata.Position(id), errata.Position(version)
-	record.Level, _ = errata.ParseLevel(level)
-	record.Status = errata.Status(status)
-	record.FirstSeen, record.LastSeen = record.FirstSeen.UTC(), record.LastSeen.UTC()
-	if ip != netip.IPv6Unspecified() { // the column's word for unknown
-		record.IP = ip.Unmap()
-	}
-	return record, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"text/template"
 	"time"
 
@@ -94,11 +95,15 @@ func searchFragments(text string) []fragment {
 	if text == "" {
 		return nil
 	}
-	pattern := bind("search", contains(text))
+	found := fragment{name: "search", args: []any{bind("search", contains(text))}}
 	if first, last, ok := signatureRange(text); ok {
-		return []fragment{{name: "search_hex", args: []any{bind("search_first", first), bind("search_last", last), pattern}}}
+		found.name += "_hex"
+		found.args = append(found.args, bind("search_first", first), bind("search_last", last))
 	}
-	return []fragment{{name: "search", args: []any{pattern}}}
+	if strings.Contains(text, "\n") {
+		found.name += "_lines"
+	}
+	return []fragment{found}
 }
 
 func noiseFragments(f Filter) []fragment {

@@ -43,16 +43,14 @@ func newStates() *states {
 // put remembers a row.
 func (s *states) put(k key, r errata.Record) { s.kept.Add(k, state{r, s.now()}) }
 
-// split returns the rows that are remembered, and the keys of the others.
-func (s *states) split(keys []key) (known map[key]errata.Record, missing []key) {
-	known = make(map[key]errata.Record, len(keys))
+// known are the rows of the places that are remembered.
+func (s *states) known(places []place) map[key]errata.Record {
+	known := make(map[key]errata.Record, len(places))
 	oldest := s.now().Add(-keptFor)
-	for _, k := range keys {
-		if at, ok := s.kept.Get(k); ok && at.read.After(oldest) {
-			known[k] = at.record
-		} else {
-			missing = append(missing, k)
+	for _, p := range places {
+		if at, ok := s.kept.Get(p.key); ok && at.read.After(oldest) {
+			known[p.key] = at.record
 		}
 	}
-	return known, missing
+	return known
 }

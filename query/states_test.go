@@ -16,15 +16,17 @@ func TestStates(t *testing.T) {
 	s.now = func() time.Time { return now }
 	k := key{book: errata.BookSystem, signature: errata.Signature{1}, version: 7}
 	s.put(k, errata.Record{Count: 3})
-	others := []key{
-		{errata.BookDatabase, errata.Signature{1}, 7}, {errata.BookSystem, errata.Signature{2}, 7}, {errata.BookSystem, errata.Signature{1}, 8},
+	others := []place{
+		{key: key{errata.BookDatabase, errata.Signature{1}, 7}}, {key: key{errata.BookSystem, errata.Signature{2}, 7}},
+		{key: key{errata.BookSystem, errata.Signature{1}, 8}},
 	}
-	known, missing := s.split(append([]key{k}, others...))
-	if len(known) != 1 || known[k].Count != 3 || !slices.Equal(missing, others) {
+	all := append([]place{{key: k, part: "all_1_1_0"}}, others...)
+	known := s.known(all)
+	if missing := unknown(all, known); len(known) != 1 || known[k].Count != 3 || !slices.Equal(missing, others) {
 		t.Errorf("known %v, missing %v", known, missing)
 	}
 	now = now.Add(keptFor + time.Millisecond)
-	if known, missing := s.split([]key{k}); len(known) != 0 || len(missing) != 1 {
-		t.Errorf("after %s: known %v, missing %v", keptFor, known, missing)
+	if known := s.known(all); len(known) != 0 {
+		t.Errorf("after %s: known %v", keptFor, known)
 	}
 }

@@ -9,6 +9,11 @@ ALTER TABLE records ADD COLUMN IF NOT EXISTS
     COMMENT 'message, class, file and request address in lower case, a line each';
 ALTER TABLE records ADD INDEX IF NOT EXISTS ix_search search TYPE text(tokenizer = ngrams(3));
 
+-- A search may also mean the first digits of a signature. An OR of two conditions
+-- is narrowed only if each has a skip index, of granularity 1; the primary key
+-- does not count.
+ALTER TABLE records ADD INDEX IF NOT EXISTS ix_signature signature TYPE minmax GRANULARITY 1;
+
 -- by_time instead of by_last: larger granules, because it is scanned for totals
 -- and deep pages, and the place of each row in its part, by which the rows of a
 -- page are read.

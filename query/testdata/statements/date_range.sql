@@ -6,17 +6,17 @@ FROM records
 WHERE book != 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
--- SETTINGS max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
 -- from = 1793491200000
 -- to = 1795305599999
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
             AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

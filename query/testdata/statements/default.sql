@@ -4,15 +4,15 @@ SELECT
     count() AS raw
 FROM records
 WHERE book != 'checkpoint'
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC

@@ -1,6 +1,6 @@
 -- total and page in one scan
 WITH
-    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, toInt8(book), signature)) AS rows,
+    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, toInt8(book), signature, toString(_part), _part_offset)) AS rows,
     arrayMap(row -> (row.2, row.3), rows) AS states,
     arrayFilter(
         (row, state, previous) -> row.4 = 1 AND state != previous,
@@ -12,7 +12,9 @@ SELECT
     count() AS raw,
     arrayMap(row -> row.5, page) AS books,
     arrayMap(row -> row.6, page) AS signatures,
-    arrayMap(row -> bitNot(row.3), page) AS versions
+    arrayMap(row -> bitNot(row.3), page) AS versions,
+    arrayMap(row -> row.7, page) AS parts,
+    arrayMap(row -> row.8, page) AS offsets
 FROM records
 WHERE book != 'checkpoint'
     AND book IN {books:Array(String)}
@@ -27,16 +29,13 @@ WHERE book != 'checkpoint'
     AND user_id = {user_id:Int64}
     AND ip = {ip:IPv6}
     AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
-    AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}) AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
-    AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String})
-    AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
-    AND (
-        signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16)
-        OR lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
-    )
+    AND indexHint(search LIKE lowerUTF8({file_part:String}))
+        AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}) AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
+    AND indexHint(search LIKE lowerUTF8({uri_part:String}))
+        AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String})
+    AND indexHint(search LIKE lowerUTF8({message_part:String}))
+        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
+    AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
     AND NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
         OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
@@ -49,7 +48,7 @@ WHERE book != 'checkpoint'
         OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
         OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
     )
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25
 -- window = 250
@@ -71,9 +70,9 @@ WHERE book != 'checkpoint'
 -- uri_like = "%e%"
 -- message_part = "%b%"
 -- message_like = "%b%"
+-- search = "%a%"
 -- search_first = "a0000000000000000000000000000000"
 -- search_last = "afffffffffffffffffffffffffffffff"
--- search = "%a%"
 -- noise_part_0 = "%health%"
 -- noise_like_0 = "%health%check%"
 -- noise_part_1 = "%favicon.ico%"

@@ -5,16 +5,16 @@ SELECT
 FROM records
 WHERE book != 'checkpoint'
     AND level IN {levels:Array(String)}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
 -- levels = ["error","fatal"]
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
             AND level IN {levels:Array(String)}

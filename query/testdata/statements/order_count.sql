@@ -4,15 +4,15 @@ SELECT
     count() AS raw
 FROM records
 WHERE book != 'checkpoint'
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
 -- page
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
         ORDER BY count ASC, id ASC, version DESC, sign ASC
@@ -22,7 +22,7 @@ FROM
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 50
 -- limit = 50
 -- window = 400

@@ -4,30 +4,20 @@ SELECT
     count() AS raw
 FROM records
 WHERE book != 'checkpoint'
-    AND (
-        lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
-    )
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+    AND search LIKE lowerUTF8({search:String})
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- search = "%x%"
 -- page
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
-            AND (
-        lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
-    )
+            AND search LIKE lowerUTF8({search:String})
         ORDER BY file DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
@@ -35,7 +25,7 @@ FROM
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25
 -- window = 250

@@ -5,16 +5,16 @@ SELECT
 FROM records
 WHERE book != 'checkpoint'
     AND signature = toFixedString(unhex({signature:String}), 16)
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- signature = "00112233445566778899aabbccddeeff"
 -- page
-SELECT toInt8(book) AS book_number, signature, version
+SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
 (
-    SELECT book, signature, id, version, sign
+    SELECT book, signature, id, version, sign, part, part_offset
     FROM
     (
-        SELECT book, signature, id, version, sign
+        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book != 'checkpoint'
             AND signature = toFixedString(unhex({signature:String}), 16)
@@ -25,7 +25,7 @@ FROM
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25
 -- window = 250

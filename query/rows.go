@@ -1,0 +1,156 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	errata "github.com/errata-log/errata"
+)
+
+// key is one live row. Records may share a version, if one command changed
+// them, and a record's other states may still be in the table: it takes all
+// three to name the row.
+type key struct {
+	book      errata.Book
+	signature errata.Signature
+	version   errata.Position
+}
+
+func keyOf(book int8, signature string, version uint64) key {
+	return key{errata.Book(book), errata.Signature([]byte(signature)), errata.Position(version)}
+}
+
+// place is a row's key and where it was when it was found: there it stays until a
+// merge replaces the part.
+type place struct {
+	key
+	part   string
+	offset uint64 // in rows
+}
+
+// placesOf brings together what a statement returned as columns.
+func placesOf(books []int8, signatures []string, versions []uint64, parts []string, offsets []uint64) []place {
+	places := make([]place, len(versions))
+	for i := range places {
+		places[i] = place{keyOf(books[i], signatures[i], versions[i]), parts[i], offsets[i]}
+	}
+	return places
+}
+
+// rows reads the records at the places, in their order. A record that changed
+// since is missing once a merge has removed the row of the key, unless it is
+// remembered.
+func (r *Reader) rows(ctx context.Context, places []place) ([]errata.Record, error) {
+	known := r.states.known(places)
+	if err := r.rowsByPlace(ctx, unknown(places, known), known); err != nil {
+		return nil, err
+	}
+	// What a merge has moved is not at its place any more.
+	if err := r.rowsByKey(ctx, unknown(places, known), known); err != nil {
+		return nil, err
+	}
+	records := make([]errata.Record, 0, len(places))
+	for _, p := range places {
+		if record, there := known[p.key]; there {
+			records = append(records, record)
+		}
+	}
+	return records, nil
+}
+
+func unknown(places []place, known map[key]errata.Record) (rest []place) {
+	for _, p := range places {
+		if _, there := known[p.key]; !there {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// rowsByPlace adds the rows that still stand at the places.
+func (r *Reader) rowsByPlace(ctx context.Context, places []place, known map[key]errata.Record) error {
+	if len(places) == 0 {
+		return nil
+	}
+	q, err := rowsByPlaceStatement(places)
+	if err != nil {
+		return err
+	}
+	return r.readRows(ctx, q, known)
+}
+
+func rowsByPlaceStatement(places []place) (statement, error) {
+	parts, offsets := make([]string, len(places)), make([]uint64, len(places))
+	for i, p := range places {
+		parts[i], offsets[i] = p.part, p.offset
+	}
+	return build("rows_by_place.sql", statementData{}, nil, keySettings(), bind("parts", parts), bind("offsets", offsets))
+}
+
+// rowsByKey adds the rows of the keys, wherever they are.
+func (r *Reader) rowsByKey(ctx context.Context, places []place, known map[key]errata.Record) error {
+	if len(places) == 0 {
+		return nil
+	}
+	q, err := rowsByKeyStatement(places)
+	if err != nil {
+		return err
+	}
+	return r.readRows(ctx, q, known)
+}
+
+func rowsByKeyStatement(places []place) (statement, error) {
+	signatures := make([]errata.Signature, len(places))
+	versions := make([]uint64, len(places))
+	for i, p := range places {
+		signatures[i], versions[i] = p.signature, uint64(p.version)
+	}
+	return build("rows_by_key.sql", statementData{}, nil, keySettings(),
+		bind("signatures", names(signatures)), bind("versions", versions))
+}
+
+// readRows reads rows into a map, and remembers them.
+func (r *Reader) readRows(ctx context.Context, q statement, into map[key]errata.Record) error {
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		record, err := scanRecord(rows.Scan)
+		if err != nil {
+			return err
+		}
+		k := key{record.Book, record.Signature, record.Version}
+		into[k] = record
+		r.states.put(k, record)
+	}
+	return rows.Err()
+}
+
+// scanRecord reads a row of rows_by_place.sql, rows_by_key.sql or record.sql.
+func scanRecord(scan func(dest ...any) error) (errata.Record, error) {
+	var (
+		record                         errata.Record
+		book, signature, level, status string
+		id, version                    uint64
+		ip                             netip.Addr
+	)
+	err := scan(&book, &signature, &id, &version, &record.Count, &record.FirstSeen, &record.LastSeen,
+		&level, &record.File, &record.Line, &record.Message, &record.Class,
+		&record.URI, &record.Method, &record.UserID, &ip, &status, &record.Regressed)
+	if err != nil {
+		return errata.Record{}, fmt.Errorf("read a record: %w", err)
+	}
+	record.Book, _ = errata.ParseBook(book)
+	record.Signature = errata.Signature([]byte(signature))
+	record.ID, record.Version = errata.Position(id), errata.Position(version)
+	record.Level, _ = errata.ParseLevel(level)
+	record.Status = errata.Status(status)
+	record.FirstSeen, record.LastSeen = record.FirstSeen.UTC(), record.LastSeen.UTC()
+	if ip != netip.IPv6Unspecified() { // the column's word for unknown
+		record.IP = ip.Unmap()
+	}
+	return record, nil
+}
