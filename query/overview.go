@@ -18,9 +18,9 @@ const (
 	// may be of deleted records; mostTop is where looking ends, should all be.
 	firstTop, mostTop = 4 * topRecords, 4000
 	// overviewSeconds bounds each query of an overview. The hours are sorted by
-	// record, so that any range reads when all of them were: 8 M hours take
-	// half a second on a busy small machine, and ten times as many take longer
-	// than a list may.
+	// record, so that the top records of any range are looked for among all of
+	// them: 8 M hours take half a second on a busy small machine, and ten times
+	// as many take longer than a list may. (The series have their own sums.)
 	overviewSeconds = 20
 	// overviewPatience is [answerTimeout] for it: two queries.
 	overviewPatience = (2*overviewSeconds + 3) * time.Second
@@ -82,8 +82,12 @@ func overviewSettings(inOrder bool) clickhouse.Settings {
 	}
 }
 
+func seriesStatement(over Range) (statement, error) {
+	return build("overview_series.sql", statementData{}, nil, overviewSettings(false), over.args()...)
+}
+
 func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
-	q, err := build("overview_series.sql", statementData{}, nil, overviewSettings(false), over.args()...)
+	q, err := seriesStatement(over)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,9 @@ func inOneScan(f Filter, p Page) bool {
 // by_time those by count and time; the engine chooses.
 func totalStatement(f Filter) (statement, error) {
 	settings := scanSettings()
-	settings["optimize_use_projections"] = zeroOrOne(!f.wide() && f.Signature == nil)
+	if !f.wide() && f.Signature == nil {
+		settings = clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1}
+	}
 	return build("total.sql", statementData{}, f.fragments(), settings)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -94,6 +95,25 @@ func TestPlans(t *testing.T) {
 			checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_group)"}, 60_000)
 		})
 	}
+}
+
+// TestSeriesPlan holds that the series of an overview are read from their sums.
+func TestSeriesPlan(t *testing.T) {
+	env := testenv.New(t)
+	load(t, env.ClickHouse, 20_000)
+	loadHours, err := os.ReadFile("testdata/load_hours.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := env.ClickHouse.Exec(t.Context(), string(loadHours)); err != nil {
+		t.Fatal(err)
+	}
+	end := time.UnixMilli(1_795_219_200_000).UTC() // of load.sql
+	q, err := seriesStatement(Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPlan(t, New(env.ReadOnlyClickHouse), q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
 }
 
 // checkPlan holds that the plan of the statement has the texts, and that it

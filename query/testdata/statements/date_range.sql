@@ -6,7 +6,7 @@ FROM records
 WHERE book != 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
--- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- from = 1793491200000
 -- to = 1795305599999
 -- page, in order

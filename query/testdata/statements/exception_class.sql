@@ -5,7 +5,7 @@ SELECT
 FROM records
 WHERE book != 'checkpoint'
     AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
--- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- class_part = "%TypeError%"
 -- class_like = "%TypeError%"
 -- page, in order

@@ -7,7 +7,7 @@ WHERE book != 'checkpoint'
     AND book IN {books:Array(String)}
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND level IN {levels:Array(String)}
--- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- books = ["system"]
 -- from = 1794628705000
 -- levels = ["fatal"]
