@@ -12,7 +12,7 @@ import (
 // TestRaven is the client before sentry-go, which old applications still use.
 func TestRaven(t *testing.T) {
 	s := start(t)
-	client, err := raven.New(s.dsn(t))
+	client, err := raven.New(s.DSN(t, s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}

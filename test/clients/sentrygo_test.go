@@ -26,7 +26,7 @@ func TestSentryGo(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	client, err := sentry.NewClient(sentry.ClientOptions{
-		Dsn: s.dsn(t), Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
+		Dsn: s.DSN(t, s.URL), Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
 		AttachStacktrace: true, SendDefaultPII: true, HTTPTransport: transport, //nolint:staticcheck // applications still set it
 	})
 	if err != nil {
