@@ -195,8 +195,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf is the kind of the first *Error in err's chain, else KindInternal.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return KindInternal

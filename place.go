@@ -99,7 +99,7 @@ func isBuildHash(piece string) bool {
 		return false
 	}
 	digits, hex, upper, lowers := 0, 0, 0, 0
-	for i := 0; i < len(piece); i++ {
+	for i := range len(piece) {
 		c := piece[i]
 		switch {
 		case isDigit(c):

@@ -16,7 +16,7 @@ func isUUID(s string) bool {
 	if len(s) < uuidLen || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
-	for i := 0; i < uuidLen; i++ {
+	for i := range uuidLen {
 		if i == 8 || i == 13 || i == 18 || i == 23 {
 			continue
 		}

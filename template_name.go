@@ -16,7 +16,7 @@ type shape struct {
 func shapeOf(word string) shape {
 	s := shape{allHex: true}
 	wasDigit := false
-	for i := 0; i < len(word); i++ {
+	for i := range len(word) {
 		digit := isDigit(word[i])
 		if digit {
 			s.digits++
@@ -97,7 +97,7 @@ func isVendor(word string) bool {
 // and capitals, at least one of them a digit.
 func isSQLState(text string) bool {
 	digits := 0
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		c := text[i]
 		if isDigit(c) {
 			digits++
@@ -171,7 +171,7 @@ func isName(word string, s shape) bool {
 // vowel, and capitals only where a name in camel case has them.
 func isSpeakable(letters string) bool {
 	humps, vowels := 0, 0
-	for i := 0; i < len(letters); i++ {
+	for i := range len(letters) {
 		if isVowel(letters[i]) {
 			vowels++
 		}
@@ -189,7 +189,7 @@ func isNoise(letters string) bool {
 		return false
 	}
 	humps, hex := 0, 0
-	for i := 0; i < len(letters); i++ {
+	for i := range len(letters) {
 		if isHex(letters[i]) {
 			hex++
 		}

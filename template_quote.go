@@ -80,7 +80,7 @@ func (t *templater) opening(i int) (kind, from int, closer string) {
 
 // typographic writes a quote of several bytes that quotes nothing.
 func (t *templater) typographic(i int) int {
-	n := 0
+	var n int
 	switch {
 	case t.in[i] == 0xc2:
 		n = 2

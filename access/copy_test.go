@@ -15,7 +15,8 @@ import (
 // A copy has the keys that send events and read metrics, at once and from then
 // on, and nothing else; what was revoked or removed meanwhile goes.
 func TestCopyKeys(t *testing.T) {
-	store, from := openStore(t, access.Config{})
+	now := newClock()
+	store, from := openStore(t, access.Config{Now: now.Now})
 	to, _ := newMortalBucket(t)
 	shop, shopText := create(t, store, access.NewKey{Name: "shop", Kind: access.KindIngest})
 	_, adminText := create(t, store, access.NewKey{Name: "admin", Kind: access.KindAdmin, Scopes: []access.Scope{access.Everything}})
@@ -29,6 +30,7 @@ func TestCopyKeys(t *testing.T) {
 	copies, _ := openStore(t, access.Config{Bucket: to})
 	works := func(text string) bool { _, err := copies.Authenticate(text); return err == nil }
 	eventually(t, copies, 10*time.Second, "the ingest key is copied", func() bool { return works(shopText) })
+	now.Move(time.Second) // the list is in the order of their ages
 	_, laterText := create(t, store, access.NewKey{Name: "metrics", Kind: access.KindOps, Scopes: []access.Scope{access.OpsRead}})
 	eventually(t, copies, 10*time.Second, "a later key is copied", func() bool { return works(laterText) })
 	if works(adminText) {

@@ -15,16 +15,23 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
+// quoted is a text as JSON.
+func quoted(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // every text has a form in JSON
+	}
+	return string(quoted)
+}
+
 // exempt is a side of the address verification as it is shown.
 func exempt(status int, lines ...string) string {
-	text, _ := json.Marshal(strings.Join(lines, "\n"))
-	return fmt.Sprintf(`{"status":%d,"whitelist":%s}`, status, text)
+	return fmt.Sprintf(`{"status":%d,"whitelist":%s}`, status, quoted(strings.Join(lines, "\n")))
 }
 
 // listed is the body that sets a side's whitelist.
 func listed(side, whitelist string) string {
-	text, _ := json.Marshal(whitelist)
-	return fmt.Sprintf(`{%q:{"whitelist":%s}}`, side, text)
+	return fmt.Sprintf(`{%q:{"whitelist":%s}}`, side, quoted(whitelist))
 }
 
 func TestAddressVerification(t *testing.T) {
@@ -108,9 +115,8 @@ func TestNotExempt(t *testing.T) {
 		if c.header != "" {
 			headers = append(headers, c.header)
 		}
-		text, _ := json.Marshal(c.whitelist)
 		a := b.ask(t, request{method: "PUT", target: addressPath, key: key, from: c.from, headers: headers,
-			body: `{"admin":{"status":1,"whitelist":` + string(text) + `}}`})
+			body: `{"admin":{"status":1,"whitelist":` + quoted(c.whitelist) + `}}`})
 		if c.names == "" && len(a.codes) > 0 || c.names != "" && (len(a.messages) != 1 || !strings.Contains(a.messages[0], c.names)) {
 			t.Errorf("from %s %s with %q: %q, want it to name %q", c.from, c.header, c.whitelist, a.messages, c.names)
 		}

@@ -174,7 +174,7 @@ func (c *Config) check() error {
 	case c.LogSettings == nil:
 		return errors.New("LogSettings is missing")
 	case c.Security == nil:
-		return errors.New("Security is missing")
+		return errors.New("Security is missing") //nolint:staticcheck // it is the name of the field
 	case c.Challenges == nil:
 		return errors.New("Challenges is missing")
 	case c.SignIn == nil:

@@ -45,8 +45,7 @@ func (c *call) readUpTo(limit int64) ([]byte, error) {
 	if err == nil {
 		return body, nil
 	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, errata.Errorf(errata.KindBodyTooLarge, "A request body has at most %d bytes.", limit)
 	}
 	return nil, errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)

@@ -131,11 +131,6 @@ func TestReceiversStandAsDocumented(t *testing.T) {
 	}
 }
 
-// ours says whether errors of the operation are in our envelope.
-func ours(name string) bool {
-	return !strings.Contains(name, "{project}") && !strings.Contains(name, " /v1/")
-}
-
 func TestCodesOfTheDocument(t *testing.T) {
 	common := []errata.Kind{errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindRateLimited, errata.KindInternal}
 	for name, op := range operations(t) {

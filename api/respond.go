@@ -99,7 +99,7 @@ func (c *call) fail(err error) {
 	body, err := json.Marshal(envelope)
 	if err != nil { // details that cannot be encoded
 		envelope.Error.Details = nil
-		body, _ = json.Marshal(envelope)
+		body, _ = json.Marshal(envelope) //nolint:errchkjson // what is left are texts
 	}
 	c.write(status, body)
 }
@@ -115,7 +115,7 @@ const maxDebug = 4 << 10
 
 // cause is what lies behind the message of an error, "" when nothing does.
 func cause(err error) string {
-	if known, ok := err.(*errata.Error); ok && known.Kind.Status() != http.StatusInternalServerError {
+	if known, ok := err.(*errata.Error); ok && known.Kind.Status() != http.StatusInternalServerError { //nolint:errorlint // a wrapped one has more to say than its message
 		if err = known.Err; err == nil {
 			return "" // the message says it all
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin"
@@ -91,9 +92,7 @@ func inField(field string, err error) error {
 	named.Message = field + ": " + known.Message
 	details := map[string]any{"field": field}
 	if more, ok := known.Details.(map[string]any); ok {
-		for name, value := range more {
-			details[name] = value
-		}
+		maps.Copy(details, more)
 	}
 	named.Details = details
 	return &named

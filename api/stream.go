@@ -105,7 +105,7 @@ func (s *service) streamErrors(c *call) (answer, error) {
 		defer s.streams.Add(-1)
 		defer listener.Close()
 		streamHeaders(w, r)
-		stream{c: c, listener: listener, control: http.NewResponseController(inner(w))}.run()
+		stream{c: c, listener: listener, control: http.NewResponseController(inner(w))}.run(r.Context())
 	})}, nil
 }
 
@@ -136,11 +136,11 @@ type stream struct {
 
 // run writes until the caller goes away, its key stops working, or the service
 // stops.
-func (s stream) run() {
+func (s stream) run(ctx context.Context) {
 	// The server's limit for reading a request would end the stream with it.
 	// Without a connection, as in tests, there is no limit either.
 	_ = s.control.SetReadDeadline(time.Time{})
-	if !s.send("hello", helloJSON{s.listener.Position()}) {
+	if !s.send(ctx, "hello", helloJSON{s.listener.Position()}) {
 		return
 	}
 	heartbeat := time.NewTicker(streamHeartbeat)
@@ -150,7 +150,7 @@ func (s stream) run() {
 	defer pause.Stop()
 	for {
 		select {
-		case <-s.c.Request.Context().Done():
+		case <-ctx.Done():
 			return
 		case <-s.listener.Done():
 			return
@@ -159,7 +159,7 @@ func (s stream) run() {
 				return
 			}
 		case <-ready:
-			if !s.send("records", changesOf(s.listener.Take())) {
+			if !s.send(ctx, "records", changesOf(s.listener.Take())) {
 				return
 			}
 			ready = nil // what changes until then is told together
@@ -171,10 +171,10 @@ func (s stream) run() {
 }
 
 // send writes one message; false when nobody takes it. JSON has no line breaks.
-func (s stream) send(event string, data any) bool {
+func (s stream) send(ctx context.Context, event string, data any) bool {
 	text, err := json.Marshal(data)
 	if err != nil {
-		s.c.service.Logger.ErrorContext(s.c.Request.Context(), "a message of the stream cannot be encoded", "error", err)
+		s.c.service.Logger.ErrorContext(ctx, "a message of the stream cannot be encoded", "error", err)
 		return false
 	}
 	return s.write("event: " + event + "\ndata: " + string(text) + "\n\n")

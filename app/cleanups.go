@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -35,8 +36,7 @@ func (c *cleanups) addPlain(name string, undo func()) {
 // behind, so that one stuck part cannot keep the others from being closed.
 func (c *cleanups) run(ctx context.Context) error {
 	var failed []error
-	for i := len(c.steps) - 1; i >= 0; i-- {
-		step := c.steps[i]
+	for _, step := range slices.Backward(c.steps) {
 		began := time.Now()
 		if err := runStep(ctx, step); err != nil {
 			failed = append(failed, fmt.Errorf("stop %s: %w", step.name, err))

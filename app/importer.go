@@ -34,7 +34,7 @@ type importer struct {
 	importer  *legacy.Importer
 	commander commander
 
-	life context.Context
+	life context.Context //nolint:containedctx // it is the service's, and ends with stop
 	end  context.CancelFunc
 	// running is held for reading by each import, and for writing to wait for
 	// all of them.
@@ -129,8 +129,7 @@ func (i *importer) conclude(ctx context.Context, done eventlog.Imported) error {
 	ctx, cancel := context.WithTimeout(ctx, visiblePatience)
 	defer cancel()
 	_, err := i.commander.Do(ctx, eventlog.CommandImported, done)
-	var known *errata.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*errata.Error](err); ok {
 		return errors.New(known.Message) // the cause is not for callers
 	}
 	return err

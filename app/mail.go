@@ -51,8 +51,7 @@ func (o Options) validateMail() error {
 		return fmt.Errorf("mail-module: %q is none of: %s, or nothing for none", o.MailModule, mailSMTP)
 	}
 	err := o.smtpConfig().Validate()
-	var field *smtp.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*smtp.FieldError](err); ok {
 		return fmt.Errorf("smtp-%s: %s", strings.ToLower(field.Field), field.Problem)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -205,10 +206,8 @@ func validURL(text string, schemes ...string) error {
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("not a URL; want %s://host", schemes[0])
 	}
-	for _, scheme := range schemes {
-		if u.Scheme == scheme {
-			return nil
-		}
+	if slices.Contains(schemes, u.Scheme) {
+		return nil
 	}
 	return fmt.Errorf("scheme %q is not one of %s", u.Scheme, strings.Join(schemes, ", "))
 }

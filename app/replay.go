@@ -18,7 +18,7 @@ import (
 // replayer rebuilds the projection, one rebuild at a time.
 type replayer struct {
 	app     *App
-	life    context.Context // ends when the service stops
+	life    context.Context //nolint:containedctx // ends when the service stops
 	running chan struct{}   // capacity 1, full while a rebuild runs
 	// progress is of the rebuild under way, nil when there is none.
 	progress atomic.Pointer[projector.RebuildProgress]

@@ -68,8 +68,7 @@ func (s stream) append(ctx context.Context, n uint64, message []byte) error {
 	defer cancel()
 	_, err := s.js.PublishMsg(ctx, &nats.Msg{Subject: s.subject, Data: message},
 		jetstream.WithExpectStream(s.name), jetstream.WithExpectLastSequence(n-1), jetstream.WithRetryAttempts(0))
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok {
 		switch refused.ErrorCode {
 		case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 			return errLost

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -91,12 +92,12 @@ func (t *Trail) List(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		for i := len(part) - 1; i >= 0; i-- {
+		for _, entry := range slices.Backward(part) {
 			if len(page.Entries) == q.Limit {
 				page.Next = page.Entries[q.Limit-1].N
 				return page, nil
 			}
-			page.Entries = append(page.Entries, part[i])
+			page.Entries = append(page.Entries, entry)
 		}
 		if last <= step {
 			break

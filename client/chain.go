@@ -114,7 +114,7 @@ func stackOf(err error) (stack []uintptr) {
 			stack = nil
 		}
 	}()
-	if traced, ok := err.(interface{ Callers() []uintptr }); ok { //nolint:errorlint // each error of the tree is looked at by itself
+	if traced, ok := err.(interface{ Callers() []uintptr }); ok {
 		return traced.Callers()
 	}
 	method := reflect.ValueOf(err).MethodByName("StackTrace")

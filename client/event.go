@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -150,7 +151,7 @@ func contextOptions(ctx context.Context) []EventOption {
 		return nil
 	}
 	opts, _ := ctx.Value(contextKey{}).([]EventOption)
-	return opts[:len(opts):len(opts)]
+	return slices.Clip(opts)
 }
 
 // newID draws an id.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -75,7 +74,7 @@ func ExampleClient_Handler() {
 	}
 	defer closeSoon(ledger)
 
-	log := slog.New(ledger.Handler(client.HandlerOptions{Next: slog.NewTextHandler(io.Discard, nil)}))
+	log := slog.New(ledger.Handler(client.HandlerOptions{Next: slog.DiscardHandler}))
 	log.Info("this goes to the other log only")
 	log.Error("payment failed", "order", 42, "err", errors.New("card declined"))
 	// Output:

@@ -141,7 +141,7 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 	if !errors.Is(first, context.DeadlineExceeded) || !strings.Contains(first.Error(), "3 events were dropped") {
 		t.Errorf("close: %v", first)
 	}
-	if again := c.Close(t.Context()); again != first { //nolint:errorlint // the very same
+	if again := c.Close(t.Context()); again != first { // the very same
 		t.Errorf("close again: %v", again)
 	}
 	if id := c.Capture(t.Context(), errPlain); id != "" {
@@ -257,8 +257,7 @@ func TestOptionsThatCannotWork(t *testing.T) {
 		if err == nil || c != nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v", o, err)
 		}
-		var parse *url.Error
-		if errors.As(err, &parse) {
+		if _, ok := errors.AsType[*url.Error](err); ok {
 			t.Errorf("%+v: %v quotes what it was given", o, err)
 		}
 	}

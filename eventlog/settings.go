@@ -28,8 +28,8 @@ type Setting struct {
 	id string // of the message
 }
 
-// ErrSettingMoved: somebody else has set the setting since it was read. Read
-// it again and decide anew.
+// ErrSettingMoved says that somebody else has set the setting since it was
+// read. Read it again and decide anew.
 var ErrSettingMoved = errors.New("the setting was set by somebody else meanwhile")
 
 // JetStream's error codes for a publish whose expectation does not hold, and

@@ -40,7 +40,7 @@ const (
 
 func (f *faulty) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
 	// A process that crashes takes its context along, but not the insert.
-	b, err := f.Conn.PrepareBatch(context.WithoutCancel(ctx), query, opts...)
+	b, err := f.Conn.PrepareBatch(context.WithoutCancel(ctx), query, opts...) //nolint:clickhouselint // whoever asks for it closes it
 	return &faultyBatch{Batch: b, faulty: f}, err
 }
 

@@ -1,6 +1,10 @@
 package ingest
 
-import errata "github.com/errata-log/errata"
+import (
+	"slices"
+
+	errata "github.com/errata-log/errata"
+)
 
 // Explanation says what a signature was made of. It is made by the code that
 // signs, so it cannot say anything else than what happens.
@@ -106,7 +110,7 @@ func placeWhy(d *Draft) string {
 // frame is at it.
 func (r *Rules) functionAt(d *Draft) string {
 	chain := d.Context.Exceptions
-	for i := len(chain) - 1; i >= 0; i-- {
+	for i := range slices.Backward(chain) {
 		frames := chain[i].Frames
 		for k := len(frames) - 1; k >= 0; k-- {
 			if f := &frames[k]; f.File == d.File && f.Line == d.Line {

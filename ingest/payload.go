@@ -29,7 +29,7 @@ import (
 // then frames from the middle, then the ends of long messages, then the
 // causes, frames and tags. A text that was cut ends in "…".
 func (r *Rules) payload(d *Draft, e *errata.Event, message string) []byte {
-	w := payloadWriters.Get().(*jx.Writer) //nolint:errcheck // the pool holds nothing else
+	w := payloadWriters.Get().(*jx.Writer) // the pool holds nothing else
 	defer payloadWriters.Put(w)
 	for _, share := range shares {
 		w.Reset()
@@ -83,7 +83,8 @@ func (p *payloadWriter) name(key string) {
 	}
 	b = append(b, '"')
 	b = append(b, key...)
-	p.Buf = append(b, '"', ':')
+	b = append(b, '"', ':')
+	p.Buf = b
 	p.inside = true
 }
 

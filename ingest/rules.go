@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func classOf(d *Draft) string {
 		return class
 	}
 	chain := d.Context.Exceptions
-	for i := len(chain) - 1; i >= 0; i-- {
+	for i := range slices.Backward(chain) {
 		if chain[i].Class != "" && !isWrapper(chain[i].Class) {
 			return chain[i].Class
 		}

@@ -9,8 +9,9 @@ import (
 
 const (
 	// SpoolStream is where an ingest node keeps its events until its hub has
-	// them; SpoolPrefix stands in front of their subjects.
+	// them.
 	SpoolStream = "SPOOL"
+	// SpoolPrefix stands in front of their subjects.
 	SpoolPrefix = "spool."
 )
 

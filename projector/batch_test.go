@@ -1,12 +1,12 @@
 package projector
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"net/netip"
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"

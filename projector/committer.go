@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2/simplelru"
@@ -92,7 +93,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	if cmd != nil {
 		for _, key := range cmd.keys {
 			if _, folded := b.deltas[key]; !folded {
-				keys = append(keys[:len(keys):len(keys)], key)
+				keys = append(slices.Clip(keys), key)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ var benchRecords = flag.String("records", "100000", "how many records the benchm
 //
 //	go test ./query -run - -bench . -benchtime 200x -records 100000,1000000
 func BenchmarkReader(b *testing.B) {
-	for _, text := range strings.Split(*benchRecords, ",") {
+	for text := range strings.SplitSeq(*benchRecords, ",") {
 		records, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || records == 0 {
 			b.Fatalf("-records %q is not a list of numbers", *benchRecords)

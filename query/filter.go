@@ -55,9 +55,10 @@ type Page struct {
 }
 
 const (
-	// DefaultLimit and MaxLimit are the contract's.
+	// DefaultLimit is the contract's.
 	DefaultLimit = 25
-	MaxLimit     = 100
+	// MaxLimit is the contract's, too.
+	MaxLimit = 100
 	// maxNumber keeps the offset far from an overflow; no list has so many pages.
 	maxNumber = 1_000_000_000
 )

@@ -19,7 +19,7 @@ var sqlLoadHours string
 // overview, the count of a cleanup, and both polls of the feed. See
 // BenchmarkReader.
 func BenchmarkMany(b *testing.B) {
-	for _, text := range strings.Split(*benchRecords, ",") {
+	for text := range strings.SplitSeq(*benchRecords, ",") {
 		records, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || records == 0 {
 			b.Fatalf("-records %q is not a list of numbers", *benchRecords)

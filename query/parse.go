@@ -200,7 +200,7 @@ func (p *parser) number(name string, kind errata.Kind) int {
 // list reads a comma list. The parameter may be given more than once.
 func list[T cmp.Ordered](p *parser, name string, kind errata.Kind, parse func(string) (T, bool), allowed []string) []T {
 	var found []T
-	for _, text := range strings.Split(strings.Join(p.values[name], ","), ",") {
+	for text := range strings.SplitSeq(strings.Join(p.values[name], ","), ",") {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}

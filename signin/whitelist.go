@@ -2,6 +2,7 @@ package signin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -158,7 +159,7 @@ func (w *Whitelist) UnmarshalJSON(data []byte) error {
 	read, err := ParseWhitelist(text)
 	if err != nil {
 		// Not wrapped: what stands in a store is nothing a caller has sent.
-		return fmt.Errorf("whitelist: %v", err)
+		return errors.New("whitelist: " + err.Error())
 	}
 	*w = read
 	return nil

@@ -3,6 +3,7 @@ package signin_test
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -51,7 +52,7 @@ func TestWhitelistNamesTheLine(t *testing.T) {
 		{strings.Repeat("::1\n", signin.MaxWhitelist) + "\n::2", signin.MaxWhitelist + 2, "10000"},
 	} {
 		_, err := signin.ParseWhitelist(c.text)
-		e, ok := err.(*errata.Error)
+		e, ok := errors.AsType[*errata.Error](err)
 		if !ok || e.Kind != errata.KindInvalidWhitelist || !strings.Contains(e.Message, c.says) ||
 			e.Details.(map[string]any)["line"] != c.line || !strings.Contains(e.Message, fmt.Sprint("Line ", c.line)) {
 			t.Errorf("%.40q: %v, want line %d and %q", c.text, err, c.line, c.says)
@@ -141,7 +142,7 @@ func FuzzWhitelist(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := signin.ParseWhitelist(text)
 		if err != nil {
-			e, ok := err.(*errata.Error)
+			e, ok := errors.AsType[*errata.Error](err)
 			if !ok || e.Kind != errata.KindInvalidWhitelist || len(e.Message) > 1000 {
 				t.Fatalf("%q: %v", text, err)
 			}

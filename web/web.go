@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -81,7 +82,7 @@ func newSite(files fs.FS) (*Site, error) {
 	page.cache, page.policy = askAnew, Policy
 	s.page = page
 	const folder = "dist/assets"
-	if _, err := fs.Stat(files, folder); err != nil {
+	if _, err := fs.Stat(files, folder); errors.Is(err, fs.ErrNotExist) {
 		return s, nil // a build without the page
 	}
 	err = fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {

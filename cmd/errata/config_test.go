@@ -223,8 +223,7 @@ func TestBadSettings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, path, err := load(t, c.file, c.environ, c.args)
-			var usage usageError
-			if !errors.As(err, &usage) {
+			if _, ok := errors.AsType[usageError](err); !ok {
 				t.Fatalf("got %v, want a usage error", err)
 			}
 			for _, part := range c.want {

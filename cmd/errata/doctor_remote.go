@@ -56,7 +56,7 @@ func checkServiceClock(cmd *cobra.Command, service *client) (finding, error) {
 		return f, errors.New("something answers that is not Errata")
 	}
 	// The service looked at its clock somewhere between sending and now.
-	early, late := sent.Sub(answer.Time), answer.Time.Sub(time.Now())
+	early, late := sent.Sub(answer.Time), time.Until(answer.Time)
 	if skew := max(early, late); skew > clockSkew {
 		return f.failed(fmt.Sprintf("it is %s there, at least %v away from here", answer.Time.Format(time.RFC3339), skew.Round(time.Second)),
 			"let a time service keep both clocks"), nil

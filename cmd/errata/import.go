@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,14 +78,15 @@ func newImport(t *terminal) *cobra.Command {
 }
 
 func printImport(w io.Writer, r importResult) error {
-	text := fmt.Sprintf("imported %d events from %d files, %d lines or entries could not be read\n", r.Count, r.Files, r.Unreadable)
+	var text strings.Builder
+	fmt.Fprintf(&text, "imported %d events from %d files, %d lines or entries could not be read\n", r.Count, r.Files, r.Unreadable)
 	for _, n := range r.Warnings {
-		text += noteLine("warning", n)
+		text.WriteString(noteLine("warning", n))
 	}
 	for _, n := range r.Skipped {
-		text += noteLine("skipped", n)
+		text.WriteString(noteLine("skipped", n))
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 

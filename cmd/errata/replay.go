@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -103,20 +104,21 @@ func printReplay(w io.Writer, r replayResult) error {
 		return err
 	}
 	took := time.Duration(r.TookMS) * time.Millisecond
-	text := fmt.Sprintf("read %d facts from %d on, counted %d events, in %v; new events waited %v\n",
+	var text strings.Builder
+	fmt.Fprintf(&text, "read %d facts from %d on, counted %d events, in %v; new events waited %v\n",
 		r.Facts, r.From, r.Events, took, time.Duration(r.PausedMS)*time.Millisecond)
 	switch {
 	case r.Swapped && len(r.Differences) == 0:
-		text += "both are the same; the rebuilt records are shown now\n"
+		text.WriteString("both are the same; the rebuilt records are shown now\n")
 	case r.Swapped:
-		text += "they differ; the records of the log are shown now\n"
+		text.WriteString("they differ; the records of the log are shown now\n")
 	default:
-		text += "they differ; everything is as it was\n"
+		text.WriteString("they differ; everything is as it was\n")
 	}
 	for _, difference := range r.Differences {
-		text += "  " + difference + "\n"
+		text.WriteString("  " + difference + "\n")
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 

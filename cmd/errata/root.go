@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
+//nolint:dupword // a command, and what it does
 const rootHelp = `Errata keeps the errors of your applications: one record per problem, counted
 exactly, found again by signature.
 

@@ -3,6 +3,7 @@ package body
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -26,8 +27,7 @@ func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	// Each proxy appends the address it was called from, and several header
 	// lines are one list, so the way back is from the last line's end.
 	client := peer
-	for i := len(hops) - 1; i >= 0; i-- {
-		line := hops[i]
+	for _, line := range slices.Backward(hops) {
 		for line != "" {
 			var hop string
 			if comma := strings.LastIndexByte(line, ','); comma >= 0 {

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -147,8 +148,8 @@ func (e *exceptionReader) trace() error {
 func placesOf(text string) []ingest.Frame {
 	var trace stacktrace.Trace
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if file, line := splitPlace(strings.TrimSpace(lines[i])); line > 0 {
+	for _, text := range slices.Backward(lines) {
+		if file, line := splitPlace(strings.TrimSpace(text)); line > 0 {
 			trace.Add(ingest.Frame{File: file, Line: line, InApp: !strings.Contains(file, "/vendor/")})
 		}
 	}

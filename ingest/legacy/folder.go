@@ -39,13 +39,10 @@ type folder struct {
 	root *os.Root
 }
 
-// openFolder opens the folder of a book; nil when there is none. A link in its
-// place is refused.
+// openFolder opens the folder of a book. A link in its place is refused. The
+// error is fs.ErrNotExist when there is none.
 func openFolder(root *os.Root, book errata.Book) (*folder, error) {
 	info, err := root.Lstat(book.String())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

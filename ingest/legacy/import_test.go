@@ -241,8 +241,8 @@ func TestGrownWhileClaimed(t *testing.T) {
 	}
 }
 
-// TestOneAtATime: a second import is refused, and a dead one is not waited for
-// for ever.
+// TestOneAtATime: a second import is refused, and a dead one does not hold
+// it up for ever.
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	b.put(t, "system/a.log", string(phpLines(10)))

@@ -132,10 +132,11 @@ func (r *run) all(ctx context.Context, root *os.Root) error {
 	var jobs, later []job
 	for _, book := range errata.Books {
 		f, err := openFolder(root, book)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			r.skip(book.String(), err)
-		}
-		if f == nil {
 			continue
 		}
 		defer f.root.Close()
@@ -174,8 +175,7 @@ func isFatal(ctx context.Context, err error) bool {
 var errBroken = errors.New("broken off")
 
 func (r *run) skip(file string, err error) {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // the operation and the path are known
 	}
 	r.Logger.Warn("left an old error file alone", "file", file, "reason", err)

@@ -119,7 +119,7 @@ func TestCutAnywhere(t *testing.T) {
 		}
 		whole := framed(t, text)[0]
 		c := converterAt(received)
-		for n := range len(text) {
+		for n := range text {
 			cut := framed(t, text[:n])[0]
 			lines := bytes.Count(text[:n], newline)
 			if n > 0 && text[n-1] != '\n' {

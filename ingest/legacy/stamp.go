@@ -3,6 +3,7 @@ package legacy
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +19,12 @@ const maxStamp = 72
 type stampKind uint8
 
 const (
-	noStamp    stampKind = iota
-	phpStamp             // [21-Nov-2026 03:58:25 Europe/Berlin]
-	isoStamp             // [2026-11-21T03:58:25.123456+00:00]
+	noStamp  stampKind = iota
+	phpStamp           // [21-Nov-2026 03:58:25 Europe/Berlin]
+	isoStamp           // [2026-11-21T03:58:25.123456+00:00]
+)
+
+const (
 	lenPHP     = len("21-Nov-2026 03:58:25")
 	lenISO     = len("2026-11-21T03:58:25")
 	monthNames = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -78,7 +82,7 @@ func stampTime(kind stampKind, inside string) time.Time {
 		at, _ := lenient.Time(inside)
 		return at
 	}
-	at := bytes.Index([]byte(monthNames), []byte(inside[3:6]))
+	at := strings.Index(monthNames, inside[3:6])
 	if at < 0 || at%3 != 0 {
 		return time.Time{}
 	}
@@ -126,7 +130,7 @@ func zoneOf(name string) *time.Location {
 		return time.UTC
 	}
 	if known, ok := zones.Load(name); ok {
-		return known.(*time.Location) //nolint:errcheck // the map holds nothing else
+		return known.(*time.Location) // the map holds nothing else
 	}
 	if zoneCount.Load() >= maxZones {
 		return time.UTC

@@ -98,8 +98,7 @@ func (s *survey) unpack(packed io.Reader, in *counter, out *lastByte) error {
 // ofFile keeps the errors of reading and drops those of unpacking: what could
 // be unpacked counts.
 func ofFile(err error) error {
-	var reading *readError
-	if errors.As(err, &reading) {
+	if _, ok := errors.AsType[*readError](err); ok {
 		return err
 	}
 	return nil
@@ -144,7 +143,7 @@ func (u untilBroken) Read(p []byte) (int, error) {
 
 // cancellable ends reading with its context, and marks the errors of reading.
 type cancellable struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // a Reader is handed none
 	r   io.Reader
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 
 	errata "github.com/errata-log/errata"
@@ -121,7 +122,7 @@ func (t *batch) line() (over bool, err error) {
 // several lines may have a line that begins with a brace.
 func continues(text []byte) bool {
 	text = bytes.TrimSpace(text)
-	return len(text) > 0 && bytes.IndexByte([]byte(":,[{"), text[len(text)-1]) >= 0
+	return len(text) > 0 && strings.IndexByte(":,[{", text[len(text)-1]) >= 0
 }
 
 // whole reads the rest of the body as one event.

@@ -57,7 +57,7 @@ func (s *scan) run(text []byte) (n int, done bool) {
 // string scans the inside of a string and returns how many bytes stand before
 // its end.
 func (s *scan) string(text []byte) int {
-	for i := 0; i < len(text); i++ {
+	for i := range text {
 		if s.escaped {
 			s.escaped = false
 			continue

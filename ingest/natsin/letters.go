@@ -111,11 +111,11 @@ func (l *Letters) List(ctx context.Context, after uint64, limit int) (letters []
 		return nil, 0, err
 	}
 	for at := after + 1; len(letters) < min(limit, MaxLetters); {
-		msg, err := l.next(ctx, stream, at)
+		msg, found, err := l.next(ctx, stream, at)
 		if err != nil {
 			return nil, 0, err
 		}
-		if msg == nil {
+		if !found {
 			break
 		}
 		letters = append(letters, l.letter(msg))
@@ -124,16 +124,16 @@ func (l *Letters) List(ctx context.Context, after uint64, limit int) (letters []
 	return letters, stream.CachedInfo().State.Msgs, nil
 }
 
-// next is the first message at or behind the sequence, nil when there is none.
-func (l *Letters) next(ctx context.Context, stream jetstream.Stream, at uint64) (*jetstream.RawStreamMsg, error) {
-	msg, err := stream.GetMsg(ctx, at, jetstream.WithGetMsgSubject(l.queues.Prefix+subjectDead+">"))
+// next is the first message at or behind the sequence.
+func (l *Letters) next(ctx context.Context, stream jetstream.Stream, at uint64) (msg *jetstream.RawStreamMsg, found bool, err error) {
+	msg, err = stream.GetMsg(ctx, at, jetstream.WithGetMsgSubject(l.queues.Prefix+subjectDead+">"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, awayFor(fmt.Errorf("read the refused messages from %d: %w", at, err))
+		return nil, false, awayFor(fmt.Errorf("read the refused messages from %d: %w", at, err))
 	}
-	return msg, nil
+	return msg, true, nil
 }
 
 func (l *Letters) letter(msg *jetstream.RawStreamMsg) Letter {
@@ -185,11 +185,11 @@ func (l *Letters) each(ctx context.Context, ids []uint64, do func(context.Contex
 		return done, left, err
 	}
 	for _, id := range ids {
-		msg, err := l.next(ctx, stream, id)
+		msg, found, err := l.next(ctx, stream, id)
 		switch {
 		case err != nil:
 			return done, left, err
-		case msg == nil || msg.Sequence != id:
+		case !found || msg.Sequence != id:
 			left = append(left, LetterNote{id, "there is no such message; it was dropped, or published again"})
 		default:
 			if err := one(msg); err != nil {
@@ -205,11 +205,11 @@ func (l *Letters) each(ctx context.Context, ids []uint64, do func(context.Contex
 func (l *Letters) all(ctx context.Context, stream jetstream.Stream, do func(*jetstream.RawStreamMsg) error) error {
 	last := stream.CachedInfo().State.LastSeq
 	for at := uint64(1); at <= last; {
-		msg, err := l.next(ctx, stream, at)
+		msg, found, err := l.next(ctx, stream, at)
 		if err != nil {
 			return err
 		}
-		if msg == nil || msg.Sequence > last {
+		if !found || msg.Sequence > last {
 			return nil
 		}
 		if err := do(msg); err != nil {

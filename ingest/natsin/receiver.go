@@ -136,8 +136,7 @@ func (r *Receiver) Stop(ctx context.Context) error {
 
 // asTold is err as a refusal that can be shown.
 func asTold(err error) *errata.Error {
-	var told *errata.Error
-	if errors.As(err, &told) {
+	if told, ok := errors.AsType[*errata.Error](err); ok {
 		return told
 	}
 	return errata.Errorf(errata.KindInternal, "the message could not be read").Because(err)

@@ -275,7 +275,7 @@ func jsonElement(d *jx.Decoder) (a attr, isPair bool, err error) {
 }
 
 func jsonValue(d *jx.Decoder) (v value, err error) {
-	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) error { return v.jsonField(d, key) })
+	err = lenient.Object(d, d, v.jsonField)
 	return v, err
 }
 
@@ -358,15 +358,16 @@ var names = func() map[string]string {
 		"timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "traceId", "spanId",
 		"stringValue", "boolValue", "intValue", "doubleValue", "bytesValue", "arrayValue", "kvlistValue",
 	} {
-		snake := ""
+		var snake strings.Builder
 		for _, r := range name {
 			if r >= 'A' && r <= 'Z' {
-				snake += "_" + string(r|0x20)
+				snake.WriteByte('_')
+				snake.WriteRune(r | 0x20)
 			} else {
-				snake += string(r)
+				snake.WriteRune(r)
 			}
 		}
-		all[name], all[snake] = name, name
+		all[name], all[snake.String()] = name, name
 	}
 	return all
 }()

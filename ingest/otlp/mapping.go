@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -107,7 +108,7 @@ func (m *mapping) begin(r *resource, scope, source string) {
 // seal shares tags and headers with others: appending must not write into them.
 func (m *mapping) seal() {
 	c := &m.draft.Context
-	c.Tags, c.Headers = c.Tags[:len(c.Tags):len(c.Tags)], c.Headers[:len(c.Headers):len(c.Headers)]
+	c.Tags, c.Headers = slices.Clip(c.Tags), slices.Clip(c.Headers)
 }
 
 // fork is a mapping of its own that begins where m stands. It shares the texts.

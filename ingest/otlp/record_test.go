@@ -301,14 +301,12 @@ func malformed(t testing.TB) map[string][]doortest.Case {
 			all[pathOf(name)] = append(all[pathOf(name)], doortest.Case{Name: fmt.Sprintf("protobuf cut at %d", n), Body: string(content[:n])})
 		}
 	}
-	for _, c := range []doortest.Case{
+	all["/v1/logs"] = append(all["/v1/logs"], []doortest.Case{
 		{Name: "an endless varint", Body: strings.Repeat("\xff", 64)}, {Name: "a group", Body: "\x0b\x0c"}, {Name: "wire type 6", Body: "\x0e\x00"}, {Name: "wire type 7", Body: "\x0f\x00"},
 		{Name: "a huge length", Body: "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"}, {Name: "a field number over 32 bits", Body: "\xfa\xff\xff\xff\xff\xff\x01\x00"},
 		{Name: "a broken attribute", Body: string(framed(1, framed(2, framed(2, framed(6, []byte{0x0a, 9})))))}, {Name: "a broken value", Body: string(framed(1, framed(2, framed(2, framed(5, []byte{0x0a})))))},
 		{Name: "a broken resource", Body: string(framed(1, framed(1, []byte{0x0a, 9})))},
-	} {
-		all["/v1/logs"] = append(all["/v1/logs"], c)
-	}
+	}...)
 	all["/v1/logs json"] = doortest.BrokenJSON(oneLog, "resourceLogs", "other")
 	all["/v1/traces json"] = doortest.BrokenJSON(spanRequest(spanID, sighting{"E", "m", 0}), "resourceSpans", "other")
 	return all

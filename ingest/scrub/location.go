@@ -36,7 +36,7 @@ scan:
 }
 
 func isPort(text string) bool {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		if !isDigit(text[i]) {
 			return false
 		}
@@ -130,7 +130,7 @@ func isNameByte(c, sep byte) bool {
 // Path replaces the names of home folders in the path of a file and leaves the
 // rest alone: a path is where an error is, and never scrubbed otherwise.
 func Path(p string) string {
-	for i := 0; i < len(p); i++ {
+	for i := range len(p) {
 		if p[i] != '/' && p[i] != '\\' {
 			continue
 		}

@@ -37,7 +37,7 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 // in "auth.go:42:7".
 func isPositions(value string) bool {
 	short := len(value) < 4
-	for i := 0; i < len(value); i++ {
+	for i := range len(value) {
 		if value[i] == ':' {
 			short = true
 		} else if !isDigit(value[i]) {

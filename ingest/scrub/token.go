@@ -63,7 +63,7 @@ func tokenAt(s string, i int) int {
 		}
 		from := i + len(f.prefix)
 		probe := run(s[:min(len(s), from+maxProbe)], from, f.bytes)
-		if probe-from < f.min || f.digit && strings.IndexAny(s[from:probe], "0123456789") < 0 {
+		if probe-from < f.min || f.digit && !strings.ContainsAny(s[from:probe], "0123456789") {
 			continue
 		}
 		end := run(s, probe, f.bytes)
@@ -78,8 +78,7 @@ func tokenAt(s string, i int) int {
 // bearer is the range of the credentials behind "Bearer" or "Basic" at s[i].
 func bearer(s string, i int) (start, end int) {
 	var scheme string
-	switch s[i] | 0x20 {
-	case 'b':
+	if s[i]|0x20 == 'b' {
 		for _, known := range [...]string{"bearer ", "basic ", "bearer%20", "basic%20", "bearer+", "basic+"} {
 			if hasPrefixFold(s[i:], known) {
 				scheme = known
@@ -108,7 +107,7 @@ func bearer(s string, i int) (start, end int) {
 // digit, a sign that words do not have, or capitals strewn over it.
 func looksDrawn(v string) bool {
 	humps := 0
-	for i := 0; i < len(v); i++ {
+	for i := range len(v) {
 		c := v[i]
 		switch {
 		case isAlpha(c) || c >= 0x80:

@@ -63,7 +63,7 @@ func withoutHost(uri string) string {
 
 // schemeEnd is the end of "scheme:" at the front of a URI, 0 if there is none.
 func schemeEnd(uri string) int {
-	for i := 0; i < len(uri); i++ {
+	for i := range len(uri) {
 		switch c := uri[i]; {
 		case c == ':':
 			return i + 1
@@ -134,7 +134,7 @@ func isToken(segment string) bool {
 		return false
 	}
 	hex, digits, upper, lowers, other := 0, 0, 0, 0, 0
-	for i := 0; i < len(segment); i++ {
+	for i := range len(segment) {
 		c := segment[i]
 		switch {
 		case isDigit(c):

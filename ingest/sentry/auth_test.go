@@ -153,7 +153,7 @@ func FuzzQueryString(f *testing.F) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		named, want := false, 0
-		for _, pair := range strings.Split(query, "&") {
+		for pair := range strings.SplitSeq(query, "&") {
 			name, value, _ := strings.Cut(pair, "=")
 			if plain, err := url.QueryUnescape(value); !named && name == "sentry_key" && err == nil && plain != "" {
 				if named, want = true, http.StatusForbidden; plain == key {

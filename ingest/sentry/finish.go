@@ -2,6 +2,7 @@ package sentry
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/errata-log/errata/ingest"
 )
@@ -82,7 +83,7 @@ func (p *parser) class() string {
 // those of its causes, else in the stack trace of the event or its thread.
 func (p *parser) finishPlace() {
 	d, c := &p.draft, &p.draft.Context
-	for i := len(p.exceptions) - 1; i >= 0; i-- {
+	for i := range slices.Backward(p.exceptions) {
 		if at := p.exceptions[i].place; at.Known {
 			d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 			return

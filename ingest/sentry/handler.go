@@ -124,8 +124,8 @@ func noKey() error {
 
 // route splits "…/api/{project}/{endpoint}[/]".
 func route(path string) (project uint64, endpoint string, ok bool) {
-	rest, endpoint, _ := cutLast(strings.TrimSuffix(path, "/"))
-	rest, digits, _ := cutLast(rest)
+	rest, endpoint := cutLast(strings.TrimSuffix(path, "/"))
+	rest, digits := cutLast(rest)
 	if endpoint != "envelope" && endpoint != "store" || !strings.HasSuffix(rest, "/api") {
 		return 0, "", false
 	}
@@ -133,10 +133,10 @@ func route(path string) (project uint64, endpoint string, ok bool) {
 	return project, endpoint, err == nil && digits[0] != '+'
 }
 
-func cutLast(path string) (before, last string, found bool) {
+func cutLast(path string) (before, last string) {
 	slash := strings.LastIndexByte(path, '/')
 	if slash < 0 {
-		return "", path, false
+		return "", path
 	}
-	return path[:slash], path[slash+1:], true
+	return path[:slash], path[slash+1:]
 }

@@ -152,7 +152,7 @@ func (in *intake) add(draft ingest.Draft) error {
 // headerField reads a key of the envelope's header. None is needed and none
 // is a reason to refuse the envelope.
 func (in *intake) headerField(d *jx.Decoder, key []byte) error {
-	text := []byte(nil)
+	var text []byte
 	var err error
 	switch string(key) {
 	case "event_id", "dsn", "sent_at":

@@ -38,7 +38,7 @@ func (l *losses) count(lost []loss) {
 	defer l.mu.Unlock()
 	for _, one := range lost {
 		l.counters.WithLabelValues(one.reason).Add(float64(one.quantity))
-		l.totals[one.reason] += uint64(one.quantity) //nolint:gosec // never negative, see readLoss
+		l.totals[one.reason] += uint64(one.quantity) // never negative, see readLoss
 	}
 }
 

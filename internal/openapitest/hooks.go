@@ -2,7 +2,6 @@ package openapitest
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -31,14 +30,14 @@ func Handler(t TB, next http.Handler) http.Handler {
 		tee := &tee{ResponseWriter: w}
 		next.ServeHTTP(tee, r) // a panic is no answer
 		x.Status, x.Header, x.Body = tee.status, w.Header(), tee.body.Bytes()
-		contract.report(t, x, r.Context())
+		contract.report(t, x) //nolint:contextcheck // the request brings its own
 	})
 }
 
 // report fails the test for a difference. Nobody sees an answer to a request
 // that was given up.
-func (c *Contract) report(t TB, x Exchange, ctx context.Context) {
-	if ctx.Err() != nil {
+func (c *Contract) report(t TB, x Exchange) {
+	if x.Request.Context().Err() != nil {
 		return
 	}
 	if err := c.Check(x); err != nil {
@@ -123,7 +122,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	again, body := keep(resp.Body)
 	resp.Body = again
 	x.Status, x.Header, x.Body = resp.StatusCode, resp.Header, body
-	t.contract.report(t.t, x, r.Context())
+	t.contract.report(t.t, x) //nolint:contextcheck // the request brings its own
 	return resp, nil
 }
 

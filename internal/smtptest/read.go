@@ -21,7 +21,7 @@ func Parse(t testing.TB, data string) (subject, text string, header mail.Header)
 	if subject, err = new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject")); err != nil {
 		t.Fatal(err)
 	}
-	var reader io.Reader = message.Body
+	reader := message.Body
 	switch encoding := message.Header.Get("Content-Transfer-Encoding"); encoding {
 	case "quoted-printable":
 		reader = quotedprintable.NewReader(reader)

@@ -141,7 +141,7 @@ func (m *Memory) position(ctx context.Context) (p Position, revision uint64, err
 		return Position{}, 0, away("read", err)
 	}
 	if json.Unmarshal(data, &p) != nil {
-		return Position{}, revision, nil // everything is applied again
+		return Position{}, revision, nil //nolint:nilerr // everything is applied again
 	}
 	return p, revision, nil
 }

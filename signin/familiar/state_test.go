@@ -31,7 +31,7 @@ func outcome(account string, at time.Time, n int, country string) familiar.Outco
 	}
 }
 
-// model is what the state must be: all sign-ins of an account looked at at once.
+// model is what the state must be: all sign-ins of an account seen together.
 func model(facts map[uint64]familiar.Outcome, account string, days int) (s familiar.State) {
 	newest := int64(-1)
 	addrs, places := map[netip.Addr]familiar.Seen[netip.Addr]{}, map[familiar.Place]familiar.Seen[familiar.Place]{}

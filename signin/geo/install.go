@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,9 +84,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 		return Installed{}, err
 	}
 	wanted := map[string]string{from.database: installedName}
-	for name, as := range from.papers {
-		wanted[name] = as
-	}
+	maps.Copy(wanted, from.papers)
 	if err := unpack(archive, work, wanted); err != nil {
 		return Installed{}, fmt.Errorf("unpack %s: %w", from.pack, err)
 	}

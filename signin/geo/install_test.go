@@ -44,7 +44,7 @@ func offer(t *testing.T, archive []byte, script string) source {
 	bin := t.TempDir()
 	t.Setenv("ARCHIVE", save(t, "archive", archive))
 	if script != "" {
-		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { // it is run
 			t.Fatal(err)
 		}
 		bin += string(os.PathListSeparator) + os.Getenv("PATH")

@@ -76,12 +76,10 @@ func (s *Sender) failure(err, ended error, to string) *Error {
 // broken says whether an error is of the network rather than of the settings:
 // not a certificate that does not fit, not a name that does not exist.
 func broken(err error) bool {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return !dns.IsNotFound
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		// TLS alerts of the other side come as an OpError too; they stay.
 		return op.Op != "remote error" && op.Op != "local error"
 	}

@@ -42,7 +42,7 @@ func nullSink() (addr string, stop func() error, err error) {
 
 // listen serves the handler on a free port until stop.
 func listen(handler http.Handler) (addr string, stop func() error, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by stop
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // closed by stop
 	if err != nil {
 		return "", nil, err
 	}

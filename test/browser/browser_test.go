@@ -4,7 +4,6 @@ package browser
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/internal/servicetest"
 )
 
@@ -94,7 +92,7 @@ func run(t *testing.T, name, folder string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, filepath.Join("e2e", name))
 	cmd.Dir = filepath.Dir(scripts)
-	cmd.Env = append(os.Environ(), "ERRATA_URL="+s.URL, "ERRATA_KEY="+s.Admin, "ERRATA_DSN="+dsn(t, s), "ERRATA_SHOTS="+folder)
+	cmd.Env = append(os.Environ(), "ERRATA_URL="+s.URL, "ERRATA_KEY="+s.Admin, "ERRATA_DSN="+s.DSN(t, s.URL), "ERRATA_SHOTS="+folder)
 	// The browser is a child of node, and has to go with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -103,19 +101,4 @@ func run(t *testing.T, name, folder string) {
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-}
-
-// dsn is the DSN of the first start, at the address where the service listens.
-func dsn(t *testing.T, s *servicetest.Service) string {
-	t.Helper()
-	at, err := url.Parse(s.File(t, app.DSNFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	where, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Host = where.Host
-	return at.String()
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // seen is a line of what the browser tells.
@@ -27,30 +29,30 @@ func TestSentryBrowser(t *testing.T) {
 	s := start(t)
 	s.own = "shop.js"
 	packages(t)
-	sdk, code := run(t, nil, filepath.FromSlash("node_modules/esbuild/bin/esbuild"), "node_modules/@sentry/browser/build/npm/esm/prod/index.js",
+	sdk := servicetest.Run(t, nil, filepath.FromSlash("node_modules/esbuild/bin/esbuild"), "node_modules/@sentry/browser/build/npm/esm/prod/index.js",
 		"--bundle", "--format=iife", "--global-name=Sentry", "--log-level=error",
 		"--minify-whitespace") // not the names: the SDK leaves its own frames out by them
-	if code != 0 {
-		t.Fatal(sdk)
+	if sdk.Code != 0 {
+		t.Fatal(sdk.Output)
 	}
 	pages := http.NewServeMux()
 	pages.HandleFunc("/sdk.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		_, _ = w.Write([]byte(sdk))
+		_, _ = w.Write([]byte(sdk.Output))
 	})
 	pages.HandleFunc("/cart", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/page.html") })
 	pages.HandleFunc("/shop.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/shop.js") })
 	site := httptest.NewServer(pages)
 	defer site.Close()
-	page := site.URL + "/cart?page=2&token=s3cret&dsn=" + url.QueryEscape(s.dsn(t))
-	output, code := node(t, nil, "testdata/browse.mjs", program(t, "chromium", "chromium"), page, s.URL, "buy", "say", "buy", "say", "boom", "reject")
-	if code != 0 {
-		t.Fatal(output)
+	page := site.URL + "/cart?page=2&token=s3cret&dsn=" + url.QueryEscape(s.DSN(t, s.URL))
+	driven := node(t, nil, "testdata/browse.mjs", servicetest.Program(t, "chromium", "chromium"), page, s.URL, "buy", "say", "buy", "say", "boom", "reject")
+	if driven.Code != 0 {
+		t.Fatal(driven.Output)
 	}
-	checkCORS(t, site.URL, output)
+	checkCORS(t, site.URL, driven.Output)
 	in := func(f fields, mark, function string) fields {
 		f.URI, f.UserID, f.IP = "/cart?page=2&token=[Filtered]&dsn=[Filtered]", 1204, "127.0.0.1" // the browser's
-		return f.thrown("shop.js", place(t, "shop.js", mark), function).shop("sentry")
+		return f.thrown("shop.js", servicetest.Place(t, "shop.js", mark), function).shop("sentry")
 	}
 	s.check(t,
 		in(fields{

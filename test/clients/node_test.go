@@ -5,24 +5,26 @@ package clients
 import (
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 func TestSentryNode(t *testing.T) {
 	s := start(t)
-	env := []string{"DSN=" + s.dsn(t)}
-	app := func(do string) (string, int) {
+	env := []string{"DSN=" + s.DSN(t, s.URL)}
+	app := func(do string) servicetest.Ran {
 		return node(t, env, "--import", "./testdata/node-init.mjs", "./testdata/node.mjs", do)
 	}
-	if output, code := app("capture"); code != 0 {
-		t.Errorf("%d %s", code, output)
+	if r := app("capture"); r.Code != 0 {
+		t.Errorf("%d %s", r.Code, r.Output)
 	}
-	if output, code := app("throw"); code != 1 || !strings.Contains(output, "TypeError: Cannot read properties") {
-		t.Errorf("an error that nobody catches: %d %s", code, output)
+	if r := app("throw"); r.Code != 1 || !strings.Contains(r.Output, "TypeError: Cannot read properties") {
+		t.Errorf("an error that nobody catches: %d %s", r.Code, r.Output)
 	}
 	app("reject")
 	const file = "test/clients/testdata/node.mjs"
 	in := func(f fields, mark, function string) fields {
-		return f.thrown(file, place(t, "node.mjs", mark), function)
+		return f.thrown(file, servicetest.Place(t, "node.mjs", mark), function)
 	}
 	ordered := in(fields{
 		Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2, Handled: "yes",

@@ -101,5 +101,5 @@ func (o *otelShop) boom(ctx context.Context) {
 	defer span.End(trace.WithStackTrace(true))
 	var stock map[string]int
 	o.at.panicked = here() + 1
-	stock["tea"]++
+	stock["tea"]++ //nolint:staticcheck // that it panics is the point
 }

@@ -5,6 +5,8 @@ package clients
 import (
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 func TestOpenTelemetryJS(t *testing.T) {
@@ -14,19 +16,19 @@ func TestOpenTelemetryJS(t *testing.T) {
 		t.Run(form.name, func(t *testing.T) {
 			s := start(t)
 			env := []string{"RECEIVER=" + s.URL, "KEY=" + s.Ingest, "COMPRESSION=" + form.compression}
-			if output, code := node(t, env, "testdata/otel.mjs", form.exporter); code != 1 || strings.TrimSpace(output) != "" {
-				t.Errorf("%d %s", code, output)
+			if r := node(t, env, "testdata/otel.mjs", form.exporter); r.Code != 1 || strings.TrimSpace(r.Output) != "" {
+				t.Errorf("%d %s", r.Code, r.Output)
 			}
 			const file = "test/clients/testdata/otel.mjs"
 			nested := fields{
 				Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2,
 				Chain: []string{"OrderError: order 42 failed"},
-			}.thrown(file, place(t, "otel.mjs", "nested"), "load").checkout().shop("otlp-span")
+			}.thrown(file, servicetest.Place(t, "otel.mjs", "nested"), "load").checkout().shop("otlp-span")
 			message := fields{Level: "error", Message: "queue is full"}.shop("otlp-log")
 			unhandled := fields{
 				Level: "fatal", Class: "TypeError", Message: "Cannot read properties of undefined (reading 'count')",
 				Chain: []string{"TypeError: Cannot read properties of undefined (reading 'count')"},
-			}.thrown(file, place(t, "otel.mjs", "unhandled"), "boom").shop("otlp-log")
+			}.thrown(file, servicetest.Place(t, "otel.mjs", "unhandled"), "boom").shop("otlp-log")
 			for _, f := range []*fields{&nested, &message, &unhandled} {
 				f.Release = "1.4.2"
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // The packages of the application in Python, and what they need. With brotli
@@ -19,22 +21,22 @@ func TestSentryPython(t *testing.T) {
 		t.Run(f.compression, func(t *testing.T) {
 			s := start(t)
 			s.own = "app.py"
-			env := []string{"DSN=" + s.dsn(t), "COMPRESSION=" + f.compression, "PII=" + f.pii}
-			if output, code := run(t, env, python, "testdata/app.py", "capture"); code != 0 {
-				t.Errorf("%d %s", code, output)
+			env := []string{"DSN=" + s.DSN(t, s.URL), "COMPRESSION=" + f.compression, "PII=" + f.pii}
+			if r := servicetest.Run(t, env, python, "testdata/app.py", "capture"); r.Code != 0 {
+				t.Errorf("%d %s", r.Code, r.Output)
 			}
-			if output, code := run(t, env, python, "testdata/app.py", "throw"); code != 1 || !strings.Contains(output, "KeyError: 'tea'") {
-				t.Errorf("an error that nobody catches: %d %s", code, output)
+			if r := servicetest.Run(t, env, python, "testdata/app.py", "throw"); r.Code != 1 || !strings.Contains(r.Output, "KeyError: 'tea'") {
+				t.Errorf("an error that nobody catches: %d %s", r.Code, r.Output)
 			}
 			ordered := fields{
 				Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2, Handled: "yes",
 				Chain: []string{"KeyError: 'sku'", "OrderError: order 42 failed"},
-			}.thrown("app.py", place(t, "app.py", "nested"), "load").checkout().shop("sentry")
+			}.thrown("app.py", servicetest.Place(t, "app.py", "nested"), "load").checkout().shop("sentry")
 			ordered.IP = f.ip
 			s.check(t, ordered,
-				fields{Level: "info", Message: "queue is full", Chain: []string{""}}.thrown("app.py", place(t, "app.py", "message"), "<module>").shop("sentry"),
+				fields{Level: "info", Message: "queue is full", Chain: []string{""}}.thrown("app.py", servicetest.Place(t, "app.py", "message"), "<module>").shop("sentry"),
 				fields{Level: "error", Class: "KeyError", Message: "'tea'", Handled: "no", Chain: []string{"KeyError: 'tea'"}}.
-					thrown("app.py", place(t, "app.py", "unhandled"), "boom").shop("sentry"),
+					thrown("app.py", servicetest.Place(t, "app.py", "unhandled"), "boom").shop("sentry"),
 			)
 		})
 	}
@@ -56,11 +58,11 @@ func pythonWith(t *testing.T, packages ...string) string {
 	if _, err := os.Stat(done); err == nil {
 		return python
 	}
-	if output, code := run(t, nil, program(t, "python3", "python3 python3-venv"), "-m", "venv", "--clear", venv); code != 0 {
-		t.Fatalf("python3 makes no environment (apt-get install -y python3-venv): %s", output)
+	if r := servicetest.Run(t, nil, servicetest.Program(t, "python3", "python3 python3-venv"), "-m", "venv", "--clear", venv); r.Code != 0 {
+		t.Fatalf("python3 makes no environment (apt-get install -y python3-venv): %s", r.Output)
 	}
-	if output, code := run(t, nil, python, append([]string{"-m", "pip", "install", "--quiet", "--no-input"}, packages...)...); code != 0 {
-		t.Fatalf("pip does not get %v; the package index must answer for this test, or %s must have been made before: %s", packages, venv, output)
+	if r := servicetest.Run(t, nil, python, append([]string{"-m", "pip", "install", "--quiet", "--no-input"}, packages...)...); r.Code != 0 {
+		t.Fatalf("pip does not get %v; the package index must answer for this test, or %s must have been made before: %s", packages, venv, r.Output)
 	}
 	if err := os.WriteFile(done, nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/getsentry/raven-go"
-	"github.com/pkg/errors"
+	"github.com/pkg/errors" //nolint:depguard // what applications of its time wrap theirs with
 )
 
 // TestRaven is the client before sentry-go, which old applications still use.
 func TestRaven(t *testing.T) {
 	s := start(t)
-	client, err := raven.New(s.dsn(t))
+	client, err := raven.New(s.DSN(t, s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,6 @@ func ravenShop(client *raven.Client, r *http.Request, at *placed) {
 	case "/boom":
 		var stock map[string]int
 		at.panicked = here() + 1
-		stock["tea"]++
+		stock["tea"]++ //nolint:staticcheck // that it panics is the point
 	}
 }

@@ -26,8 +26,8 @@ func TestSentryGo(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	client, err := sentry.NewClient(sentry.ClientOptions{
-		Dsn: s.dsn(t), Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
-		AttachStacktrace: true, SendDefaultPII: true, HTTPTransport: transport,
+		Dsn: s.DSN(t, s.URL), Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
+		AttachStacktrace: true, SendDefaultPII: true, HTTPTransport: transport, //nolint:staticcheck // applications still set it
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +78,6 @@ func sentryGoShop(r *http.Request, at *placed) {
 	case "/boom":
 		var stock map[string]int
 		at.panicked = here() + 1
-		stock["tea"]++
+		stock["tea"]++ //nolint:staticcheck // that it panics is the point
 	}
 }

@@ -2,8 +2,6 @@ package clients
 
 import (
 	"bufio"
-	"encoding/json"
-	"net/http"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -35,12 +33,6 @@ func start(t *testing.T, configure ...func(*app.Options)) *service {
 	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	configure = append(configure, func(o *app.Options) { o.InstallRoots = []string{root} })
 	return &service{own: "test/clients/", Service: servicetest.Start(t, filepath.Join(t.TempDir(), "data"), configure...)}
-}
-
-// dsn is the one of the first start.
-func (s *service) dsn(t *testing.T) string {
-	t.Helper()
-	return s.File(t, app.DSNFile)
 }
 
 // row is a record as the list shows it; detail adds the payload.
@@ -107,34 +99,13 @@ func (s *service) records(t *testing.T) []row {
 	t.Helper()
 	s.settle(t)
 	var list []row
-	s.get(t, "?order=id&direction=asc&limit=100", &list)
+	s.GetData(t, listPath+"?order=id&direction=asc&limit=100", &list)
 	for i := range list {
 		var detail struct{ row }
-		s.get(t, "/"+list[i].Signature+"?type="+list[i].Type, &detail)
+		s.GetData(t, listPath+"/"+list[i].Signature+"?type="+list[i].Type, &detail)
 		list[i] = detail.row
 	}
 	return list
-}
-
-func (s *service) get(t *testing.T, query string, into any) {
-	t.Helper()
-	body := s.answer(t, listPath+query)
-	if err := json.Unmarshal([]byte(body), &struct{ Data any }{into}); err != nil {
-		t.Fatalf("%v in %s", err, body)
-	}
-}
-
-func (s *service) answer(t *testing.T, path string) string {
-	t.Helper()
-	req, err := servicetest.NewRequest(http.MethodGet, s.URL+path, nil, "Authorization", "Bearer "+s.Admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, body, err := servicetest.Send(s.HTTP, req)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %v %s", path, err, body)
-	}
-	return body
 }
 
 // settle waits until all that was answered is in the list.
@@ -169,7 +140,7 @@ func (s *service) await(t *testing.T, done func(sums map[string]float64) bool) {
 func (s *service) metrics(t *testing.T) map[string]float64 {
 	t.Helper()
 	sums := map[string]float64{}
-	lines := bufio.NewScanner(strings.NewReader(s.answer(t, "/metrics")))
+	lines := bufio.NewScanner(strings.NewReader(s.Get(t, "/metrics")))
 	for lines.Scan() {
 		space := strings.LastIndexByte(lines.Text(), ' ')
 		if strings.HasPrefix(lines.Text(), "#") || space < 0 {

@@ -121,7 +121,7 @@ func (s *service) bodiesAreRefused(t *testing.T) {
 			fault{body("signatures", []string{one}), 422, "invalid_status", []string{"status", "open", "resolved", "muted"}},
 			fault{body("signatures", []string{one}, "status", "gone"), 422, "invalid_status", []string{"gone", "open", "resolved", "muted"}},
 			fault{`{"signatures":["` + one + `"],"status":1}`, 400, "invalid_body", []string{"status", "number", "string"}}),
-		"POST " + cleanupPath: append(broken[:len(broken):len(broken)],
+		"POST " + cleanupPath: append(slices.Clip(broken),
 			fault{"", 422, "invalid_date", []string{"before"}}, fault{"{}", 422, "invalid_date", []string{"before"}}, fault{`{"before":7}`, 400, "invalid_body", []string{"before", "number", "string"}},
 			fault{`{"before":null}`, 422, "invalid_date", []string{"before"}}, fault{`{"before":["2026-11-21"]}`, 400, "invalid_body", []string{"before", "array"}}),
 	}

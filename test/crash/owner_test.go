@@ -66,7 +66,7 @@ func (o *owner) until(try func() bool) (ok bool) {
 func (o *owner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		p := o.problems[o.random.IntN(len(o.problems))]
-		ok := true
+		var ok bool
 		switch n := o.random.IntN(10); {
 		case n < 6 || p.signature == "":
 			ok = o.sight(p)

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // TestBrowser opens a page of one origin whose errors go to another.
@@ -29,7 +31,7 @@ func TestBrowser(t *testing.T) {
 	defer site.Close()
 
 	ctx, cancel := context.WithCancel(t.Context())
-	browser := exec.CommandContext(ctx, interpreter(t, "chromium", "chromium"), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+	browser := exec.CommandContext(ctx, servicetest.Program(t, "chromium", "chromium"), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--user-data-dir="+t.TempDir(), site.URL+"/page?dsn="+url.QueryEscape(s.dsn(t)))
 	browser.WaitDelay = 5 * time.Second // its children keep the pipes open
 	if err := browser.Start(); err != nil {

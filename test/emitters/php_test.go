@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/internal/servicetest"
 )
 
 // php runs the application in PHP, with curl or without.
-func php(t *testing.T, dsn string, curl bool, do ...string) ran {
+func php(t *testing.T, dsn string, curl bool, do ...string) servicetest.Ran {
 	t.Helper()
-	command := []string{interpreter(t, "php", "php-cli"), "-d", "display_errors=1", "-d", "log_errors=0", "-d", "html_errors=0"}
+	command := []string{servicetest.Program(t, "php", "php-cli"), "-d", "display_errors=1", "-d", "log_errors=0", "-d", "html_errors=0"}
 	if !curl {
 		command = append(command, "-d", "disable_functions=curl_init")
 	}
@@ -22,7 +24,7 @@ func php(t *testing.T, dsn string, curl bool, do ...string) ran {
 func TestPHP(t *testing.T) {
 	s := start(t)
 	dsn := s.dsn(t)
-	if modules := run(t, "", "", interpreter(t, "php", "php-cli"), "-m").output; !strings.Contains(modules, "curl\n") {
+	if modules := run(t, "", "", servicetest.Program(t, "php", "php-cli"), "-m").Output; !strings.Contains(modules, "curl\n") {
 		t.Fatal("PHP has no curl, and the emitter is tested with and without; install it (apt-get install -y php-curl), or run make test-clients")
 	}
 	t.Run("captured", func(t *testing.T) { phpCaptured(t, s, dsn) })
@@ -33,7 +35,7 @@ func TestPHP(t *testing.T) {
 		// What was answered with a failure is sent again and counts once.
 		s.fail(1)
 		r := php(t, dsn, curl, "many")
-		same(t, "the end", r.output, "[the end]\n")
+		same(t, "the end", r.Output, "[the end]\n")
 		if curl {
 			s.wait(t, "DomainException", 25)
 		} else {
@@ -44,16 +46,16 @@ func TestPHP(t *testing.T) {
 
 func phpCaptured(t *testing.T, s *service, dsn string) {
 	r := php(t, dsn, false, "capture", "warning", "broken")
-	id := strings.Trim(strings.SplitN(r.output, "\n", 2)[0], "[]")
-	if r.code != 0 || len(id) != 32 || !strings.HasSuffix(r.output, "[the end]\n") || !strings.Contains(r.output, "Undefined array key") {
-		t.Errorf("%d %s", r.code, r.output)
+	id := strings.Trim(strings.SplitN(r.Output, "\n", 2)[0], "[]")
+	if r.Code != 0 || len(id) != 32 || !strings.HasSuffix(r.Output, "[the end]\n") || !strings.Contains(r.Output, "Undefined array key") {
+		t.Errorf("%d %s", r.Code, r.Output)
 	}
 	got := s.wait(t, "OrderError", 1)
 	same(t, "book", got.Type, "database") // for the cause
 	same(t, "level", got.Level, "error")
 	same(t, "message", got.Message, "order 42 failed")
 	same(t, "file", got.File, "app.php")
-	same(t, "line", got.Line, place(t, "app.php", "order"))
+	same(t, "line", got.Line, servicetest.Place(t, "app.php", "order"))
 	same(t, "id", got.Payload.EventID, id)
 	same(t, "release", got.Payload.Release, "1.4.2")
 	same(t, "handled", *got.Payload.Handled, true)
@@ -62,7 +64,7 @@ func phpCaptured(t *testing.T, s *service, dsn string) {
 	if len(chain) != 2 || chain[0].Class != "PDOException" || chain[1].Class != "OrderError" {
 		t.Fatalf("chain %+v", chain)
 	}
-	same(t, "line of the cause", chain[0].Frames[1].Line, place(t, "app.php", "cause"))
+	same(t, "line of the cause", chain[0].Frames[1].Line, servicetest.Place(t, "app.php", "cause"))
 	same(t, "function", chain[1].Frames[1].Function, "load")
 	same(t, "outermost function", chain[1].Frames[0].Function, "{main}")
 	same(t, "in the application", chain[1].Frames[1].InApp, true)
@@ -70,20 +72,20 @@ func phpCaptured(t *testing.T, s *service, dsn string) {
 	got = s.wait(t, "E_WARNING", 1) // and not the one behind an @
 	same(t, "level", got.Level, "warning")
 	same(t, "message", got.Message, `Undefined array key "tea"`)
-	same(t, "line", got.Line, place(t, "app.php", "warning"))
+	same(t, "line", got.Line, servicetest.Place(t, "app.php", "warning"))
 	got = s.wait(t, "LengthException", 1)
 	same(t, "message", got.Message, "invalid \ufffd text")
 }
 
 func phpUncaught(t *testing.T, s *service, dsn string) {
 	r := php(t, dsn, true, "uncaught")
-	if r.code != 255 || !strings.Contains(r.output, "Fatal error: Uncaught") || !strings.Contains(r.output, "OrderError: order 50 failed") {
-		t.Errorf("PHP does not what it did: %d %s", r.code, r.output)
+	if r.Code != 255 || !strings.Contains(r.Output, "Fatal error: Uncaught") || !strings.Contains(r.Output, "OrderError: order 50 failed") {
+		t.Errorf("PHP does not what it did: %d %s", r.Code, r.Output)
 	}
 	s.wait(t, "OrderError", 2) // with the one that was captured
 	r = php(t, dsn, true, "memory")
-	if r.code != 255 || !strings.Contains(r.output, "Allowed memory size") {
-		t.Errorf("%d %s", r.code, r.output)
+	if r.Code != 255 || !strings.Contains(r.Output, "Allowed memory size") {
+		t.Errorf("%d %s", r.Code, r.Output)
 	}
 	got := s.wait(t, "E_ERROR", 1)
 	same(t, "level", got.Level, "fatal")
@@ -96,8 +98,8 @@ func phpUncaught(t *testing.T, s *service, dsn string) {
 func phpOthers(t *testing.T, s *service, dsn string) {
 	r := php(t, dsn, true, "before", "warning", "uncaught")
 	want := "[their error handler: Undefined array key \"tea\"]\n"
-	if r.code != 255 && r.code != 0 || !strings.HasPrefix(r.output, want) || !strings.HasSuffix(r.output, "[their exception handler: order 50 failed]\n") {
-		t.Errorf("%d %s", r.code, r.output)
+	if r.Code != 255 && r.Code != 0 || !strings.HasPrefix(r.Output, want) || !strings.HasSuffix(r.Output, "[their exception handler: order 50 failed]\n") {
+		t.Errorf("%d %s", r.Code, r.Output)
 	}
 	s.wait(t, "E_WARNING", 2)
 	s.wait(t, "OrderError", 3)
@@ -119,13 +121,13 @@ func phpAway(t *testing.T, s *service, dsn string) {
 	for _, curl := range []bool{true, false} {
 		for _, address := range []string{silent.Addr().String(), closed.Addr().String()} {
 			r := php(t, strings.Replace(dsn, front, address, 1), curl, "capture", "broken")
-			if r.code != 0 || !strings.HasSuffix(r.output, "[the end]\n") || r.took > 10*time.Second {
-				t.Errorf("%d after %v: %s", r.code, r.took, r.output)
+			if r.Code != 0 || !strings.HasSuffix(r.Output, "[the end]\n") || r.Took > 10*time.Second {
+				t.Errorf("%d after %v: %s", r.Code, r.Took, r.Output)
 			}
 		}
 	}
 	for _, dsn := range []string{"", "nonsense", "http://host/1"} {
 		r := php(t, dsn, true, "capture")
-		same(t, "without a DSN", r.output, "[the DSN is not taken]\n[]\n[the end]\n")
+		same(t, "without a DSN", r.Output, "[the DSN is not taken]\n[]\n[the end]\n")
 	}
 }

@@ -4,24 +4,18 @@ package emitters
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/internal/servicetest"
 )
 
@@ -37,7 +31,6 @@ type service struct {
 
 	mu       sync.Mutex
 	failures int // how many requests are still answered with 503, after they were passed on
-	posts    int
 }
 
 func start(t *testing.T) *service {
@@ -66,10 +59,7 @@ func (s *service) pass(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.posts++
-	for name, values := range resp.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), resp.Header)
 	if s.failures > 0 {
 		s.failures--
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -88,16 +78,7 @@ func (s *service) fail(times int) {
 // dsn leads through the door in front.
 func (s *service) dsn(t *testing.T) string {
 	t.Helper()
-	front, err := url.Parse(s.front.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn, err := url.Parse(s.File(t, app.DSNFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dsn.Host = front.Host
-	return dsn.String()
+	return s.DSN(t, s.front.URL)
 }
 
 // record is what is looked at of a record.
@@ -140,10 +121,10 @@ func (s *service) wait(t *testing.T, class string, count uint64) record {
 	late := time.After(never)
 	for {
 		var list []record
-		s.get(t, "?exception_class="+url.QueryEscape(class), &list)
+		s.GetData(t, listPath+"?exception_class="+url.QueryEscape(class), &list)
 		if len(list) > 0 && list[0].Count >= count {
 			var detail record
-			s.get(t, "/"+list[0].Signature+"?type="+list[0].Type, &detail)
+			s.GetData(t, listPath+"/"+list[0].Signature+"?type="+list[0].Type, &detail)
 			if len(list) > 1 || detail.Count != count {
 				t.Errorf("%s: %d records, the first seen %d times, want 1 seen %d times", class, len(list), detail.Count, count)
 			}
@@ -157,53 +138,12 @@ func (s *service) wait(t *testing.T, class string, count uint64) record {
 	}
 }
 
-func (s *service) get(t *testing.T, query string, into any) {
-	t.Helper()
-	req, err := servicetest.NewRequest(http.MethodGet, s.URL+listPath+query, nil, "Authorization", "Bearer "+s.Admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, body, err := servicetest.Send(s.HTTP, req)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%v %s", err, body)
-	}
-	if err := json.Unmarshal([]byte(body), &struct{ Data any }{into}); err != nil {
-		t.Fatalf("%v in %s", err, body)
-	}
-}
-
 // same reports where two values differ.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
-}
-
-// place is the line of a file of testdata that is marked with "HERE name".
-func place(t *testing.T, file, name string) int {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(string(text), "\n") {
-		if strings.HasSuffix(line, "// HERE "+name) {
-			return i + 1
-		}
-	}
-	t.Fatalf("%s has no line for %s", file, name)
-	return 0
-}
-
-// interpreter is the path of a program that the tests need.
-func interpreter(t *testing.T, name, debianPackage string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%s is missing; install it (apt-get install -y %s), or run make test-clients", name, debianPackage)
-	}
-	return path
 }
 
 // absolute is a path below the repository's root.
@@ -216,26 +156,8 @@ func absolute(t *testing.T, name string) string {
 	return path
 }
 
-// ran is what a program did.
-type ran struct {
-	output string // both
-	code   int
-	took   time.Duration
-}
-
 // run runs an application of testdata with the emitter and a DSN.
-func run(t *testing.T, dsn, emitter string, command ...string) ran {
+func run(t *testing.T, dsn, emitter string, command ...string) servicetest.Ran {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), never)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "DSN="+dsn, "EMITTER="+absolute(t, emitter), "NO_COLOR=1")
-	began := time.Now()
-	output, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%v: %v", command, err)
-	}
-	t.Logf("%v: %d in %v\n%s", command[1:], cmd.ProcessState.ExitCode(), time.Since(began).Round(time.Millisecond), output)
-	return ran{string(output), cmd.ProcessState.ExitCode(), time.Since(began)}
+	return servicetest.Run(t, []string{"DSN=" + dsn, "EMITTER=" + absolute(t, emitter)}, command[0], command[1:]...)
 }

@@ -96,7 +96,7 @@ func cutEnvelopes() (all []attempt) {
 		items := header + 1
 		payload := items + strings.IndexByte(text[items:], '\n') + 1
 		end := payload + map[string]int{"event": len(sentryEvent), "log": len(sentryLog)}[kind]
-		for n := range len(whole) {
+		for n := range whole {
 			a := attempt{class: "envelope cut, " + kind, name: fmt.Sprint("at ", n), door: envelope, body: whole[:n]}
 			report := strings.LastIndex(text, "{\"type\":\"client_report\"")
 			reportEnd := strings.LastIndex(text, "}\n{}\n") + 1

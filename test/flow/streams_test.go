@@ -17,7 +17,7 @@ func cutStreams(t *testing.T) (all []attempt) {
 	for _, c := range codings {
 		for d, body := range map[door][]byte{native: []byte(nativeEvent), envelope: eventEnvelope(sentryEvent), store: []byte(sentryEvent), logsJSON: []byte(otlpLogs)} {
 			whole := packed(t, c.writer, body)
-			for n := range len(whole) {
+			for n := range whole {
 				if d != native && n%5 != 0 && n < len(whole)-16 {
 					continue // one door shows every byte
 				}

@@ -100,8 +100,7 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 		return c, nil
 	}
 	err := to.Register(c)
-	var already prometheus.AlreadyRegisteredError
-	if errors.As(err, &already) {
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if same, ok := already.ExistingCollector.(C); ok {
 			return same, nil
 		}

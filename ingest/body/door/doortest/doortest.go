@@ -212,12 +212,13 @@ func Counters(from prometheus.Gatherer) map[string]float64 {
 	values := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
-			name := family.GetName()
+			var name strings.Builder
+			name.WriteString(family.GetName())
 			for _, label := range m.GetLabel() {
-				name += " " + label.GetValue()
+				name.WriteString(" " + label.GetValue())
 			}
 			if c := m.GetCounter(); c != nil {
-				values[name] = c.GetValue()
+				values[name.String()] = c.GetValue()
 			}
 		}
 	}
