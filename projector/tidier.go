@@ -87,7 +87,7 @@ func (t *tidier) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if cp.Row != t.row {
+	if cp.Row != t.row || t.moved.IsZero() {
 		t.row, t.moved = cp.Row, t.now()
 	}
 	tables, err := t.store.tableParts(ctx)
