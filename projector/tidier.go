@@ -57,6 +57,9 @@ func (t *tidier) run(ctx context.Context) {
 		defer ticker.Stop()
 		ticks = ticker.C
 	}
+	for _, known := range t.tables {
+		known.done = false // a rebuild may have put other tables in their places
+	}
 	for {
 		select {
 		case <-ticks:
