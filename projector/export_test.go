@@ -24,3 +24,14 @@ func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chu
 	step.to.Sweep = SweepProgress{Sequence: from.Sequence + 1, Chunks: chunks, Done: chunk + 1}
 	return s.sweepRecords(ctx, step)
 }
+
+// SetTidyClock gives the projector's tidier another clock; before Start.
+func SetTidyClock(p *Projector, now func() time.Time, ticks <-chan time.Time) {
+	p.tidier.now, p.tidier.ticks = now, ticks
+}
+
+// Look lets the tidier of a projector that is not started look once.
+func Look(ctx context.Context, p *Projector) error { return p.tidier.look(ctx) }
+
+// RunTidier runs the tidier alone until ctx ends or ClickHouse refuses.
+func RunTidier(ctx context.Context, p *Projector) { p.tidier.run(ctx) }

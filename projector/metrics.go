@@ -10,6 +10,8 @@ type metrics struct {
 	folded, duplicates, poison, lookups, retries, records prometheus.Counter
 	checkpoint, pending                                   prometheus.Gauge
 	insert                                                prometheus.Histogram
+	tidies                                                *prometheus.CounterVec
+	parts                                                 *prometheus.GaugeVec
 }
 
 // newMetrics registers the metrics; lag is asked at every scrape, because it
@@ -33,9 +35,13 @@ func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "errata_projector_insert_seconds", Help: "Time to commit one batch: look-up, inserts, confirmation.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 12)}),
+		tidies: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "errata_projection_tidies_total", Help: "Tables merged into one part."}, []string{"table"}),
+		parts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "errata_projection_parts", Help: "Active parts of a table; every look-up reads each."}, []string{"table"}),
 	}
 	if r != nil {
-		r.MustRegister(m.folded, m.duplicates, m.poison, m.lookups, m.retries, m.records, m.checkpoint, m.pending, m.insert,
+		r.MustRegister(m.folded, m.duplicates, m.poison, m.lookups, m.retries, m.records, m.checkpoint, m.pending, m.insert, m.tidies, m.parts,
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "errata_projector_lag_seconds", Help: "How long the oldest fact that is not visible has waited."}, lag))
 	}

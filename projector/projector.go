@@ -24,7 +24,7 @@ type Config struct {
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 	// Quiet makes a projector that nobody waits for: a rebuild beside the live
-	// projection. It announces nothing and takes no snapshots.
+	// projection. It announces nothing, takes no snapshots and tidies nothing.
 	Quiet bool
 }
 
@@ -47,6 +47,7 @@ type Projector struct {
 	cfg     Config
 	store   *Store
 	metrics *metrics
+	tidier  *tidier // nil when Quiet
 	status  atomic.Pointer[Status]
 	// When the log took the oldest fact of the open batch and of the batch
 	// being committed, in Unix nanoseconds, 0 for none. For the lag.
@@ -79,6 +80,9 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 	}
 	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard)}
 	p.metrics = newMetrics(cfg.Registerer, func() float64 { return p.lag().Seconds() })
+	if !cfg.Quiet {
+		p.tidier = newTidier(p.store, cfg.Logger, p.metrics)
+	}
 	cp, log, err := p.position(ctx)
 	if err != nil {
 		return nil, err
@@ -134,7 +138,8 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 	}
 }
 
-// Start begins folding in the background; a second call does nothing.
+// Start begins folding in the background, and merging the tables into one part
+// each when that is worth it; a second call does nothing.
 func (p *Projector) Start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,14 +148,20 @@ func (p *Projector) Start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.stopped = cancel, make(chan struct{})
-	go func() { // ends with ctx, which Stop cancels
-		defer close(p.stopped)
-		p.run(ctx)
-	}()
+	var working sync.WaitGroup // both end with ctx, which Stop cancels
+	working.Go(func() { p.run(ctx) })
+	if p.tidier != nil {
+		working.Go(func() { p.tidier.run(ctx) })
+	}
+	go func(stopped chan struct{}) { // ends with them
+		working.Wait()
+		close(stopped)
+	}(p.stopped)
 }
 
 // Stop ends the folding. What was folded and not committed is folded again at
-// the next Start: stopping needs no ceremony, and may be done twice.
+// the next Start: stopping needs no ceremony, and may be done twice. A merge
+// that was begun is not waited for; ClickHouse finishes it by itself.
 func (p *Projector) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	cancel, stopped := p.cancel, p.stopped

@@ -176,7 +176,8 @@ func (f *folding) move(ctx context.Context, c corpus) error {
 }
 
 // settle waits until the engine merges nothing, so that what is measured next
-// is not the load that went before.
+// is not the load that went before, and then tidies the tables: the service
+// comes to that by itself within a minute in which nothing is folded.
 func (f *folding) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -192,7 +193,7 @@ func (f *folding) settle(ctx context.Context) error {
 		}
 		<-tick.C
 	}
-	return nil
+	return f.projector.Store().Tidy(ctx)
 }
 
 // prefill fills the folder of a service that is started on it afterwards.

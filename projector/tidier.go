@@ -1,0 +1,144 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// tidyTick is how often the tidier looks. A look is two small queries.
+const tidyTick = 10 * time.Second
+
+// refusals are the codes with which a ClickHouse says that this user may not do
+// it: no waiting helps.
+var refusals = []int32{
+	164, // READONLY
+	392, // QUERY_IS_PROHIBITED
+	452, // SETTING_CONSTRAINT_VIOLATION
+	497, // ACCESS_DENIED
+}
+
+// tidier merges the tables into one part each when that is worth it, one table
+// at a time, beside the fold.
+type tidier struct {
+	store   *Store
+	logger  *slog.Logger
+	metrics *metrics
+	// now and ticks are the clock; ticks is nil for one of its own.
+	now   func() time.Time
+	ticks <-chan time.Time
+
+	row    uint64    // of the checkpoint when it was last looked at
+	moved  time.Time // when that was seen for the first time
+	tables map[string]*tidied
+}
+
+// tidied is what the tidier remembers of a table.
+type tidied struct {
+	tried time.Time
+	rest  time.Duration
+	done  bool // once, so that no part was written before the last migration
+}
+
+func newTidier(store *Store, logger *slog.Logger, m *metrics) *tidier {
+	return &tidier{store: store, logger: logger, metrics: m, now: time.Now, tables: map[string]*tidied{}}
+}
+
+// run looks at every tick until ctx ends or ClickHouse refuses.
+func (t *tidier) run(ctx context.Context) {
+	ticks := t.ticks
+	if ticks == nil {
+		ticker := time.NewTicker(tidyTick)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	for _, known := range t.tables {
+		known.done = false // a rebuild may have put other tables in their places
+	}
+	for {
+		select {
+		case <-ticks:
+		case <-ctx.Done():
+			return
+		}
+		switch err := t.look(ctx); {
+		case err == nil || ctx.Err() != nil:
+		case refused(err):
+			t.logger.Warn("ClickHouse does not let this user tidy its tables; lists stay slower than they could be", "error", err)
+			return
+		default:
+			t.logger.Debug("the tables are not tidied now", "error", err)
+		}
+	}
+}
+
+// refused says that ClickHouse will never allow it.
+func refused(err error) bool {
+	answer := (*clickhouse.Exception)(nil)
+	return errors.As(err, &answer) && slices.Contains(refusals, answer.Code)
+}
+
+// look tidies the first table for which it is worth it; the next look sees to
+// the others, by what is true then.
+func (t *tidier) look(ctx context.Context) error {
+	cp, err := t.store.Checkpoint(ctx) // that of whichever node folds
+	if err != nil {
+		return err
+	}
+	if cp.Row != t.row || t.moved.IsZero() {
+		t.row, t.moved = cp.Row, t.now()
+	}
+	tables, err := t.store.tableParts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, parts := range tables {
+		t.metrics.parts.WithLabelValues(parts.table).Set(float64(parts.parts))
+	}
+	for _, parts := range tables {
+		known := t.known(parts.table)
+		if known.done {
+			parts.bare = 0 // what a tidy did not mend, another one will not
+		}
+		now := moment{idle: t.now().Sub(t.moved), since: math.MaxInt64, rest: known.rest}
+		if !known.tried.IsZero() {
+			now.since = t.now().Sub(known.tried)
+		}
+		if worthTidying(parts, now) {
+			return t.tidy(ctx, parts, known)
+		}
+	}
+	return nil
+}
+
+func (t *tidier) known(table string) *tidied {
+	if t.tables[table] == nil {
+		t.tables[table] = &tidied{}
+	}
+	return t.tables[table]
+}
+
+// tidy tidies the table and notes what it took.
+func (t *tidier) tidy(ctx context.Context, parts tableParts, known *tidied) error {
+	began := t.now()
+	err := t.store.tidyTable(ctx, parts)
+	known.tried = t.now()
+	took := known.tried.Sub(began)
+	known.rest = restFactor * took
+	if err == nil {
+		known.done = true
+		t.metrics.tidies.WithLabelValues(parts.table).Inc()
+		t.logger.Info("merged a table into one part", "table", parts.table, "parts", parts.parts, "rows", parts.rows, "took", took)
+		return nil
+	}
+	known.rest = max(known.rest, failedRest)
+	if ctx.Err() == nil && !refused(err) {
+		t.logger.Warn("a table was not merged into one part, trying again later", "error", err, "after", known.rest)
+	}
+	return err
+}
