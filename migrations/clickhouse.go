@@ -18,23 +18,52 @@ import (
 //go:embed clickhouse/*.sql
 var clickHouseFiles embed.FS
 
+var errNoDatabase = errors.New("migrations: the ClickHouse options name no database")
+
 // ClickHouse applies the files that have not been applied to the database yet.
 // The options must name the database, which must exist. A failure in the middle
 // leaves the files before it applied; the next call goes on from there.
 //
+// At last the table records gets its granules, which no file can give it, and
+// parts of it that lack a projection are filled in the background. No projector
+// may run on the database before it returns.
+//
 // ClickHouse has no lock to take. Two calls at once are harmless because every
 // file can be applied twice (IF NOT EXISTS, IF EXISTS), which a test holds.
-func ClickHouse(ctx context.Context, options *clickhouse.Options) error {
+func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
+	if options.Auth.Database == "" {
+		return errNoDatabase
+	}
 	files, err := fs.Sub(clickHouseFiles, "clickhouse")
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	return apply(ctx, options, files)
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return fmt.Errorf("migrations: connect to ClickHouse: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	before, err := idOf(ctx, conn, recordsName)
+	if err != nil {
+		return fmt.Errorf("migrations: %w", err)
+	}
+	err = apply(ctx, options, files)
+	if after, _ := idOf(ctx, conn, recordsName); err != nil && after != before {
+		// Another node has exchanged the table under a file that was being applied.
+		err = apply(ctx, options, files)
+	}
+	if err != nil {
+		return err
+	}
+	if err := afterFiles(ctx, conn); err != nil {
+		return fmt.Errorf("migrations: ClickHouse database %s: %w", options.Auth.Database, err)
+	}
+	return nil
 }
 
 func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {
 	if options.Auth.Database == "" {
-		return errors.New("migrations: the ClickHouse options name no database")
+		return errNoDatabase
 	}
 	db := clickhouse.OpenDB(options)
 	defer db.Close()

@@ -1,4 +1,17 @@
 package migrations
 
-// ApplyForTest applies other files than those of the program.
-var ApplyForTest = apply
+import "time"
+
+var (
+	// ApplyForTest applies other files than those of the program.
+	ApplyForTest = apply
+	// SetGranulesForTest is the step after the files, on a connection.
+	SetGranulesForTest = setGranules
+)
+
+// SetGranuleWait makes a node wait shorter for another.
+func SetGranuleWait(wait time.Duration) (restore func()) {
+	old := granuleWait
+	granuleWait = wait
+	return func() { granuleWait = old }
+}

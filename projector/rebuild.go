@@ -17,8 +17,9 @@ const RebuildSuffix = "_rebuild"
 
 // RebuildConfig says how a rebuild is made.
 type RebuildConfig struct {
-	// Connect makes the tables in the database, which is there and empty, and
-	// connects to it. Rebuild closes the connection.
+	// Connect brings the tables in the database up to date and connects to it.
+	// The database is there; it is empty, or holds the tables of the snapshot as
+	// they were when that was taken. Rebuild closes the connection.
 	Connect func(database string) (driver.Conn, error)
 	// Progress is told now and then how far the rebuild has come; nil for nobody.
 	Progress func(RebuildProgress)
@@ -104,10 +105,6 @@ func (r *rebuild) prepare(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	var err error
-	if r.conn, err = r.cfg.Connect(name); err != nil {
-		return err
-	}
 	log, err := eventlog.Inspect(ctx, r.live.cfg.Log)
 	if err != nil {
 		return err
@@ -116,6 +113,9 @@ func (r *rebuild) prepare(ctx context.Context) error {
 		if err := r.restore(ctx, name); err != nil {
 			return err
 		}
+	}
+	if r.conn, err = r.cfg.Connect(name); err != nil {
+		return err
 	}
 	r.next = &Projector{
 		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true},
@@ -133,20 +133,23 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	return nil
 }
 
-// restore fills the tables from the snapshot.
+// restore makes the tables of the snapshot in the database. They have the
+// structure of the program that took it, and parts can only be attached to a
+// table of the same; so they are brought up to date after that, like tables
+// that an older program has left. The snapshot stays as it is.
 func (r *rebuild) restore(ctx context.Context, name string) error {
 	snapshot := r.database + SnapshotSuffix
+	conn := r.live.cfg.ClickHouse
 	var there uint64
-	row := r.conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
+	row := conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
 	if err := row.Scan(&there); err != nil {
 		return fmt.Errorf("look for a snapshot: %w", err)
 	}
 	if there == 0 {
 		return ErrNoHistory
 	}
-	for _, table := range snapshotTables {
-		statement := "ALTER TABLE " + quoteName(name) + "." + table + " ATTACH PARTITION tuple() FROM " + quoteName(snapshot) + "." + table
-		if err := r.conn.Exec(ctx, statement); err != nil {
+	for _, statement := range cloneStatements(snapshot, name) {
+		if err := conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}

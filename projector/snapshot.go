@@ -40,12 +40,7 @@ func cloneTables(ctx context.Context, exec func(context.Context, string, ...any)
 		"DROP DATABASE IF EXISTS " + quoteName(making) + " SYNC",
 		"CREATE DATABASE " + quoteName(making),
 	}
-	for _, table := range snapshotTables {
-		source, target := quoteName(from)+"."+table, quoteName(making)+"."+table
-		statements = append(statements,
-			"CREATE TABLE "+target+" AS "+source,
-			"ALTER TABLE "+target+" ATTACH PARTITION tuple() FROM "+source)
-	}
+	statements = append(statements, cloneStatements(from, making)...)
 	statements = append(statements,
 		"DROP DATABASE IF EXISTS "+quoteName(to)+" SYNC",
 		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(to))
@@ -55,6 +50,18 @@ func cloneTables(ctx context.Context, exec func(context.Context, string, ...any)
 		}
 	}
 	return nil
+}
+
+// cloneStatements make from's tables in the database to, as they are there, and
+// link their parts.
+func cloneStatements(from, to string) (statements []string) {
+	for _, table := range snapshotTables {
+		source, target := quoteName(from)+"."+table, quoteName(to)+"."+table
+		statements = append(statements,
+			"CREATE TABLE "+target+" AS "+source,
+			"ALTER TABLE "+target+" ATTACH PARTITION tuple() FROM "+source)
+	}
+	return statements
 }
 
 // quoteName makes a name part of a statement: names cannot be bound.

@@ -1,0 +1,266 @@
+package migrations_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
+)
+
+// coarse makes records anew as the files make it, with 512 rows between two
+// marks, and puts records and a checkpoint into several parts of it.
+func coarse(t *testing.T, env *testenv.Env) {
+	t.Helper()
+	for _, statement := range []string{"DROP TABLE records SYNC", "DROP TABLE schema_migrations SYNC"} {
+		exec(t, env, statement)
+	}
+	files := released(t)
+	const fast = "00011_fast_lists.sql"
+	before := fstest.MapFS{}
+	for name, file := range files {
+		if name < fast {
+			before[name] = file
+		}
+	}
+	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), before); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, env, 0)
+	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), files); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, env, 3000)
+	exec(t, env, "INSERT INTO records (book, id, version, count, checkpoint, sign) VALUES ('checkpoint', 0, 7, 6000, '{}', 1)")
+	if got := granules(t, env); got != "512" {
+		t.Fatalf("the table begins with granules of %s rows", got)
+	}
+}
+
+// fill adds 3,000 records, a third of them with a state that is over.
+func fill(t *testing.T, env *testenv.Env, from int) {
+	t.Helper()
+	exec(t, env, fmt.Sprintf(`INSERT INTO records (book, signature, id, version, count, last_seen, message_preview, sign)
+		SELECT 'system', reinterpretAsFixedString(generateUUIDv4()), number, number, 1, number, concat('Message ', toString(number)), s
+		FROM numbers(%d, 3000) ARRAY JOIN if(number %% 3 = 0, [1, -1], [1]) AS s`, from))
+}
+
+func exec(t *testing.T, env *testenv.Env, statement string) {
+	t.Helper()
+	if err := env.ClickHouse.Exec(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func text(t *testing.T, env *testenv.Env, query string) (value string) {
+	t.Helper()
+	if err := env.ClickHouse.QueryRow(t.Context(), query).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return value
+}
+
+func granules(t *testing.T, env *testenv.Env) string {
+	t.Helper()
+	return text(t, env, "SELECT extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = currentDatabase() AND name = 'records'")
+}
+
+// contents is all that stands in records, row by row, merged or not.
+func contents(t *testing.T, env *testenv.Env) string {
+	t.Helper()
+	return text(t, env, `SELECT concat(toString(count()), ' rows, ', toString(sum(sign)), ' live, ', toString(countIf(book = 'checkpoint')), ' checkpoint, ',
+		hex(sum(cityHash64(*, search)))) FROM records`)
+}
+
+// created is how records would be made, but for its granules.
+func created(t *testing.T, env *testenv.Env) string {
+	t.Helper()
+	return text(t, env, "SELECT replaceRegexpOne(create_table_query, '(MergeTree.* index_granularity = )\\\\d+', '\\\\1') FROM system.tables WHERE database = currentDatabase() AND name = 'records'")
+}
+
+// checkFine looks at records after the step.
+func checkFine(t *testing.T, env *testenv.Env, wantContents, wantCreated string) {
+	t.Helper()
+	if got := granules(t, env); got != "128" {
+		t.Errorf("granules of %s rows, want 128", got)
+	}
+	if got := contents(t, env); got != wantContents {
+		t.Errorf("records holds %s, want %s", got, wantContents)
+	}
+	if got := created(t, env); got != wantCreated {
+		t.Errorf("records is\n%s\nwant\n%s", got, wantCreated)
+	}
+	if got := count(t, env, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name LIKE 'records_%'"); got != 0 {
+		t.Errorf("%d tables were left over", got)
+	}
+}
+
+func TestGranules(t *testing.T) {
+	env := testenv.New(t)
+	if got := granules(t, env); got != "128" {
+		t.Errorf("a new table has granules of %s rows, want 128", got)
+	}
+	coarse(t, env)
+	rows, table := contents(t, env), created(t, env)
+	for range 2 {
+		begin := time.Now()
+		if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("took %s", time.Since(begin).Round(time.Millisecond))
+		checkFine(t, env, rows, table)
+	}
+}
+
+// Parts from before the files of today merge with those of after, which takes
+// the same projections, and have the new granules then.
+func TestOldPartsMergeWithNewOnes(t *testing.T) {
+	env := testenv.New(t)
+	coarse(t, env)
+	if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, env, 6000)
+	// It waits for the mutations that go before it.
+	exec(t, env, "ALTER TABLE records MATERIALIZE PROJECTION by_time SETTINGS mutations_sync = 1")
+	live := text(t, env, "SELECT toString(sum(sign)) FROM records")
+	exec(t, env, "OPTIMIZE TABLE records FINAL SETTINGS optimize_throw_if_noop = 1")
+	if got := text(t, env, "SELECT toString(sum(sign)) FROM records"); got != live {
+		t.Errorf("%s records after the merge, want %s", got, live)
+	}
+	const part = " FROM system.parts WHERE database = currentDatabase() AND table = 'records' AND active"
+	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_group','by_time']" {
+		t.Errorf("after a merge there are %s", got)
+	}
+	if rows, marks := count(t, env, "SELECT sum(rows)"+part), count(t, env, "SELECT sum(marks)"+part); marks < rows/128 {
+		t.Errorf("%d marks for %d rows", marks, rows)
+	}
+	if got := count(t, env, "SELECT toUInt64(count()) FROM system.mutations WHERE database = currentDatabase() AND NOT is_done"); got != 0 {
+		t.Errorf("%d mutations are not done", got)
+	}
+}
+
+// crashing is a connection that is cut after so many statements.
+type crashing struct {
+	driver.Conn
+	left int
+}
+
+var errCrashed = errors.New("crashed")
+
+func (c *crashing) Exec(ctx context.Context, query string, args ...any) error {
+	if c.left--; c.left < 0 {
+		return errCrashed
+	}
+	return c.Conn.Exec(ctx, query, args...)
+}
+
+func TestGranulesGoOnAfterACrash(t *testing.T) {
+	t.Cleanup(migrations.SetGranuleWait(100 * time.Millisecond))
+	env := testenv.New(t)
+	steps := 0
+	for k := 0; ; k++ {
+		coarse(t, env)
+		rows, table := contents(t, env), created(t, env)
+		err := migrations.SetGranulesForTest(t.Context(), &crashing{Conn: env.ClickHouse, left: k})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCrashed) {
+			t.Fatalf("after %d statements: %v", k, err)
+		}
+		steps++
+		if got := contents(t, env); got != rows {
+			t.Errorf("after %d statements records holds %s, want %s", k, got, rows)
+		}
+		if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+			t.Fatalf("after %d statements: %v", k, err)
+		}
+		checkFine(t, env, rows, table)
+	}
+	if steps != 6 { // lock, create, link, exchange, drop, unlock
+		t.Errorf("there are %d places to crash at, want 6", steps)
+	}
+}
+
+func TestGranulesFromManyNodes(t *testing.T) {
+	env := testenv.New(t)
+	coarse(t, env)
+	rows, table := contents(t, env), created(t, env)
+	exec(t, env, "DROP TABLE schema_migrations SYNC") // every node applies every file
+	errs := make([]error, 3)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = migrations.ClickHouse(t.Context(), env.ClickHouseOptions()) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	checkFine(t, env, rows, table)
+}
+
+// stalled is a connection that stands still before the statement that begins
+// like this, for once.
+type stalled struct {
+	driver.Conn
+	begins string
+	then   func()
+}
+
+func (s *stalled) Exec(ctx context.Context, query string, args ...any) error {
+	if strings.Contains(query, s.begins) && s.then != nil {
+		then := s.then
+		s.then = nil
+		then()
+	}
+	return s.Conn.Exec(ctx, query, args...)
+}
+
+// A node that stands still so long that another takes over, which then begins
+// to write, takes nothing away from that one when it goes on.
+func TestGranulesOfANodeThatStoodStill(t *testing.T) {
+	t.Cleanup(migrations.SetGranuleWait(100 * time.Millisecond))
+	env := testenv.New(t)
+	for _, statement := range []string{"CREATE TABLE records_granules ", "CREATE TABLE records_granules_", "ALTER TABLE", "EXCHANGE TABLES", "DROP TABLE"} {
+		coarse(t, env)
+		var rows, table string
+		conn := &stalled{Conn: env.ClickHouse, begins: statement, then: func() {
+			if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+				t.Fatal(err)
+			}
+			fill(t, env, 6000)
+			rows, table = contents(t, env), created(t, env)
+		}}
+		if err := migrations.SetGranulesForTest(t.Context(), conn); err != nil {
+			t.Fatalf("stopped before %s: %v", statement, err)
+		}
+		if conn.then != nil {
+			t.Fatalf("there was no %s", statement)
+		}
+		checkFine(t, env, rows, table)
+	}
+}
+
+// Settings that an operator has given the table stay.
+func TestGranulesLeaveOtherSettings(t *testing.T) {
+	env := testenv.New(t)
+	coarse(t, env)
+	exec(t, env, "ALTER TABLE records MODIFY SETTING parts_to_throw_insert = 1234, min_index_granularity_bytes = 2048")
+	rows, table := contents(t, env), created(t, env)
+	if !strings.Contains(table, "parts_to_throw_insert = 1234") {
+		t.Fatalf("the table is %s", table)
+	}
+	if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	checkFine(t, env, rows, table)
+}

@@ -1,0 +1,1 @@
+EXCHANGE TABLES {{.Copy}} AND records

@@ -1,0 +1,1 @@
+ALTER TABLE records MATERIALIZE PROJECTION {{.Projection}} SETTINGS mutations_sync = 0

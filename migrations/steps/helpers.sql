@@ -1,0 +1,1 @@
+SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = currentDatabase() AND startsWith(name, ?)

@@ -1,0 +1,1 @@
+SELECT arrayStringConcat(groupArray(toString(uuid))) FROM system.tables WHERE database = currentDatabase() AND name = ?

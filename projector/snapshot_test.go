@@ -1,0 +1,127 @@
+package projector_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+)
+
+// oldest are the files that made the tables before there was a search column,
+// each of one statement.
+const oldest = "../migrations/clickhouse/000[01][0-9]_*.sql"
+
+// asOfOld makes the snapshot's tables anew in the structure of a program from
+// before file 00011, with the same rows.
+func (l *ledger) asOfOld(snapshot string) {
+	l.t.Helper()
+	exec := func(statement string) {
+		if err := l.ClickHouse.Exec(l.t.Context(), statement); err != nil {
+			l.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	old := snapshot + "_old"
+	exec("CREATE DATABASE " + old)
+	files, err := filepath.Glob(oldest)
+	if err != nil || len(files) < 10 {
+		l.t.Fatalf("files %v, %v", files, err)
+	}
+	options := l.ClickHouseOptions()
+	options.Auth.Database = old
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, file := range files[:10] {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if err := conn.Exec(l.t.Context(), string(text)); err != nil {
+			l.t.Fatalf("%s: %v", file, err)
+		}
+	}
+	for _, table := range []string{"records", "contexts", "hourly"} {
+		exec(fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", old, table, snapshot))
+	}
+	for _, table := range []string{"payloads", "module_log", "query_log"} {
+		exec("DROP TABLE " + old + "." + table + " SYNC") // a snapshot has none of these
+	}
+	exec("DROP DATABASE " + snapshot + " SYNC")
+	exec("RENAME DATABASE " + old + " TO " + snapshot)
+}
+
+// snapshot keeps the projection, and lets go of the log before it.
+func (l *ledger) snapshot() {
+	l.t.Helper()
+	stream, err := l.JetStream.Stream(l.t.Context(), l.log.Stream)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	keep := stream.CachedInfo().State.LastSeq + 1
+	answer, err := l.commander.Do(l.t.Context(), eventlog.CommandSnapshot, eventlog.Snapshot{Keep: keep})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var taken eventlog.SnapshotTaken
+	if err := json.Unmarshal(answer, &taken); err != nil || taken.Sequence+1 < keep {
+		l.t.Fatalf("the snapshot was answered %s, %v", answer, err)
+	}
+	if err := eventlog.Purge(l.t.Context(), l.log, keep); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestRebuildFromAnOldSnapshot: a snapshot that an older program took is good
+// for a rebuild, and stays good for the next one.
+func TestRebuildFromAnOldSnapshot(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	for n := range 30 {
+		l.append(event(fmt.Sprint("problem ", n%7), fmt.Sprint(n)))
+	}
+	l.barrier()
+	l.snapshot()
+	l.asOfOld(l.Database + projector.SnapshotSuffix)
+	for n := range 30 {
+		l.append(event(fmt.Sprint("problem ", n%11), fmt.Sprint("later ", n)))
+	}
+	l.barrier()
+	stop()
+	for range 2 {
+		comparison, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !comparison.Equal() || !comparison.Swapped || comparison.From == 1 || comparison.Live.Records != 11 || comparison.Live.Count != 60 {
+			t.Errorf("rebuilt: %+v", comparison)
+		}
+		// What was old in it is found by its text, and stands among narrow granules.
+		var found int64
+		var engine string
+		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign), any((SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'records')) FROM records WHERE search LIKE '%problem 3%'").Scan(&found, &engine); err != nil {
+			t.Fatal(err)
+		}
+		if found != 1 || !strings.Contains(engine, "index_granularity = 128") {
+			t.Errorf("%d records were found in %s", found, engine)
+		}
+	}
+	l.start()
+	l.snapshot() // the next one takes the place of the old one
+	l.append(event("problem 0", "last"))
+	l.barrier()
+	p, stop = l.start()
+	stop()
+	if comparison, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild()); err != nil || !comparison.Equal() || comparison.Live.Count != 61 {
+		t.Errorf("rebuilt from the next snapshot: %+v, %v", comparison, err)
+	}
+}
