@@ -38,6 +38,11 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 // has come stands in the checkpoint, so that a crash continues it and the
 // answer counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
+	if c.cp.Row == 0 {
+		// Nothing has been written yet, neither a record to be removed nor the
+		// row of the checkpoint that a chunk's insert begins with.
+		return c.finish(ctx, cmd, before, nil, eventlog.Changed{})
+	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
 		chunks, err := c.p.store.sweepChunks(ctx, *cmd.sweep)

@@ -54,10 +54,11 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	if cmd.alone() && work.to.Sequence <= c.cp.Sequence {
-		// All before the command was committed before the session began.
-	} else if err := c.apply(ctx, work); err != nil {
-		return err
+	// Else all before the command was committed before the session began.
+	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {
+		if err := c.apply(ctx, work); err != nil {
+			return err
+		}
 	}
 	if cmd.alone() {
 		if work, err = c.workAlone(ctx, cmd, work.to); err != nil {
@@ -178,7 +179,7 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 		return old, nil
 	}
 	c.p.metrics.lookups.Add(float64(len(missing)))
-	err := c.p.store.current(ctx, missing, func(r errata.Record) {
+	err := c.p.store.current(ctx, missing, c.cp.Row, func(r errata.Record) {
 		old[recordKey{r.Book, r.Signature}] = &r
 	})
 	return old, err

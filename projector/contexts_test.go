@@ -1,6 +1,7 @@
 package projector_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -40,9 +41,28 @@ func TestContextOfALoser(t *testing.T) {
 	}
 }
 
-// TestSweepOfASleeper: a projector that was asleep while another one carried
-// out the cleanup empties contexts late. Those of records that came to be
-// after the cleanup stay, also if they are about older events.
+// TestNoFuture: a projector that reads records after another one has gone on
+// does not fold on top of them. It would take a record that the next fact
+// removes for one that never was, and write a context which nobody empties.
+func TestNoFuture(t *testing.T) {
+	l := newLedger(t)
+	p, _ := l.start()
+	ev := event("a problem", "one")
+	l.append(ev)
+	l.barrier()
+	at := l.checkpoint(p)
+	if found, err := projector.Current(t.Context(), p.Store(), at, ev); err != nil || len(found) != 1 || found[0].Count != 1 {
+		t.Fatalf("at the checkpoint: %v (%v)", found, err)
+	}
+	if none, err := projector.Current(t.Context(), p.Store(), at, event("another", "two")); err != nil || len(none) != 0 {
+		t.Fatalf("of a record that there is not: %v (%v)", none, err)
+	}
+	l.append(event("a problem", "three"))
+	l.barrier()
+	if _, err := projector.Current(t.Context(), p.Store(), at, ev); !errors.Is(err, projector.ErrRaceLost) {
+		t.Errorf("from the checkpoint before: error %v, want one of a lost race", err)
+	}
+}
 
 // TestSweepOfASleeper: a projector that was asleep while another one carried
 // out the cleanup empties contexts late. Those of records that came to be

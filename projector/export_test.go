@@ -3,6 +3,8 @@ package projector
 import (
 	"context"
 	"time"
+
+	errata "github.com/errata-log/errata"
 )
 
 // SetSweepSize makes cleanups take more inserts than their size asks for.
@@ -23,6 +25,13 @@ func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chu
 	step := &commit{from: from, to: from.next(from.Sequence), sweep: sweep{time.UnixMilli(before)}.chunk(chunk, chunks)}
 	step.to.Sweep = SweepProgress{Sequence: from.Sequence + 1, Chunks: chunks, Done: chunk + 1}
 	return s.sweepRecords(ctx, step)
+}
+
+// Current reads a record as the projector does that believes to be at the
+// checkpoint.
+func Current(ctx context.Context, s *Store, at Checkpoint, ev errata.Event) (found []errata.Record, err error) {
+	keys := []recordKey{{ev.Book, ev.Signature}}
+	return found, s.current(ctx, keys, at.Row, func(r errata.Record) { found = append(found, r) })
 }
 
 // SetTidyClock gives the projector's tidier another clock; before Start.

@@ -61,7 +61,7 @@ func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 		}
 	}
 	if events > 0 {
-		t.add("checkpoint", key, 0, hourCount{count: events}, to)
+		t.add(checkpointBook, key, 0, hourCount{count: events}, to)
 	}
 	return t
 }

@@ -55,8 +55,8 @@ type Comparison struct {
 // Equal says that both projections hold the same bytes.
 func (c Comparison) Equal() bool { return len(c.Differences) == 0 }
 
-// ErrNoHistory: the log has been cut and there is no snapshot of what stood
-// before.
+// ErrNoHistory says that the log has been cut and that there is no snapshot of
+// what stood before.
 var ErrNoHistory = errors.New("the log does not reach back to the first fact and there is no snapshot of what is missing; a rebuild would lose those records")
 
 // catchUpGap is how many facts the rebuild may be behind the live projection

@@ -14,6 +14,9 @@ import (
 // bookColumn is the type of every book column.
 const bookColumn = "Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2)"
 
+// checkpointBook is the book of the rows that are no records.
+const checkpointBook = "checkpoint"
+
 // recordRows are rows of the table records, column by column: the driver
 // encodes a column many times faster than as many single values.
 type recordRows struct {
@@ -69,7 +72,7 @@ func (t *recordRows) addCheckpoint(key errata.Signature, cp Checkpoint, sign int
 	t.row(&errata.Record{
 		Signature: key, Version: errata.Position(cp.Row), Count: cp.Events,
 		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
-	}, "checkpoint", text, sign)
+	}, checkpointBook, text, sign)
 	return nil
 }
 
@@ -78,7 +81,7 @@ func (t *recordRows) addAnswer(key errata.Signature, sequence uint64, answer eve
 	t.row(&errata.Record{
 		Signature: key, Version: errata.Position(sequence),
 		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
-	}, "checkpoint", string(answer), 1)
+	}, checkpointBook, string(answer), 1)
 }
 
 func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {

@@ -55,6 +55,13 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
+	// Without the checkpoint standing still, known could lack records that exist
+	// there and are removed by what comes next.
+	if now, err := p.store.Checkpoint(ctx); err != nil {
+		return err
+	} else if now.Row != cp.Row {
+		return fmt.Errorf("checkpoint is row %d, not %d: %w", now.Row, cp.Row, ErrRaceLost)
+	}
 	from := cp.Sequence + 1
 	if cp.Sequence == 0 {
 		from = log.First

@@ -79,12 +79,18 @@ func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	return decodeCheckpoint(version, count, text)
 }
 
-// current reads the state of the given records; those that do not exist are
-// left out.
-func (s *Store) current(ctx context.Context, keys []recordKey, found func(errata.Record)) error {
+// current reads the state of the given records at the checkpoint of row at;
+// those that do not exist are left out. Errors: ErrRaceLost, if the projection
+// has gone on from there. What is read then is the future: a record that is
+// removed by the next fact looks as if it had never been.
+func (s *Store) current(ctx context.Context, keys []recordKey, at uint64, found func(errata.Record)) error {
 	for len(keys) > 0 {
 		n := min(len(keys), lookupChunk)
-		if err := s.currentChunk(ctx, keys[:n], found); err != nil {
+		row, err := s.currentChunk(ctx, keys[:n], found)
+		if err == nil && row != at {
+			err = fmt.Errorf("they are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
+		}
+		if err != nil {
 			return fmt.Errorf("read %d current records: %w", n, err)
 		}
 		keys = keys[n:]
@@ -92,29 +98,39 @@ func (s *Store) current(ctx context.Context, keys []recordKey, found func(errata
 	return nil
 }
 
-func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(errata.Record)) error {
+// currentChunk also reads the row of the checkpoint, 0 for none: what one query
+// reads was written at once.
+func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(errata.Record)) (row uint64, err error) {
 	wanted, err := ext.NewTable("wanted", ext.Column("book", bookColumn), ext.Column("signature", "FixedString(16)"))
 	if err != nil {
-		return err
+		return 0, err
+	}
+	checkpoint := s.shardKey()
+	if err := wanted.Append(checkpointBook, string(checkpoint[:])); err != nil {
+		return 0, err
 	}
 	for _, k := range keys {
 		if err := wanted.Append(k.book.String(), string(k.signature[:])); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(wanted)), sqlCurrent)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		r, err := scanRecord(rows)
 		if err != nil {
-			return err
+			return 0, err
+		}
+		if r.Book == 0 {
+			row = uint64(r.Version)
+			continue
 		}
 		found(r)
 	}
-	return rows.Err()
+	return row, rows.Err()
 }
 
 // present reads which records may exist.

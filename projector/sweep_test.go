@@ -114,3 +114,18 @@ func (l *ledger) parts() (n uint64) {
 	}
 	return n
 }
+
+// TestCleanupOfNothing: the first fact of a ledger may be a cleanup, which
+// finds no row of a checkpoint either.
+func TestCleanupOfNothing(t *testing.T) {
+	l := newLedger(t)
+	l.start()
+	if removed := l.cleanup(time.Now().UnixMilli()); removed.Total() != 0 {
+		t.Errorf("answered %+v, want nothing", removed)
+	}
+	l.problems(5000)
+	l.barrier()
+	if live := l.live(); live != 5000 {
+		t.Errorf("%d records, want 5000", live)
+	}
+}

@@ -111,7 +111,7 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 		if batch == nil {
 			var err error
 			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil {
+			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed below
 				return err
 			}
 		}

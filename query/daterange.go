@@ -48,11 +48,10 @@ func parseDateRange(text string, now time.Time) (from, to time.Time, reason stri
 func cutRange(text string) (left, right string, found bool) {
 	padded := " " + strings.ToLower(text) + " "
 	for _, separator := range rangeSeparators {
-		if at := strings.Index(padded, separator); at >= 0 {
+		if before, after, ok := strings.Cut(padded, separator); ok {
 			// Lower case is for the word "to" and the words for days; the time
 			// formats know T and Z only.
-			left, right = strings.ToUpper(padded[:at]), strings.ToUpper(padded[at+len(separator):])
-			return strings.TrimSpace(left), strings.TrimSpace(right), true
+			return strings.TrimSpace(strings.ToUpper(before)), strings.TrimSpace(strings.ToUpper(after)), true
 		}
 	}
 	return "", "", false

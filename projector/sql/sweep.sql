@@ -34,3 +34,4 @@ FROM
 )
 ARRAY JOIN if(book = 'checkpoint', if({answer_key:String} = '', ['from', 'to'], ['from', 'to', 'answer']), ['record']) AS role
 ORDER BY book, signature, version, sign
+SETTINGS use_skip_indexes = 0

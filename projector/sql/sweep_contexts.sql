@@ -8,3 +8,4 @@ WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
   AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
   AND id < {until:UInt64}
+SETTINGS use_skip_indexes = 0

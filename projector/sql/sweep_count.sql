@@ -6,3 +6,4 @@ WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
   AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
 GROUP BY book
+SETTINGS use_skip_indexes = 0
