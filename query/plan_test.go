@@ -157,7 +157,7 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan := explainPlan(t, reader, byPlace); !regexp.MustCompile(`Granules: ([1-9]|[1-4][0-9])/`).MatchString(plan) {
+	if plan := explainPlan(t, reader, byPlace); !regexp.MustCompile(`Granules: ([1-9]|[1-7][0-9])/`).MatchString(plan) {
 		t.Errorf("the plan does not open a few granules:\n%s", plan)
 	}
 	byKey, err := rowsByKeyStatement(at.places)

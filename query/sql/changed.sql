@@ -17,6 +17,6 @@ SELECT
     arrayMap(row -> row.5, newest) AS parts,
     arrayMap(row -> row.6, newest) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({seen_from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({seen_to:Int64}, 'UTC')
     AND version >= {from:UInt64} AND version < {to:UInt64}

@@ -2,4 +2,4 @@
 projection by_time holds both columns. */ -}}
 SELECT sumIf(sign, book = 'system') AS in_system, sumIf(sign, book = 'database') AS in_database
 FROM records
-WHERE book != 'checkpoint' AND last_seen <= fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+WHERE book > 'checkpoint' AND last_seen <= fromUnixTimestamp64Milli({before:Int64}, 'UTC')

@@ -1,5 +1,7 @@
 {{- /*
-One fragment per filter. All are joined by AND behind book != 'checkpoint'.
+One fragment per filter. All are joined by AND behind book > 'checkpoint'. (Not
+!=: that is held against every mark of the primary key, 22 ms for 10 M records in
+the planning of each query, where > is found by halving.)
 
 A pattern is held against the lower case of the text twice: its longest literal
 part first, which the engine finds with a searcher for plain text (42 ms over

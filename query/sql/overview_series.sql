@@ -5,7 +5,7 @@ FROM
 (
     SELECT book, level, hour, sum(count) AS events
     FROM hourly
-    WHERE book != 'checkpoint'
+    WHERE book > 'checkpoint'
         AND hour >= fromUnixTimestamp({from:Int64}) AND hour < fromUnixTimestamp({to:Int64})
     GROUP BY book, level, hour
 )

@@ -12,7 +12,7 @@ FROM
 (
     SELECT book, signature, id, sum(count) AS events, sumIf(count, hour >= fromUnixTimestamp({half:Int64})) AS latest
     FROM hourly
-    WHERE book != 'checkpoint'
+    WHERE book > 'checkpoint'
         AND hour >= fromUnixTimestamp({from:Int64}) AND hour < fromUnixTimestamp({to:Int64})
     GROUP BY book, signature, id
 )

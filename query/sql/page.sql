@@ -10,7 +10,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
 {{- range .Filters}}
             AND {{.}}
 {{- end}}

@@ -4,7 +4,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
 {{- range .Filters}}
     AND {{.}}
 {{- end}}

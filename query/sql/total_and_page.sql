@@ -20,7 +20,7 @@ SELECT
     arrayMap(row -> row.7, page) AS parts,
     arrayMap(row -> row.8, page) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
 {{- range .Filters}}
     AND {{.}}
 {{- end}}

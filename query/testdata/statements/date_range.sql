@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
 -- SETTINGS max_threads = 2, optimize_use_projections = 1
@@ -18,7 +18,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
             AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
             AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC

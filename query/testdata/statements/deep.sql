@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
 -- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- page, in order
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset
@@ -14,7 +14,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )

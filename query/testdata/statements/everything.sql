@@ -16,7 +16,7 @@ SELECT
     arrayMap(row -> row.7, page) AS parts,
     arrayMap(row -> row.8, page) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND book IN {books:Array(String)}
     AND signature = toFixedString(unhex({signature:String}), 16)
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

@@ -16,7 +16,7 @@ SELECT
     arrayMap(row -> row.7, page) AS parts,
     arrayMap(row -> row.8, page) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
     AND NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})

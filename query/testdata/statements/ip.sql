@@ -16,7 +16,7 @@ SELECT
     arrayMap(row -> row.7, page) AS parts,
     arrayMap(row -> row.8, page) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND ip = {ip:IPv6}
 -- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0

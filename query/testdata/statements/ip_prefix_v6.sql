@@ -16,7 +16,7 @@ SELECT
     arrayMap(row -> row.7, page) AS parts,
     arrayMap(row -> row.8, page) AS offsets
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND ip BETWEEN {ip_first:IPv6} AND {ip_last:IPv6}
         AND NOT ip BETWEEN toIPv6('::ffff:0.0.0.0') AND toIPv6('::ffff:255.255.255.255') AND ip != toIPv6('::')
 -- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0

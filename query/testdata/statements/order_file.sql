@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND search LIKE lowerUTF8({search:String})
 -- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- search = "%x%"
@@ -16,7 +16,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
             AND search LIKE lowerUTF8({search:String})
         ORDER BY file DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}

@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND signature = toFixedString(unhex({signature:String}), 16)
 -- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- signature = "00112233445566778899aabbccddeeff"
@@ -16,7 +16,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
             AND signature = toFixedString(unhex({signature:String}), 16)
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}

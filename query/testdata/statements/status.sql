@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND status IN {statuses:Array(String)}
 -- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- statuses = ["muted"]
@@ -16,7 +16,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
             AND status IN {statuses:Array(String)}
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}

@@ -3,7 +3,7 @@ SELECT
     sum(sign) AS total,
     count() AS raw
 FROM records
-WHERE book != 'checkpoint'
+WHERE book > 'checkpoint'
     AND book IN {books:Array(String)}
     AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND level IN {levels:Array(String)}
@@ -20,7 +20,7 @@ FROM
     (
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
-        WHERE book != 'checkpoint'
+        WHERE book > 'checkpoint'
             AND toString(book) IN {books:Array(String)}
             AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
             AND level IN {levels:Array(String)}
