@@ -41,6 +41,11 @@ const (
 // until the next merge, and the newest records are being counted most.
 func window(upTo uint64) uint64 { return 2*upTo + 200 }
 
+// narrowWindow is the same for a filter that lets few records through: the newest
+// of those are seldom the ones that are being counted, and each row of the
+// window takes many that do not match.
+func narrowWindow(upTo uint64) uint64 { return 2 * upTo }
+
 // totals are the answer of total.sql.
 type totals struct {
 	// total counts the records, raw the rows, cancelled ones included.
@@ -73,14 +78,16 @@ func (f Filter) wide() bool {
 		f.UserID != nil || f.IP.IsValid() || len(noiseFragments(f)) > 0
 }
 
+// mayBeInOrder says whether by_time has the columns and the order for the page.
+// A signature is found by the primary key.
+func mayBeInOrder(f Filter, p Page) bool {
+	return !f.wide() && f.Signature == nil && p.Order == OrderLastSeen
+}
+
 // inOrder says whether by_time is the way to the window, when so many rows
-// match: read from one end until the page is full. A signature is found by the
-// primary key.
+// match: read from one end until the page is full.
 func inOrder(f Filter, p Page, raw, window uint64) bool {
-	if f.wide() || f.Signature != nil || p.Order != OrderLastSeen {
-		return false
-	}
-	return f.dense() || raw >= minInOrder && raw/inOrderShare >= window
+	return mayBeInOrder(f, p) && (f.dense() || raw >= minInOrder && raw/inOrderShare >= window)
 }
 
 // inOneScan says whether total and page are best found together: the filter

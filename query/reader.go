@@ -98,8 +98,13 @@ func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
 	switch {
 	case inOneScan(f, p):
 		at, err = r.oneScan(ctx, f, first)
-	case f.dense() && p.Order == OrderLastSeen && first.window <= shallowWindow:
-		at, err = r.side(ctx, f, first)
+	case mayBeInOrder(f, p) && first.window <= shallowWindow:
+		if !f.dense() {
+			first.window = narrowWindow(upTo)
+		}
+		if at, err = r.side(ctx, f, p, first); len(at.places) == 0 {
+			first.window = 0 // nothing looked at, or given up
+		}
 	default:
 		first.window = 0 // nothing looked at yet
 		at.totals, err = r.total(ctx, f)
@@ -138,31 +143,36 @@ func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) 
 	}, nil
 }
 
-// side reads total and keys side by side, when the way to the keys does not
-// depend on the total.
-func (r *Reader) side(ctx context.Context, f Filter, s slice) (found, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		at    found
-		total = make(chan error, 1) // one answer, also if nobody waits any more
-	)
+// side reads total and keys side by side. It goes to the keys by by_time, and
+// gives that up when the total says that it is not the way.
+func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, error) {
+	paging, stop := context.WithCancel(ctx)
+	defer stop()
+	type answer struct {
+		places []place
+		err    error
+	}
+	page := make(chan answer, 1) // one answer, also if nobody waits any more
 	go func() {
-		var err error
-		at.totals, err = r.total(ctx, f)
-		total <- err
+		places, err := r.page(paging, f, s, true)
+		page <- answer{places, err}
 	}()
-	places, err := r.page(ctx, f, s, true)
+	t, err := r.total(ctx, f)
 	if err != nil {
-		cancel()
-		<-total
+		stop()
+		<-page
 		return found{}, err
 	}
-	if err := <-total; err != nil {
-		return found{}, err
+	if !inOrder(f, p, t.raw, s.window) {
+		stop()
+		<-page
+		return found{totals: t}, nil
 	}
-	at.places = places
-	return at, nil
+	a := <-page
+	if a.err != nil {
+		return found{}, a.err
+	}
+	return found{totals: t, places: a.places}, nil
 }
 
 func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
