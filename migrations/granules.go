@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// recordGranules is the number of rows between two marks of records. With 128
+	// recordGranules is the number of rows between two marks of records. With 64
 	// instead of the 512 of file 00001, what the index of the search finds is
-	// read with a quarter of the rows around it: 440 instead of 700 ms for a text
-	// among 10 M records, and 10 instead of 13 for the rows of a page.
-	recordGranules = "128"
+	// read with an eighth of the rows around it, and so are the rows of a page and
+	// of a detail; ADR 14 has the figures.
+	recordGranules = "64"
 	// helperName is the table that stands for the lock, and begins the names of
 	// the copies.
 	helperName = "records_granules"

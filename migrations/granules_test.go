@@ -89,8 +89,8 @@ func created(t *testing.T, env *testenv.Env) string {
 // checkFine looks at records after the step.
 func checkFine(t *testing.T, env *testenv.Env, wantContents, wantCreated string) {
 	t.Helper()
-	if got := granules(t, env); got != "128" {
-		t.Errorf("granules of %s rows, want 128", got)
+	if got := granules(t, env); got != "64" {
+		t.Errorf("granules of %s rows, want 64", got)
 	}
 	if got := contents(t, env); got != wantContents {
 		t.Errorf("records holds %s, want %s", got, wantContents)
@@ -105,8 +105,8 @@ func checkFine(t *testing.T, env *testenv.Env, wantContents, wantCreated string)
 
 func TestGranules(t *testing.T) {
 	env := testenv.New(t)
-	if got := granules(t, env); got != "128" {
-		t.Errorf("a new table has granules of %s rows, want 128", got)
+	if got := granules(t, env); got != "64" {
+		t.Errorf("a new table has granules of %s rows, want 64", got)
 	}
 	coarse(t, env)
 	rows, table := contents(t, env), created(t, env)
@@ -140,7 +140,7 @@ func TestOldPartsMergeWithNewOnes(t *testing.T) {
 	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_group','by_time']" {
 		t.Errorf("after a merge there are %s", got)
 	}
-	if rows, marks := count(t, env, "SELECT sum(rows)"+part), count(t, env, "SELECT sum(marks)"+part); marks < rows/128 {
+	if rows, marks := count(t, env, "SELECT sum(rows)"+part), count(t, env, "SELECT sum(marks)"+part); marks < rows/64 {
 		t.Errorf("%d marks for %d rows", marks, rows)
 	}
 	if got := count(t, env, "SELECT toUInt64(count()) FROM system.mutations WHERE database = currentDatabase() AND NOT is_done"); got != 0 {

@@ -111,7 +111,7 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign), any((SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'records')) FROM records WHERE search LIKE '%problem 3%'").Scan(&found, &engine); err != nil {
 			t.Fatal(err)
 		}
-		if found != 1 || !strings.Contains(engine, "index_granularity = 128") {
+		if found != 1 || !strings.Contains(engine, "index_granularity = 64") {
 			t.Errorf("%d records were found in %s", found, engine)
 		}
 	}

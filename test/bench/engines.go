@@ -15,8 +15,12 @@ import (
 // on the log itself.
 func (b *bench) engines(name string) (*engine.Engines, func() error, error) {
 	ctx := context.Background()
+	dir := b.dir
+	if b.stocks != "" {
+		dir = b.stocks
+	}
 	e, err := engine.Start(ctx, engine.Config{
-		DataDir: filepath.Join(b.dir, name), EngineBinary: b.engine, Logger: slog.New(slog.DiscardHandler),
+		DataDir: filepath.Join(dir, name), EngineBinary: b.engine, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -35,22 +35,16 @@ func (b *bench) list() error {
 func (b *bench) listOf(n int) (err error) {
 	ctx := context.Background()
 	name := "list-" + sizeName(n)
-	f, err := b.folding(name)
+	f, c, done, err := b.stock(ctx, name, n)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.close(), os.RemoveAll(filepath.Join(b.dir, name))) }()
-	c := newCorpus(n)
-	done, err := f.fill(ctx, c)
-	if err != nil {
-		return fmt.Errorf("fill: %w", err)
-	}
-	if err := f.check(ctx, c, done); err != nil {
-		return err
-	}
-	if err := f.move(ctx, c); err != nil {
-		return fmt.Errorf("give statuses: %w", err)
-	}
+	defer func() {
+		err = errors.Join(err, f.close())
+		if b.stocks == "" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
+		}
+	}()
 	if err := f.settle(ctx); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type bench struct {
 	adminKey  string
 	publicKey string
 	engine    string // path of errata-engine
+	stocks    string // folder in which filled stocks are kept, or ""
 	// peak is the highest rate of single events seen, for the row that runs at half of it.
 	peak float64
 
@@ -61,6 +62,7 @@ func main() {
 	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
+	stocks := flag.String("stocks", "", "keep the filled stocks of the list row in this folder, and use those that are there")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
 		*engine = path // the child runs in a folder of its own
@@ -75,7 +77,7 @@ func main() {
 	}
 	size, err := parseSizes(*lists, *changed, *events, *lines)
 	if err == nil {
-		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, sizes: size}, strings.Split(*rows, ","))
+		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, sizes: size}, strings.Split(*rows, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
