@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// listRuns is how often each query is measured, warmRuns how often it runs
-	// before: the first ones open connections and fill caches.
+	// listRuns is how often each query is measured. warmRuns is how often it runs
+	// before, once with each value: a disk that has to be read is another measure.
+	// It does so by another reader, because a reader remembers rows.
 	listRuns = 200
-	warmRuns = 5
+	warmRuns = sampleCount
 )
 
 // list measures every kind of query over stocks of the sizes asked for, each
@@ -51,8 +52,9 @@ func (b *bench) listOf(n int) (err error) {
 	if err := b.loadRows(ctx, f, c, done); err != nil {
 		return err
 	}
-	for _, q := range b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c) {
-		ours, one, err := f.times(ctx, q)
+	warm := b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)
+	for i, q := range b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c) {
+		ours, one, err := f.times(ctx, warm[i], q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
@@ -62,14 +64,19 @@ func (b *bench) listOf(n int) (err error) {
 	return nil
 }
 
-// times runs the query and SELECT 1 in turn.
-func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogram.Histogram, err error) {
+// times runs the query and SELECT 1 in turn, after the warm one.
+func (f *folding) times(ctx context.Context, warm, q listQuery) (ours, one *hdrhistogram.Histogram, err error) {
+	for i := range warmRuns {
+		if err := warm.run(ctx, i); err != nil {
+			return nil, nil, err
+		}
+	}
 	selectOne := func(int) error {
 		var n uint8
 		return f.engines.ReadOnlyClickHouse().QueryRow(ctx, "SELECT 1").Scan(&n)
 	}
 	ours, one = newHistogram(), newHistogram()
-	for i := range warmRuns + listRuns {
+	for i := range listRuns {
 		for _, part := range []struct {
 			run  func(int) error
 			into *hdrhistogram.Histogram
@@ -77,9 +84,6 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 			began := time.Now()
 			if err := part.run(i); err != nil {
 				return nil, nil, err
-			}
-			if i < warmRuns {
-				continue
 			}
 			if err := part.into.RecordValue(max(1, time.Since(began).Microseconds())); err != nil {
 				return nil, nil, err

@@ -17,7 +17,7 @@ FROM
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book > 'checkpoint'
-            AND toString(book) IN {books:Array(String)}
+            AND indexOf({books:Array(String)}, toString(book)) > 0
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
