@@ -43,11 +43,11 @@ func placesOf(books []int8, signatures []string, versions []uint64, parts []stri
 // remembered.
 func (r *Reader) rows(ctx context.Context, places []place) ([]errata.Record, error) {
 	known := r.states.known(places)
-	if err := r.rowsByPlace(ctx, unknown(places, known), known); err != nil {
+	if err := r.readUnknown(ctx, places, known, rowsByPlaceStatement); err != nil {
 		return nil, err
 	}
 	// What a merge has moved is not at its place any more.
-	if err := r.rowsByKey(ctx, unknown(places, known), known); err != nil {
+	if err := r.readUnknown(ctx, places, known, rowsByKeyStatement); err != nil {
 		return nil, err
 	}
 	records := make([]errata.Record, 0, len(places))
@@ -68,18 +68,19 @@ func unknown(places []place, known map[key]errata.Record) (rest []place) {
 	return rest
 }
 
-// rowsByPlace adds the rows that still stand at the places.
-func (r *Reader) rowsByPlace(ctx context.Context, places []place, known map[key]errata.Record) error {
-	if len(places) == 0 {
+// readUnknown adds the rows of the places that are not known yet.
+func (r *Reader) readUnknown(ctx context.Context, places []place, known map[key]errata.Record, by func([]place) (statement, error)) error {
+	if places = unknown(places, known); len(places) == 0 {
 		return nil
 	}
-	q, err := rowsByPlaceStatement(places)
+	q, err := by(places)
 	if err != nil {
 		return err
 	}
 	return r.readRows(ctx, q, known)
 }
 
+// rowsByPlaceStatement reads the rows that still stand at the places.
 func rowsByPlaceStatement(places []place) (statement, error) {
 	parts, offsets := make([]string, len(places)), make([]uint64, len(places))
 	for i, p := range places {
@@ -88,18 +89,7 @@ func rowsByPlaceStatement(places []place) (statement, error) {
 	return build("rows_by_place.sql", statementData{}, nil, keySettings(), bind("parts", parts), bind("offsets", offsets))
 }
 
-// rowsByKey adds the rows of the keys, wherever they are.
-func (r *Reader) rowsByKey(ctx context.Context, places []place, known map[key]errata.Record) error {
-	if len(places) == 0 {
-		return nil
-	}
-	q, err := rowsByKeyStatement(places)
-	if err != nil {
-		return err
-	}
-	return r.readRows(ctx, q, known)
-}
-
+// rowsByKeyStatement reads the rows of the keys, wherever they are.
 func rowsByKeyStatement(places []place) (statement, error) {
 	signatures := make([]errata.Signature, len(places))
 	versions := make([]uint64, len(places))

@@ -1,6 +1,7 @@
 -- +goose Up
 -- What lists of ten million records need. Parts that were written before have
--- none of it until they are merged; queries are right meanwhile, but slower.
+-- none of it until the start that applies this has had them filled in the
+-- background; queries are right meanwhile, but slower.
 
 -- All that the search looks at, in lower case, so that one expression and one
 -- index serve every filter by text. Fields are parted by a line feed.
