@@ -31,9 +31,10 @@ const (
 	// read: 5 MB of them, which the processor's cache holds. With 65,409 rows, the
 	// engine's own choice, a search over 1 M records takes 100 ms instead of 70.
 	textBlock = 16_384
-	// maxOneScan is the largest window of total_and_page.sql, which keeps that
-	// many rows sorted while it reads.
-	maxOneScan = 2000
+	// pagePatience is how long a page in order is waited for when the total has
+	// said that it is not the way: it runs already, and with few records it is
+	// through sooner than another query.
+	pagePatience = 10 * time.Millisecond
 )
 
 // window is in how many rows the records up to and with the page are looked
@@ -51,6 +52,8 @@ type totals struct {
 	// total counts the records, raw the rows, cancelled ones included.
 	total, raw uint64
 }
+
+func totalsOf(total int64, raw uint64) totals { return totals{uint64(max(total, 0)), raw} }
 
 // cancelled is the number of rows that cancel each other, so that total plus
 // cancelled rows certainly hold every record.
@@ -90,13 +93,6 @@ func inOrder(f Filter, p Page, raw, window uint64) bool {
 	return mayBeInOrder(f, p) && (f.dense() || raw >= minInOrder && raw/inOrderShare >= window)
 }
 
-// inOneScan says whether total and page are best found together: the filter
-// reads long columns, which is most of the work.
-func inOneScan(f Filter, p Page) bool {
-	_, sortable := sortKeys(p.Order, p.Direction)
-	return f.wide() && sortable && window(p.offset()+uint64(p.Limit)) <= maxOneScan
-}
-
 // totalStatement counts. by_group answers filters by what has few values,
 // by_time those by count and time; the engine chooses.
 func totalStatement(f Filter) (statement, error) {
@@ -119,6 +115,12 @@ type slice struct {
 	offset, limit uint64
 	// window bounds the rows that are looked at.
 	window uint64
+}
+
+// slice is the page in the window that it is looked for in first.
+func (p Page) slice() slice {
+	offset, limit := p.offset(), uint64(p.Limit)
+	return slice{order: p.Order, direction: p.Direction, offset: offset, limit: limit, window: window(offset + limit)}
 }
 
 func (s slice) args() []any {
@@ -160,13 +162,6 @@ func inOrderSettings(window uint64) clickhouse.Settings {
 		settings["max_block_size"] = deepBlock
 	}
 	return settings
-}
-
-// oneScanStatement finds total and keys together; only if [inOneScan].
-func oneScanStatement(f Filter, s slice) (statement, error) {
-	keys, _ := sortKeys(s.order, s.direction)
-	return build("total_and_page.sql", statementData{Keys: keys}, f.fragments(),
-		scanSettings(), s.args()...)
 }
 
 // keySettings are for reading a few rows by their primary key.

@@ -64,87 +64,75 @@ func (r *Reader) List(ctx context.Context, f Filter, p Page) (List, error) {
 // attempt looks for the page once. settled is false if records that belong on
 // it moved away between two queries.
 func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
-	found, err := r.find(ctx, f, p)
+	at, err := r.find(ctx, f, p)
 	if err != nil {
 		return List{}, false, err
 	}
-	records, err := r.rows(ctx, found.places)
-	if err != nil {
-		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(found.places), err)
+	records, settled := at.records, at.full
+	if records == nil {
+		if records, err = r.rows(ctx, at.places); err != nil {
+			return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.places), err)
+		}
+		settled = at.full && len(records) == len(at.places)
 	}
-	list = List{Records: records, Total: found.total, Page: p.Number, Limit: p.Limit}
-	if p.offset()+uint64(p.Limit) < found.total {
+	list = List{Records: records, Total: at.total, Page: p.Number, Limit: p.Limit}
+	if p.offset()+uint64(p.Limit) < at.total {
 		list.NextPage = p.Number + 1
 	}
-	return list, found.full && len(records) == len(found.places), nil
+	return list, settled, nil
 }
 
 // found is the result of the narrow step.
 type found struct {
 	totals
-	places []place
+	// places are those of the page's rows; records are the rows themselves, in
+	// place of them, nil if they have not been read.
+	places  []place
+	records []errata.Record
+	// tried is the window that was looked through, 0 for none.
+	tried uint64
 	// full says that the page has all the rows it is due.
 	full bool
 }
 
-// find reads the total and the keys of the page.
+// find reads the total and the page, or where it is.
 func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
-	upTo := p.offset() + uint64(p.Limit)
-	first := slice{order: p.Order, direction: p.Direction, offset: p.offset(), limit: uint64(p.Limit), window: window(upTo)}
-	var (
-		at  found
-		err error
-	)
-	switch {
-	case inOneScan(f, p):
-		at, err = r.oneScan(ctx, f, first)
-	case mayBeInOrder(f, p) && first.window <= shallowWindow:
-		if !f.dense() {
-			first.window = narrowWindow(upTo)
-		}
-		if at, err = r.side(ctx, f, p, first); len(at.places) == 0 {
-			first.window = 0 // nothing looked at, or given up
-		}
-	default:
-		first.window = 0 // nothing looked at yet
-		at.totals, err = r.total(ctx, f)
-	}
+	at, err := r.look(ctx, f, p)
 	if err != nil {
 		return found{}, err
 	}
-	if uint64(len(at.places)) >= at.due(p) {
+	if uint64(len(at.records)+len(at.places)) >= at.due(p) {
 		at.full = true
 		return at, nil
 	}
-	return r.widen(ctx, f, p, at.totals, first.window)
+	return r.widen(ctx, f, p, at.totals, at.tried)
 }
 
-// oneScan reads total and keys together.
-func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) {
-	q, err := oneScanStatement(f, s)
-	if err != nil {
-		return found{}, err
+// look reads the total and, by the way that is likely to be the shortest, what
+// it finds of the page.
+func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err error) {
+	first := p.slice()
+	switch {
+	case inOneScan(f, p):
+		return r.oneScan(ctx, f, first)
+	case mayBeInOrder(f, p) && first.window <= shallowWindow:
+		s := first
+		if !f.dense() {
+			s.window = narrowWindow(s.offset + s.limit)
+		}
+		at, err = r.side(ctx, f, p, s)
+	default:
+		at.totals, err = r.total(ctx, f)
 	}
-	var (
-		total      int64
-		raw        uint64
-		books      []int8
-		signatures []string
-		versions   []uint64
-		parts      []string
-		offsets    []uint64
-	)
-	if err := r.queryRow(ctx, q).Scan(&total, &raw, &books, &signatures, &versions, &parts, &offsets); err != nil {
-		return found{}, fmt.Errorf("find total and page: %w", err)
+	if err == nil && at.tried == 0 && at.due(p) > 0 && at.raw <= fewRows && mayBeOneScan(p) {
+		return r.oneScan(ctx, f, first)
 	}
-	return found{
-		totals: totals{total: uint64(max(total, 0)), raw: raw},
-		places: placesOf(books, signatures, versions, parts, offsets),
-	}, nil
+	return at, err
 }
 
 // side reads total and keys side by side. It goes to the keys by by_time, and
-// gives that up when the total says that it is not the way.
+// gives that up when the total says that it is not the way, unless it is
+// nearly there.
 func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, error) {
 	paging, stop := context.WithCancel(ctx)
 	defer stop()
@@ -163,16 +151,18 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 		<-page
 		return found{}, err
 	}
+	var givenUp <-chan time.Time // nil for never
 	if !inOrder(f, p, t.raw, s.window) {
+		givenUp = time.After(pagePatience)
+	}
+	select {
+	case a := <-page:
+		return found{totals: t, places: a.places, tried: s.window}, a.err
+	case <-givenUp:
 		stop()
 		<-page
 		return found{totals: t}, nil
 	}
-	a := <-page
-	if a.err != nil {
-		return found{}, a.err
-	}
-	return found{totals: t, places: a.places}, nil
 }
 
 func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
@@ -187,7 +177,7 @@ func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
 	if err := r.queryRow(ctx, q).Scan(&total, &raw); err != nil {
 		return totals{}, fmt.Errorf("count the records: %w", err)
 	}
-	return totals{total: uint64(max(total, 0)), raw: raw}, nil
+	return totalsOf(total, raw), nil
 }
 
 // widen looks for the keys of the page in a window that grows until they are

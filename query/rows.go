@@ -119,7 +119,8 @@ func (r *Reader) readRows(ctx context.Context, q statement, into map[key]errata.
 	return rows.Err()
 }
 
-// scanRecord reads a row of rows_by_place.sql, rows_by_key.sql or record.sql.
+// scanRecord reads a row of rows_by_place.sql, rows_by_key.sql or record.sql, or
+// of one_scan.sql behind its totals.
 func scanRecord(scan func(dest ...any) error) (errata.Record, error) {
 	var (
 		record                         errata.Record

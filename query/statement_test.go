@@ -36,7 +36,7 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 		titles, all = append(titles, title), append(all, q)
 	}
 	p = p.normal()
-	s := slice{order: p.Order, direction: p.Direction, offset: p.offset(), limit: uint64(p.Limit), window: window(p.offset() + uint64(p.Limit))}
+	s := p.slice()
 	if inOneScan(f, p) {
 		q, err := oneScanStatement(f, s)
 		add("total and page in one scan", q, err)

@@ -1,0 +1,79 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// maxOneScan is the largest window of one_scan.sql, which keeps that many rows
+	// sorted while it reads.
+	maxOneScan = 2000
+	// fewRows is up to how many matching rows a page is read in one statement
+	// though its total is known: looking for them again takes less time than the
+	// way there and back for the rows.
+	fewRows = 20_000
+)
+
+// inOneScan says whether total and page are best read together: the filter
+// reads long columns, which is most of the work.
+func inOneScan(f Filter, p Page) bool { return f.wide() && mayBeOneScan(p) }
+
+// mayBeOneScan says whether one_scan.sql can sort the page and hold its window.
+func mayBeOneScan(p Page) bool {
+	_, sortable := sortKeys(p.Order, p.Direction)
+	return sortable && p.slice().window <= maxOneScan
+}
+
+// oneScanStatement reads total and rows together; only if [mayBeOneScan].
+func oneScanStatement(f Filter, s slice) (statement, error) {
+	keys, _ := sortKeys(s.order, s.direction)
+	settings := scanSettings()
+	// Without it the two reads might number the rows of different parts.
+	settings["enable_shared_storage_snapshot_in_query"] = 1
+	return build("one_scan.sql", statementData{Keys: keys, Order: orderBy(s.order, s.direction)},
+		f.fragments(), settings, s.args()...)
+}
+
+// oneScan reads total and rows together.
+func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) {
+	q, err := oneScanStatement(f, s)
+	if err != nil {
+		return found{}, err
+	}
+	return r.scanned(ctx, f, q, s)
+}
+
+// scanned runs the statement of a filter and a slice.
+func (r *Reader) scanned(ctx context.Context, f Filter, q statement, s slice) (found, error) {
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return found{}, fmt.Errorf("read total and page: %w", err)
+	}
+	defer rows.Close()
+	var (
+		total int64
+		raw   uint64
+		at    = found{records: make([]errata.Record, 0, s.limit), tried: s.window}
+	)
+	for rows.Next() {
+		record, err := scanRecord(func(columns ...any) error {
+			return rows.Scan(append([]any{&total, &raw}, columns...)...)
+		})
+		if err != nil {
+			return found{}, err
+		}
+		at.records = append(at.records, record)
+	}
+	if err := rows.Err(); err != nil {
+		return found{}, fmt.Errorf("read total and page: %w", err)
+	}
+	if len(at.records) == 0 { // no row that could have told the total
+		at.totals, err = r.total(ctx, f)
+		return at, err
+	}
+	at.totals = totalsOf(total, raw)
+	return at, nil
+}

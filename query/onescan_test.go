@@ -1,0 +1,68 @@
+package query_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/query"
+)
+
+// TestPageAmongMerges holds that a page is of the records that match and no
+// others while merges move every row: the places that the one half of
+// one_scan.sql finds are those that the other half reads.
+func TestPageAmongMerges(t *testing.T) {
+	env := testenv.New(t)
+	const user, often, records = 777, 1 << 40, 300
+	quiet, busy := newModel(1), newModel(2)
+	for range 3 { // parts
+		rows := quiet.grow(records / 3)
+		from := len(quiet.live) - len(rows)
+		for i := range rows {
+			rows[i].record.UserID, rows[i].record.Count = user, often
+			quiet.live[from+i] = rows[i].record
+		}
+		insert(t.Context(), t, env.ClickHouse, rows)
+	}
+	insert(t.Context(), t, env.ClickHouse, busy.grow(3000))
+
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var writer sync.WaitGroup
+	merges := 0
+	writer.Go(func() {
+		for ; ctx.Err() == nil; merges++ {
+			for range 2 {
+				insert(context.WithoutCancel(ctx), t, env.ClickHouse, busy.change(300, 0))
+			}
+			if err := env.ClickHouse.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE records FINAL"); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	defer writer.Wait()
+	defer stop()
+	id := int64(user)
+	filters := []query.Filter{{UserID: &id}, {MinOccurrence: often}, {MinOccurrence: often, Books: errata.Books}}
+	reader := query.New(env.ReadOnlyClickHouse)
+	for i := range 150 {
+		f := filters[i%len(filters)]
+		p := query.Page{Order: query.Orders[i%len(query.Orders)], Direction: query.Ascending, Number: 1 + i%4, Limit: 25}
+		list, err := reader.List(t.Context(), f, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := quiet.list(f, p.Order, p.Direction)
+		if list.Total != records || !slices.Equal(list.Records, want[(p.Number-1)*p.Limit:p.Number*p.Limit]) {
+			t.Fatalf("list %d, %s: total %d, want %d, or other records than are due", i, describe(f, p), list.Total, records)
+		}
+	}
+	stop()
+	writer.Wait()
+	if merges < 10 {
+		t.Errorf("only %d merges ran meanwhile", merges)
+	}
+}

@@ -1,0 +1,72 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// TestOneSnapshot holds that both halves of one_scan.sql see the same parts,
+// without which the places that the one finds would be others' in the other. A
+// merge comes between them: the first half is made slow enough for that.
+func TestOneSnapshot(t *testing.T) {
+	env := testenv.New(t)
+	load(t, env.ClickHouse, 300)
+	exec := func(sql string) {
+		if err := env.ClickHouse.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SYSTEM STOP MERGES records")
+	reader := New(env.ReadOnlyClickHouse)
+	f, p := Filter{File: "src"}, Page{Order: OrderID, Direction: Ascending}.normal()
+	want, err := reader.oneScan(t.Context(), f, p.slice())
+	if err != nil || len(want.records) == 0 {
+		t.Fatalf("%d records, error %v", len(want.records), err)
+	}
+	q, err := oneScanStatement(f, p.slice())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const where = "WHERE book > 'checkpoint'"
+	if strings.Count(q.text, where) != 1 {
+		t.Fatalf("no single %q in:\n%s", where, q.text)
+	}
+	q.text = strings.Replace(q.text, where, where+" AND sleepEachRow(0.001) = 0", 1)
+
+	type answer struct {
+		at    found
+		err   error
+		ended time.Time
+	}
+	slow := make(chan answer, 1)
+	const id = "slow-half"
+	go func() {
+		at, err := reader.scanned(clickhouse.Context(t.Context(), clickhouse.WithQueryID(id)), f, q, p.slice())
+		slow <- answer{at, err, time.Now()}
+	}()
+	for running := uint64(0); running == 0; {
+		row := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM system.processes WHERE query_id = ? AND read_rows > 0", id)
+		if err := row.Scan(&running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SYSTEM START MERGES records")
+	exec("OPTIMIZE TABLE records FINAL")
+	merged := time.Now()
+	a := <-slow
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	if a.ended.Before(merged) {
+		t.Fatal("the query ended before the merge; make it slower")
+	}
+	if !slices.Equal(a.at.records, want.records) {
+		t.Errorf("%v, want %v", a.at.records, want.records)
+	}
+}

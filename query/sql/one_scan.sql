@@ -1,0 +1,46 @@
+{{- /* Total and page in one statement, for filters that have to read the texts and
+for what few rows match. The innermost query reads what the filter needs, and of
+the rows that match the least that sorts and places them; the outer one reads the
+25 rows. Both see the same parts (enable_shared_storage_snapshot_in_query), so a
+place is one number, how many rows of those parts come before it, and no merge
+can come between.
+
+Memory is bounded by the window, which is small. groupArraySorted sorts upwards
+only: what is to be sorted downwards comes negated. A row is (sort key, id,
+version, sign, place); for which of them are live see page.sql. The layers are
+subqueries because an alias is analysed again wherever it is used. */ -}}
+WITH
+(
+    SELECT tuple(total, raw, arrayMap(row -> row.5, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})))
+    FROM
+    (
+        SELECT total, raw, arrayFilter(
+            (row, state, previous) -> row.4 = 1 AND state != previous,
+            rows, states, arrayShiftRight(states, 1)
+        ) AS live
+        FROM
+        (
+            SELECT total, raw, rows, arrayMap(row -> (row.2, row.3), rows) AS states
+            FROM
+            (
+                SELECT
+                    sum(sign) AS total,
+                    count() AS raw,
+                    groupArraySorted({window:UInt64})(({{.Keys}}, bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                FROM records
+                WHERE book > 'checkpoint'
+{{- range .Filters}}
+                    AND {{.}}
+{{- end}}
+            )
+        )
+    )
+) AS found
+SELECT
+    found.1 AS total, found.2 AS raw,
+    book, signature, id, version, count, first_seen, last_seen,
+    level, file, line, message_preview, exception_class,
+    request_uri, request_method, user_id, ip, status, regressed
+FROM records
+PREWHERE _part_starting_offset + _part_offset IN (found.3)
+ORDER BY {{.Order}}
