@@ -25,8 +25,9 @@ var (
 
 // sweepSize is about how many records one insert of a cleanup removes: far
 // below the 1,048,576 rows beyond which an insert is not atomic, and small
-// enough that ingestion beside it does not wait long. Only tests change it.
-var sweepSize int64 = 50_000
+// enough that ingestion beside it does not wait long. Smaller ones read the
+// granules at their ends twice. Only tests change it.
+var sweepSize int64 = 100_000
 
 const (
 	// maxSweepChunks is as fine as ranges are cut: by the first two bytes.
@@ -129,7 +130,7 @@ func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
 	args = append(args, clickhouse.Named("answer_key", key))
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplicate": 1, "insert_deduplication_token": c.token(s.shard),
-		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1, settingLateIndex: lateIndex,
+		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1, settingLateIndex: lateIndexes,
 		// What the sort hands on is one block, and is not put together or cut again.
 		"max_block_size": maxBlockRows, "min_insert_block_size_rows": maxBlockRows, "max_insert_block_size": maxBlockRows,
 		"min_insert_block_size_bytes": 0, "preferred_block_size_bytes": 0,

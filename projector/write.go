@@ -66,6 +66,10 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 // a thousand new records are a fifth of the time of their insert.
 const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
 
+// lateIndexes are those that a cleanup leaves to them: its rows, a hundred
+// thousand at a time, only cancel others, and are gone with the next merge.
+const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
+
 // once is a context in which an insert with the token happens at most once.
 func once(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
