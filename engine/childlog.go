@@ -18,6 +18,10 @@ const (
 	tailLines = 5
 )
 
+// schedulePool warns at about every start that it "temporarily pauses" tasks,
+// which then go on within a second. Nobody can or need do anything about it.
+const schedulePool = "BackgroundSchedulePool/"
+
 // childLog turns what the child writes into log records. It is an io.Writer
 // for one run of the child.
 type childLog struct {
@@ -67,6 +71,9 @@ func (c *childLog) line(text string) {
 		// which is us; logged here it would be told twice, with the query's text.
 		if component == "executeQuery" || component == "TCPHandler" {
 			return
+		}
+		if strings.HasPrefix(component, schedulePool) {
+			level = min(level, slog.LevelDebug)
 		}
 		c.log.Log(context.Background(), level, message, "component", component)
 		return
