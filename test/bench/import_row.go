@@ -30,16 +30,20 @@ func (b *bench) imports() error {
 	var answer struct {
 		Data struct{ Count, Unreadable int } `json:"data"`
 	}
+	highest := watchMemory(os.Getpid())
 	began := time.Now()
-	if err := b.admin(context.Background(), http.MethodPost, errorsPath+"/rebuild", nil, &answer); err != nil {
+	err = b.admin(context.Background(), http.MethodPost, errorsPath+"/rebuild", nil, &answer)
+	took := time.Since(began)
+	most, memoryErr := highest()
+	if err = errors.Join(err, memoryErr); err != nil {
 		return err
 	}
-	took := time.Since(began)
 	if answer.Data.Count != entries || answer.Data.Unreadable != 0 {
 		return fmt.Errorf("%d entries were imported and %d not readable, want %d and 0", answer.Data.Count, answer.Data.Unreadable, entries)
 	}
 	row{name: fmt.Sprintf("import, %s lines", sizeName(b.sizes.lines)), ours: float64(b.sizes.lines) / took.Seconds(), unit: "lines/s",
-		note: fmt.Sprintf("%s s until visible, %d entries, %s MB/s", figure(took.Seconds()), entries, figure(float64(bytes)/1e6/took.Seconds()))}.write(b.out)
+		note: fmt.Sprintf("%s s until visible, %d entries, %s MB/s; at most %s MB of memory",
+			figure(took.Seconds()), entries, figure(float64(bytes)/1e6/took.Seconds()), figure(float64(most)/megabyte))}.write(b.out)
 	return nil
 }
 

@@ -73,9 +73,9 @@ func (b *bench) listQueries(r *query.Reader, c corpus) []listQuery {
 		list("ip", limitWide, func(i int) query.Filter { ip := of(i).IP; return query.Filter{IP: netip.PrefixFrom(ip, ip.BitLen())} }),
 		list("file", limitWide, func(i int) query.Filter { return query.Filter{File: of(i).File} }),
 		list("search, in one record", limitText, func(i int) query.Filter { return query.Filter{Search: c.word(c.sample(i))} }),
-		list("search, in one of 64", limitText, func(i int) query.Filter { return query.Filter{Search: fmt.Sprintf("db%d.", 10+i%50)} }),
+		list("search, in one of 400", limitText, func(i int) query.Filter { return query.Filter{Search: fmt.Sprintf("db%d.", 10+i%50)} }),
 		list("message, in one record", limitText, func(i int) query.Filter { return query.Filter{Message: c.word(c.sample(i))} }),
-		list("message, in one of 64", limitText, func(i int) query.Filter { return query.Filter{Message: fmt.Sprintf("db%d.", 10+i%50)} }),
+		list("message, in one of 400", limitText, func(i int) query.Filter { return query.Filter{Message: fmt.Sprintf("db%d.", 10+i%50)} }),
 		list("request_uri", limitText, func(i int) query.Filter { return query.Filter{URI: fmt.Sprintf("customers/%d", 10+i%90)} }),
 	}
 	const perPage = query.DefaultLimit

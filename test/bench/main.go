@@ -35,6 +35,7 @@ type bench struct {
 	publicKey string
 	engine    string // path of errata-engine
 	stocks    string // folder in which filled stocks are kept, or ""
+	steadyFor time.Duration
 	// peak is the highest rate of single events seen, for the row that runs at half of it.
 	peak float64
 
@@ -50,19 +51,20 @@ type sizes struct {
 	lines   int   // lines of the file of the import row
 }
 
-const allRows = "single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,delete,cleanup,replay,import"
+const allRows = "single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,steady,delete,cleanup,cleanup-quiet,replay,import"
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
 	span := flag.Duration("span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")
-	lists := flag.String("records", "100k", "records of the list row, a list such as 100k,1M,10M")
+	lists := flag.String("records", "100k", "records of the list and steady rows, a list such as 100k,1M,10M")
 	changed := flag.String("change-records", "1M", "records of the delete and cleanup rows")
 	events := flag.String("events", "1M", "events of the replay row")
 	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
-	stocks := flag.String("stocks", "", "keep the filled stocks of the list row in this folder, and use those that are there")
+	stocks := flag.String("stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
+	steadyFor := flag.Duration("steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
 		*engine = path // the child runs in a folder of its own
@@ -77,7 +79,7 @@ func main() {
 	}
 	size, err := parseSizes(*lists, *changed, *events, *lines)
 	if err == nil {
-		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, sizes: size}, strings.Split(*rows, ","))
+		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, sizes: size}, strings.Split(*rows, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -120,7 +122,8 @@ func (b *bench) measures() map[string]measure {
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"sentry-cpu": {do: b.sentryCPU, alone: true},
 		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},
-		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true},
+		"steady": {do: b.steadyState, alone: true},
+		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true}, "cleanup-quiet": {do: b.quietCleanup, prefilled: true},
 	}
 }
 

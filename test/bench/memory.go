@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+)
+
+// memoryPoll is how often memory is looked at.
+const memoryPoll = 500 * time.Millisecond
+
+// watchMemory looks at the memory of a process until highest is called, which
+// says the most there was.
+func watchMemory(pid int) (highest func() (int64, error)) {
+	type answer struct {
+		most int64
+		err  error
+	}
+	stop, done := make(chan struct{}), make(chan answer)
+	go func() { // ends with highest
+		tick := time.NewTicker(memoryPoll)
+		defer tick.Stop()
+		var a answer
+		for {
+			now, err := residentBytes(pid)
+			a = answer{max(a.most, now), err}
+			select {
+			case <-tick.C:
+			case <-stop:
+				done <- a
+				return
+			}
+		}
+	}()
+	return func() (int64, error) {
+		close(stop)
+		a := <-done
+		return a.most, a.err
+	}
+}
+
+// residentBytes is how much memory the process holds, as Linux counts it.
+func residentBytes(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range bytes.Lines(status) {
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(string(line), "VmRSS: %d kB", &kilobytes); n == 1 {
+			return kilobytes << 10, nil
+		}
+	}
+	return 0, fmt.Errorf("process %d has no resident memory", pid)
+}
