@@ -90,6 +90,7 @@ func TestTokenProperties(t *testing.T) {
 		kind := rapid.SampledFrom(access.Kinds).Draw(t, "kind")
 		token, err := access.Mint(bytes.NewReader(random), kind)
 		if err != nil {
+			// reason: the draw is thrown away, another one comes
 			t.Skip("too many bytes above the fair ones")
 		}
 		text := token.Text()
