@@ -291,7 +291,7 @@ func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
 		}
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 		if err == nil {
-			return &gentleConn{TCPConn: conn.(*net.TCPConn)}, nil
+			return &gentleConn{TCPConn: conn.(*net.TCPConn), drain: drainTimeout}, nil
 		}
 		// A child that was killed refuses connections some milliseconds before
 		// its end is known here.

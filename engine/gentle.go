@@ -4,13 +4,13 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // drainTimeout is how long a closed connection waits for the engine to end its
-// side: longer than any query of a reader runs.
-const drainTimeout = 15 * time.Second
+// side: longer than any query runs, and than an engine that is frozen for a
+// while takes to come back.
+const drainTimeout = time.Minute
 
 // gentleConn is a connection to the embedded engine that never resets it.
 //
@@ -23,19 +23,30 @@ const drainTimeout = 15 * time.Second
 // and thrown away.
 type gentleConn struct {
 	*net.TCPConn
-	closed  atomic.Bool
+	drain time.Duration // [drainTimeout], else in tests
+
 	reading sync.Mutex // held while somebody reads
+	// state is held while closed changes, or something must not happen after
+	// that: a deadline of the user's would end the draining.
+	state  sync.Mutex
+	closed bool
+}
+
+func (c *gentleConn) isClosed() bool {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return c.closed
 }
 
 // Read reads, or fails with net.ErrClosed after Close.
 func (c *gentleConn) Read(p []byte) (int, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	if c.closed.Load() {
+	if c.isClosed() {
 		return 0, net.ErrClosed
 	}
 	n, err := c.TCPConn.Read(p)
-	if c.closed.Load() {
+	if c.isClosed() {
 		return 0, net.ErrClosed
 	}
 	return n, err
@@ -43,7 +54,7 @@ func (c *gentleConn) Read(p []byte) (int, error) {
 
 // Write writes, or fails with net.ErrClosed after Close.
 func (c *gentleConn) Write(p []byte) (int, error) {
-	if c.closed.Load() {
+	if c.isClosed() {
 		return 0, net.ErrClosed
 	}
 	return c.TCPConn.Write(p)
@@ -51,7 +62,9 @@ func (c *gentleConn) Write(p []byte) (int, error) {
 
 // SetDeadline does nothing after Close.
 func (c *gentleConn) SetDeadline(t time.Time) error {
-	if c.closed.Load() {
+	c.state.Lock()
+	defer c.state.Unlock()
+	if c.closed {
 		return net.ErrClosed
 	}
 	return c.TCPConn.SetDeadline(t)
@@ -59,25 +72,30 @@ func (c *gentleConn) SetDeadline(t time.Time) error {
 
 // SetReadDeadline does nothing after Close.
 func (c *gentleConn) SetReadDeadline(t time.Time) error {
-	if c.closed.Load() {
+	c.state.Lock()
+	defer c.state.Unlock()
+	if c.closed {
 		return net.ErrClosed
 	}
 	return c.TCPConn.SetReadDeadline(t)
 }
 
 // Close ends the connection for its user at once, and for the engine when that
-// has ended its side, or after drainTimeout.
+// has ended its side, or after the time to drain.
 func (c *gentleConn) Close() error {
-	if !c.closed.CompareAndSwap(false, true) {
+	c.state.Lock()
+	defer c.state.Unlock()
+	if c.closed {
 		return net.ErrClosed
 	}
+	c.closed = true
 	err := c.CloseWrite()
 	// Whoever reads gets away with an error.
 	_ = c.TCPConn.SetReadDeadline(time.Unix(1, 0))
-	go func() { // ends when the engine ends its side, at the latest with drainTimeout
+	go func() { // ends when the engine ends its side, at the latest after the time to drain
 		c.reading.Lock()
-		defer c.reading.Unlock()
-		_ = c.TCPConn.SetReadDeadline(time.Now().Add(drainTimeout))
+		c.reading.Unlock() //nolint:staticcheck // nobody reads any more, and who comes later finds it closed
+		_ = c.TCPConn.SetReadDeadline(time.Now().Add(c.drain))
 		_, _ = io.Copy(io.Discard, c.TCPConn)
 		_ = c.TCPConn.Close()
 	}()
