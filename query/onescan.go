@@ -43,36 +43,34 @@ func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) 
 	if err != nil {
 		return found{}, err
 	}
-	return r.scanned(ctx, f, q, s)
+	return r.scanned(ctx, q, s)
 }
 
-// scanned runs the statement of a filter and a slice.
-func (r *Reader) scanned(ctx context.Context, f Filter, q statement, s slice) (found, error) {
+// scanned runs the statement of a slice.
+func (r *Reader) scanned(ctx context.Context, q statement, s slice) (found, error) {
 	rows, err := r.query(ctx, q)
 	if err != nil {
 		return found{}, fmt.Errorf("read total and page: %w", err)
 	}
 	defer rows.Close()
 	var (
-		total int64
-		raw   uint64
-		at    = found{records: make([]errata.Record, 0, s.limit), tried: s.window}
+		total       int64
+		raw, onPage uint64
+		at          = found{records: make([]errata.Record, 0, s.limit), tried: s.window}
 	)
 	for rows.Next() {
 		record, err := scanRecord(func(columns ...any) error {
-			return rows.Scan(append([]any{&total, &raw}, columns...)...)
+			return rows.Scan(append([]any{&total, &raw, &onPage}, columns...)...)
 		})
 		if err != nil {
 			return found{}, err
 		}
-		at.records = append(at.records, record)
+		if onPage > 0 {
+			at.records = append(at.records, record)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return found{}, fmt.Errorf("read total and page: %w", err)
-	}
-	if len(at.records) == 0 { // no row that could have told the total
-		at.totals, err = r.total(ctx, f)
-		return at, err
 	}
 	at.totals = totalsOf(total, raw)
 	return at, nil

@@ -47,7 +47,7 @@ func TestOneSnapshot(t *testing.T) {
 	slow := make(chan answer, 1)
 	const id = "slow-half"
 	go func() {
-		at, err := reader.scanned(clickhouse.Context(t.Context(), clickhouse.WithQueryID(id)), f, q, p.slice())
+		at, err := reader.scanned(clickhouse.Context(t.Context(), clickhouse.WithQueryID(id)), q, p.slice())
 		slow <- answer{at, err, time.Now()}
 	}()
 	for running := uint64(0); running == 0; {

@@ -8,39 +8,46 @@ can come between.
 Memory is bounded by the window, which is small. groupArraySorted sorts upwards
 only: what is to be sorted downwards comes negated. A row is (sort key, id,
 version, sign, place); for which of them are live see page.sql. The layers are
-subqueries because an alias is analysed again wherever it is used. */ -}}
+subqueries because an alias is analysed again wherever it is used.
+
+The answer is a row for each record. A page without one has the row at place 0,
+whatever that is, to tell the total; only a table without rows tells none. */ -}}
 WITH
 (
-    SELECT tuple(total, raw, arrayMap(row -> row.5, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})))
+    SELECT tuple(total, raw, length(page), if(empty(page), [toUInt64(0)], page))
     FROM
     (
-        SELECT total, raw, arrayFilter(
-            (row, state, previous) -> row.4 = 1 AND state != previous,
-            rows, states, arrayShiftRight(states, 1)
-        ) AS live
+        SELECT total, raw, arrayMap(row -> row.5, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})) AS page
         FROM
         (
-            SELECT total, raw, rows, arrayMap(row -> (row.2, row.3), rows) AS states
+            SELECT total, raw, arrayFilter(
+                (row, state, previous) -> row.4 = 1 AND state != previous,
+                rows, states, arrayShiftRight(states, 1)
+            ) AS live
             FROM
             (
-                SELECT
-                    sum(sign) AS total,
-                    count() AS raw,
-                    groupArraySorted({window:UInt64})(({{.Keys}}, bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
-                FROM records
-                WHERE book > 'checkpoint'
+                SELECT total, raw, rows, arrayMap(row -> (row.2, row.3), rows) AS states
+                FROM
+                (
+                    SELECT
+                        sum(sign) AS total,
+                        count() AS raw,
+                        groupArraySorted({window:UInt64})(({{.Keys}}, bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                    FROM records
+                    WHERE book > 'checkpoint'
 {{- range .Filters}}
-                    AND {{.}}
+                        AND {{.}}
 {{- end}}
+                )
             )
         )
     )
 ) AS found
 SELECT
-    found.1 AS total, found.2 AS raw,
+    found.1 AS total, found.2 AS raw, found.3 AS on_page,
     book, signature, id, version, count, first_seen, last_seen,
     level, file, line, message_preview, exception_class,
     request_uri, request_method, user_id, ip, status, regressed
 FROM records
-PREWHERE _part_starting_offset + _part_offset IN (found.3)
+PREWHERE _part_starting_offset + _part_offset IN (found.4)
 ORDER BY {{.Order}}
