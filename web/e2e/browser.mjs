@@ -149,6 +149,13 @@ export async function until(what, ask, ms = 15_000) {
   }
 }
 
+/** Something that a step lets come when it wants to. */
+export function later() {
+  let now;
+  const come = new Promise((done) => { now = done; });
+  return { come, now };
+}
+
 export function check(ok, what) {
   if (!ok) throw new Error(what);
 }

@@ -1,5 +1,5 @@
 // The list and a record: filters, keys, what appears by itself, what is done.
-import { api, check, enter, event, id, run, send, sendNative, settled, until, url, visit } from './browser.mjs';
+import { api, check, enter, event, id, later, run, send, sendNative, settled, until, url, visit } from './browser.mjs';
 import { seed } from './seed.mjs';
 
 if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total < 40) {
@@ -154,6 +154,48 @@ await run({
     const line = rows(page).filter({ hasText: name });
     await send([event(name, `about ${name}`), event(name, `about ${name}`)]);
     await until('the count', async () => (await line.locator('.c-count').innerText()) === '3');
+  },
+  'what comes between the list and the stream appears': async (open) => {
+    const { page } = await open();
+    const late = later();
+    await page.route('**/errors/stream', async (route) => {
+      await late.come;
+      await route.continue();
+    });
+    await listed(page);
+    const name = `Between${mark}`;
+    await sent(name);
+    late.now();
+    await page.getByText(`about ${name}`).first().waitFor();
+  },
+  'an answer that is older than the stream does not stay': async (open) => {
+    const { page } = await open();
+    const name = `Older${mark}`;
+    await sent(name);
+    // What the page asks for once the stream is open is read before the error is seen again, and comes after it is.
+    const answer = later();
+    const read = later();
+    let asked = 0;
+    await page.route(/\/tools\/logs\/errors\?/, async (route) => {
+      if (++asked !== 2) return route.continue();
+      const response = await route.fetch();
+      read.now();
+      await answer.come;
+      // The page may have asked anew already, and takes this one no more.
+      return route.fulfill({ response }).catch(() => {});
+    });
+    await listed(page, `?search=${name}`);
+    // The row has the focus: who reads is not loaded anew for what is known.
+    await page.keyboard.press('j');
+    await read.come;
+    const again = page.waitForRequest(/\/tools\/logs\/errors\?/);
+    await send([event(name, `about ${name}`)]);
+    const count = rows(page).locator('.c-count');
+    await until('the count that the stream tells', async () => (await count.innerText()) === '2');
+    answer.now();
+    await again;
+    await settled(page);
+    await until('the count again', async () => (await count.innerText()) === '2');
   },
   'nothing moves under who is reading': async (open) => {
     const { page } = await open();
