@@ -1,7 +1,7 @@
 // What axe says of a page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { check } from './browser.mjs';
+import { check, settled } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -12,6 +12,8 @@ export const layout = ['target-size', 'link-name', 'button-name', 'label', 'page
 
 /** within is a selector of what alone is looked at: something that opened on a page that is clean. */
 export async function clean(page, where, rules = all, within = null) {
+  // Half of a page has other faults than the whole.
+  await settled(page);
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const options = { runOnly: rules === all ? all : { type: 'rule', values: rules }, resultTypes: ['violations'] };
   const { violations } = await page.evaluate(([inside, how]) => globalThis.axe.run(inside ?? document, how), [within, options]);

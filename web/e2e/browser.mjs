@@ -26,6 +26,12 @@ export async function browser() {
   });
 }
 
+// Only what never comes is a failure: a machine that does something else as well
+// takes many times as long as another.
+const patience = 30_000;
+// Of a whole step, below what test/browser gives a script.
+const stepPatience = 240_000;
+
 /** What each page waits for. */
 const waiting = new WeakMap();
 
@@ -35,7 +41,7 @@ export async function tab(b, options = {}) {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
   const problems = [];
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(patience);
   page.on('console', (m) => {
     // A refused call is an answer that scripts ask for; everything else is a fault.
     if (m.type() === 'error' && !/status of (401|403|404|422)/.test(m.text())) problems.push(`console: ${m.text()}`);
@@ -49,7 +55,11 @@ export async function tab(b, options = {}) {
   // The stream never ends.
   const asked = new Set();
   waiting.set(page, asked);
-  page.on('request', (r) => { if (!r.url().endsWith('/stream')) asked.add(r); });
+  page.on('request', (r) => {
+    // Of what a page still waited for when it was left, no end may be told.
+    if (r.isNavigationRequest()) asked.clear();
+    if (!r.url().endsWith('/stream')) asked.add(r);
+  });
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (r) => asked.delete(r));
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
@@ -71,12 +81,14 @@ export async function visit(page, place) {
 /** Waits until the page has all that it asked for, and has drawn it. */
 export async function settled(page) {
   const asked = waiting.get(page);
-  for (;;) {
-    // Whoever draws an answer may ask for more.
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    if (asked.size === 0) return;
-    await Promise.race([page.waitForEvent('requestfinished'), page.waitForEvent('requestfailed')]);
-  }
+  do {
+    await until('an answer to all that the page asked for', () => asked.size === 0);
+    // Whoever draws an answer may ask for more, in an effect, which runs in a
+    // timer behind the next frame; so may whom that effect draws.
+    await page.evaluate(async () => {
+      for (let i = 0; i < 2; i++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    });
+  } while (asked.size > 0);
 }
 
 export async function api(method, path, body, theKey = key) {
@@ -88,6 +100,17 @@ export async function api(method, path, body, theKey = key) {
   const answer = await response.json();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
+}
+
+/** How many events stand behind the records that a filter finds. */
+export async function counted(filter = '') {
+  let sum = 0;
+  for (let page = 1; page > 0;) {
+    const { data, meta } = await api('GET', `/tools/logs/errors?limit=100&page=${page}&${filter}`);
+    sum += data.reduce((n, row) => n + row.count, 0);
+    page = meta.next_page;
+  }
+  return sum;
 }
 
 /** Sends events as a Sentry SDK would. */
@@ -140,13 +163,20 @@ export function event(type, value, more = {}) {
 }
 
 /** Waits until the list of the API has what is asked for, since a write is seen by every later read only after it was answered. */
-export async function until(what, ask, ms = 15_000) {
+export async function until(what, ask, ms = patience) {
   const end = Date.now() + ms;
   for (;;) {
     if (await ask()) return;
     if (Date.now() > end) throw new Error(`${what} did not come true within ${ms} ms`);
     await new Promise((done) => setTimeout(done, 100));
   }
+}
+
+/** Something that a step lets come when it wants to. */
+export function later() {
+  let now;
+  const come = new Promise((done) => { now = done; });
+  return { come, now };
 }
 
 export function check(ok, what) {
@@ -171,7 +201,7 @@ export async function run(steps, atOnce = 1) {
     const start = Date.now();
     let t;
     try {
-      await within(90_000, step(async (options) => (t = await tab(b, options)), b));
+      await within(stepPatience, step(async (options) => (t = await tab(b, options)), b));
       if (t?.problems.length) throw new Error([...new Set(t.problems.map((p) => p.slice(0, 300)))].slice(0, 5).join('\n      '));
       console.log(`ok    ${name} (${Date.now() - start} ms)`);
     } catch (error) {

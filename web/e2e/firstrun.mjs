@@ -25,17 +25,18 @@ await run({
     check(new URL(dsn).username !== '', `the DSN is ${dsn}`);
     for (const name of ['Go', 'PHP', 'JavaScript', 'Python']) {
       await page.getByRole('tab', { name, exact: true }).click();
+      await page.getByRole('tab', { name, exact: true, selected: true }).waitFor();
       check((await page.getByRole('tabpanel').innerText()).includes(dsn), `the ${name} snippet does not name the DSN`);
     }
     await page.keyboard.press('ArrowRight');
-    check((await page.getByRole('tabpanel').innerText()).includes(key), 'the curl snippet does not name the key');
+    await until('the curl snippet with the key', async () => (await page.getByRole('tabpanel').innerText()).includes(key));
     await send([event('FirstError', 'my first error')]);
     await page.waitForSelector('.list-rows .line');
     check((await page.locator('.list-rows').innerText()).includes('my first error'), 'the first error is not in the list');
     check((await page.locator('.kept').innerText()).includes(key), 'the key that is shown once went away with the view');
     await clean(page, 'the kept key');
     await page.getByRole('button', { name: 'I have copied the key' }).click();
-    check((await page.locator('.kept').count()) === 0, 'the key stays');
+    await page.locator('.kept').waitFor({ state: 'detached' });
   },
   'an empty list with a filter is not a first run': async (open) => {
     const { page } = await open();

@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { api, check, enter, run, tab, until } from './browser.mjs';
+import { api, check, enter, run, settled, tab, until } from './browser.mjs';
 
 const errors = '/tools/logs/errors';
 if ((await api('GET', `${errors}?limit=1`)).meta.total > 0) {
@@ -122,7 +122,7 @@ await run({
       for (const p of [page, watching.page]) {
         await shown(p, tea);
         await p.locator('.live.is-live').waitFor();
-        check((await row(p, tea).locator('.c-count').innerText()) === '1', 'it is not the first');
+        await until('the first', async () => (await row(p, tea).locator('.c-count').innerText()) === '1');
       }
       await press('Say');
       await press('Save');
@@ -158,6 +158,7 @@ await run({
     await stage('the record, field by field', async () => {
       await row(page, tea).getByRole('link').click();
       await page.waitForSelector('.plot canvas');
+      await settled(page);
       check((await page.locator('.record h2').innerText()).includes('OutOfStock'), 'the class is missing');
       check((await page.locator('.record-message').innerText()) === tea, 'the message is another');
       const told = await facts(page);
@@ -181,10 +182,10 @@ await run({
     await stage('seen again, regressed', async () => {
       await press('Reserve');
       await state('regressed');
-      for (const p of [page, watching.page]) check((await row(p, tea).locator('.c-count').innerText()) === '2', 'it is not counted');
-      check((await facts(page)).Seen === '2×', 'the record does not count it');
+      for (const p of [page, watching.page]) await until('the count in the list', async () => (await row(p, tea).locator('.c-count').innerText()) === '2');
+      await until('the count in the record', async () => (await facts(page)).Seen === '2×');
       await page.locator('.record').getByRole('button', { name: 'Resolve' }).waitFor();
-      check((await page.locator('.record').getByRole('button', { name: 'Reopen' }).count()) === 0, 'it is not open');
+      await page.locator('.record').getByRole('button', { name: 'Reopen' }).waitFor({ state: 'detached' });
       const found = await kept(tea);
       check(found.length === 1 && found[0].signature === signature, 'it is another record');
       check(found[0].status === 'open' && found[0].regressed && found[0].count === 2, `the API says ${JSON.stringify(found[0])}`);

@@ -92,12 +92,14 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
     await page.waitForSelector('dialog[open]', { state: 'detached' });
     if (await page.locator('.filters-toggle').isVisible()) await page.locator('.filters-toggle').click();
     const menus = page.locator('details.menu > summary:visible');
-    check((await menus.count()) >= 4, `there are only ${await menus.count()} menus`);
+    await until('at least four menus', async () => (await menus.count()) >= 4);
     for (const menu of await menus.all()) {
       await menu.click();
+      await page.waitForSelector('details.menu[open]');
       await clean(page, `menu ${await menu.innerText()}`, rules, 'details.menu[open]');
       await fits(page, `menu ${await menu.innerText()}`);
       await page.keyboard.press('Escape');
+      await page.waitForSelector('details.menu[open]', { state: 'detached' });
     }
   };
 }
@@ -107,22 +109,25 @@ steps['dark is dark'] = async (open) => {
   const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
   await enter(page);
   await page.waitForSelector('.list-rows .line');
-  check((await shade()) > 600, 'light is dark');
+  await until('light', async () => (await shade()) > 600);
   await page.emulateMedia({ colorScheme: 'dark' });
-  check((await shade()) < 150, 'dark is light');
+  await until('dark, as the system is', async () => (await shade()) < 150);
   await page.emulateMedia({ colorScheme: 'light' });
+  await until('light again', async () => (await shade()) > 600);
   await page.locator('.topbar .menu.end summary').click();
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
-  check((await shade()) < 150, 'the chosen theme does not show');
+  await until('dark, as it was chosen', async () => (await shade()) < 150);
   await page.reload();
   await page.waitForSelector('.list-rows .line');
-  check((await shade()) < 150, 'the chosen theme is forgotten');
+  await until('dark, as it was chosen before the reload', async () => (await shade()) < 150);
 };
 
 steps['everything can be reached with Tab, and is seen to be'] = async (open) => {
   const { page } = await open();
   await enter(page);
   await page.waitForSelector('.list-rows .line');
+  // What is drawn meanwhile could take the focus with it.
+  await settled(page);
   const seen = new Set();
   for (let i = 0; i < 40; i++) {
     await page.keyboard.press('Tab');

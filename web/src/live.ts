@@ -16,8 +16,8 @@ export const live = signal<LiveState>('connecting');
 const silence = 40_000;
 
 interface Ends {
-  /** Connected, the first time or again; what happened in between is not told. */
-  onOpen: (again: boolean) => void;
+  /** Connected, the first time or again; what happened before is not told. */
+  onOpen: () => void;
   onRecords: (batch: StreamRecords) => void;
 }
 
@@ -30,7 +30,6 @@ export function followStream(ends: Ends): () => void {
 
 async function follow(ends: Ends, stop: AbortSignal): Promise<void> {
   let tries = 0;
-  let before = false;
   live.value = 'connecting';
   while (!stop.aborted) {
     let wait = 0;
@@ -38,8 +37,7 @@ async function follow(ends: Ends, stop: AbortSignal): Promise<void> {
       await readOnce(stop, () => {
         tries = 0;
         live.value = 'live';
-        ends.onOpen(before);
-        before = true;
+        ends.onOpen();
       }, ends.onRecords);
     } catch (error) {
       if (stop.aborted) return;

@@ -1,6 +1,6 @@
 // What stands above the rows: filters, and what is selected or waits.
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { levels, statuses, type Row, type SparkRange } from '../../api/types';
 import {
   active, describe, instantOf, labels, localOf, members, parseViews, toggled, viewQuery, withView, type FilterName, type SavedView,
@@ -58,8 +58,9 @@ function Search() {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(value);
-  // The address changed and not through this field: Back, a saved view.
-  useEffect(() => {
+  // The address changed and not through this field: Back, a saved view. At once,
+  // before what is typed next.
+  useLayoutEffect(() => {
     if (value !== sent.current) {
       sent.current = value;
       setText(value);

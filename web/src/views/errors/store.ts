@@ -63,6 +63,8 @@ let sparking: AbortController | null = null;
 
 /** Loads the page that the address names; quiet keeps what is shown until it is there, and may hold it back. */
 export async function load(quiet = false): Promise<void> {
+  // Whoever overtakes what shall show at once shows at once.
+  quiet &&= !loading.peek();
   running?.abort();
   const mine = new AbortController();
   running = mine;
@@ -79,7 +81,10 @@ export async function load(quiet = false): Promise<void> {
     // A quiet try that fails leaves what is there; the stream says that something is wrong.
     if (!quiet || !loaded.peek()) failed.value = error;
   } finally {
-    if (running === mine) loading.value = false;
+    if (running === mine) {
+      running = null;
+      loading.value = false;
+    }
   }
 }
 
@@ -181,7 +186,9 @@ let due: ReturnType<typeof setTimeout> | undefined;
 function soon(): void {
   due ??= setTimeout(() => {
     due = undefined;
-    if (phase.peek() === 'in' && view.peek() === 'errors') void load(true);
+    // What was asked for by hand is waited for, with the focus, and not overtaken.
+    if (loading.peek()) soon();
+    else if (phase.peek() === 'in' && view.peek() === 'errors') void load(true);
   }, pace);
 }
 
@@ -194,7 +201,8 @@ export function take(batch: StreamRecords): void {
   if (rows !== shown.rows) loaded.value = { ...shown, rows };
   noteGone(batch.gone);
   const unknown = batch.more > 0 || unseen(rows, batch.records) > 0;
-  if (unknown || !reading()) soon();
+  // An answer that is under way may be older than the batch, which it replaces.
+  if (unknown || running || !reading()) soon();
 }
 
 function noteGone(gone: StreamRecords['gone']): void {
@@ -260,7 +268,8 @@ export function follow(): () => void {
     firstRange = false;
   }));
   if (can('Tools/GetErrorLogs')) {
-    ends.push(followStream({ onOpen: (again) => { if (again) soon(); }, onRecords: take }));
+    // What changed between the answer with the list and the opening is not told.
+    ends.push(followStream({ onOpen: soon, onRecords: take }));
   }
   // What is held is shown once nobody reads any more; the last bucket of the
   // sparklines ends, too.
