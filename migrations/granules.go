@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -175,12 +176,12 @@ func dropHelpers(ctx context.Context, conn driver.Conn, keep string) error {
 		return fmt.Errorf("look for copies of the table records: %w", err)
 	}
 	// Sorted, so the lock comes first; it is to go last.
-	for i := len(names) - 1; i >= 0; i-- {
-		if names[i] == keep || keep != "" && names[i] == helperName {
+	for _, name := range slices.Backward(names) {
+		if name == keep || keep != "" && name == helperName {
 			continue
 		}
-		if err := runStep(ctx, conn, "drop.sql", map[string]string{"Copy": names[i]}); err != nil {
-			if id, lookErr := idOf(ctx, conn, names[i]); lookErr != nil || id != "" {
+		if err := runStep(ctx, conn, "drop.sql", map[string]string{"Copy": name}); err != nil {
+			if id, lookErr := idOf(ctx, conn, name); lookErr != nil || id != "" {
 				return err
 			} // another has dropped it
 		}

@@ -49,7 +49,7 @@ func coarse(t *testing.T, env *testenv.Env) {
 func fill(t *testing.T, env *testenv.Env, from int) {
 	t.Helper()
 	exec(t, env, fmt.Sprintf(`INSERT INTO records (book, signature, id, version, count, last_seen, message_preview, sign)
-		SELECT 'system', reinterpretAsFixedString(generateUUIDv4()), number, number, 1, number, concat('Message ', toString(number)), s
+		SELECT 'system', reinterpretAsFixedString(generateUUIDv4()), number AS id, id AS version, 1, number, concat('Message ', toString(number)), s
 		FROM numbers(%d, 3000) ARRAY JOIN if(number %% 3 = 0, [1, -1], [1]) AS s`, from))
 }
 

@@ -262,7 +262,7 @@ func (l *ledger) bulk(n int) {
 	l.t.Helper()
 	for i := range 10 {
 		l.exec(fmt.Sprintf(`INSERT INTO records (book, signature, id, version, count, first_seen, last_seen, message_preview, sign)
-			SELECT 'system', sipHash128Reference(number), number, number, 1, number, number, concat('problem ', hex(sipHash128(number))), 1
+			SELECT 'system', sipHash128Reference(number), number AS id, id AS version, 1, id AS first, id AS last, concat('problem ', hex(sipHash128(number))), 1
 			FROM numbers(%d, %d)`, i*n/10, n/10))
 	}
 }

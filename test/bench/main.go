@@ -36,6 +36,7 @@ type bench struct {
 	engine    string // path of errata-engine
 	stocks    string // folder in which filled stocks are kept, or ""
 	steadyFor time.Duration
+	queries   string // what the names of queries begin with that the list row runs
 	// peak is the highest rate of single events seen, for the row that runs at half of it.
 	peak float64
 
@@ -64,6 +65,7 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
 	stocks := flag.String("stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
+	queries := flag.String("queries", "", "run only the queries of the list row whose names begin so")
 	steadyFor := flag.Duration("steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
@@ -79,7 +81,7 @@ func main() {
 	}
 	size, err := parseSizes(*lists, *changed, *events, *lines)
 	if err == nil {
-		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, sizes: size}, strings.Split(*rows, ","))
+		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, queries: *queries, sizes: size}, strings.Split(*rows, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
