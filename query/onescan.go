@@ -34,7 +34,7 @@ func oneScanStatement(f Filter, s slice) (statement, error) {
 	// Without it the two reads might number the rows of different parts.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
 	return build("one_scan.sql", statementData{Keys: keys, Order: orderBy(s.order, s.direction)},
-		f.fragments(), settings, s.args()...)
+		hinted(f.fragments()), settings, s.args()...)
 }
 
 // oneScan reads total and rows together.

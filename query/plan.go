@@ -32,8 +32,8 @@ const (
 	// engine's own choice, a search over 1 M records takes 100 ms instead of 70.
 	textBlock = 16_384
 	// pagePatience is how long a page in order is waited for when the total has
-	// said that it is not the way: it runs already, and with few records it is
-	// through sooner than another query.
+	// said that it is not the way: it is being read already, and with few records
+	// that is through sooner than another query.
 	pagePatience = 10 * time.Millisecond
 )
 
@@ -129,20 +129,25 @@ func (s slice) args() []any {
 
 // pageStatement finds the keys of the slice, through by_time or not.
 func pageStatement(f Filter, s slice, byTime bool) (statement, error) {
-	// The one would make the engine read the table rather than by_time; the
-	// other is the same with the table's index.
-	from, to, settings := "class", "class_hinted", scanSettings()
+	fragments, settings := hinted(f.fragments()), scanSettings()
 	if byTime {
-		from, to, settings = "books", "books_unindexed", inOrderSettings(s.window)
+		fragments, settings = renamed(f.fragments(), "books", "books_unindexed"), inOrderSettings(s.window)
 	}
-	fragments := f.fragments()
+	data := statementData{Order: orderBy(s.order, s.direction)}
+	return build("page.sql", data, fragments, settings, s.args()...)
+}
+
+// hinted are the fragments for reading the table: with the index of its texts,
+// which would keep the engine from a projection.
+func hinted(fragments []fragment) []fragment { return renamed(fragments, "class", "class_hinted") }
+
+func renamed(fragments []fragment, from, to string) []fragment {
 	for i := range fragments {
 		if fragments[i].name == from {
 			fragments[i].name = to
 		}
 	}
-	data := statementData{Order: orderBy(s.order, s.direction)}
-	return build("page.sql", data, fragments, settings, s.args()...)
+	return fragments
 }
 
 // inOrderSettings keep in-order reading from reading ahead: buffering reads a

@@ -27,7 +27,8 @@ type statement struct {
 }
 
 // fragment is one condition of the WHERE clause: a definition of filters.sql,
-// the number of its instance if it may occur more than once, and its arguments.
+// a number for it, and its arguments. The number is that of the instance if the
+// definition may occur more than once, and 1 for a pattern with wildcards.
 type fragment struct {
 	name   string
 	number int
@@ -61,9 +62,11 @@ func (f Filter) fragments() []fragment {
 		{"class", f.Class}, {"file", f.File}, {"uri", f.URI}, {"message", f.Message},
 	} {
 		whole, part := likePattern(pattern.text)
-		add(whole != "", pattern.name, func() []any {
-			return []any{bind(pattern.name+"_part", part), bind(pattern.name+"_like", whole)}
-		})
+		add(whole != "", pattern.name, func() []any { return []any{bind(pattern.name+"_part", part)} })
+		if whole != part {
+			wild := &all[len(all)-1]
+			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
+		}
 	}
 	return append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
 }

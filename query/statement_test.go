@@ -158,8 +158,8 @@ func TestReversedOrder(t *testing.T) {
 
 // FuzzFilterSQL holds that the text of a statement says which filters are set
 // and never to what: it is the same for other values of the same kind. Whether
-// an address is a prefix, and whether a search could be a signature, is part
-// of which filter it is.
+// an address is a prefix, whether a pattern has wildcards, and whether a search
+// could be a signature, is part of which filter it is.
 func FuzzFilterSQL(f *testing.F) {
 	f.Add("' OR 1=1 --", "\\'; DROP TABLE records", "{x:String}", "%_*", "/* */", "GET", int64(7), "10.0.0.0/8", uint64(2), "last_seen", "health*")
 	f.Add("beef", "", "a\x00b", "\t\n", "`", "", int64(-1), "::1", uint64(0), "file", "")
@@ -191,10 +191,13 @@ func FuzzFilterSQL(f *testing.F) {
 // plain is the filter with every value replaced by a harmless one of its kind.
 func plain(f Filter) Filter {
 	replace := func(text *string) {
-		if whole, _ := likePattern(*text); whole != "" {
-			*text = "x"
-		} else {
+		switch whole, part := likePattern(*text); whole {
+		case "":
 			*text = ""
+		case part:
+			*text = "x"
+		default:
+			*text = "x*y"
 		}
 	}
 	for _, text := range []*string{&f.Message, &f.File, &f.Class, &f.URI, &f.Noise[0]} {

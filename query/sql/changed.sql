@@ -1,5 +1,5 @@
 {{- /* Total and newest of the records that changed, in one scan; for the rest see
-total_and_page.sql. A row is (negated version, signature, book, sign, part, offset): the rows
+one_scan.sql. A row is (negated version, signature, book, sign, part, offset): the rows
 of one state stand side by side, one that cancels it first. */ -}}
 WITH
     groupArraySorted({window:UInt64})((bitNot(version), signature, toInt8(book), sign, toString(_part), _part_offset)) AS rows,

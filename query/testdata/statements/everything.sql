@@ -33,13 +33,14 @@ WITH
                         AND upper(request_method) = upper({method:String})
                         AND user_id = {user_id:Int64}
                         AND ip = {ip:IPv6}
-                        AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+                        AND indexHint(search LIKE lowerUTF8({class_part:String}))
+        AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String})
                         AND indexHint(search LIKE lowerUTF8({file_part:String}))
-        AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}) AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
+        AND lowerUTF8(file) LIKE lowerUTF8({file_part:String})
                         AND indexHint(search LIKE lowerUTF8({uri_part:String}))
-        AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String})
+        AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
                         AND indexHint(search LIKE lowerUTF8({message_part:String}))
-        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
+        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
                         AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
                         AND NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
@@ -81,13 +82,9 @@ ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
 -- user_id = 1
 -- ip = "::ffff:10.0.0.1"
 -- class_part = "%d%"
--- class_like = "%d%"
 -- file_part = "%c%"
--- file_like = "%c%"
 -- uri_part = "%e%"
--- uri_like = "%e%"
 -- message_part = "%b%"
--- message_like = "%b%"
 -- search = "%a%"
 -- search_first = "a0000000000000000000000000000000"
 -- search_last = "afffffffffffffffffffffffffffffff"

@@ -4,10 +4,9 @@ SELECT
     count() AS raw
 FROM records
 WHERE book > 'checkpoint'
-    AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+    AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String})
 -- SETTINGS max_threads = 2, optimize_use_projections = 1
 -- class_part = "%TypeError%"
--- class_like = "%TypeError%"
 -- page, in order
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM
@@ -18,7 +17,7 @@ FROM
         SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
         FROM records
         WHERE book > 'checkpoint'
-            AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String})
+            AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String})
         ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
@@ -31,4 +30,3 @@ LIMIT {limit:UInt64} OFFSET {offset:UInt64}
 -- limit = 25
 -- window = 250
 -- class_part = "%TypeError%"
--- class_like = "%TypeError%"

@@ -23,7 +23,8 @@ WITH
                     FROM records
                     WHERE book > 'checkpoint'
                         AND indexHint(search LIKE lowerUTF8({file_part:String}))
-        AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}) AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
+        AND lowerUTF8(file) LIKE lowerUTF8({file_part:String})
+        AND lowerUTF8(file) LIKE lowerUTF8({file_like:String})
                 )
             )
         )

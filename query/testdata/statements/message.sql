@@ -23,7 +23,8 @@ WITH
                     FROM records
                     WHERE book > 'checkpoint'
                         AND indexHint(search LIKE lowerUTF8({message_part:String}))
-        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
+        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
+        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
                 )
             )
         )

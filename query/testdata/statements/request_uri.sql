@@ -23,7 +23,7 @@ WITH
                     FROM records
                     WHERE book > 'checkpoint'
                         AND indexHint(search LIKE lowerUTF8({uri_part:String}))
-        AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String})
+        AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
                 )
             )
         )
@@ -42,4 +42,3 @@ ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
 -- limit = 25
 -- window = 250
 -- uri_part = "%/checkout%"
--- uri_like = "%/checkout%"
