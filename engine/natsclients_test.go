@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"strings"
@@ -28,7 +29,7 @@ func openNATS(t *testing.T) *engine.NATS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = n.Stop(t.Context()) })
+	t.Cleanup(func() { _ = n.Stop(context.WithoutCancel(t.Context())) })
 	for name, subjects := range map[string]string{"ERRORS": "errors.v1.>", "LOG": "ev.>"} {
 		if _, err := n.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{subjects}}); err != nil {
 			t.Fatal(err)
@@ -161,7 +162,7 @@ func TestClientsConfigIsChecked(t *testing.T) {
 			Clients: engine.NATSClients{Addr: addr, Password: "x", Publish: []string{"a"}},
 		})
 		if err == nil {
-			_ = n.Stop(t.Context())
+			_ = n.Stop(context.WithoutCancel(t.Context()))
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error about %q", addr, err, want)

@@ -1,6 +1,7 @@
 package natsin
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"testing"
@@ -50,7 +51,7 @@ func (b *bench) receiver() *Receiver {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { _ = appender.Close(b.t.Context()) })
+	b.t.Cleanup(func() { _ = appender.Close(context.WithoutCancel(b.t.Context())) })
 	pipeline, err := ingest.New(ingest.Config{
 		Log: appender, Random: rand.Reader, Switches: func() ingest.Switches { return ingest.Switches{ErrorLog: !b.off} },
 	})
