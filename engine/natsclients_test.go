@@ -162,7 +162,7 @@ func TestClientsConfigIsChecked(t *testing.T) {
 			Clients: engine.NATSClients{Addr: addr, Password: "x", Publish: []string{"a"}},
 		})
 		if err == nil {
-			_ = n.Stop(context.WithoutCancel(t.Context()))
+			_ = n.Stop(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error about %q", addr, err, want)

@@ -51,6 +51,9 @@ func TestOneSnapshot(t *testing.T) {
 		slow <- answer{at, err, time.Now()}
 	}()
 	for running := uint64(0); running == 0; {
+		if len(slow) > 0 {
+			t.Fatalf("the query ended before it was seen running: %v", (<-slow).err)
+		}
 		row := env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM system.processes WHERE query_id = ? AND read_rows > 0", id)
 		if err := row.Scan(&running); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ func NewPlaces(proxies []string, folders []string) Places {
 			}
 		}
 	}
-	// A root folder is only meant where no path leads to it: ${DATA}/root/ is
+	// A root folder is only meant where no path leads to it: one below ${DATA} is
 	// somebody else's.
 	alternatives := []string{"/" + "root/", "/" + "tmp/[a-z]"}
 	for _, folder := range folders {
