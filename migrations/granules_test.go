@@ -264,3 +264,32 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 	}
 	checkFine(t, env, rows, table)
 }
+
+// A column that is worked out from others is the same whether a part has it or
+// not, and at last all parts have it.
+func TestOldPartsGetTheColumns(t *testing.T) {
+	env := testenv.New(t)
+	coarse(t, env)
+	const unfilled = `SELECT toUInt64(countIf(NOT has(columns, 'packed') OR NOT has(columns, 'search'))) FROM
+		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
+		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, search))) FROM records"
+	if count(t, env, unfilled) == 0 {
+		t.Fatal("no part is without the columns: not what this test is about")
+	}
+	before := text(t, env, worked)
+	if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	// It waits for the mutations that go before it.
+	exec(t, env, "ALTER TABLE records MATERIALIZE PROJECTION by_time SETTINGS mutations_sync = 1")
+	if left := count(t, env, unfilled); left != 0 {
+		t.Errorf("%d parts have not got the columns", left)
+	}
+	if after := text(t, env, worked); after != before {
+		t.Errorf("the columns in the parts add up to %s, worked out to %s", after, before)
+	}
+	if failed := count(t, env, "SELECT toUInt64(countIf(latest_fail_reason != '')) FROM system.mutations WHERE database = currentDatabase()"); failed != 0 {
+		t.Errorf("%d mutations failed", failed)
+	}
+}

@@ -22,28 +22,30 @@ func afterFiles(ctx context.Context, conn driver.Conn) error {
 	if err := setGranules(ctx, conn); err != nil {
 		return fmt.Errorf("set the granules of records: %w", err)
 	}
-	if err := fillProjections(ctx, conn); err != nil {
-		return fmt.Errorf("fill the projections of records: %w", err)
+	if err := fillParts(ctx, conn); err != nil {
+		return fmt.Errorf("fill the parts of records: %w", err)
 	}
 	return nil
 }
 
-// fillProjections has the parts of records that lack a projection filled with
-// it: a part from before the projection is never merged with one that has it,
-// so that the rows of a state that is over would stay for ever. It returns at
-// once; ClickHouse fills them in the background, part by part, and goes on after
-// a restart.
-func fillProjections(ctx context.Context, conn driver.Conn) error {
+// fillParts has the parts of records filled with the projections that they lack,
+// and with the columns that are worked out from others. A part from before a
+// projection is never merged with one that has it, so that the rows of a state
+// that is over would stay for ever; a column that a part lacks is worked out
+// whenever it is read. It returns at once; ClickHouse fills them in the
+// background, part by part, and goes on after a restart.
+func fillParts(ctx context.Context, conn driver.Conn) error {
 	query, err := stepText("unfilled.sql", nil)
 	if err != nil {
 		return err
 	}
-	var names []string
-	if err := conn.QueryRow(ctx, query).Scan(&names); err != nil {
-		return fmt.Errorf("look for parts without them: %w", err)
+	var unfilled [][]any // what it is, its name
+	if err := conn.QueryRow(ctx, query).Scan(&unfilled); err != nil {
+		return fmt.Errorf("look for what they lack: %w", err)
 	}
-	for _, name := range names {
-		if err := runStep(ctx, conn, "fill.sql", map[string]string{"Projection": quoted(name)}); err != nil {
+	for _, each := range unfilled {
+		what, name := each[0].(string), each[1].(string)
+		if err := runStep(ctx, conn, "fill.sql", map[string]string{"What": what, "Name": quoted(name)}); err != nil {
 			return err
 		}
 	}

@@ -120,43 +120,10 @@ func (t *recordRows) appendTo(batch driver.Batch) error {
 	return nil
 }
 
-// scanRecord reads a row of current.sql.
-func scanRecord(rows driver.Rows) (errata.Record, error) {
-	var (
-		r                              errata.Record
-		book, signature, level, status string
-		id, version                    uint64
-		ip                             netip.Addr
-	)
-	err := rows.Scan(&book, &signature, &id, &version, &r.Count, &r.FirstSeen, &r.LastSeen, &level, &r.File, &r.Line,
-		&r.Message, &r.Class, &r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed)
-	if err != nil {
-		return errata.Record{}, err
-	}
-	if len(signature) != errata.SignatureSize {
-		return errata.Record{}, fmt.Errorf("signature of %d bytes", len(signature))
-	}
-	r.Book, _ = errata.ParseBook(book)
-	r.Level, _ = errata.ParseLevel(level)
-	r.Signature = errata.Signature([]byte(signature))
-	r.ID, r.Version = errata.Position(id), errata.Position(version)
-	r.FirstSeen, r.LastSeen = r.FirstSeen.UTC(), r.LastSeen.UTC()
-	r.IP, r.Status = ipOf(ip), errata.Status(status)
-	return r, nil
-}
-
 // ipColumn is an address as the column holds it: IPv4 mapped, :: for unknown.
 func ipColumn(ip netip.Addr) netip.Addr {
 	if !ip.IsValid() {
 		return netip.IPv6Unspecified()
 	}
 	return netip.AddrFrom16(ip.As16())
-}
-
-// ipOf is the inverse of ipColumn.
-func ipOf(column netip.Addr) netip.Addr {
-	if column == netip.IPv6Unspecified() {
-		return netip.Addr{}
-	}
-	return column.Unmap()
 }

@@ -14,6 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/packed"
 )
 
 var (
@@ -120,13 +121,20 @@ func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(e
 	}
 	defer rows.Close()
 	for rows.Next() {
-		r, err := scanRecord(rows)
-		if err != nil {
+		var (
+			book, column string
+			version      uint64
+		)
+		if err := rows.Scan(&book, &version, &column); err != nil {
 			return 0, err
 		}
-		if r.Book == 0 {
-			row = uint64(r.Version)
+		if book == checkpointBook {
+			row = version
 			continue
+		}
+		r, err := packed.Decode(column)
+		if err != nil {
+			return 0, err
 		}
 		found(r)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/packed"
 )
 
 const (
@@ -33,7 +34,7 @@ func oneScanStatement(f Filter, s slice) (statement, error) {
 	settings := scanSettings()
 	// Without it the two reads might number the rows of different parts.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
-	return build("one_scan.sql", statementData{Keys: keys, Order: orderBy(s.order, s.direction)},
+	return build("one_scan.sql", statementData{Keys: keys},
 		hinted(f.fragments()), settings, s.args()...)
 }
 
@@ -59,15 +60,18 @@ func (r *Reader) scanned(ctx context.Context, q statement, s slice) (found, erro
 		at          = found{records: make([]errata.Record, 0, s.limit), tried: s.window}
 	)
 	for rows.Next() {
-		record, err := scanRecord(func(columns ...any) error {
-			return rows.Scan(append([]any{&total, &raw, &onPage}, columns...)...)
-		})
+		var column string
+		if err := rows.Scan(&total, &raw, &onPage, &column); err != nil {
+			return found{}, fmt.Errorf("read a record of the page: %w", err)
+		}
+		if onPage == 0 {
+			continue
+		}
+		record, err := packed.Decode(column)
 		if err != nil {
-			return found{}, err
+			return found{}, fmt.Errorf("read a record of the page: %w", err)
 		}
-		if onPage > 0 {
-			at.records = append(at.records, record)
-		}
+		at.records = append(at.records, record)
 	}
 	if err := rows.Err(); err != nil {
 		return found{}, fmt.Errorf("read total and page: %w", err)

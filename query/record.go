@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/packed"
 )
 
 // Detail reads one record and the context of its first sighting, one JSON
@@ -60,14 +61,16 @@ func (r *Reader) record(ctx context.Context, book errata.Book, signature errata.
 	if err != nil {
 		return errata.Record{}, err
 	}
-	var sign int8
-	row := r.queryRow(ctx, q)
-	record, err := scanRecord(func(dest ...any) error { return row.Scan(append(dest, &sign)...) })
-	if errors.Is(err, sql.ErrNoRows) || err == nil && sign != 1 {
+	var column string
+	err = r.queryRow(ctx, q).Scan(&column)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && column == "" {
 		return errata.Record{}, errata.Errorf(errata.KindNotFound,
 			"The %s book has no record of signature %s; the other book may have one.", book, signature)
 	}
-	return record, err
+	if err != nil {
+		return errata.Record{}, err
+	}
+	return packed.Decode(column)
 }
 
 // payload reads the context with the id, or the newest for id 0, and {} if

@@ -3,9 +3,11 @@ package query
 import (
 	"context"
 	"fmt"
-	"net/netip"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/packed"
 )
 
 // key is one live row. Records may share a version, if one command changed
@@ -108,7 +110,7 @@ func (r *Reader) readRows(ctx context.Context, q statement, into map[key]errata.
 	}
 	defer rows.Close()
 	for rows.Next() {
-		record, err := scanRecord(rows.Scan)
+		record, err := scanRecord(rows)
 		if err != nil {
 			return err
 		}
@@ -119,29 +121,11 @@ func (r *Reader) readRows(ctx context.Context, q statement, into map[key]errata.
 	return rows.Err()
 }
 
-// scanRecord reads a row of rows_by_place.sql, rows_by_key.sql or record.sql, or
-// of one_scan.sql behind its totals.
-func scanRecord(scan func(dest ...any) error) (errata.Record, error) {
-	var (
-		record                         errata.Record
-		book, signature, level, status string
-		id, version                    uint64
-		ip                             netip.Addr
-	)
-	err := scan(&book, &signature, &id, &version, &record.Count, &record.FirstSeen, &record.LastSeen,
-		&level, &record.File, &record.Line, &record.Message, &record.Class,
-		&record.URI, &record.Method, &record.UserID, &ip, &status, &record.Regressed)
-	if err != nil {
+// scanRecord reads a row of rows_by_place.sql, rows_by_key.sql or live.sql.
+func scanRecord(rows driver.Rows) (errata.Record, error) {
+	var column string
+	if err := rows.Scan(&column); err != nil {
 		return errata.Record{}, fmt.Errorf("read a record: %w", err)
 	}
-	record.Book, _ = errata.ParseBook(book)
-	record.Signature = errata.Signature([]byte(signature))
-	record.ID, record.Version = errata.Position(id), errata.Position(version)
-	record.Level, _ = errata.ParseLevel(level)
-	record.Status = errata.Status(status)
-	record.FirstSeen, record.LastSeen = record.FirstSeen.UTC(), record.LastSeen.UTC()
-	if ip != netip.IPv6Unspecified() { // the column's word for unknown
-		record.IP = ip.Unmap()
-	}
-	return record, nil
+	return packed.Decode(column)
 }

@@ -112,7 +112,7 @@ func (r *Reader) live(ctx context.Context, keys []Key) (map[Key]errata.Record, e
 	}
 	defer rows.Close()
 	for rows.Next() {
-		record, err := scanRecord(rows.Scan)
+		record, err := scanRecord(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -1,1 +1,1 @@
-ALTER TABLE records MATERIALIZE PROJECTION {{.Projection}} SETTINGS mutations_sync = 0
+ALTER TABLE records MATERIALIZE {{.What}} {{.Name}} SETTINGS mutations_sync = 0

@@ -1,10 +1,22 @@
--- The projections that some part of records lacks, unless something changes the
--- parts already.
-WITH (SELECT groupArray(projections) FROM system.parts
-      WHERE database = currentDatabase() AND table = 'records' AND active AND rows > 0) AS parts
-SELECT arraySort(groupArray(name))
-FROM system.projections
-WHERE database = currentDatabase() AND table = 'records'
-  AND arrayExists(part -> NOT has(part, name), parts)
-  AND (SELECT count() FROM system.mutations
+-- The projections and the columns worked out from others that some part of records
+-- lacks, unless something changes the parts already.
+WITH
+    (SELECT groupArray((name, projections)) FROM system.parts
+     WHERE database = currentDatabase() AND table = 'records' AND active AND rows > 0) AS parts,
+    (SELECT groupArray((name, column)) FROM system.parts_columns
+     WHERE database = currentDatabase() AND table = 'records' AND active) AS columns
+SELECT arraySort(groupArray((what, name)))
+FROM
+(
+    SELECT 'PROJECTION' AS what, name
+    FROM system.projections
+    WHERE database = currentDatabase() AND table = 'records'
+      AND arrayExists(part -> NOT has(part.2, name), parts)
+    UNION ALL
+    SELECT 'COLUMN', name
+    FROM system.columns
+    WHERE database = currentDatabase() AND table = 'records' AND default_kind = 'MATERIALIZED'
+      AND arrayExists(part -> NOT has(columns, (part.1, name)), parts)
+)
+WHERE (SELECT count() FROM system.mutations
        WHERE database = currentDatabase() AND table = 'records' AND NOT is_done) = 0

@@ -1,12 +1,9 @@
 {{- /* The records of the signatures as they are now, in both books. sign ASC puts
 the cancelling row of a deleted state in front of the state. */ -}}
-SELECT
-    book, signature, id, version, count, first_seen, last_seen,
-    level, file, line, message_preview, exception_class,
-    request_uri, request_method, user_id, ip, status, regressed
+SELECT packed
 FROM
 (
-    SELECT *
+    SELECT book, signature, version, sign, packed
     FROM records
     WHERE book IN ('system', 'database')
         AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))

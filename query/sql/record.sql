@@ -1,8 +1,5 @@
-SELECT
-    book, signature, id, version, count, first_seen, last_seen,
-    level, file, line, message_preview, exception_class,
-    request_uri, request_method, user_id, ip, status, regressed,
-    sign
+{{- /* The last row of a record that is gone cancels another, and has nothing packed. */ -}}
+SELECT packed
 FROM records
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)

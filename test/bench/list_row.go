@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +17,14 @@ import (
 )
 
 const (
-	// listRuns is how often each query is measured. warmRuns is how often it runs
-	// before, once with each value: a disk that has to be read is another measure.
-	// It does so by another reader, because a reader remembers rows.
+	// listRuns is how often each query is measured in a round. warmRuns is how often
+	// it runs before, once with each value: a disk that has to be read is another
+	// measure. It does so by another reader, because a reader remembers rows.
 	listRuns = 200
 	warmRuns = sampleCount
+	// listSpan is after how long no further round of a query begins. A second round
+	// of what takes half a second would say little more, and take minutes.
+	listSpan = 30 * time.Second
 )
 
 // list measures every kind of query over stocks of the sizes asked for, each
@@ -53,28 +57,49 @@ func (b *bench) listOf(n int) (err error) {
 	if err := b.loadRows(ctx, f, c, done); err != nil {
 		return err
 	}
-	warm := b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)
-	for i, q := range b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c) {
-		if !strings.HasPrefix(q.name, b.queries) {
-			continue
+	for i, q := range b.listQueries(nil, c) {
+		if strings.HasPrefix(q.name, b.queries) {
+			if err := b.listRow(ctx, f, c, i); err != nil {
+				return fmt.Errorf("%s: %w", q.name, err)
+			}
 		}
-		ours, one, err := f.times(ctx, warm[i], q)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.name, err)
-		}
-		row{name: sizeName(n) + ": " + q.name, ours: millis(ours, 99), ceiling: millis(one, 50), unit: "ms p99", limit: q.limits[column(n)],
-			note: fmt.Sprintf("p50 %s ms; the ceiling is SELECT 1", figure(millis(ours, 50)))}.write(b.out)
 	}
 	return nil
 }
 
-// times runs the query and SELECT 1 in turn, after the warm one.
-func (f *folding) times(ctx context.Context, warm, q listQuery) (ours, one *hdrhistogram.Histogram, err error) {
-	for i := range warmRuns {
-		if err := warm.run(ctx, i); err != nil {
-			return nil, nil, err
+// listRow measures the i-th query in rounds, each by a reader of its own.
+func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error {
+	query := func() listQuery { return b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)[i] }
+	q := query()
+	for run := range warmRuns {
+		if err := q.run(ctx, run); err != nil {
+			return err
 		}
 	}
+	before, err := readProcessors()
+	if err != nil {
+		return err
+	}
+	var p50s, p99s, ones []float64
+	for begun := time.Now(); len(p99s) < b.rounds && (len(p99s) == 0 || time.Since(begun) < listSpan); {
+		ours, one, err := f.times(ctx, query())
+		if err != nil {
+			return err
+		}
+		p50s, p99s, ones = append(p50s, millis(ours, 50)), append(p99s, millis(ours, 99)), append(ones, millis(one, 50))
+	}
+	after, err := readProcessors()
+	if err != nil {
+		return err
+	}
+	row{name: sizeName(c.n) + ": " + q.name, ours: median(p99s), ceiling: median(ones), unit: "ms p99", limit: q.limits[column(c.n)],
+		note: fmt.Sprintf("p50 %s ms; best of %d rounds %s; %.0f %% of the processors stolen; the ceiling is SELECT 1",
+			figure(median(p50s)), len(p99s), figure(slices.Min(p99s)), 100*after.stolenSince(before))}.write(b.out)
+	return nil
+}
+
+// times runs the query and SELECT 1 in turn.
+func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogram.Histogram, err error) {
 	selectOne := func(int) error {
 		var n uint8
 		return f.engines.ReadOnlyClickHouse().QueryRow(ctx, "SELECT 1").Scan(&n)

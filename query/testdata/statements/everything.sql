@@ -4,69 +4,61 @@ WITH
     SELECT tuple(total, raw, length(page), if(empty(page), [toUInt64(0)], page))
     FROM
     (
-        SELECT total, raw, arrayMap(row -> row.5, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})) AS page
+        SELECT total, raw, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}).5 AS page
         FROM
         (
             SELECT total, raw, arrayFilter(
-                (row, state, previous) -> row.4 = 1 AND state != previous,
-                rows, states, arrayShiftRight(states, 1)
+                (row, previous) -> row.4 = 1 AND (row.2 != previous.2 OR row.3 != previous.3),
+                rows, arrayShiftRight(rows, 1)
             ) AS live
             FROM
             (
-                SELECT total, raw, rows, arrayMap(row -> (row.2, row.3), rows) AS states
-                FROM
-                (
-                    SELECT
-                        sum(sign) AS total,
-                        count() AS raw,
-                        groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
-                    FROM records
-                    WHERE book > 'checkpoint'
-                        AND book IN {books:Array(String)}
-                        AND signature = toFixedString(unhex({signature:String}), 16)
-                        AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-                        AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-                        AND level IN {levels:Array(String)}
-                        AND status IN {statuses:Array(String)}
-                        AND count >= {min_occurrence:UInt64}
-                        AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
-                        AND upper(request_method) = upper({method:String})
-                        AND user_id = {user_id:Int64}
-                        AND ip = {ip:IPv6}
-                        AND indexHint(search LIKE lowerUTF8({class_part:String}))
+                SELECT
+                    sum(sign) AS total,
+                    count() AS raw,
+                    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                FROM records
+                WHERE book > 'checkpoint'
+                    AND book IN {books:Array(String)}
+                    AND signature = toFixedString(unhex({signature:String}), 16)
+                    AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+                    AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+                    AND level IN {levels:Array(String)}
+                    AND status IN {statuses:Array(String)}
+                    AND count >= {min_occurrence:UInt64}
+                    AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
+                    AND upper(request_method) = upper({method:String})
+                    AND user_id = {user_id:Int64}
+                    AND ip = {ip:IPv6}
+                    AND indexHint(search LIKE lowerUTF8({class_part:String}))
         AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String})
-                        AND indexHint(search LIKE lowerUTF8({file_part:String}))
+                    AND indexHint(search LIKE lowerUTF8({file_part:String}))
         AND lowerUTF8(file) LIKE lowerUTF8({file_part:String})
-                        AND indexHint(search LIKE lowerUTF8({uri_part:String}))
+                    AND indexHint(search LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
-                        AND indexHint(search LIKE lowerUTF8({message_part:String}))
+                    AND indexHint(search LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
-                        AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
-                        AND NOT (
+                    AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
+                    AND NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
         OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
         OR lowerUTF8(file) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_0:String})
         OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_0:String})
     )
-                        AND NOT (
+                    AND NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_1:String})
         OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_1:String})
         OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
         OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
     )
-                )
             )
         )
     )
 ) AS found
-SELECT
-    found.1 AS total, found.2 AS raw, found.3 AS on_page,
-    book, signature, id, version, count, first_seen, last_seen,
-    level, file, line, message_preview, exception_class,
-    request_uri, request_method, user_id, ip, status, regressed
+SELECT found.1 AS total, found.2 AS raw, found.3 AS on_page, packed
 FROM records
 PREWHERE _part_starting_offset + _part_offset IN (found.4)
-ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
+ORDER BY indexOf(found.4, _part_starting_offset + _part_offset)
 -- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25

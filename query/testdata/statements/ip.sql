@@ -4,38 +4,30 @@ WITH
     SELECT tuple(total, raw, length(page), if(empty(page), [toUInt64(0)], page))
     FROM
     (
-        SELECT total, raw, arrayMap(row -> row.5, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})) AS page
+        SELECT total, raw, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}).5 AS page
         FROM
         (
             SELECT total, raw, arrayFilter(
-                (row, state, previous) -> row.4 = 1 AND state != previous,
-                rows, states, arrayShiftRight(states, 1)
+                (row, previous) -> row.4 = 1 AND (row.2 != previous.2 OR row.3 != previous.3),
+                rows, arrayShiftRight(rows, 1)
             ) AS live
             FROM
             (
-                SELECT total, raw, rows, arrayMap(row -> (row.2, row.3), rows) AS states
-                FROM
-                (
-                    SELECT
-                        sum(sign) AS total,
-                        count() AS raw,
-                        groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
-                    FROM records
-                    WHERE book > 'checkpoint'
-                        AND ip = {ip:IPv6}
-                )
+                SELECT
+                    sum(sign) AS total,
+                    count() AS raw,
+                    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                FROM records
+                WHERE book > 'checkpoint'
+                    AND ip = {ip:IPv6}
             )
         )
     )
 ) AS found
-SELECT
-    found.1 AS total, found.2 AS raw, found.3 AS on_page,
-    book, signature, id, version, count, first_seen, last_seen,
-    level, file, line, message_preview, exception_class,
-    request_uri, request_method, user_id, ip, status, regressed
+SELECT found.1 AS total, found.2 AS raw, found.3 AS on_page, packed
 FROM records
 PREWHERE _part_starting_offset + _part_offset IN (found.4)
-ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
+ORDER BY indexOf(found.4, _part_starting_offset + _part_offset)
 -- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
 -- offset = 0
 -- limit = 25

@@ -1,0 +1,9 @@
+package packed_test
+
+import (
+	"testing"
+
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// processors is what the processors of the machine did since it started, in
+// ticks, as Linux counts it.
+type processors struct {
+	user, nice, system, idle, iowait, irq, softirq uint64
+	// steal is how long this machine wanted to run and another one ran, on the
+	// same hardware. It is in every time that is measured meanwhile.
+	steal uint64
+}
+
+func readProcessors() (p processors, err error) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return processors{}, err
+	}
+	_, err = fmt.Fscanf(bytes.NewReader(stat), "cpu %d %d %d %d %d %d %d %d",
+		&p.user, &p.nice, &p.system, &p.idle, &p.iowait, &p.irq, &p.softirq, &p.steal)
+	if err != nil {
+		return processors{}, fmt.Errorf("read the first line of /proc/stat: %w", err)
+	}
+	return p, nil
+}
+
+// stolenSince is the share of the wanted time that was stolen.
+func (p processors) stolenSince(before processors) float64 {
+	busy := func(p processors) uint64 { return p.user + p.nice + p.system + p.irq + p.softirq + p.steal }
+	wanted := busy(p) - busy(before)
+	if wanted == 0 {
+		return 0
+	}
+	return float64(p.steal-before.steal) / float64(wanted)
+}
