@@ -41,7 +41,7 @@ func (c *clock) Move(d time.Duration) {
 // newBucket is an empty bucket of the test's own, made as the service makes it.
 func newBucket(t testing.TB) jetstream.KeyValue {
 	t.Helper()
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))
 	if err != nil {
 		t.Fatal(err)

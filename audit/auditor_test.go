@@ -182,7 +182,7 @@ const roundsPerLedger = 10
 
 // TestAnyInterleaving: writes of all kinds, starts and stops in any order.
 func TestAnyInterleaving(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	var l *ledger
 	round := 0
 	t.Cleanup(func() {
@@ -291,7 +291,7 @@ func TestGaps(t *testing.T) {
 // the list is read.
 func TestWithAProjector(t *testing.T) {
 	env := testenv.New(t)
-	l := newLedger(t, env)
+	l := newLedger(t, env.Broker)
 	t.Cleanup(l.close)
 	p, err := projector.New(t.Context(), projector.Config{Log: l.log, ClickHouse: env.ClickHouse})
 	l.must(err)

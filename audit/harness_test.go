@@ -48,7 +48,7 @@ type ledger struct {
 }
 
 // newLedger makes one in a namespace of its own. close takes it away.
-func newLedger(t fatal, env *testenv.Env) *ledger {
+func newLedger(t fatal, env *testenv.Broker) *ledger {
 	t.Helper()
 	var unique [6]byte
 	_, _ = rand.Read(unique[:])
@@ -79,7 +79,7 @@ func newLedger(t fatal, env *testenv.Env) *ledger {
 // openLedger is newLedger for a whole test.
 func openLedger(t *testing.T) *ledger {
 	t.Helper()
-	l := newLedger(t, testenv.New(t))
+	l := newLedger(t, testenv.NewBroker(t))
 	t.Cleanup(l.close)
 	return l
 }

@@ -8,7 +8,7 @@ import (
 
 // TestNATSComesBack: an auditor goes on by itself after NATS was away.
 func TestNATSComesBack(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	l := newLedger(t, env)
 	t.Cleanup(l.close)
 	a, _ := l.start()

@@ -21,14 +21,14 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 
 // logEnv is an empty log on a real server.
 type logEnv struct {
-	*testenv.Env
+	*testenv.Broker
 	eventlog.Log
 }
 
 func newLog(t testing.TB) logEnv {
 	t.Helper()
-	env := testenv.New(t)
-	return logEnv{Env: env, Log: eventlog.Log{
+	env := testenv.NewBroker(t)
+	return logEnv{Broker: env, Log: eventlog.Log{
 		NATS: env.NATS, JetStream: env.JetStream,
 		Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
 	}}

@@ -25,12 +25,12 @@ func TestTakeBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, block := range [][]byte{sealed(t, "a"), []byte("nonsense"), future, sealed(t, "b")} {
-		if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", block); err != nil {
+		if _, err := l.Broker.JetStream.Publish(t.Context(), l.Namespace+".spool", block); err != nil {
 			t.Fatal(err)
 		}
 	}
 	config := eventlog.DrainConfig{
-		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub",
+		Log: l.Log, JetStream: l.Broker.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub",
 		Take: eventlog.TakeBlocks(func() time.Time { return now }),
 	}
 	killed, kill := context.WithCancel(t.Context())
@@ -68,12 +68,12 @@ func TestTakeBlocks(t *testing.T) {
 func (l logEnv) queue(t *testing.T) string {
 	t.Helper()
 	name := "SPOOL_" + l.Namespace
-	if _, err := l.Env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
+	if _, err := l.Broker.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: name, Subjects: []string{l.Namespace + ".spool"}, Retention: jetstream.WorkQueuePolicy,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Env.JetStream.DeleteStream(context.WithoutCancel(t.Context()), name) })
+	t.Cleanup(func() { _ = l.Broker.JetStream.DeleteStream(context.WithoutCancel(t.Context()), name) })
 	return name
 }
 
@@ -101,15 +101,15 @@ func (l logEnv) facts(t *testing.T) []eventlog.Fact {
 func TestMarkOutlivesThePurge(t *testing.T) {
 	l := newLog(t)
 	queue := l.queue(t)
-	kept, err := l.Env.JetStream.KeyValue(t.Context(), migrations.ImportsBucket(l.Namespace))
+	kept, err := l.Broker.JetStream.KeyValue(t.Context(), migrations.ImportsBucket(l.Namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := eventlog.DrainConfig{
-		Log: l.Log, JetStream: l.Env.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub", Kept: kept,
+		Log: l.Log, JetStream: l.Broker.JetStream, Stream: queue, Name: "leaf-x", Reader: "hub", Kept: kept,
 		Take: eventlog.TakeBlocks(time.Now),
 	}
-	if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "a")); err != nil {
+	if _, err := l.Broker.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "a")); err != nil {
 		t.Fatal(err)
 	}
 	killed, kill := context.WithCancel(t.Context())
@@ -120,7 +120,7 @@ func TestMarkOutlivesThePurge(t *testing.T) {
 		t.Fatal(err)
 	}
 	purge(t, l, 2)
-	if _, err := l.Env.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "b")); err != nil {
+	if _, err := l.Broker.JetStream.Publish(t.Context(), l.Namespace+".spool", sealed(t, "b")); err != nil {
 		t.Fatal(err)
 	}
 	ended, end := context.WithCancel(t.Context())

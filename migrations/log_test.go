@@ -56,7 +56,7 @@ func TestNamespacesAreApart(t *testing.T) {
 	})
 }
 
-func stream(t *testing.T, env *testenv.Env) *jetstream.StreamInfo {
+func stream(t *testing.T, env *testenv.Broker) *jetstream.StreamInfo {
 	t.Helper()
 	s, err := env.JetStream.Stream(t.Context(), migrations.StreamName(env.Namespace))
 	if err != nil {
@@ -70,7 +70,7 @@ func stream(t *testing.T, env *testenv.Env) *jetstream.StreamInfo {
 }
 
 func TestLogIsMadeAndKept(t *testing.T) {
-	env := testenv.New(t) // made once
+	env := testenv.NewBroker(t) // made once
 	before := stream(t, env)
 	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.> %[1]s.sig.>", env.Namespace) {
 		t.Errorf("subjects %s", got)
@@ -105,7 +105,7 @@ func TestLogIsMadeAndKept(t *testing.T) {
 // A subject that a log of an earlier version does not have is added, and nothing
 // on it is lost; one that is unknown here is refused.
 func TestSubjectIsAdded(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	before := stream(t, env).Config
 	cfg := migrations.LogConfig{Namespace: env.Namespace, MaxBytes: before.MaxBytes}
 	older := before
@@ -152,7 +152,7 @@ func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
 }
 
 func TestLogOfTooLittleRoomIsRefused(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	if _, err := env.JetStream.Publish(t.Context(), env.Namespace+".ev.0", make([]byte, 100_000)); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestLogOfTooLittleRoomIsRefused(t *testing.T) {
 
 // A full log refuses and forgets nothing; more room lets it go on.
 func TestFullLog(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	cfg := migrations.LogConfig{Namespace: env.Namespace, MaxBytes: 1 << 20}
 	if err := migrations.Log(t.Context(), env.JetStream, cfg); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestFullLog(t *testing.T) {
 }
 
 func TestLogThatIsThereAndDifferent(t *testing.T) {
-	good := func(env *testenv.Env) jetstream.StreamConfig {
+	good := func(env *testenv.Broker) jetstream.StreamConfig {
 		prefix := migrations.SubjectPrefix(env.Namespace)
 		return jetstream.StreamConfig{
 			Name: migrations.StreamName(env.Namespace), Subjects: []string{prefix + "set.>", prefix + "cmd.>", prefix + "ev.>"},
@@ -224,7 +224,7 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 		"compressed twice":       {func(c *jetstream.StreamConfig) { c.Compression = jetstream.S2Compression }, "compression"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := testenv.New(t)
+			env := testenv.NewBroker(t)
 			if err := env.JetStream.DeleteStream(t.Context(), migrations.StreamName(env.Namespace)); err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +242,7 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 }
 
 func TestLogConfigNamesTheWrongField(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	for name, test := range map[string]struct {
 		cfg  migrations.LogConfig
 		want string
@@ -263,7 +263,7 @@ func TestLogConfigNamesTheWrongField(t *testing.T) {
 
 // TestAuditKeepsItsRoom: what an operator gave the audit trail outlives a start.
 func TestAuditKeepsItsRoom(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s, err := env.JetStream.Stream(t.Context(), migrations.AuditStream(env.Namespace))
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 // states remembers rows by their key. A key names one state of one record, and
 // what is in a state never changes: a record that does gets another version.
 // So the page is always found in the tables as they are, and only rows that
-// were not on a page before are read; 25 of them take longer than finding them.
+// were not on a page before are read; 25 of them take as long as finding them.
 type states struct {
 	kept *lru.Cache[key, state]
 	now  func() time.Time

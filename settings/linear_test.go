@@ -74,7 +74,7 @@ var oneSetting = porcupine.NondeterministicModel{
 // which each saw what the ones before had left.
 func TestOneAfterTheOther(t *testing.T) {
 	const clients, calls, restarts = 8, 14, 3
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	nodes := []*settings.Store{open(t, env), open(t, env)}
 	var (
 		mu      sync.Mutex

@@ -80,7 +80,7 @@ func whitelist(t *testing.T, text string) signin.Whitelist {
 }
 
 func TestSecurityUntilSomebodySetsIt(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	checkSecurity(t, "read", security(t, s), signin.Standard())
 	checkSecurity(t, "snapshot", s.Snapshot().Security, signin.Standard())
@@ -93,7 +93,7 @@ func TestSecurityUntilSomebodySetsIt(t *testing.T) {
 
 // TestSecurityFacts: what the audit trail and other versions read.
 func TestSecurityFacts(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	setTwoFactor(t, s, func(v *signin.TwoFactor) { v.Authentications, v.Admin = []string{"totp"}, true })
 	setLocation(t, s, func(v *signin.Location) { v.Client.Status = true })
@@ -119,7 +119,7 @@ func TestSecurityFacts(t *testing.T) {
 // TestTwoAdminsLoseNothing: writers on two nodes set one side or one field
 // each, all at once, and a restart keeps it.
 func TestTwoAdminsLoseNothing(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	nodes := []*settings.Store{open(t, env), open(t, env)}
 	var writers sync.WaitGroup
 	for i, change := range []func(s *settings.Store){
@@ -168,7 +168,7 @@ func TestTwoAdminsLoseNothing(t *testing.T) {
 // TestLongestWhitelists: both as long as they may be, of the longest
 // addresses, before and after, are one message of the log.
 func TestLongestWhitelists(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	longest := func(head byte) signin.Whitelist {
 		prefixes := make([]netip.Prefix, signin.MaxWhitelist)
@@ -214,7 +214,7 @@ func TestLongestWhitelists(t *testing.T) {
 
 // TestBrokenWhitelists: what no version has written is not guessed at.
 func TestBrokenWhitelists(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	var last uint64
 	for _, after := range []string{

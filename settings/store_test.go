@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-func logOf(env *testenv.Env) eventlog.Log {
+func logOf(env *testenv.Broker) eventlog.Log {
 	return eventlog.Log{
 		NATS: env.NATS, JetStream: env.JetStream,
 		Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
@@ -30,7 +30,7 @@ func logOf(env *testenv.Env) eventlog.Log {
 }
 
 // open opens a store, as another node would, until the test ends.
-func open(t *testing.T, env *testenv.Env) *settings.Store {
+func open(t *testing.T, env *testenv.Broker) *settings.Store {
 	t.Helper()
 	s, err := settings.Open(t.Context(), settings.Config{Log: logOf(env)})
 	if err != nil {
@@ -86,7 +86,7 @@ func check(t *testing.T, what string, got, want settings.Logging) {
 var standard = settings.Logging{ErrorLog: true}
 
 // facts are all settings on the log, oldest first.
-func facts(t *testing.T, env *testenv.Env) (all []eventlog.Fact) {
+func facts(t *testing.T, env *testenv.Broker) (all []eventlog.Fact) {
 	t.Helper()
 	state, err := eventlog.Inspect(t.Context(), logOf(env))
 	if err != nil {
@@ -110,7 +110,7 @@ func facts(t *testing.T, env *testenv.Env) (all []eventlog.Fact) {
 }
 
 func TestUntilSomebodySetsThem(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	check(t, "read", read(t, s), standard)
 	check(t, "snapshot", s.Snapshot().Logging, standard)
@@ -130,7 +130,7 @@ func TestUntilSomebodySetsThem(t *testing.T) {
 
 // TestFact: what the audit trail and other versions read.
 func TestFact(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	by := errata.Actor{KeyID: "k1", KeyName: "root", RequestID: "r1"}
 	if _, err := s.UpdateLogging(errata.WithActor(t.Context(), by), func(l settings.Logging) (settings.Logging, error) {
@@ -152,7 +152,7 @@ func TestFact(t *testing.T) {
 
 // TestNobodyLosesAField: writers on two nodes set one field each, all at once.
 func TestNobodyLosesAField(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	nodes := []*settings.Store{open(t, env), open(t, env)}
 	changes := []func(*settings.Logging){
 		func(l *settings.Logging) { l.ErrorLog = false },
@@ -188,7 +188,7 @@ func TestNobodyLosesAField(t *testing.T) {
 }
 
 func TestEveryNodeSeesAChange(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	a, b := open(t, env), open(t, env)
 	const rounds = 20
 	var slowest time.Duration
@@ -214,7 +214,7 @@ func TestEveryNodeSeesAChange(t *testing.T) {
 }
 
 func TestSettingsOutliveTheService(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	first := open(t, env)
 	want := set(t, first, func(l *settings.Logging) {
 		l.ErrorLog, l.QueryLoggingIPs = false, []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
@@ -228,7 +228,7 @@ func TestSettingsOutliveTheService(t *testing.T) {
 }
 
 func TestFollowsAgainAfterAnOutage(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	if !env.Embedded() {
 		t.Log("the engines are external and cannot be restarted; only following is checked")
 	}
@@ -249,7 +249,7 @@ func TestFollowsAgainAfterAnOutage(t *testing.T) {
 // TestWithoutTheLog: the last copy stays in force, callers are told to wait,
 // and closing does not wait for an answer.
 func TestWithoutTheLog(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	set(t, s, func(l *settings.Logging) { l.Development = true })
 	gone := eventlog.Log{NATS: env.NATS, JetStream: env.JetStream, Stream: "NOWHERE", Prefix: "nowhere."}
@@ -282,7 +282,7 @@ func TestWithoutTheLog(t *testing.T) {
 // TestOtherVersions: an older fact lacks fields, which then have their
 // standard value; one of a newer version is not guessed at.
 func TestOtherVersions(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	s := open(t, env)
 	old, err := eventlog.AppendSetting(t.Context(), logOf(env), "logging", []byte(`{"v":1,"after":{"development":true},"later":1}`), 0)
 	if err != nil {

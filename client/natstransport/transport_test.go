@@ -24,11 +24,11 @@ const never = 30 * time.Second
 func TestMain(m *testing.M) { testenv.Main(m) }
 
 // subject keeps the test apart from others on a shared NATS.
-func subject(env *testenv.Env) string {
+func subject(env *testenv.Broker) string {
 	return env.Namespace + "-client." + natstransport.DefaultSubject
 }
 
-func makeStream(t *testing.T, env *testenv.Env) jetstream.Stream {
+func makeStream(t *testing.T, env *testenv.Broker) jetstream.Stream {
 	t.Helper()
 	stream, err := env.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: env.Namespace + "-door", Subjects: []string{subject(env) + ".system", subject(env) + ".database"}, MaxBytes: 16 << 20, MaxMsgSize: 64 << 10,
@@ -82,7 +82,7 @@ func stored(t *testing.T, stream jetstream.Stream) (all []*jetstream.RawStreamMs
 }
 
 func TestEventsGoToTheSubjectOfTheirBook(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	stream := makeStream(t, env)
 	transport, err := natstransport.New(env.NATS, natstransport.Options{Subject: subject(env), Header: nats.Header{"X-Project": {"7"}}})
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *deaf) Send(ctx context.Context, batch []client.Message) ([]client.Refus
 }
 
 func TestNothingIsLostOrDoubled(t *testing.T) {
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	transport, err := natstransport.New(env.NATS, natstransport.Options{Subject: subject(env)})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 	aRestartOfNATSLosesNothing(t, env, stream)
 }
 
-func aRestartOfNATSLosesNothing(t *testing.T, env *testenv.Env, stream jetstream.Stream) {
+func aRestartOfNATSLosesNothing(t *testing.T, env *testenv.Broker, stream jetstream.Stream) {
 	t.Helper()
 	before := len(stored(t, stream))
 	if !env.Embedded() {
@@ -186,7 +186,7 @@ func aRestartOfNATSLosesNothing(t *testing.T, env *testenv.Env, stream jetstream
 	}
 }
 
-func neverTaken(t *testing.T, env *testenv.Env, stream jetstream.Stream) {
+func neverTaken(t *testing.T, env *testenv.Broker, stream jetstream.Stream) {
 	t.Helper()
 	before := len(stored(t, stream))
 	transport, err := natstransport.New(env.NATS, natstransport.Options{Subject: subject(env)})

@@ -23,7 +23,7 @@ const patience = 20 * time.Second
 
 // bench is a real queue and a real log.
 type bench struct {
-	*testenv.Env
+	*testenv.Broker
 	t      *testing.T
 	queues Queues
 	log    eventlog.Log
@@ -32,10 +32,10 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	prefix := migrations.SubjectPrefix(env.Namespace)
 	return &bench{
-		Env: env, t: t,
+		Broker: env, t: t,
 		queues: Queues{
 			JetStream: env.JetStream, Prefix: prefix,
 			Intake: migrations.IntakeStream(env.Namespace), Dead: migrations.DeadStream(env.Namespace),

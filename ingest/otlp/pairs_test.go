@@ -3,7 +3,6 @@ package otlp_test
 import (
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -139,35 +138,6 @@ func TestPairsUnderConcurrency(t *testing.T) {
 	if len(ids) != errors || recorder.Count() != 2*errors*senders {
 		t.Errorf("%d errors of %d records, want %d of %d", len(ids), recorder.Count(), errors, 2*errors*senders)
 	}
-}
-
-// A flood of errors pushes out what is remembered, and never the sum of it.
-func TestPairsForget(t *testing.T) {
-	h, recorder := newHandler(t)
-	recorder.Discard = true
-	flood := func(from int) {
-		var records []string
-		for n := range 10_000 {
-			records = append(records, fmt.Sprintf(`{"timeUnixNano":"%d","severityNumber":17,"traceId":%q,"spanId":"%016x",%s}`, happened, traceID, from+n+1, sighting{"E", "m", 0}.attrs()))
-		}
-		if w := post(h, "/v1/logs", jsonText, []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[`+strings.Join(records, ",")+`]}]}]}`)); w.Code != 200 {
-			t.Fatalf("%d %s", w.Code, w.Body)
-		}
-	}
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for i := range 8 {
-		flood(10_000 * i)
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 24<<20 {
-		t.Errorf("80,000 errors left %d MiB", grown>>20)
-	} else {
-		t.Logf("80,000 errors left %d KiB", grown>>10)
-	}
-	runtime.KeepAlive(h)
 }
 
 // A log record without an exception says nothing about which error it is of.

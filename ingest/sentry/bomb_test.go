@@ -11,7 +11,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"runtime/debug"
@@ -25,7 +24,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -173,35 +171,6 @@ func plainBombs() []bomb {
 		{"an item header of 10 MiB", envelopeURL, "", plain("{}\n{\"type\":\"", deep("x", 10<<20), "\"}"), 413},
 		{"a body of 21 MiB", envelopeURL, "", plain("{}\n{\"type\":\"attachment\"}\n", deep("x", 21<<20)), 413},
 		{"an announced length of 2^63-1", envelopeURL, "", plain("{}\n{\"type\":\"event\",\"length\":9223372036854775807}\n", event), 413},
-	}
-}
-
-// TestBombs sends each bomb through the door and the pipeline behind it. The
-// process may grow by what one large request holds, and no more.
-func TestBombs(t *testing.T) {
-	h := pipelineHandler(t)
-	post(h, envelopeURL, envelope) // fills what is made once
-	if seen := growth(func() { runtime.KeepAlive(make([]byte, bombGrowth+1<<20)) }); seen <= bombGrowth {
-		t.Fatalf("the measurement sees %d bytes of %d", seen, bombGrowth+1<<20)
-	}
-	for _, b := range append(compressedBombs(), plainBombs()...) {
-		content := b.body(t)
-		r := httptest.NewRequest(http.MethodPost, b.target, io.MultiReader(bytes.NewReader(content))) // no length: chunked
-		r.Header.Set("Content-Encoding", b.coding)
-		w := httptest.NewRecorder()
-		began := doortest.CPU()
-		grown := growth(func() { h.ServeHTTP(w, r) })
-		took := doortest.CPU() - began
-		if b.want == refused && (w.Code == http.StatusBadRequest || w.Code == http.StatusRequestEntityTooLarge) {
-			b.want = w.Code
-		}
-		if w.Code != b.want || w.Body.Len() > 400 {
-			t.Errorf("%s: %d %.500s, want %d", b.name, w.Code, w.Body, b.want)
-		}
-		if grown > bombGrowth {
-			t.Errorf("%s: the process grew by %d MiB", b.name, grown>>20)
-		}
-		t.Logf("%-40s %8d bytes: %d, +%d KiB, %v", b.name, len(content), w.Code, grown>>10, took.Round(100*time.Microsecond))
 	}
 }
 

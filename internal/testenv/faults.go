@@ -12,7 +12,7 @@ import (
 const recoveryTimeout = 30 * time.Second
 
 // Embedded says whether both engines are embedded, and so can be killed.
-func (e *Env) Embedded() bool { return e.backends == backends{} }
+func (b *Broker) Embedded() bool { return b.backends == backends{} }
 
 // KillClickHouse kills the embedded ClickHouse as the kernel would (SIGKILL)
 // and returns when it answers again. All tests of the process share it: those
@@ -62,18 +62,18 @@ func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
 // RestartNATS stops this test's embedded NATS, starts it on the same data and
 // returns when NATS is connected again. It fails the test on an external NATS;
 // ask Embedded first.
-func (e *Env) RestartNATS() {
-	e.t.Helper()
+func (b *Broker) RestartNATS() {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
 	defer cancel()
-	connected := e.NATS.StatusChanged(nats.CONNECTED)
-	defer e.NATS.RemoveStatusListener(connected)
-	if err := e.nats.Restart(ctx); err != nil {
-		e.t.Fatal(err)
+	connected := b.NATS.StatusChanged(nats.CONNECTED)
+	defer b.NATS.RemoveStatusListener(connected)
+	if err := b.nats.Restart(ctx); err != nil {
+		b.t.Fatal(err)
 	}
 	select {
 	case <-connected:
 	case <-ctx.Done():
-		e.t.Fatalf("NATS was restarted and is not connected after %s", recoveryTimeout)
+		b.t.Fatalf("NATS was restarted and is not connected after %s", recoveryTimeout)
 	}
 }

@@ -23,6 +23,8 @@ type shared struct {
 	users int
 	kept  bool
 	ch    *engine.ClickHouse // nil while stopped
+	// tables are those of the template, once it is made.
+	tables []string
 
 	dir     string
 	unclaim func() error
@@ -108,6 +110,6 @@ func (s *shared) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	err := errors.Join(s.ch.Stop(ctx), s.unclaim(), os.RemoveAll(s.dir))
-	s.ch = nil
+	s.ch, s.tables = nil, nil
 	return err
 }

@@ -19,14 +19,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/migrations"
@@ -49,85 +46,34 @@ const (
 
 // Env is what one test has for itself.
 type Env struct {
-	NATS      *nats.Conn
-	JetStream jetstream.JetStream
+	*Broker
 	// ClickHouse has Database selected.
 	ClickHouse driver.Conn
 	// ReadOnlyClickHouse is the same for reading only.
 	ReadOnlyClickHouse driver.Conn
 	// Database is the name of the ClickHouse database, with all tables made.
 	Database string
-	// Namespace keeps the stream and the buckets apart from those of others.
-	Namespace string
-	// Dir is an empty folder that is removed after the test.
-	Dir string
 
-	t          testing.TB
-	backends   backends
-	nats       *engine.NATS
 	clickhouse *engine.ClickHouse // the shared one, nil when external
 	options    *clickhouse.Options
 }
 
-// New gives the test engines of its own and takes them away when it ends.
+// New gives the test engines of its own and takes them away when it ends. A test
+// that reads no records takes [NewBroker].
 func New(t testing.TB) *Env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	unique := randomName()
-	e := &Env{
-		Database:  databasePrefix + "_" + unique,
-		Namespace: "t" + unique,
-		Dir:       t.TempDir(),
-		t:         t,
-		backends:  chooseBackends(ctx, t),
-	}
-	e.startNATS(ctx)
+	b := newBroker(ctx, t)
+	e := &Env{Broker: b, Database: databasePrefix + "_" + b.unique}
 	e.startClickHouse(ctx)
-	if err := migrations.Log(ctx, e.JetStream, migrations.LogConfig{Namespace: e.Namespace, MaxBytes: logBytes}); err != nil {
-		t.Fatal(err)
-	}
-	if err := migrations.ClickHouse(ctx, e.ClickHouseOptions()); err != nil {
+	if err := e.makeTables(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := migrations.Views(ctx, e.ClickHouseOptions(), e.Views()); err != nil {
 		t.Fatal(err)
 	}
 	return e
-}
-
-func (e *Env) startNATS(ctx context.Context) {
-	e.t.Helper()
-	var err error
-	e.nats, err = engine.StartNATS(ctx, engine.NATSConfig{
-		URL:      e.backends.natsURL,
-		StoreDir: filepath.Join(e.Dir, "nats"),
-		MaxStore: storeBytes,
-		Logger:   quiet(),
-	})
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	e.NATS, e.JetStream = e.nats.Conn(), e.nats.JetStream()
-	e.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if e.backends.natsURL != "" {
-			e.dropStreams(ctx)
-		}
-		if err := e.nats.Stop(ctx); err != nil {
-			e.t.Error(err)
-		}
-	})
-}
-
-// dropStreams removes what the test made on a server that goes on living.
-func (e *Env) dropStreams(ctx context.Context) {
-	for _, name := range migrations.Stores(e.Namespace) {
-		if err := e.JetStream.DeleteStream(ctx, name); err != nil {
-			e.t.Errorf("remove stream %s: %v", name, err)
-		}
-	}
 }
 
 // startClickHouse makes the test's database and connections to it.

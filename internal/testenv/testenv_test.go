@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
@@ -32,6 +34,46 @@ func TestTwoTestsShareNothing(t *testing.T) {
 	}
 	if got := lastSequence(t, b); got != 0 {
 		t.Errorf("the log of the other test ends at %d, want 0", got)
+	}
+}
+
+// What a test gets is what the files make, whether they were copied or not.
+func TestTablesAreThoseOfTheFiles(t *testing.T) {
+	env := testenv.New(t)
+	made := env.Database + "_files"
+	if err := env.ClickHouse.Exec(t.Context(), "CREATE DATABASE `"+made+"`"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.ClickHouse.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE `"+made+"` SYNC"); err != nil {
+			t.Error(err)
+		}
+	})
+	options := env.ClickHouseOptions()
+	options.Auth.Database = made
+	if err := migrations.ClickHouse(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	tables := func(database string) (list []string) {
+		row := env.ClickHouse.QueryRow(t.Context(), `SELECT arraySort(groupArray(replaceAll(create_table_query, concat(database, '.'), '')))
+			FROM system.tables WHERE database = ?`, database)
+		if err := row.Scan(&list); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if diff := cmp.Diff(tables(made), tables(env.Database)); diff != "" {
+		t.Errorf("tables (-of the files +of the test):\n%s", diff)
+	}
+	applied := func(database string) (files string) {
+		row := env.ClickHouse.QueryRow(t.Context(), "SELECT toString(arraySort(groupUniqArray((version, name, sha256)))) FROM `"+database+"`.schema_migrations")
+		if err := row.Scan(&files); err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	if want, got := applied(made), applied(env.Database); got != want {
+		t.Errorf("the test's tables say that these files were applied: %s\nwant %s", got, want)
 	}
 }
 

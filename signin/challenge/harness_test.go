@@ -70,7 +70,7 @@ func (b *bench) mustIssue(t *testing.T) challenge.Issued {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	env := testenv.New(t)
+	env := testenv.NewBroker(t)
 	b := &bench{clock: &clock{at: start}}
 	for name, bucket := range map[string]*jetstream.KeyValue{
 		migrations.ChallengesBucket(env.Namespace): &b.challenges, migrations.EnrolmentsBucket(env.Namespace): &b.enrolments,

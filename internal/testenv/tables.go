@@ -1,0 +1,49 @@
+package testenv
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/errata-log/errata/migrations"
+)
+
+// templateDatabase is where the embedded engine of the process has the tables
+// that those of every test are copied from.
+const templateDatabase = databasePrefix
+
+// makeTables gives the test its tables. An embedded engine has them made by the
+// files once and copied for each test, which takes a fifth of the time.
+func (e *Env) makeTables(ctx context.Context) error {
+	if e.clickhouse == nil {
+		return migrations.ClickHouse(ctx, e.ClickHouseOptions())
+	}
+	names, err := sharedClickHouse.template(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := e.ClickHouse.Exec(ctx, fmt.Sprintf("CREATE TABLE `%s` AS `%s`.`%s`", name, templateDatabase, name)); err != nil {
+			return fmt.Errorf("copy the table %s: %w", name, err)
+		}
+	}
+	// Which files have been applied.
+	return e.ClickHouse.Exec(ctx, "INSERT INTO schema_migrations SELECT * FROM `"+templateDatabase+"`.schema_migrations")
+}
+
+// template makes the tables that are copied, unless they are there, and says
+// their names.
+func (s *shared) template(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.tables) > 0 {
+		return s.tables, nil
+	}
+	if err := migrations.ClickHouse(ctx, s.ch.Options()); err != nil {
+		return nil, err
+	}
+	err := s.ch.Conn().QueryRow(ctx, "SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = ?", templateDatabase).Scan(&s.tables)
+	if err != nil {
+		return nil, fmt.Errorf("list the tables that are copied: %w", err)
+	}
+	return s.tables, nil
+}
