@@ -148,18 +148,21 @@ func (s store) filterPairs(t *testing.T) {
 // sorted set: no record twice, none missing. The filters lead through the
 // different plans.
 func (s store) allPages(t *testing.T) {
+	both := []query.Direction{query.Ascending, query.Descending}
 	for name, c := range map[string]struct {
-		filter query.Filter
-		orders []query.Order
-		limit  int
+		filter     query.Filter
+		orders     []query.Order
+		directions []query.Direction
+		limit      int
 	}{
-		"in order":    {query.Filter{}, []query.Order{query.OrderLastSeen}, 100},
-		"in the base": {query.Filter{Books: []errata.Book{errata.BookDatabase}, Levels: []errata.Level{errata.LevelInfo, errata.LevelFatal}}, query.Orders, 100},
-		"in one scan": {query.Filter{Message: "order", Levels: []errata.Level{errata.LevelFatal}}, query.Orders, 77},
+		"in order":    {query.Filter{}, []query.Order{query.OrderLastSeen}, both[1:], 100},
+		"since":       {query.Filter{From: modelDay.AddDate(0, 0, -2)}, []query.Order{query.OrderLastSeen}, both, 100},
+		"in the base": {query.Filter{Books: []errata.Book{errata.BookDatabase}, Levels: []errata.Level{errata.LevelInfo, errata.LevelFatal}}, query.Orders, both, 100},
+		"in one scan": {query.Filter{Message: "order", Levels: []errata.Level{errata.LevelFatal}}, query.Orders, both, 77},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range c.orders {
-				for _, direction := range []query.Direction{query.Ascending, query.Descending} {
+				for _, direction := range c.directions {
 					s.checkAll(t, c.filter, order, direction, c.limit)
 				}
 			}
