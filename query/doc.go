@@ -8,8 +8,8 @@
 // A record is one live row of table records, but the table also holds the rows
 // that cancel each other until a merge removes them. So every total is
 // sum(sign), and a page is found in two steps: narrow first, the keys of the
-// page from few columns; whole after, the records of
-// those keys alone, each from one column (internal/packed).
+// page from few columns; whole after, the records of those keys alone, each
+// from one column (internal/packed).
 //
 // Values reach ClickHouse only as bound parameters of the native protocol. The
 // text of a statement is put together from the files in sql/ and says which

@@ -34,8 +34,7 @@ func oneScanStatement(f Filter, s slice) (statement, error) {
 	settings := scanSettings()
 	// Without it the two reads might number the rows of different parts.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
-	return build("one_scan.sql", statementData{Keys: keys},
-		hinted(f.fragments()), settings, s.args()...)
+	return build("one_scan.sql", statementData{Keys: keys}, hinted(f.fragments()), settings, s.args()...)
 }
 
 // oneScan reads total and rows together.
@@ -69,7 +68,7 @@ func (r *Reader) scanned(ctx context.Context, q statement, s slice) (found, erro
 		}
 		record, err := packed.Decode(column)
 		if err != nil {
-			return found{}, fmt.Errorf("read a record of the page: %w", err)
+			return found{}, err
 		}
 		at.records = append(at.records, record)
 	}

@@ -69,8 +69,8 @@ func (b *bench) listOf(n int) (err error) {
 
 // listRow measures the i-th query in rounds, each by a reader of its own.
 func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error {
-	query := func() listQuery { return b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)[i] }
-	q := query()
+	fresh := func() listQuery { return b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)[i] }
+	q := fresh()
 	for run := range warmRuns {
 		if err := q.run(ctx, run); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error 
 	}
 	var p50s, p99s, ones []float64
 	for begun := time.Now(); len(p99s) < b.rounds && (len(p99s) == 0 || time.Since(begun) < listSpan); {
-		ours, one, err := f.times(ctx, query())
+		ours, one, err := f.times(ctx, fresh())
 		if err != nil {
 			return err
 		}
