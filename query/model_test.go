@@ -13,6 +13,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/querytest"
+	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
 )
 
@@ -161,20 +162,13 @@ func (m *model) change(touch, remove int) []row {
 // projector does.
 func insert(ctx context.Context, t testing.TB, conn driver.Conn, rows []row) {
 	t.Helper()
-	batch, err := conn.PrepareBatch(ctx, `INSERT INTO records (book, signature, id, version, count, first_seen, last_seen,
-		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign)`)
+	batch, err := testenv.NewRecordBatch(ctx, conn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer batch.Close()
 	add := func(book string, r errata.Record, checkpoint string, sign int8) {
-		ip := netip.IPv6Unspecified()
-		if r.IP.IsValid() {
-			ip = netip.AddrFrom16(r.IP.As16())
-		}
-		err := batch.Append(book, string(r.Signature[:]), uint64(r.ID), uint64(r.Version), r.Count, r.FirstSeen, r.LastSeen,
-			r.Level.String(), r.File, r.Line, r.Message, r.Class, r.URI, r.Method, r.UserID, ip, string(r.Status), r.Regressed, checkpoint, sign)
-		if err != nil {
+		if err := batch.Add(book, r, checkpoint, sign); err != nil {
 			t.Fatal(err)
 		}
 	}

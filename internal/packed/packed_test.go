@@ -40,20 +40,13 @@ func extremes() []errata.Record {
 func written(t *testing.T, records []errata.Record) (columns map[errata.Signature]string, cancelled string) {
 	t.Helper()
 	env := testenv.New(t)
-	batch, err := env.ClickHouse.PrepareBatch(t.Context(), `INSERT INTO records (book, signature, id, version, count, first_seen, last_seen,
-		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, sign)`)
+	batch, err := testenv.NewRecordBatch(t.Context(), env.ClickHouse)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer batch.Close()
 	add := func(r errata.Record, sign int8) {
-		ip := netip.IPv6Unspecified()
-		if r.IP.IsValid() {
-			ip = netip.AddrFrom16(r.IP.As16())
-		}
-		err := batch.Append(r.Book.String(), string(r.Signature[:]), uint64(r.ID), uint64(r.Version), r.Count, r.FirstSeen, r.LastSeen,
-			r.Level.String(), r.File, r.Line, r.Message, r.Class, r.URI, r.Method, r.UserID, ip, string(r.Status), r.Regressed, sign)
-		if err != nil {
+		if err := batch.Add(r.Book.String(), r, "", sign); err != nil {
 			t.Fatal(err)
 		}
 	}
