@@ -14,6 +14,7 @@ type RecordBatch struct{ driver.Batch }
 
 // NewRecordBatch begins a batch; the caller closes it.
 func NewRecordBatch(ctx context.Context, conn driver.Conn) (RecordBatch, error) {
+	//nolint:clickhouselint // whoever asks for it closes it
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO records (book, signature, id, version, count, first_seen, last_seen,
 		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign)`)
 	return RecordBatch{batch}, err
