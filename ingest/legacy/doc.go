@@ -15,6 +15,6 @@
 // there, and nothing is counted twice.
 //
 // Whoever can write into the directory is not trusted: files are opened inside
-// it only, links and devices are refused, sizes are bounded, and memory does
-// not grow with a file. The package must not know HTTP, ClickHouse or NATS.
+// it only, links, devices and other users' files are refused, sizes are bounded,
+// and memory does not grow with a file. The package must not know HTTP, ClickHouse or NATS.
 package legacy

@@ -35,8 +35,9 @@ func Prepare(dir string) error {
 
 // folder is the folder of one book. Nothing outside of it is ever opened.
 type folder struct {
-	book errata.Book
-	root *os.Root
+	book  errata.Book
+	root  *os.Root
+	trust trust
 }
 
 // openFolder opens the folder of a book. A link in its place is refused. The
@@ -53,7 +54,12 @@ func openFolder(root *os.Root, book errata.Book) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folder{book: book, root: inside}, nil
+	trust, err := trustIn(inside)
+	if err != nil {
+		inside.Close()
+		return nil, err
+	}
+	return &folder{book: book, root: inside, trust: trust}, nil
 }
 
 // path is how the operator is told about a file.
@@ -133,6 +139,9 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	if err == nil && !os.SameFile(listed, info) {
 		err = errSwapped
+	}
+	if err == nil {
+		err = f.trust.allows(info)
 	}
 	if err != nil {
 		file.Close()
