@@ -270,10 +270,10 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
-	const unfilled = `SELECT toUInt64(countIf(NOT has(columns, 'packed') OR NOT has(columns, 'search'))) FROM
+	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'row_key', 'search']))) FROM
 		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
 		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
-	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, search))) FROM records"
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, row_key, search))) FROM records"
 	if count(t, env, unfilled) == 0 {
 		t.Fatal("no part is without the columns: not what this test is about")
 	}

@@ -31,6 +31,10 @@ const (
 	// read: 5 MB of them, which the processor's cache holds. With 65,409 rows, the
 	// engine's own choice, a search over 1 M records takes 100 ms instead of 70.
 	textBlock = 16_384
+	// shareRows is from how many rows on two threads look through them. The engine's
+	// own 163,840 leave a text that one of 400 among 100,000 records has, in a sixth
+	// of the granules, to one thread: 32 ms instead of 26.
+	shareRows = 8192
 	// pagePatience is how long a page in order is waited for when the total has
 	// said that it is not the way: it is being read already, and with few records
 	// that is through sooner than another query.
@@ -105,7 +109,13 @@ func totalStatement(f Filter) (statement, error) {
 
 // scanSettings are for looking through the table itself.
 func scanSettings() clickhouse.Settings {
-	return clickhouse.Settings{"max_threads": 2, "max_block_size": textBlock, "optimize_use_projections": 0}
+	return clickhouse.Settings{
+		"max_threads": 2, "max_block_size": textBlock, "optimize_use_projections": 0,
+		"merge_tree_min_rows_for_concurrent_read": shareRows,
+		// The index says which granules to open. To ask it about each of their rows
+		// as well takes a fifth longer where a text is frequent, and no rare one less.
+		"query_plan_direct_read_from_text_index": 0,
+	}
 }
 
 // slice is a part of the sorted result.

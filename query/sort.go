@@ -10,13 +10,19 @@ type sortColumn struct {
 	number string
 }
 
+// Parts of the column row_key.
+const (
+	keyLastSeen = "reinterpretAsInt64(substring(row_key, 1, 8))"
+	keyID       = "reinterpretAsUInt64(substring(row_key, 9, 8))"
+)
+
 // sortColumns is the one table from orders to columns: nothing that a caller
 // sends becomes part of an ORDER BY.
 var sortColumns = map[Order]sortColumn{
-	OrderLastSeen:  {"last_seen", "toUnixTimestamp64Milli(last_seen)"},
+	OrderLastSeen:  {"last_seen", keyLastSeen},
 	OrderFirstSeen: {"first_seen", "toUnixTimestamp64Milli(first_seen)"},
 	OrderCount:     {"count", "count"},
-	OrderID:        {"id", "id"},
+	OrderID:        {"id", keyID},
 	OrderLevel:     {"level", "toInt8(level)"},
 	OrderType:      {"book", "toInt8(book)"},
 	OrderFile:      {"file", ""},
@@ -49,7 +55,7 @@ func sortKeys(order Order, direction Direction) (keys string, ok bool) {
 		return "", false
 	}
 	if direction == Ascending {
-		return number + ", id", true
+		return number + ", " + keyID, true
 	}
-	return "bitNot(" + number + "), bitNot(id)", true
+	return "bitNot(" + number + "), bitNot(" + keyID + ")", true
 }

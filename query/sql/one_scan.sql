@@ -1,9 +1,9 @@
 {{- /* Total and page in one statement, for filters that have to read the texts and
 for what few rows match. The innermost query reads what the filter needs, and of
-the rows that match the least that sorts and places them; the outer one reads the
-25 rows. Both see the same parts (enable_shared_storage_snapshot_in_query), so a
-place is one number, how many rows of those parts come before it, and no merge
-can come between.
+the rows that match the least that sorts and places them, which stands together
+in row_key; the outer one reads the 25 rows. Both see the same parts
+(enable_shared_storage_snapshot_in_query), so a place is one number, how many
+rows of those parts come before it, and no merge can come between.
 
 Memory is bounded by the window, which is small. groupArraySorted sorts upwards
 only: what is to be sorted downwards comes negated. A row is (sort key, id,
@@ -27,9 +27,13 @@ WITH
             FROM
             (
                 SELECT
-                    sum(sign) AS total,
+                    sum(reinterpretAsInt8(substring(row_key, 25, 1))) AS total,
                     count() AS raw,
-                    groupArraySorted({window:UInt64})(({{.Keys}}, bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                    groupArraySorted({window:UInt64})((
+                        {{.Keys}},
+                        bitNot(reinterpretAsUInt64(substring(row_key, 17, 8))),
+                        reinterpretAsInt8(substring(row_key, 25, 1)),
+                        _part_starting_offset + _part_offset)) AS rows
                 FROM records
                 WHERE book > 'checkpoint'
 {{- range .Filters}}

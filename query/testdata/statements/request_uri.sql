@@ -14,9 +14,13 @@ WITH
             FROM
             (
                 SELECT
-                    sum(sign) AS total,
+                    sum(reinterpretAsInt8(substring(row_key, 25, 1))) AS total,
                     count() AS raw,
-                    groupArraySorted({window:UInt64})((bitNot(toUnixTimestamp64Milli(last_seen)), bitNot(id), bitNot(version), sign, _part_starting_offset + _part_offset)) AS rows
+                    groupArraySorted({window:UInt64})((
+                        bitNot(reinterpretAsInt64(substring(row_key, 1, 8))), bitNot(reinterpretAsUInt64(substring(row_key, 9, 8))),
+                        bitNot(reinterpretAsUInt64(substring(row_key, 17, 8))),
+                        reinterpretAsInt8(substring(row_key, 25, 1)),
+                        _part_starting_offset + _part_offset)) AS rows
                 FROM records
                 WHERE book > 'checkpoint'
                     AND indexHint(search LIKE lowerUTF8({uri_part:String}))
@@ -29,7 +33,7 @@ SELECT found.1 AS total, found.2 AS raw, found.3 AS on_page, packed
 FROM records
 PREWHERE _part_starting_offset + _part_offset IN (found.4)
 ORDER BY indexOf(found.4, _part_starting_offset + _part_offset)
--- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
+-- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- offset = 0
 -- limit = 25
 -- window = 250

@@ -5,7 +5,7 @@ SELECT
 FROM records
 WHERE book > 'checkpoint'
     AND signature = toFixedString(unhex({signature:String}), 16)
--- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- signature = "00112233445566778899aabbccddeeff"
 -- page
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset
@@ -25,7 +25,7 @@ FROM
 )
 WHERE sign = 1
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_block_size = 16384, max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- offset = 0
 -- limit = 25
 -- window = 250
