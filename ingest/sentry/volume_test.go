@@ -14,13 +14,17 @@ import (
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 )
 
+// unseen is how much growth the measurement may miss: what earlier requests had
+// made the process hold and is given back meanwhile. It was 2 MB once.
+const unseen = 8 << 20
+
 // TestBombs sends each bomb through the door and the pipeline behind it. The
 // process may grow by what one large request holds, and no more.
 func TestBombs(t *testing.T) {
 	h := pipelineHandler(t)
 	post(h, envelopeURL, envelope) // fills what is made once
-	if seen := growth(func() { runtime.KeepAlive(make([]byte, bombGrowth+1<<20)) }); seen <= bombGrowth {
-		t.Fatalf("the measurement sees %d bytes of %d", seen, bombGrowth+1<<20)
+	if seen := growth(func() { runtime.KeepAlive(make([]byte, bombGrowth+unseen)) }); seen <= bombGrowth {
+		t.Fatalf("the measurement sees %d bytes of %d", seen, bombGrowth+unseen)
 	}
 	for _, b := range append(compressedBombs(), plainBombs()...) {
 		content := b.body(t)
