@@ -63,7 +63,7 @@ func TestForeignFiles(t *testing.T) {
 	b := newBench(t)
 	path := b.put(t, "system/theirs.log", oneLine)
 	dir := filepath.Dir(path)
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // a folder that is open to others is what is tested
+	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(b.dir)
@@ -86,7 +86,7 @@ func TestForeignFiles(t *testing.T) {
 	if _, _, err := f.open("theirs.log"); !errors.Is(err, errForeign) {
 		t.Errorf("of another user: got %v", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // it is a folder
+	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.run(t); got.Events != 1 || !b.exists("system/done/theirs.log") {
