@@ -57,8 +57,9 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: another user's file is left alone and reported, and
-// imported once only the service can write to the folder.
+// TestForeignFiles: another user's file is not opened while others can write to
+// the folder, and is imported once only the service can. What is not opened is
+// left alone and reported: TestBadFiles.
 func TestForeignFiles(t *testing.T) {
 	b := newBench(t)
 	path := b.put(t, "system/theirs.log", oneLine)

