@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/errata-log/errata/internal/testenv"
@@ -137,7 +139,7 @@ func TestOldPartsMergeWithNewOnes(t *testing.T) {
 		t.Errorf("%s records after the merge, want %s", got, live)
 	}
 	const part = " FROM system.parts WHERE database = currentDatabase() AND table = 'records' AND active"
-	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_group','by_time']" {
+	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_count','by_day','by_group','by_time']" {
 		t.Errorf("after a merge there are %s", got)
 	}
 	if rows, marks := count(t, env, "SELECT sum(rows)"+part), count(t, env, "SELECT sum(marks)"+part); marks < rows/64 {
@@ -270,10 +272,10 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
-	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'row_key', 'search']))) FROM
+	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'list_key', 'search']))) FROM
 		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
 		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
-	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, row_key, search))) FROM records"
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, list_key, search))) FROM records"
 	if count(t, env, unfilled) == 0 {
 		t.Fatal("no part is without the columns: not what this test is about")
 	}
@@ -291,5 +293,51 @@ func TestOldPartsGetTheColumns(t *testing.T) {
 	}
 	if failed := count(t, env, "SELECT toUInt64(countIf(latest_fail_reason != '')) FROM system.mutations WHERE database = currentDatabase()"); failed != 0 {
 		t.Errorf("%d mutations failed", failed)
+	}
+}
+
+// A column that is still being written into old parts can be dropped all the same.
+func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
+	env := testenv.New(t)
+	for _, statement := range []string{"DROP TABLE records SYNC", "DROP TABLE schema_migrations SYNC"} {
+		exec(t, env, statement)
+	}
+	before := fstest.MapFS{}
+	for name, file := range released(t) {
+		if name < "00015" {
+			before[name] = file
+		}
+	}
+	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), before); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, env, 0)
+	const written = "SELECT toUInt64(count()) FROM system.mutations WHERE database = currentDatabase() AND command LIKE '%MATERIALIZE COLUMN%row_key%'"
+	exec(t, env, "SYSTEM STOP MERGES records")
+	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN row_key SETTINGS mutations_sync = 0")
+	if count(t, env, written+" AND NOT is_done") != 1 {
+		t.Fatal("the column is not being written: not what this test is about")
+	}
+	rows := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed))) FROM records")
+	options := env.ClickHouseOptions()
+	options.Settings = maps.Clone(options.Settings)
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	options.Settings["alter_sync"] = 0 // the parts stand still
+	if err := migrations.ClickHouse(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, env, "SYSTEM START MERGES records")
+	// It waits for the mutations that go before it.
+	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN list_key SETTINGS mutations_sync = 1")
+	if count(t, env, written) != 0 {
+		t.Error("the column that went is still to be written")
+	}
+	if got := count(t, env, "SELECT toUInt64(count()) FROM system.columns WHERE database = currentDatabase() AND table = 'records' AND name = 'row_key'"); got != 0 {
+		t.Error("the column row_key is still there")
+	}
+	if got := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed))) FROM records"); got != rows {
+		t.Errorf("the rows add up to %s, before to %s", got, rows)
 	}
 }

@@ -24,17 +24,17 @@ func inOneScan(f Filter, p Page) bool { return f.wide() && mayBeOneScan(p) }
 
 // mayBeOneScan says whether one_scan.sql can sort the page and hold its window.
 func mayBeOneScan(p Page) bool {
-	_, sortable := sortKeys(p.Order, p.Direction)
+	_, sortable := sortKey(p.Order, p.Direction)
 	return sortable && p.slice().window <= maxOneScan
 }
 
 // oneScanStatement reads total and rows together; only if [mayBeOneScan].
 func oneScanStatement(f Filter, s slice) (statement, error) {
-	keys, _ := sortKeys(s.order, s.direction)
+	key, _ := sortKey(s.order, s.direction)
 	settings := scanSettings()
-	// Without it the two reads might number the rows of different parts.
+	// Without it a merge between the two reads could take rows of the page away.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
-	return build("one_scan.sql", statementData{Keys: keys}, hinted(f.fragments()), settings, s.args()...)
+	return build("one_scan.sql", statementData{Key: key}, hinted(f.fragments()), settings, s.args()...)
 }
 
 // oneScan reads total and rows together.
@@ -48,33 +48,21 @@ func (r *Reader) oneScan(ctx context.Context, f Filter, s slice) (found, error) 
 
 // scanned runs the statement of a slice.
 func (r *Reader) scanned(ctx context.Context, q statement, s slice) (found, error) {
-	rows, err := r.query(ctx, q)
-	if err != nil {
+	var (
+		total   int64
+		raw     uint64
+		columns []string
+	)
+	if err := r.queryRow(ctx, q).Scan(&total, &raw, &columns); err != nil {
 		return found{}, fmt.Errorf("read total and page: %w", err)
 	}
-	defer rows.Close()
-	var (
-		total       int64
-		raw, onPage uint64
-		at          = found{records: make([]errata.Record, 0, s.limit), tried: s.window}
-	)
-	for rows.Next() {
-		var column string
-		if err := rows.Scan(&total, &raw, &onPage, &column); err != nil {
-			return found{}, fmt.Errorf("read a record of the page: %w", err)
-		}
-		if onPage == 0 {
-			continue
-		}
+	at := found{totals: totalsOf(total, raw), records: make([]errata.Record, 0, len(columns)), tried: s.window}
+	for _, column := range columns {
 		record, err := packed.Decode(column)
 		if err != nil {
 			return found{}, err
 		}
 		at.records = append(at.records, record)
 	}
-	if err := rows.Err(); err != nil {
-		return found{}, fmt.Errorf("read total and page: %w", err)
-	}
-	at.totals = totalsOf(total, raw)
 	return at, nil
 }

@@ -13,8 +13,7 @@ import (
 )
 
 // TestPageAmongMerges holds that a page is of the records that match and no
-// others while merges move every row: the places that the one half of
-// one_scan.sql finds are those that the other half reads.
+// others while merges move every row between the two halves of one_scan.sql.
 func TestPageAmongMerges(t *testing.T) {
 	env := testenv.New(t)
 	const user, often, records = 777, 1 << 40, 300

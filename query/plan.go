@@ -97,9 +97,12 @@ func inOrder(f Filter, p Page, raw, window uint64) bool {
 	return mayBeInOrder(f, p) && (f.dense() || raw >= minInOrder && raw/inOrderShare >= window)
 }
 
-// totalStatement counts. by_group answers filters by what has few values,
-// by_time those by count and time; the engine chooses.
+// totalStatement counts. by_group answers filters by what has few values, by_count
+// those by count, by_day whole days and by_time what is left; the engine chooses.
 func totalStatement(f Filter) (statement, error) {
+	if f.countedByDay() {
+		return totalByDay(f)
+	}
 	settings := scanSettings()
 	if !f.wide() && f.Signature == nil {
 		settings = clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1}

@@ -5,31 +5,30 @@ import "strings"
 // sortColumn is the column behind an [Order].
 type sortColumn struct {
 	name string
-	// number is an expression of the column as a signed or unsigned number
-	// that grows with it, "" for texts.
+	// number is an expression of the column as a UInt64 that grows with it, "" for
+	// texts and for what stands in list_key.
 	number string
 }
-
-// Parts of the column row_key.
-const (
-	keyLastSeen = "reinterpretAsInt64(substring(row_key, 1, 8))"
-	keyID       = "reinterpretAsUInt64(substring(row_key, 9, 8))"
-)
 
 // sortColumns is the one table from orders to columns: nothing that a caller
 // sends becomes part of an ORDER BY.
 var sortColumns = map[Order]sortColumn{
-	OrderLastSeen:  {"last_seen", keyLastSeen},
-	OrderFirstSeen: {"first_seen", "toUnixTimestamp64Milli(first_seen)"},
+	OrderLastSeen:  {"last_seen", ""},
+	OrderFirstSeen: {"first_seen", unsigned("toUnixTimestamp64Milli(first_seen)")},
 	OrderCount:     {"count", "count"},
-	OrderID:        {"id", keyID},
-	OrderLevel:     {"level", "toInt8(level)"},
-	OrderType:      {"book", "toInt8(book)"},
+	OrderID:        {"id", ""},
+	OrderLevel:     {"level", "toUInt64(toUInt8(level))"},
+	OrderType:      {"book", "toUInt64(toUInt8(book))"},
 	OrderFile:      {"file", ""},
-	OrderLine:      {"line", "line"},
+	OrderLine:      {"line", "toUInt64(line)"},
 	OrderMessage:   {"message_preview", ""},
 	OrderClass:     {"exception_class", ""},
-	OrderUserID:    {"user_id", "user_id"},
+	OrderUserID:    {"user_id", unsigned("user_id")},
+}
+
+// unsigned moves an Int64 to where the least is 0.
+func unsigned(number string) string {
+	return "bitXor(reinterpretAsUInt64(" + number + "), 9223372036854775808)"
 }
 
 // orderBy is the ORDER BY clause of page.sql. The id makes the order total over
@@ -46,16 +45,35 @@ func orderBy(order Order, direction Direction) string {
 	return sortColumns[order].name + " " + word + ", id " + word + state
 }
 
-// sortKeys are the same order as numbers that sort upwards; ok is false for an
-// order by text, which has none. bitNot turns the order around and, other than
-// a minus, has no number that it cannot turn.
-func sortKeys(order Order, direction Direction) (keys string, ok bool) {
-	number := sortColumns[order].number
-	if number == "" {
+// Parts of the column list_key, whose numbers are inverted.
+const (
+	keyLastSeen = "substring(list_key, 1, 8)"
+	keyID       = "substring(list_key, 9, 8)"
+	// keyState are version, sign, signature and book.
+	keyState = "substring(list_key, 17)"
+)
+
+// sortKey is the same order as bytes that sort upwards: eight of the order, eight
+// of the id, and the state. ok is false for an order by text, which has none.
+func sortKey(order Order, direction Direction) (key string, ok bool) {
+	column := sortColumns[order]
+	downwards := "" // the order's bytes
+	switch {
+	case order == OrderLastSeen:
+		downwards = keyLastSeen
+	case order == OrderID:
+		downwards = keyID
+	case column.number != "":
+		downwards = "reverse(reinterpretAsFixedString(bitNot(" + column.number + ")))"
+	default:
 		return "", false
 	}
-	if direction == Ascending {
-		return number + ", " + keyID, true
+	switch {
+	case direction == Ascending:
+		return "concat(bitNot(" + downwards + "), bitNot(" + keyID + "), " + keyState + ")", true
+	case order == OrderLastSeen:
+		return "list_key", true // as it is
+	default:
+		return "concat(" + downwards + ", " + keyID + ", " + keyState + ")", true
 	}
-	return "bitNot(" + number + "), bitNot(" + keyID + ")", true
 }

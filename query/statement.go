@@ -130,24 +130,29 @@ var (
 	lastStorable  = time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-// storable is the time in milliseconds, the nearest that a record can have.
-func storable(t time.Time) int64 {
+// clamped is the nearest time that a record can have.
+func clamped(t time.Time) time.Time {
 	if t.Before(firstStorable) {
-		t = firstStorable
+		return firstStorable
 	}
 	if t.After(lastStorable) {
-		t = lastStorable
+		return lastStorable
 	}
-	return t.UnixMilli()
+	return t
 }
+
+// storable is that in milliseconds.
+func storable(t time.Time) int64 { return clamped(t).UnixMilli() }
 
 // statementData is what the files in sql/ are filled with: text from
 // filters.sql and sort.go only, never a value.
 type statementData struct {
 	Filters []string
-	Order   string
-	Keys    string
-	ByID    bool
+	// Days and Edges are the two parts of a range of times, see total_by_day.sql.
+	Days, Edges []string
+	Order       string
+	Key         string
+	ByID        bool
 }
 
 // build fills in a file of sql/.

@@ -1,49 +1,47 @@
 {{- /* Total and page in one statement, for filters that have to read the texts and
 for what few rows match. The innermost query reads what the filter needs, and of
-the rows that match the least that sorts and places them, which stands together
-in row_key; the outer one reads the 25 rows. Both see the same parts
-(enable_shared_storage_snapshot_in_query), so a place is one number, how many
-rows of those parts come before it, and no merge can come between.
+the rows that match nothing but list_key: what sorts them, whether they are live,
+and their primary key. The outer one reads the records of the page by that. Both
+see the same parts (enable_shared_storage_snapshot_in_query), so no change and no
+merge can come between.
 
-Memory is bounded by the window, which is small. groupArraySorted sorts upwards
-only: what is to be sorted downwards comes negated. A row is (sort key, id,
-version, sign, place); for which of them are live see page.sql. The layers are
-subqueries because an alias is analysed again wherever it is used.
+Memory is bounded by the window, which is small. A row is the bytes that sort it:
+eight of the order, eight of the id, then from the 17th on those of list_key, which
+are version, sign, signature and book. For which rows are live see page.sql. The
+checkpoint needs no condition of its own: its sign counts nothing.
 
-The answer is a row for each record. A page without one has the row at place 0,
-whatever that is, to tell the total; only a table without rows tells none. */ -}}
+The layers are subqueries because an alias is analysed again wherever it is used.
+The answer is one row, also when the table has none. */ -}}
 WITH
 (
-    SELECT tuple(total, raw, length(page), if(empty(page), [toUInt64(0)], page))
+    SELECT tuple(total, raw, page)
     FROM
     (
-        SELECT total, raw, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}).5 AS page
+        SELECT total, raw, arrayMap(row -> substring(row, 17), arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})) AS page
         FROM
         (
             SELECT total, raw, arrayFilter(
-                (row, previous) -> row.4 = 1 AND (row.2 != previous.2 OR row.3 != previous.3),
+                (row, previous) -> substring(row, 25, 1) = char(2) AND substring(row, 1, 24) != substring(previous, 1, 24),
                 rows, arrayShiftRight(rows, 1)
             ) AS live
             FROM
             (
                 SELECT
-                    sum(reinterpretAsInt8(substring(row_key, 25, 1))) AS total,
+                    sum(reinterpretAsUInt8(substring(list_key, 25, 1))) - count() AS total,
                     count() AS raw,
-                    groupArraySorted({window:UInt64})((
-                        {{.Keys}},
-                        bitNot(reinterpretAsUInt64(substring(row_key, 17, 8))),
-                        reinterpretAsInt8(substring(row_key, 25, 1)),
-                        _part_starting_offset + _part_offset)) AS rows
+                    groupArraySorted({window:UInt64})({{.Key}}) AS rows
                 FROM records
-                WHERE book > 'checkpoint'
-{{- range .Filters}}
-                    AND {{.}}
+{{- range $i, $filter := .Filters}}
+                {{if $i}}    AND {{else}}WHERE {{end}}{{$filter}}
 {{- end}}
             )
         )
     )
 ) AS found
-SELECT found.1 AS total, found.2 AS raw, found.3 AS on_page, packed
+SELECT
+    found.1 AS total, found.2 AS raw,
+    arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, substring(list_key, 17)), packed)))) AS page
 FROM records
-PREWHERE _part_starting_offset + _part_offset IN (found.4)
-ORDER BY indexOf(found.4, _part_starting_offset + _part_offset)
+PREWHERE book IN ('system', 'database')
+    AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+    AND substring(list_key, 17) IN (found.3)

@@ -1,38 +1,36 @@
 -- total and page in one scan
 WITH
 (
-    SELECT tuple(total, raw, length(page), if(empty(page), [toUInt64(0)], page))
+    SELECT tuple(total, raw, page)
     FROM
     (
-        SELECT total, raw, arraySlice(live, {offset:UInt64} + 1, {limit:UInt64}).5 AS page
+        SELECT total, raw, arrayMap(row -> substring(row, 17), arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})) AS page
         FROM
         (
             SELECT total, raw, arrayFilter(
-                (row, previous) -> row.4 = 1 AND (row.2 != previous.2 OR row.3 != previous.3),
+                (row, previous) -> substring(row, 25, 1) = char(2) AND substring(row, 1, 24) != substring(previous, 1, 24),
                 rows, arrayShiftRight(rows, 1)
             ) AS live
             FROM
             (
                 SELECT
-                    sum(reinterpretAsInt8(substring(row_key, 25, 1))) AS total,
+                    sum(reinterpretAsUInt8(substring(list_key, 25, 1))) - count() AS total,
                     count() AS raw,
-                    groupArraySorted({window:UInt64})((
-                        bitNot(reinterpretAsInt64(substring(row_key, 1, 8))), bitNot(reinterpretAsUInt64(substring(row_key, 9, 8))),
-                        bitNot(reinterpretAsUInt64(substring(row_key, 17, 8))),
-                        reinterpretAsInt8(substring(row_key, 25, 1)),
-                        _part_starting_offset + _part_offset)) AS rows
+                    groupArraySorted({window:UInt64})(list_key) AS rows
                 FROM records
-                WHERE book > 'checkpoint'
-                    AND indexHint(search LIKE lowerUTF8({uri_part:String}))
+                WHERE indexHint(search LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
             )
         )
     )
 ) AS found
-SELECT found.1 AS total, found.2 AS raw, found.3 AS on_page, packed
+SELECT
+    found.1 AS total, found.2 AS raw,
+    arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, substring(list_key, 17)), packed)))) AS page
 FROM records
-PREWHERE _part_starting_offset + _part_offset IN (found.4)
-ORDER BY indexOf(found.4, _part_starting_offset + _part_offset)
+PREWHERE book IN ('system', 'database')
+    AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+    AND substring(list_key, 17) IN (found.3)
 -- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- offset = 0
 -- limit = 25

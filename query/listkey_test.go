@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -9,9 +10,9 @@ import (
 	"github.com/errata-log/errata/internal/testenv"
 )
 
-// TestRowKey holds that the column row_key is what it is made of, at the least
+// TestListKey holds that the column list_key is what it is made of, at the least
 // and the most that a row can hold: the lists take both for the same.
-func TestRowKey(t *testing.T) {
+func TestListKey(t *testing.T) {
 	env := testenv.New(t)
 	batch, err := testenv.NewRecordBatch(t.Context(), env.ClickHouse)
 	if err != nil {
@@ -40,16 +41,29 @@ func TestRowKey(t *testing.T) {
 	if err := batch.Send(); err != nil {
 		t.Fatal(err)
 	}
-	const equal = `SELECT count() FROM records WHERE book > 'checkpoint'
-		AND reinterpretAsInt64(substring(row_key, 1, 8)) = toUnixTimestamp64Milli(last_seen)
-		AND reinterpretAsUInt64(substring(row_key, 9, 8)) = id
-		AND reinterpretAsUInt64(substring(row_key, 17, 8)) = version
-		AND reinterpretAsInt8(substring(row_key, 25, 1)) = sign`
+	const number = "bitNot(reinterpretAsUInt64(reverse(substring(list_key, %d, 8))))"
+	equal := `SELECT count() FROM records WHERE book > 'checkpoint'
+		AND bitXor(` + fmt.Sprintf(number, 1) + `, 9223372036854775808) = reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen))
+		AND ` + fmt.Sprintf(number, 9) + ` = id
+		AND ` + fmt.Sprintf(number, 17) + ` = version
+		AND reinterpretAsUInt8(substring(list_key, 25, 1)) = sign + 1
+		AND substring(list_key, 26, 16) = signature
+		AND reinterpretAsUInt8(substring(list_key, 42, 1)) = toUInt8(book)`
 	var got uint64
 	if err := env.ClickHouse.QueryRow(t.Context(), equal).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
 	if got != uint64(rows) {
 		t.Errorf("%d of %d rows have the key that they are made of", got, rows)
+	}
+	// A list of everything, the newest first, is the table by its keys.
+	const sorted = `SELECT count() FROM (
+		SELECT list_key, lagInFrame(list_key) OVER (ORDER BY last_seen DESC, id DESC, version DESC, sign ASC, signature ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+		FROM records WHERE book > 'checkpoint') WHERE before < list_key`
+	if err := env.ClickHouse.QueryRow(t.Context(), sorted).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got != uint64(rows) {
+		t.Errorf("%d of %d rows come behind the row before them", got, rows)
 	}
 }
