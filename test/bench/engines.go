@@ -4,23 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/migrations"
 )
 
-// engines are engines without a service, for the rows and ceilings that work
-// on the log itself.
-func (b *bench) engines(name string) (*engine.Engines, func() error, error) {
+// engines are engines without a service on the data in the folder, for the rows and
+// ceilings that work on the log itself.
+func (b *bench) engines(dir string) (*engine.Engines, func() error, error) {
 	ctx := context.Background()
-	dir := b.dir
-	if b.stocks != "" {
-		dir = b.stocks
-	}
 	e, err := engine.Start(ctx, engine.Config{
-		DataDir: filepath.Join(dir, name), EngineBinary: b.engine, Logger: slog.New(slog.DiscardHandler),
+		DataDir: dir, EngineBinary: b.engine, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err

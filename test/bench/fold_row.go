@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -33,7 +34,7 @@ func (b *bench) fold() error {
 func (b *bench) foldOf(problems int, target float64) error {
 	var ours, ceilings, ratios []float64
 	for round := range max(1, b.rounds/2) { // each round fills a log of its own
-		e, stop, err := b.engines(fmt.Sprintf("fold-%d-%d", problems, round))
+		e, stop, err := b.engines(filepath.Join(b.dir, fmt.Sprintf("fold-%d-%d", problems, round)))
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
@@ -66,7 +67,7 @@ func (b *bench) ndjson() error {
 	if err != nil {
 		return err
 	}
-	e, stop, err := b.engines("ceiling")
+	e, stop, err := b.engines(filepath.Join(b.dir, "ceiling"))
 	if err != nil {
 		return err
 	}

@@ -24,12 +24,14 @@ type kept struct {
 // that is filled now.
 func (b *bench) stock(ctx context.Context, name string, n int) (_ *folding, c corpus, done filled, err error) {
 	var was kept
+	dir := filepath.Join(b.dir, name)
 	if b.stocks != "" {
-		if was, err = readKept(filepath.Join(b.stocks, name)); err != nil {
+		dir = filepath.Join(b.stocks, name)
+		if was, err = readKept(dir); err != nil {
 			return nil, c, done, err
 		}
 	}
-	f, err := b.folding(name)
+	f, err := b.folding(dir)
 	if err != nil {
 		return nil, c, done, err
 	}
@@ -58,7 +60,7 @@ func (b *bench) stock(ctx context.Context, name string, n int) (_ *folding, c co
 	if b.stocks == "" {
 		return f, c, done, nil
 	}
-	return f, c, done, writeKept(filepath.Join(b.stocks, name), kept{n, c.end, done.events, done.took.Milliseconds()})
+	return f, c, done, writeKept(dir, kept{n, c.end, done.events, done.took.Milliseconds()})
 }
 
 func keptFile(dir string) string { return filepath.Join(dir, "stock.json") }

@@ -22,11 +22,12 @@ const replayProblems = 100_000
 // the live one, against reading and decoding the same blocks.
 func (b *bench) replay() (err error) {
 	ctx := context.Background()
-	f, err := b.folding("replay")
+	dir := filepath.Join(b.dir, "replay")
+	f, err := b.folding(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.close(), os.RemoveAll(filepath.Join(b.dir, "replay"))) }()
+	defer func() { err = errors.Join(err, f.close(), os.RemoveAll(dir)) }()
 	if err := fillLog(f.log, b.sizes.events, replayProblems); err != nil {
 		return fmt.Errorf("fill the log: %w", err)
 	}

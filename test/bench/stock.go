@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -33,9 +34,9 @@ type folding struct {
 	stop      func() error // of the engines
 }
 
-// folding starts engines on the folder of that name and a projector on them.
-func (b *bench) folding(name string) (_ *folding, err error) {
-	e, stop, err := b.engines(name)
+// folding starts engines on the data in the folder and a projector on them.
+func (b *bench) folding(dir string) (_ *folding, err error) {
+	e, stop, err := b.engines(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func (f *folding) settle(ctx context.Context) error {
 
 // prefill fills the folder of a service that is started on it afterwards.
 func (b *bench) prefill(name string) (err error) {
-	f, err := b.folding(name)
+	f, err := b.folding(filepath.Join(b.dir, name))
 	if err != nil {
 		return err
 	}
