@@ -4,6 +4,7 @@
 -- its place in the part nor book has to be read beside them. Numbers are big-endian
 -- and inverted: the newest comes first. The sign has 1 added, so that a row that
 -- cancels another comes before that one; the checkpoint has 1, which counts nothing.
+-- Compressing it would save a seventh and cost a fifth of the time of a search.
 -- Parts that were written before work it out when they are read, until the start
 -- that applies this has had it written in the background.
 
@@ -18,4 +19,4 @@ ALTER TABLE records ADD COLUMN IF NOT EXISTS
         reinterpretAsFixedString(toUInt8(if(book = 'checkpoint', 0, sign) + 1)),
         signature,
         reinterpretAsFixedString(toInt8(book))), 42)
-    COMMENT 'last_seen, id, version, sign, signature and book in one, which sorts as lists do';
+    COMMENT 'last_seen, id, version, sign, signature and book in one, which sorts as lists do' CODEC(NONE);

@@ -1,6 +1,7 @@
 {{- /* The same as total.sql for a range of times: its whole days, which the
-projection by_day has counted, and what is left of it at both ends. Both see the
-same parts (enable_shared_storage_snapshot_in_query). */ -}}
+projection by_day has counted, and what is left of it at both ends, each by
+itself: an OR of both is not read from by_time. All see the same parts
+(enable_shared_storage_snapshot_in_query). */ -}}
 SELECT sum(total) AS total, sum(raw) AS raw
 FROM
 (
@@ -15,15 +16,15 @@ FROM
 {{- range .Filters}}
         AND {{.}}
 {{- end}}
-{{- if .Edges}}
+{{- range $edge := .Edges}}
     UNION ALL
     SELECT
         sum(sign) AS total,
         count() AS raw
     FROM records
     WHERE book > 'checkpoint'
-        AND ({{range $i, $edge := .Edges}}{{if $i}} OR {{end}}{{$edge}}{{end}})
-{{- range .Filters}}
+        AND {{$edge}}
+{{- range $.Filters}}
         AND {{.}}
 {{- end}}
 {{- end}}

@@ -16,7 +16,7 @@ FROM
         count() AS raw
     FROM records
     WHERE book > 'checkpoint'
-        AND (last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({first_day:Int64}, 'UTC'))
+        AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({first_day:Int64}, 'UTC')
         AND book IN {books:Array(String)}
         AND level IN {levels:Array(String)}
 )
