@@ -31,7 +31,7 @@ func mayBeOneScan(p Page) bool {
 // oneScanStatement reads total and rows together; only if [mayBeOneScan].
 func oneScanStatement(f Filter, s slice) (statement, error) {
 	key, _ := sortKey(s.order, s.direction)
-	settings := scanSettings()
+	settings := scanSettings(f)
 	// Without it a merge between the two reads could take rows of the page away.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
 	return build("one_scan.sql", statementData{Key: key}, hinted(f.fragments()), settings, s.args()...)

@@ -35,6 +35,11 @@ const (
 	// own 163,840 leave a text that one of 400 among 100,000 records has, in a sixth
 	// of the granules, to one thread: 32 ms instead of 26.
 	shareRows = 8192
+	// narrowGap is up to how many rows that the index has ruled out, less one, are
+	// read on the way: two granules of a short text take less time than to skip them.
+	// An address in one of 38 of 10 M records takes 366 ms instead of 414, one in
+	// 400 as long as before; messages would take a tenth more, all texts a quarter.
+	narrowGap = 129
 	// pagePatience is how long a page in order is waited for when the total has
 	// said that it is not the way: it is being read already, and with few records
 	// that is through sooner than another query.
@@ -103,7 +108,7 @@ func totalStatement(f Filter) (statement, error) {
 	if f.countedByDay() {
 		return totalByDay(f)
 	}
-	settings := scanSettings()
+	settings := scanSettings(f)
 	if !f.wide() && f.Signature == nil {
 		settings = clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1}
 	}
@@ -111,14 +116,23 @@ func totalStatement(f Filter) (statement, error) {
 }
 
 // scanSettings are for looking through the table itself.
-func scanSettings() clickhouse.Settings {
-	return clickhouse.Settings{
+func scanSettings(f Filter) clickhouse.Settings {
+	settings := clickhouse.Settings{
 		"max_threads": 2, "max_block_size": textBlock, "optimize_use_projections": 0,
 		"merge_tree_min_rows_for_concurrent_read": shareRows,
 		// The index says which granules to open. To ask it about each of their rows
 		// as well takes a fifth longer where a text is frequent, and no rare one less.
 		"query_plan_direct_read_from_text_index": 0,
 	}
+	if f.narrow() {
+		settings["merge_tree_min_rows_for_seek"] = narrowGap
+	}
+	return settings
+}
+
+// narrow says that the index of texts rules rows out for short columns only.
+func (f Filter) narrow() bool {
+	return (f.File != "" || f.URI != "" || f.Class != "") && f.Message == "" && f.Search == ""
 }
 
 // slice is a part of the sorted result.
@@ -142,7 +156,7 @@ func (s slice) args() []any {
 
 // pageStatement finds the keys of the slice, through by_time or not.
 func pageStatement(f Filter, s slice, byTime bool) (statement, error) {
-	fragments, settings := hinted(f.fragments()), scanSettings()
+	fragments, settings := hinted(f.fragments()), scanSettings(f)
 	if byTime {
 		fragments, settings = renamed(f.fragments(), "books", "books_unindexed"), inOrderSettings(s.window)
 	}
