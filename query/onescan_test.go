@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/testenv"
@@ -58,6 +59,45 @@ func TestPageAmongMerges(t *testing.T) {
 		want := quiet.list(f, p.Order, p.Direction)
 		if list.Total != records || !slices.Equal(list.Records, want[(p.Number-1)*p.Limit:p.Number*p.Limit]) {
 			t.Fatalf("list %d, %s: total %d, want %d, or other records than are due", i, describe(f, p), list.Total, records)
+		}
+	}
+}
+
+// TestRangeAmongChanges holds that the total of a range is of one moment: records
+// that move from its last hours into its whole days meanwhile, or the other way, are
+// counted once.
+func TestRangeAmongChanges(t *testing.T) {
+	env := testenv.New(t)
+	const records = 2000
+	m := newModel(3)
+	insert(t.Context(), t, env.ClickHouse, m.grow(records))
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var writer sync.WaitGroup
+	var changes atomic.Int64
+	writer.Go(func() {
+		for ; ctx.Err() == nil; changes.Add(1) {
+			var rows []row
+			for i, old := range m.live {
+				now := m.seeAgain(old)
+				now.LastSeen = m.instant() // also back, so that it may move on again
+				m.live[i], rows = now, append(rows, row{old, -1}, row{now, 1})
+			}
+			insert(context.WithoutCancel(ctx), t, env.ClickHouse, rows)
+		}
+	})
+	defer writer.Wait()
+	defer stop()
+	// All records lie in it, some on its last day.
+	f := query.Filter{From: modelDay.AddDate(0, 0, -40).Add(time.Hour), To: modelDay.Add(time.Hour)}
+	reader := query.New(env.ReadOnlyClickHouse)
+	reader.Counted(1 << 40)
+	for i := 0; i < 300 || changes.Load() < 20 && !t.Failed(); i++ {
+		list, err := reader.List(t.Context(), f, query.Page{Number: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list.Total != records {
+			t.Fatalf("list %d: total %d, want %d", i, list.Total, records)
 		}
 	}
 }

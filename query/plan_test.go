@@ -100,7 +100,7 @@ func TestPlans(t *testing.T) {
 		"days, both ends": {Filter{From: end.AddDate(0, 0, -60).Add(time.Hour), To: end.AddDate(0, 0, -53).Add(time.Hour)}, []string{"ReadFromMergeTree (by_day)", "ReadFromMergeTree (by_time)"}},
 	} {
 		t.Run("total of "+name, func(t *testing.T) {
-			q, err := totalStatement(c.filter)
+			q, err := totalStatement(c.filter, many)
 			if err != nil {
 				t.Fatal(err)
 			}

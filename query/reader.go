@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -24,6 +25,9 @@ type Reader struct {
 	// patience is how long an answer may take: [answerTimeout], less in tests.
 	patience time.Duration
 	states   *states
+	// counted is how many rows there were when all were counted last, or the most
+	// that were since.
+	counted atomic.Uint64
 }
 
 // New returns a reader of the database that the connection has selected. The
@@ -166,7 +170,7 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 }
 
 func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
-	q, err := totalStatement(f)
+	q, err := totalStatement(f, r.counted.Load())
 	if err != nil {
 		return totals{}, err
 	}
@@ -176,6 +180,9 @@ func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
 	)
 	if err := r.queryRow(ctx, q).Scan(&total, &raw); err != nil {
 		return totals{}, fmt.Errorf("count the records: %w", err)
+	}
+	if len(f.fragments()) == 0 || raw > r.counted.Load() {
+		r.counted.Store(raw)
 	}
 	return totalsOf(total, raw), nil
 }

@@ -57,7 +57,7 @@ const (
 // of the id, and the state. ok is false for an order by text, which has none.
 func sortKey(order Order, direction Direction) (key string, ok bool) {
 	column := sortColumns[order]
-	downwards := "" // the order's bytes
+	var downwards string // the bytes of the order
 	switch {
 	case order == OrderLastSeen:
 		downwards = keyLastSeen

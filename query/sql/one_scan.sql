@@ -1,8 +1,9 @@
 {{- /* Total and page in one statement, for filters that have to read the texts and
 for what few rows match. The innermost query reads what the filter needs, and of
 the rows that match nothing but list_key: what sorts them, whether they are live,
-and their primary key. The outer one reads the records of the page by that. Both
-see the same parts (enable_shared_storage_snapshot_in_query), so no change and no
+and their primary key. The outer one opens the granules that may have that, reads
+nothing of it (indexHint), and knows the rows by the rest of list_key. Both see the
+same parts (enable_shared_storage_snapshot_in_query), so no change and no
 merge can come between.
 
 Memory is bounded by the window, which is small. A row is the bytes that sort it:
@@ -42,6 +43,8 @@ SELECT
     found.1 AS total, found.2 AS raw,
     arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, substring(list_key, 17)), packed)))) AS page
 FROM records
-PREWHERE book IN ('system', 'database')
-    AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+WHERE indexHint(
+        book IN ('system', 'database')
+        AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+    )
     AND substring(list_key, 17) IN (found.3)

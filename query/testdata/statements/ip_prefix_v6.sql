@@ -28,8 +28,10 @@ SELECT
     found.1 AS total, found.2 AS raw,
     arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, substring(list_key, 17)), packed)))) AS page
 FROM records
-PREWHERE book IN ('system', 'database')
-    AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+WHERE indexHint(
+        book IN ('system', 'database')
+        AND signature IN (SELECT arrayJoin(arrayMap(row -> toFixedString(substring(row, 10, 16), 16), found.3)))
+    )
     AND substring(list_key, 17) IN (found.3)
 -- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- offset = 0

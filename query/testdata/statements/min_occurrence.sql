@@ -5,7 +5,7 @@ SELECT
 FROM records
 WHERE book > 'checkpoint'
     AND count >= {min_occurrence:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_count
 -- min_occurrence = 50
 -- page, in order
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset

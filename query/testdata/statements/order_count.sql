@@ -4,7 +4,7 @@ SELECT
     count() AS raw
 FROM records
 WHERE book > 'checkpoint'
--- SETTINGS max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
 -- page
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset
 FROM

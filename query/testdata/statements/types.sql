@@ -5,7 +5,7 @@ SELECT
 FROM records
 WHERE book > 'checkpoint'
     AND book IN {books:Array(String)}
--- SETTINGS max_threads = 2, optimize_use_projections = 1
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
 -- books = ["database"]
 -- page, in order
 SELECT toInt8(book) AS book_number, signature, version, part, part_offset
