@@ -240,8 +240,9 @@ func TestRetention(t *testing.T) {
 	w := b.writer(t, nil)
 	b.settle(t)
 	stop(t, w)
-	got := b.texts(t, `SELECT toString(toUInt32(expires) - toUInt32(received)) FROM module_log UNION ALL
-		SELECT DISTINCT toString(toUInt32(expires) - toUInt32(received)) FROM query_log ORDER BY 1`)
+	got := b.texts(t, `SELECT * FROM (
+		SELECT toString(toUInt32(expires) - toUInt32(received)) FROM module_log UNION ALL
+		SELECT DISTINCT toString(toUInt32(expires) - toUInt32(received)) FROM query_log) ORDER BY 1`)
 	if want := []string{fmt.Sprint(14 * 24 * 3600), fmt.Sprint(7 * 24 * 3600)}; !cmp.Equal(got, want) {
 		t.Errorf("entries are kept for %q seconds, want %q", got, want)
 	}

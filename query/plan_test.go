@@ -82,8 +82,15 @@ func TestPlans(t *testing.T) {
 			checkPlan(t, reader, all[len(all)-1], c.want, c.rows)
 		})
 	}
-	// All but class have the choice of sums, which read far less than rows do. The
-	// unmerged parts of the batches hold several groups each.
+}
+
+// TestTotalPlans holds that totals are read from sums, of which most filters have the
+// choice, and the ends of a range from by_time: the unmerged parts of the batches hold
+// several groups each, but far fewer than rows.
+func TestTotalPlans(t *testing.T) {
+	env := testenv.New(t)
+	load(t, env.ClickHouse, 100_000)
+	reader := New(env.ReadOnlyClickHouse)
 	end := loadEnd
 	for name, c := range map[string]struct {
 		filter Filter
