@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -42,50 +43,33 @@ func (f Filter) countedByDay() bool {
 // only if [Filter.countedByDay].
 func totalByDay(f Filter) (statement, error) {
 	first, after, _ := f.wholeDays()
-	days, edges := []string{}, []string{}
-	args := []any{}
+	var days, edges []fragment
 	if !first.IsZero() {
-		days = append(days, "days_from")
-		args = append(args, bind("first_day", first.UnixMilli()))
+		days = append(days, fragment{name: "days_from", args: []any{bind("first_day", first.UnixMilli())}})
 		if from := storable(f.From); from < first.UnixMilli() {
-			edges = append(edges, "edge_from")
-			args = append(args, bind("from", from))
+			edges = append(edges, fragment{name: "edge_from", args: []any{bind("from", from)}})
 		}
 	}
 	if !after.IsZero() {
-		days = append(days, "days_before")
-		args = append(args, bind("after_days", after.UnixMilli()))
+		days = append(days, fragment{name: "days_before", args: []any{bind("after_days", after.UnixMilli())}})
 		if to := storable(f.To); to >= after.UnixMilli() {
-			edges = append(edges, "edge_to")
-			args = append(args, bind("to", to))
+			edges = append(edges, fragment{name: "edge_to", args: []any{bind("to", to)}})
 		}
 	}
-	data := statementData{}
-	var err error
-	if data.Days, err = renderAll(days); err != nil {
+	whole, args, err := renderAll(days)
+	if err != nil {
 		return statement{}, err
 	}
-	if data.Edges, err = renderAll(edges); err != nil {
+	rest, more, err := renderAll(edges)
+	if err != nil {
 		return statement{}, err
 	}
+	data := statementData{Parts: append([]string{strings.Join(whole, "\n        AND ")}, rest...)}
 	f.From, f.To = time.Time{}, time.Time{}
 	settings := clickhouse.Settings{
 		"max_threads": 2, "optimize_use_projections": 1,
 		// Without it a record that is counted meanwhile could be in both parts or in none.
 		"enable_shared_storage_snapshot_in_query": 1,
 	}
-	return build("total_by_day.sql", data, f.fragments(), settings, args...)
-}
-
-// renderAll fills in definitions of filters.sql.
-func renderAll(names []string) ([]string, error) {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, err := render(name, nil)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = text
-	}
-	return texts, nil
+	return build("total_by_day.sql", data, f.fragments(), settings, append(args, more...)...)
 }

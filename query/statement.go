@@ -148,28 +148,37 @@ func storable(t time.Time) int64 { return clamped(t).UnixMilli() }
 // filters.sql and sort.go only, never a value.
 type statementData struct {
 	Filters []string
-	// Days and Edges are the two parts of a range of times, see total_by_day.sql.
-	Days, Edges []string
-	Order       string
-	Key         string
-	ByID        bool
+	// Parts are those of a range of times, see total_by_day.sql.
+	Parts []string
+	Order string
+	Key   string
+	ByID  bool
 }
 
 // build fills in a file of sql/.
 func build(file string, data statementData, fragments []fragment, settings clickhouse.Settings, args ...any) (statement, error) {
-	for _, f := range fragments {
-		text, err := render(f.name, f.number)
-		if err != nil {
-			return statement{}, err
-		}
-		data.Filters = append(data.Filters, text)
-		args = append(args, f.args...)
+	filters, more, err := renderAll(fragments)
+	if err != nil {
+		return statement{}, err
 	}
+	data.Filters, args = filters, append(args, more...)
 	text, err := render(file, data)
 	if err != nil {
 		return statement{}, err
 	}
 	return statement{text: text, args: args, settings: settings}, nil
+}
+
+// renderAll fills in definitions of filters.sql.
+func renderAll(fragments []fragment) (texts []string, args []any, err error) {
+	for _, f := range fragments {
+		text, err := render(f.name, f.number)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts, args = append(texts, text), append(args, f.args...)
+	}
+	return texts, args, nil
 }
 
 func render(name string, data any) (string, error) {

@@ -5,25 +5,16 @@ itself: an OR of both is not read from by_time. All see the same parts
 SELECT sum(total) AS total, sum(raw) AS raw
 FROM
 (
-    SELECT
-        sum(sign) AS total,
-        count() AS raw
-    FROM records
-    WHERE book > 'checkpoint'
-{{- range .Days}}
-        AND {{.}}
-{{- end}}
-{{- range .Filters}}
-        AND {{.}}
-{{- end}}
-{{- range $edge := .Edges}}
+{{- range $i, $part := .Parts}}
+{{- if $i}}
     UNION ALL
+{{- end}}
     SELECT
         sum(sign) AS total,
         count() AS raw
     FROM records
     WHERE book > 'checkpoint'
-        AND {{$edge}}
+        AND {{$part}}
 {{- range $.Filters}}
         AND {{.}}
 {{- end}}
