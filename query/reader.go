@@ -256,14 +256,7 @@ func (r *Reader) queryRow(ctx context.Context, q statement) driver.Row {
 
 // context carries the settings of the statement.
 func (q statement) context(ctx context.Context) context.Context {
-	settings := clickhouse.Settings{
-		"max_execution_time": maxSeconds,
-		// Compiling expressions takes 30 ms, each time if the engine keeps no
-		// compiled ones, and saves less than one.
-		"compile_expressions":           0,
-		"compile_aggregate_expressions": 0,
-		"compile_sort_description":      0,
-	}
+	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
 	maps.Copy(settings, q.settings)
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
