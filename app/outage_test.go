@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/testenv"
 )
 
 // engineProcess is the embedded ClickHouse of this test's only service.
@@ -57,6 +58,7 @@ func TestClickHouseAway(t *testing.T) {
 	if err := engine.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	testenv.AwaitFrozen(t, engine.Pid)
 	frozen := true
 	thaw := func() {
 		if frozen {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 const (
@@ -218,7 +220,7 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, childReadyTimeout)
 	defer cancel()
 	for {
-		err := pingClickHouse(ctx, addr, writerUser, c.keys.writer)
+		err := pingChild(ctx, addr, writerUser, c.keys.writer)
 		if err == nil {
 			return nil
 		}
@@ -230,6 +232,22 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 		case <-time.After(childReadyPoll):
 		}
 	}
+}
+
+// pingChild asks the child, once, whether it answers to the user.
+func pingChild(ctx context.Context, addr, user, password string) error {
+	conn, err := clickhouse.Open(&clickhouse.Options{
+		Addr:         []string{addr},
+		DialContext:  dialGently,
+		Auth:         clickhouse.Auth{Username: user, Password: password},
+		DialTimeout:  clickHouseDialTimeout,
+		MaxOpenConns: 1, MaxIdleConns: 1,
+	})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Ping(ctx)
 }
 
 // causeOf says how a child that is gone has ended.
@@ -289,9 +307,9 @@ func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+		conn, err := dialGently(ctx, addr)
 		if err == nil {
-			return &gentleConn{TCPConn: conn.(*net.TCPConn), drain: drainTimeout}, nil
+			return conn, nil
 		}
 		// A child that was killed refuses connections some milliseconds before
 		// its end is known here.

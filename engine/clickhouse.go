@@ -231,21 +231,6 @@ func createDatabase(ctx context.Context, conn driver.Conn, name string, embedded
 	return nil
 }
 
-// pingClickHouse asks one server, once, whether it answers to the user.
-func pingClickHouse(ctx context.Context, addr, user, password string) error {
-	conn, err := clickhouse.Open(&clickhouse.Options{
-		Addr:         []string{addr},
-		Auth:         clickhouse.Auth{Username: user, Password: password},
-		DialTimeout:  clickHouseDialTimeout,
-		MaxOpenConns: 1, MaxIdleConns: 1,
-	})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return conn.Ping(ctx)
-}
-
 // Conn is the connection; see [Engines.ClickHouse].
 func (ch *ClickHouse) Conn() driver.Conn { return ch.conn }
 

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -11,20 +13,7 @@ import (
 // of a connection. Who had it must get away from it at once all the same, and
 // must not end the draining: that would reset the connection.
 func TestClosedConnIsOverForItsUser(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	ours, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &gentleConn{TCPConn: ours.(*net.TCPConn), drain: time.Hour}
+	c, theirs := connected(t)
 	read := make(chan error, 1)
 	go func() {
 		_, err := c.Read(make([]byte, 1))
@@ -48,8 +37,58 @@ func TestClosedConnIsOverForItsUser(t *testing.T) {
 			t.Errorf("%s after the close: %v", what, err)
 		}
 	}
-	// What the engine still says is taken; a connection that was reset fails.
-	for range 3 {
+	expectDrained(t, theirs)
+}
+
+// TestForgottenConnIsDrained: the driver does not close a connection on which
+// the engine did not greet it in time. Closed by the garbage collector it was
+// reset by what the engine said when it went on, and that ended the engine.
+func TestForgottenConnIsDrained(t *testing.T) {
+	_, theirs := connected(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := theirs.Read(make([]byte, 1))
+		ended <- err
+	}()
+	for {
+		runtime.GC()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("the other side has read %v, want the end", err)
+			}
+			expectDrained(t, theirs)
+			return
+		case <-time.After(time.Millisecond): // finalizers run a while after a collection
+		case <-t.Context().Done():
+			t.Fatal("the connection was never closed")
+		}
+	}
+}
+
+// connected is a connection, and its other side.
+func connected(t *testing.T) (ours *gentleConn, theirs net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	return newGentleConn(conn.(*net.TCPConn), time.Hour), theirs
+}
+
+// expectDrained says that what the engine still has to say is taken; on a
+// connection that was reset it fails.
+func expectDrained(t *testing.T, theirs net.Conn) {
+	t.Helper()
+	for range 30 {
 		if _, err := theirs.Write(make([]byte, 64<<10)); err != nil {
 			t.Errorf("the other side: %v", err)
 		}

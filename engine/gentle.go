@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -30,6 +32,24 @@ type gentleConn struct {
 	// that: a deadline of the user's would end the draining.
 	state  sync.Mutex
 	closed bool
+}
+
+// dialGently connects to the embedded engine.
+func dialGently(ctx context.Context, addr string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return newGentleConn(conn.(*net.TCPConn), drainTimeout), nil
+}
+
+// newGentleConn takes the connection over. The driver forgets one on which the
+// engine does not greet it, and the garbage collector would close it, which
+// resets it as soon as the engine does greet. So that is a Close as well.
+func newGentleConn(conn *net.TCPConn, drain time.Duration) *gentleConn {
+	c := &gentleConn{TCPConn: conn, drain: drain}
+	runtime.SetFinalizer(c, func(c *gentleConn) { _ = c.Close() })
+	return c
 }
 
 func (c *gentleConn) isClosed() bool {

@@ -80,7 +80,7 @@ func TestFrozenEngine(t *testing.T) {
 		t.Log("an external ClickHouse cannot be frozen; TestNobodyListens covers the rest")
 		return
 	}
-	env.SignalClickHouse(syscall.SIGSTOP)
+	env.FreezeClickHouse()
 	reader.SetPatience(200 * time.Millisecond)
 	frozen := ask(t.Context(), reader)
 	env.SignalClickHouse(syscall.SIGCONT)

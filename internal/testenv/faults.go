@@ -39,7 +39,7 @@ func (e *Env) KillClickHouse() {
 }
 
 // SignalClickHouse sends a signal to the embedded ClickHouse and returns its
-// process id at that time. SIGSTOP and SIGCONT freeze it and let it go on.
+// process id at that time. For SIGSTOP see [Env.FreezeClickHouse].
 func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
 	e.t.Helper()
 	if e.clickhouse == nil {
