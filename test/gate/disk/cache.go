@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
+	"time"
 )
 
 const (
@@ -37,6 +38,7 @@ type cache struct {
 
 	mu      sync.Mutex
 	off     bool
+	armed   chan struct{} // closed by the flush that the power does not survive
 	pending []write
 	pages   map[int64][]byte // what reads see where it is not what back has
 	flushes int
@@ -108,6 +110,10 @@ func (c *cache) WriteAt(p []byte, off int64) (int, error) {
 func (c *cache) Flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.armed != nil && !c.off && len(c.pending) > 0 {
+		c.off = true
+		close(c.armed)
+	}
 	if c.off {
 		return errOff
 	}
@@ -129,6 +135,22 @@ type Loss struct {
 	Torn    int `json:"torn"` // some of its sectors were kept
 	Dropped int `json:"dropped"`
 	Flushes int `json:"flushes"` // since the power came on
+}
+
+// await takes the power away in the middle of the next flush that has something
+// to do, when most is in the cache and its senders wait for it, or after the
+// time when there is none.
+func (c *cache) await(limit time.Duration) {
+	c.mu.Lock()
+	armed := make(chan struct{})
+	c.armed = armed
+	c.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-armed:
+	case <-timer.C:
+	}
 }
 
 // Cut takes the power away. Of the writes in the cache the random source keeps

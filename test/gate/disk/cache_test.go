@@ -2,9 +2,11 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // memory is a store in memory.
@@ -93,5 +95,32 @@ func TestCutKeepsWhatWasFlushed(t *testing.T) {
 	}
 	if sum.Kept == 0 || sum.Torn == 0 || sum.Dropped == 0 {
 		t.Errorf("over all seeds: %+v", sum)
+	}
+}
+
+// TestPowerGoesInAFlush: the flush that was waited for fails, and nothing of it
+// is on the disk for certain.
+func TestPowerGoesInAFlush(t *testing.T) {
+	back := make(memory, SectorSize)
+	c := newCache(back, int64(len(back)))
+	flushed := make(chan error)
+	go func() {
+		for {
+			if _, err := c.WriteAt([]byte{1}, 0); err != nil {
+				flushed <- err
+				return
+			}
+			if err := c.Flush(); err != nil {
+				flushed <- err
+				return
+			}
+		}
+	}()
+	c.await(time.Minute)
+	if err := <-flushed; !errors.Is(err, errOff) {
+		t.Fatal(err)
+	}
+	if loss, err := c.Cut(rand.New(rand.NewPCG(1, 0))); err != nil || loss.Writes != 1 {
+		t.Fatalf("%+v, %v", loss, err)
 	}
 }

@@ -81,9 +81,16 @@ func (d *Disk) On() (err error) {
 	return nil
 }
 
-// Cut takes the power away and calls kill, which must end every process that
+// flushLimit is how long a cut waits for a flush to happen in.
+const flushLimit = time.Second
+
+// Cut takes the power away, three times in four in the middle of a flush, and
+// calls kill, which must end every process that
 // uses the disk; then it lets go of the devices. On brings the disk back.
 func (d *Disk) Cut(random *rand.Rand, kill func()) (Loss, error) {
+	if random.IntN(4) > 0 {
+		d.cache.await(flushLimit)
+	}
 	loss, err := d.cache.Cut(random)
 	kill()
 	return loss, errors.Join(err, d.release())

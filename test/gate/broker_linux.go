@@ -1,0 +1,5 @@
+package main
+
+const brokerCommand = "broker"
+
+func runBroker([]string) int { return 1 }
