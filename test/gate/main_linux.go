@@ -31,6 +31,8 @@ type gate struct {
 	slack  float64
 
 	batch, problems int
+	parallel        int    // damaged services at once: they mostly wait
+	damage          string // beginnings of the damages to plant, "" for all
 
 	http     *http.Client
 	journal  *journal
@@ -87,6 +89,8 @@ func run(ctx context.Context) (err error) {
 	flag.BoolVar(&g.noRoot, "no-root", false, "leave out what needs mounts instead of failing without root")
 	flag.Float64Var(&g.slack, "slack", 1, "factor on all limits of time, for a machine that does something else as well")
 	flag.IntVar(&g.batch, "batch", 0, "most events of one request; 0: 20, in the full form 200")
+	flag.IntVar(&g.parallel, "parallel", 3, "damaged services at once; they mostly wait")
+	flag.StringVar(&g.damage, "damage", "", "damages to plant, separated by commas, each by the beginning of its name, such as \"flip: log\"")
 	flag.IntVar(&g.problems, "problems", 400, "problems that the senders have between them")
 	flag.Parse()
 	chosen, err := g.prepare(only, out)

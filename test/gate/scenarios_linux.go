@@ -6,4 +6,5 @@ var scenarios = []scenario{
 	{"first-start", false, runFirstStart},
 	{"power", true, runPower},
 	{"control", true, runControl},
+	{"damage", false, runDamage},
 }
