@@ -77,7 +77,7 @@ const (
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
 	{nats, []string{"eventlog", "ingest/natsin", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, ingest/natsin, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
-	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
+	{natsServer, []string{"engine", "internal/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse and query reads it, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},

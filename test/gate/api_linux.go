@@ -67,7 +67,7 @@ func (s *service) request(ctx context.Context, method, path, body string) ([]byt
 		return nil, err
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, &status{resp.StatusCode, string(text[:min(len(text), maxAnswer)])}
+		return nil, &status{resp.StatusCode, strings.TrimSpace(string(text[:min(len(text), maxAnswer)]))}
 	}
 	return text, nil
 }

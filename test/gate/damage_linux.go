@@ -134,7 +134,7 @@ func (g *gate) plan(random *rand.Rand) (all []planted) {
 
 // runDamage plants each damage in a copy of the same data.
 func runDamage(ctx context.Context, g *gate, seed uint64) error {
-	t, err := g.newTemplate(ctx, "damage-template", seed, templateEvents, nil)
+	t, err := g.newTemplate(ctx, "original", seed, templateEvents, nil)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func runDamage(ctx context.Context, g *gate, seed uint64) error {
 		running.Go(func() {
 			defer func() { <-slots }()
 			r := g.begin(p.name(), seed+uint64(i))
-			if err := g.damaged(ctx, r, t, p, fmt.Sprintf("damage-%d", i)); err != nil {
+			if err := g.damaged(ctx, r, t, p, fmt.Sprintf("copy-%d", i)); err != nil {
 				r.violate("%v", err)
 			}
 			g.report(r)

@@ -97,7 +97,7 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(g.dir)) }()
+	defer func() { err = errors.Join(err, unmountBelow(g.dir), os.RemoveAll(g.dir)) }()
 	defer func() { err = errors.Join(err, g.journal.close()) }()
 	g.runAll(ctx, chosen)
 	return errors.Join(g.finish(), ctx.Err())

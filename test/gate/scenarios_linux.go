@@ -7,4 +7,8 @@ var scenarios = []scenario{
 	{"power", true, runPower},
 	{"control", true, runControl},
 	{"damage", false, runDamage},
+	{"older", false, runOlder},
+	{"full", true, runFull},
+	{"away", false, runAway},
+	{"frozen", false, runFrozen},
 }

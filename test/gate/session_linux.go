@@ -38,6 +38,7 @@ type session struct {
 	seed    uint64
 	probes  map[string]int // classes of probes, with how often each was accepted
 
+	tries     int    // events sent by awaitAccepted
 	stop      func() // ends the load when what it has under way is accepted
 	giveUp    func() // ends it at once
 	abandoned atomic.Bool

@@ -110,7 +110,7 @@ func (d *Disk) Close() error {
 func (d *Disk) release() error {
 	var failed []error
 	if d.on {
-		failed = append(failed, unmount(d.Path()))
+		failed = append(failed, Unmount(d.Path()))
 		d.on = false
 	}
 	if d.loop != nil {
@@ -118,16 +118,16 @@ func (d *Disk) release() error {
 		d.loop = nil
 	}
 	if d.server != nil {
-		failed = append(failed, unmount(d.fuseDir()))
+		failed = append(failed, Unmount(d.fuseDir()))
 		d.server.Wait()
 		d.server = nil
 	}
 	return errors.Join(failed...)
 }
 
-// unmount waits until nothing uses the mount any more. One that stays in use is
+// Unmount waits until nothing uses the mount any more. One that stays in use is
 // taken out of the tree and said.
-func unmount(path string) error {
+func Unmount(path string) error {
 	var err error
 	for begin := time.Now(); time.Since(begin) < releaseLimit; {
 		if err = unix.Unmount(path, 0); !errors.Is(err, unix.EBUSY) {
