@@ -29,6 +29,7 @@ const (
 //	log         answers, has room, and took the latest events
 //	ClickHouse  answers
 //	projector   is at most readyLag behind, or moved within readyLag
+//	alarms      none stands
 //
 // A projector that catches up after an outage is ready: holding readers back
 // would help nobody. Whoever routes events by readiness should use /healthz
@@ -44,6 +45,7 @@ type health struct {
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
+	alarms     func() []errata.Alarm
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -53,7 +55,7 @@ type health struct {
 var _ api.Health = (*health)(nil)
 
 // Ready is nil when the service is. Kinds: log_unavailable, log_full,
-// store_unavailable.
+// store_unavailable, degraded.
 func (h *health) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*probeTimeout)
 	defer cancel()
@@ -63,8 +65,27 @@ func (h *health) Ready(ctx context.Context) error {
 	if err := h.storeReady(ctx); err != nil {
 		return errata.Errorf(errata.KindStoreUnavailable, "ClickHouse does not answer. Events are taken and safe; records cannot be read.").Because(err)
 	}
-	return h.projectorReady()
+	if err := h.projectorReady(); err != nil {
+		return err
+	}
+	return h.alarmed()
 }
+
+// alarmed names the alarms that stand. Strangers read this, so it says no more.
+func (h *health) alarmed() error {
+	var names []string
+	for _, alarm := range h.alarms() {
+		names = append(names, alarm.Name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return errata.Errorf(errata.KindDegraded,
+		"Events are taken and records can be read, but an alarm stands: %s. errata doctor says what to do.", strings.Join(names, ", "))
+}
+
+// Alarms are those that stand.
+func (h *health) Alarms() []errata.Alarm { return h.alarms() }
 
 func (h *health) logReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -133,6 +154,17 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	}
 	if h.letters != nil {
 		checks = append(checks, h.letters(ctx))
+	}
+	return append(checks, h.checkAlarms()...)
+}
+
+// checkAlarms makes a failed check of each alarm.
+func (h *health) checkAlarms() []api.Check {
+	var checks []api.Check
+	for _, alarm := range h.alarms() {
+		checks = append(checks, api.Check{
+			Name: alarm.Name, Detail: fmt.Sprintf("since %s: %s", alarm.Since.UTC().Format(time.RFC3339), alarm.Detail), Hint: alarm.Hint,
+		})
 	}
 	return checks
 }

@@ -19,6 +19,17 @@ export interface Whoami {
   address: string;
   version: string;
   development: boolean;
+  /** What is wrong with the data or the service. */
+  alarms: readonly Alarm[];
+}
+
+export interface Alarm {
+  name: string;
+  /** What is wrong. */
+  detail: string;
+  /** What to do next. */
+  hint: string;
+  since: string;
 }
 
 /** A line of the list. */
