@@ -120,7 +120,7 @@ func (h *hub) watch(ctx context.Context) {
 
 func (h *hub) begin(ctx context.Context, id string) {
 	logger := h.app.logger.With("leaf", id)
-	js, err := jetstream.NewWithDomain(h.app.engines.NATS(), id)
+	js, err := jetstream.NewWithDomain(h.app.engines.HubConn(), id)
 	if err != nil {
 		logger.Error("the ingest node cannot be asked", "error", err) // its id was checked
 		return
