@@ -44,6 +44,7 @@ var Layers = []Layer{
 	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
+	{Dir: "stray"},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine"},
@@ -52,7 +53,7 @@ var Layers = []Layer{
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
-		"signin/...",
+		"signin/...", "stray",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
