@@ -134,7 +134,7 @@ func (g *gate) plan(random *rand.Rand) (all []planted) {
 
 // runDamage plants each damage in a copy of the same data.
 func runDamage(ctx context.Context, g *gate, seed uint64) error {
-	t, err := g.newTemplate(ctx, "original", seed, templateEvents, nil)
+	t, err := g.newTemplate(ctx, "original", seed, g.past, nil)
 	if err != nil {
 		return err
 	}
