@@ -50,6 +50,7 @@ type App struct {
 	challenges challenges
 	signIns    *signIns
 	importer   *importer
+	retention  *retention
 	replayer   *replayer
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules

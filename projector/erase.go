@@ -29,6 +29,10 @@ var (
 // erasedText stands where an address stood in a text.
 const erasedText = "[erased]"
 
+// noText is a pattern that no text has: there is no end of a word between two
+// letters.
+const noText = `a\ba`
+
 // eraseSize is about how many records one insert of an erasure changes.
 const eraseSize = 20_000
 
@@ -116,7 +120,7 @@ func (e *erasure) args(c *sweepChunk) []any {
 	for i, addr := range e.addresses {
 		addresses[i] = netip.AddrFrom16(addr.As16()).String()
 	}
-	pattern := "$^" // of no text
+	pattern := noText
 	if e.inText != nil {
 		pattern = e.inText.String()
 	}
