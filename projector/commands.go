@@ -32,7 +32,9 @@ type sweep struct{ before time.Time }
 
 // alone says that what stands before the command has to be in the tables
 // before it can be carried out: it works on the tables, not on known records.
-func (c *command) alone() bool { return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil) }
+func (c *command) alone() bool {
+	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
+}
 
 // position is the command's place in the log.
 func (c *command) position() errata.Position { return errata.PositionOf(c.sequence, 0) }
