@@ -26,6 +26,10 @@ const (
 	// natsRetryWait is short because the embedded server is back in
 	// milliseconds and an external one should not be missed either.
 	natsRetryWait = 100 * time.Millisecond
+	// A server that is frozen keeps its connections. One that answers none of so many
+	// pings, one each interval, is given up for another: after 4 s at most.
+	natsPing         = time.Second
+	natsPingsUnheard = 2
 	// natsMaxMemory bounds JetStream's memory storage, which nothing of
 	// Errata's uses.
 	natsMaxMemory = 64 << 20
@@ -186,6 +190,7 @@ func (n *NATS) options() []nats.Option {
 		nats.CustomInboxPrefix(serviceInbox),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
+		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsUnheard),
 		// What is published while NATS is away must fail, or the caller would
 		// wait for an answer that depends on memory.
 		nats.ReconnectBufSize(-1),

@@ -110,7 +110,6 @@ func await(t *testing.T, what string, limit time.Duration, is func() bool) time.
 		}
 		<-look.C
 	}
-	t.Logf("%v until %s", time.Since(began).Round(time.Millisecond), what)
 	return time.Since(began)
 }
 
