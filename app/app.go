@@ -129,6 +129,7 @@ func (a *App) allSteps() []step {
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},

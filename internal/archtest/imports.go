@@ -45,6 +45,7 @@ var Layers = []Layer{
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
 	{Dir: "stray"},
+	{Dir: "watchdog"},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine"},
@@ -53,7 +54,7 @@ var Layers = []Layer{
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
-		"signin/...", "stray",
+		"signin/...", "stray", "watchdog",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
