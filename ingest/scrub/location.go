@@ -29,7 +29,7 @@ scan:
 			}
 		}
 	}
-	if at < 0 || s[start:at] == Filtered || colon < 0 && at-start < 16 || at == start {
+	if at < 0 || s[start:at] == Filtered || colon < 0 && at-start < 16 && (at-start < 12 || !isMixed(s[start:at])) || at == start {
 		return -1, -1
 	}
 	return start, at
