@@ -46,7 +46,7 @@ func (sc *scan) assignment(i int) (start, end int) {
 func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (start, end int) {
 	if !x.isSecretInText(s, i, key) {
 		plain := unescaped(s, i, key)
-		if plain == "" || !x.isSecretInText(s, i, plain) {
+		if plain == key || plain == "" || !x.isSecretInText(s, i, plain) {
 			return -1, -1
 		}
 		key = plain
@@ -191,7 +191,7 @@ func isKeyByte(c byte) bool {
 // be one.
 func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	bare := strings.Trim(key, "_-.[$")
-	if isOneOf(bare, "key", "code", "phrase", "words", "number", "passe", "sandi", "khẩu", "المرور", "السر") {
+	if isPairEnd(bare) {
 		end := lastBefore(s, i, key)
 		if end < 1 || s[end-1] != ' ' {
 			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && x.isDrawnQuery(s, i)
@@ -233,6 +233,21 @@ func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")
+}
+
+// isPairEnd says whether a key may be the last word of one of several words.
+func isPairEnd(word string) bool {
+	switch len(word) {
+	case 3:
+		return strings.EqualFold(word, "key")
+	case 4:
+		return strings.EqualFold(word, "code")
+	case 5:
+		return isOneOf(word, "words", "passe", "sandi")
+	case 6:
+		return isOneOf(word, "phrase", "number", "khẩu")
+	}
+	return len(word) > 6 && word[0] >= 0x80 && isOneOf(word, "المرور", "السر")
 }
 
 // isSecretPair says whether "key", "phrase" and the like behind a word of a

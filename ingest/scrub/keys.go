@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,14 +21,14 @@ func SecretKey(key string) bool { return standard.SecretKey(key) }
 func (x *Scrubber) SecretKey(key string) bool {
 	var buf [96]byte
 	k := fold(buf[:0], key)
-	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(k)
+	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(&k)
 }
 
 // foldedKey is a key in lower case with letters and digits only, and where its
 // words begin.
 type foldedKey struct {
 	text    []byte
-	starts  [16]int // the first words'
+	starts  [16]uint8 // the first words'
 	words   int
 	foreign bool // it has letters of another script
 }
@@ -75,8 +76,8 @@ func fold(buf []byte, key string) (k foldedKey) {
 
 // begin remembers that a word begins.
 func (k *foldedKey) begin(at int) {
-	if k.words < len(k.starts) {
-		k.starts[k.words] = at
+	if k.words < len(k.starts) && at <= math.MaxUint8 {
+		k.starts[k.words] = uint8(at)
 		k.words++
 	}
 }
@@ -158,9 +159,9 @@ func DefaultKeys() (anywhere, words, whole []string) {
 	return slices.Concat(defaultTerms, passwordTerms), slices.Concat(defaultWords, passwordWords), slices.Clone(defaultWhole)
 }
 
-// terms are the terms by their first two letters, those of other scripts apart,
-// and the words.
-var terms, foreignTerms, wordTerms = func() (by [26][26][]string, foreign, words []string) {
+// terms are the terms by their first two letters, and isTermStart says which
+// two begin one; those of other scripts stand apart. The words are by length.
+var terms, isTermStart, foreignTerms, wordTerms = func() (by [26][26][]string, starts [26]uint32, foreign []string, words [12][]string) {
 	for _, term := range slices.Concat(defaultTerms, passwordTerms) {
 		folded := fold(nil, term)
 		text := string(folded.text)
@@ -168,16 +169,24 @@ var terms, foreignTerms, wordTerms = func() (by [26][26][]string, foreign, words
 			foreign = append(foreign, text)
 			continue
 		}
-		list := &by[text[0]-'a'][text[1]-'a']
-		*list = append(*list, text)
+		first, second := text[0]-'a', text[1]-'a'
+		by[first][second] = append(by[first][second], text)
+		starts[first] |= 1 << second
 	}
-	return by, foreign, slices.Concat(defaultWords, passwordWords)
+	for _, word := range slices.Concat(defaultWords, passwordWords) {
+		words[len(word)] = append(words[len(word)], word)
+	}
+	return by, starts, foreign, words
 }()
 
-func (k foldedKey) hasTerm() bool {
+func isWordTerm(word string) bool {
+	return len(word) < len(wordTerms) && slices.Contains(wordTerms[len(word)], word)
+}
+
+func (k *foldedKey) hasTerm() bool {
 	for i := 0; i+1 < len(k.text); i++ {
 		first, second := k.text[i]-'a', k.text[i+1]-'a'
-		if first >= 26 || second >= 26 {
+		if first >= 26 || second >= 26 || isTermStart[first]&(1<<second) == 0 {
 			continue
 		}
 		for _, term := range terms[first][second] {
@@ -198,7 +207,7 @@ func (k foldedKey) hasTerm() bool {
 
 // isPassword says whether a key names nothing but a password: it ends with one
 // of the English names, or holds one of the others.
-func (k foldedKey) isPassword() bool {
+func (k *foldedKey) isPassword() bool {
 	for _, name := range [...]string{"password", "passwd", "passphrase", "pwd", "secret", "userpass", "dbpass", "psk"} {
 		if bytes.HasSuffix(k.text, []byte(name)) {
 			return true
@@ -226,7 +235,7 @@ var passwordNames = func() (names []string) {
 }()
 
 // word is word i of the key.
-func (k foldedKey) word(i int) []byte {
+func (k *foldedKey) word(i int) []byte {
 	if i+1 < k.words {
 		return k.text[k.starts[i]:k.starts[i+1]]
 	}
@@ -247,10 +256,10 @@ func isOrdinary(term string, rest []byte) bool {
 }
 
 // hasWord looks for terms that count as a whole word of the key.
-func (k foldedKey) hasWord() bool {
+func (k *foldedKey) hasWord() bool {
 	for i := range k.words {
 		word := string(k.word(i))
-		if slices.Contains(wordTerms, word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
+		if isWordTerm(word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
 			return true
 		}
 	}
@@ -259,7 +268,7 @@ func (k foldedKey) hasWord() bool {
 
 // holdsValue says whether word i behind "key" says that the key itself follows
 // (stripe_key_value), and not something about it (MissingKeyException).
-func (k foldedKey) holdsValue(i int) bool {
+func (k *foldedKey) holdsValue(i int) bool {
 	switch string(k.word(i)) {
 	case "value", "val", "data", "material", "content", "string", "text", "pem", "base64", "hex", "raw":
 		return true
@@ -269,7 +278,7 @@ func (k foldedKey) holdsValue(i int) bool {
 
 // isPlainKey says whether "key" behind word i-1 names a thing of a database or
 // a cache that is no secret.
-func (k foldedKey) isPlainKey(i int) bool {
+func (k *foldedKey) isPlainKey(i int) bool {
 	switch string(k.word(i - 1)) {
 	case "primary", "foreign", "unique", "sort", "partition", "cache", "routing", "public", "index", "message", "translation", "lookup", "duplicate":
 		return true
@@ -281,7 +290,7 @@ func (k foldedKey) isPlainKey(i int) bool {
 const maxPass = 12
 
 // isExact looks for terms that are secret only as the whole key.
-func (k foldedKey) isExact() bool {
+func (k *foldedKey) isExact() bool {
 	if slices.Contains(defaultWhole, string(k.text)) {
 		return true
 	}

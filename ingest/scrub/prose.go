@@ -65,7 +65,8 @@ func isPositions(value string) bool {
 
 func isPasswordKey(key string) bool {
 	var buf [96]byte
-	return fold(buf[:0], key).isPassword()
+	k := fold(buf[:0], key)
+	return k.isPassword()
 }
 
 // isPhraseKey says whether a key names a secret that is several plain words.

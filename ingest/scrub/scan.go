@@ -1,6 +1,9 @@
 package scrub
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // This file goes over a text once and asks the rules where they may apply.
 
@@ -54,42 +57,116 @@ var triggers = func() (t [256]uint8) {
 func (sc *scan) next(from int) (start, end int) {
 	s := sc.s
 	stop := sc.stop()
-	for i := from; ; i++ {
+	i := from
+	if i > 0 && i < stop && isAlnum(s[i-1]) {
+		i = skipWordBytes(s, i, stop) // not the beginning of a word
+	}
+	for ; ; i++ {
 		if i >= stop {
-			if i >= len(s) && len(sc.ahead) == 0 {
-				return -1, -1
+			found, ok := sc.known(from)
+			if ok || i >= len(s) {
+				return found.start, found.end
 			}
-			found := sc.ahead[0]
-			sc.ahead = sc.ahead[1:]
-			if found.end <= from {
-				stop, i = sc.stop(), i-1
-				continue
-			}
-			return sc.taken(max(found.start, from), found.end)
+			stop, i = sc.stop(), i-1
+			continue
 		}
 		c := triggers[s[i]]
 		if c == nothing {
 			continue
 		}
-		if c <= digit {
-			if i == 0 || !isAlnum(s[i-1]) {
+		if c > digit {
+			start, end = sc.sign(i, c)
+		} else {
+			if start = -1; c == digit || mayStart(s, i) {
 				start, end = sc.word(i, c)
-				if end > start && end > from {
-					return sc.taken(max(start, from), end)
+			}
+			if start < 0 {
+				i = skipWordBytes(s, i+1, len(s)) - 1
+				if len(sc.ahead) > 0 {
+					stop = sc.stop()
 				}
-				stop = sc.stop()
+				continue
 			}
-			for i+1 < stop && uint(triggers[s[i+1]]-letter) <= digit-letter {
-				i++ // the rest of the word
-			}
-			continue
 		}
-		start, end = sc.sign(i, c)
 		if end > start && end > from {
 			return sc.taken(max(start, from), end) // what was replaced before stays
 		}
 		stop = sc.stop()
 	}
+}
+
+// skipWordBytes is behind the letters and digits at s[i], at most stop.
+func skipWordBytes(s string, i, stop int) int {
+	for i < stop && triggers[s[i]]-letter <= digit-letter {
+		i++
+	}
+	return i
+}
+
+// known is the next range that was found ahead, unless it ends before from.
+func (sc *scan) known(from int) (found span, ok bool) {
+	if len(sc.ahead) == 0 {
+		return span{-1, -1}, false
+	}
+	found = sc.ahead[0]
+	sc.ahead = sc.ahead[1:]
+	if found.end <= from {
+		return span{-1, -1}, false
+	}
+	start, end := sc.taken(max(found.start, from), found.end)
+	return span{start, end}, true
+}
+
+// mayStart says whether a word that begins at s[i] has to be looked at: it
+// begins with the three bytes of a credential or a keyword, or like an IBAN or a
+// token of Discord. Nearly none does.
+func mayStart(s string, i int) bool {
+	if i+minWord > len(s) {
+		return false
+	}
+	a, b, c := s[i], s[i+1], s[i+2]
+	at := startBits(a, b, c)
+	return starts[at>>6]&(1<<(at&63)) != 0 || a <= 'Z' && (isDigit(c) && isUpper(b) || a >= 'M' && a <= 'O' && isDiscordByte(s, i))
+}
+
+// minWord is how many bytes at least stand from where a word begins that is
+// worth a look: "is x1y2z3".
+const minWord = 8
+
+// starts are the beginnings of all credentials and keywords, a bit for each.
+// Some share one; what is no beginning at all is found out afterwards.
+var starts = func() (bits [1 << 10]uint64) {
+	begins := func(word string) {
+		at := startBits(word[0], word[1], word[2])
+		bits[at>>6] |= 1 << (at & 63)
+	}
+	for _, f := range forms {
+		prefixes := []string{f.prefix}
+		if len(f.prefix) < 3 { // any hex digit may follow
+			prefixes = strings.Split(strings.TrimPrefix(strings.ReplaceAll("|0|1|2|3|4|5|6|7|8|9|a|b|c|d|e|f", "|", "|"+f.prefix), "|"), "|")
+		}
+		for _, prefix := range prefixes {
+			begins(prefix)
+		}
+	}
+	words := append(keywordNames[:], "bearer", "basic", "pat", "atlasv1", "Private-Lines")
+	for program := range options {
+		words = append(words, program)
+	}
+	for _, word := range words {
+		if len(word) < 3 {
+			word += " "
+		}
+		begins(word)
+		begins(strings.ToUpper(word))
+		begins(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return bits
+}()
+
+// startBits tells apart the letters of three bytes, and the case of the first.
+func startBits(a, b, c byte) uint16 {
+	return uint16(a&63)<<10 | uint16(b&31)<<5 | uint16(c&31)
 }
 
 // stop is how far the rules are asked before the next range is known.
@@ -143,7 +220,9 @@ func (sc *scan) sign(i int, class uint8) (start, end int) {
 	case semicolon:
 		return sc.entity(i)
 	case comma:
-		return x.tuple(s, i)
+		if i > 0 && (s[i-1] == '"' || s[i-1] == '\'') {
+			return x.tuple(s, i)
+		}
 	case paren:
 		sc.call(i)
 	case dollar:
@@ -174,10 +253,12 @@ func (sc *scan) word(i int, class uint8) (start, end int) {
 			return i, end
 		}
 		if s[i] == '1' || s[i] == '7' {
-			end = tokenAt(s, i)
+			if end = tokenAt(s, i); end > 0 {
+				return i, end
+			}
 			sc.keyword(i)
 		}
-		return i, end
+		return -1, -1
 	}
 	if class == capital {
 		if end = ibanAt(s, i); end > 0 {
@@ -188,9 +269,6 @@ func (sc *scan) word(i int, class uint8) (start, end int) {
 				return i, end
 			}
 		}
-	}
-	if i+1 >= len(s) || !isStart[uint16(s[i])<<8|uint16(s[i+1])] {
-		return -1, -1
 	}
 	if start, end = bearer(s, i); end > start {
 		return start, end
