@@ -64,7 +64,10 @@ func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (
 			return value.at, header
 		}
 	}
-	prose := colon && !quoted || value.at > from && !quoted && !value.typed || value.nextLine && !value.typed
+	if isErrorList(s[value.at:]) {
+		return -1, -1
+	}
+	prose := colon && (!quoted || isAlpha(s[value.at])) || value.at > from && !quoted && !value.typed || value.nextLine && !value.typed
 	start, end = valueRange(s, value.at)
 	if end <= start || !prose && isCount(key, s[start:end]) {
 		return -1, -1
@@ -230,6 +233,9 @@ func (x *Scrubber) isDrawnQuery(s string, i int) bool {
 func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !x.SecretKey(key[dot+1:]) {
 		return true
+	}
+	if start := lastBefore(s, i, key); start > 0 && s[start-1] == '/' {
+		return true // the tag of an image, the port of a host
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")

@@ -216,5 +216,9 @@ func (x *Scrubber) dashes(s string, i int) (start, end int) {
 	if s[start] == '-' {
 		return -1, -1
 	}
-	return valueRange(s, start)
+	start, end = valueRange(s, start)
+	if end > start && (isSentenceWord(s[start:end]) || restWords[s[start:end]]) {
+		return -1, -1 // of a sentence about the option
+	}
+	return start, end
 }

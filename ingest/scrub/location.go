@@ -69,7 +69,7 @@ func dsnPassword(s string, i int) (start, end int) {
 // isHostPort says whether a text begins with a numeric host or host:port.
 func isHostPort(s string) bool {
 	host := run(s, 0, ".-")
-	if host == 0 {
+	if host == 0 || s[:host] == "sha256" || s[:host] == "sha512" { // the digest of an image
 		return false
 	}
 	if dot := strings.IndexByte(s[:host], '.'); dot > 0 && isPort(s[:dot]) {

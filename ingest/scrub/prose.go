@@ -39,6 +39,21 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	return rest == "" || strings.IndexByte(" :.", rest[0]) < 0 || strings.TrimLeft(rest, " .") == ""
 }
 
+// isErrorList says whether a value is a list of what was wrong with the field of
+// that name, as forms are answered: ["This password is too common."].
+func isErrorList(value string) bool {
+	if strings.HasPrefix(value, "[ErrorDetail(") {
+		return true
+	}
+	if len(value) < 3 || value[0] != '[' || quoteAt(value, 1) == 0 {
+		return false
+	}
+	start, end := valueRange(value, 1)
+	text := value[start:end]
+	const leastBlanks = 2
+	return len(text) < maxWord && strings.Count(text, " ") >= leastBlanks && isUpper(text[0]) && !strings.ContainsAny(text, "0123456789=:")
+}
+
 // isMember says whether the word behind the blank at s[i] is another member of
 // a struct as Go prints it: {User:bob Password:walrus Age:7}.
 func isMember(s string, i int) bool {
