@@ -247,11 +247,13 @@ func isPairEnd(word string) bool {
 	case 3:
 		return strings.EqualFold(word, "key")
 	case 4:
-		return strings.EqualFold(word, "code")
+		return isOneOf(word, "code", "hash")
 	case 5:
 		return isOneOf(word, "words", "passe", "sandi")
 	case 6:
 		return isOneOf(word, "phrase", "number", "khẩu")
+	case 8:
+		return strings.EqualFold(word, "provided")
 	}
 	return len(word) > 6 && word[0] >= 0x80 && isOneOf(word, "المرور", "السر")
 }
@@ -260,6 +262,10 @@ func isPairEnd(word string) bool {
 // sentence are a secret.
 func isSecretPair(word, last string) bool {
 	switch {
+	case isOneOf(last, "hash"):
+		return isOneOf(word, "password")
+	case isOneOf(last, "provided"):
+		return isOneOf(word, "key", "token", "password")
 	case isOneOf(last, "phrase", "words"):
 		return isOneOf(word, "seed", "recovery", "backup", "mnemonic", "secret", "pass")
 	case isOneOf(last, "passe"):

@@ -35,7 +35,10 @@ var options = map[string][]option{
 	"mongo":      {{"-p", false, 0, true}},
 	"mongodump":  {{"-p", false, 0, true}},
 	"cqlsh":      {{"-p", false, 0, true}},
-	"svn":        {{"--password", false, 0, true}},
+	"az":         {{"-p", false, 0, true}},
+	"podman":     {{"-p", false, 0, true}},
+	"helm":       {{"-p", false, 0, true}},
+	"keytool":    {{"-storepass", false, 0, true}, {"-keypass", false, 0, true}},
 	"snmpwalk":   {{"-A", false, 0, true}, {"-X", false, 0, true}},
 	"ipmitool":   {{"-P", false, 0, true}},
 }

@@ -71,6 +71,9 @@ func (x *Scrubber) percentValue(s string, i, from, times int) (start, end int) {
 		return -1, -1
 	}
 	mark := strings.Repeat("25", times-1)
+	for strings.HasPrefix(s[from:], "%"+mark+"20") {
+		from += len("%") + len(mark) + len("20")
+	}
 	start = from
 	for _, quote := range [...]string{"22", "27"} {
 		if strings.HasPrefix(s[from:], "%"+mark+quote) {
@@ -83,7 +86,7 @@ func (x *Scrubber) percentValue(s string, i, from, times int) (start, end int) {
 		}
 	}
 	value := s[start:end]
-	isColon := s[from-1]|0x20 == 'a'
+	isColon := s[i+2*times]|0x20 == 'a'
 	if value == "" || isNone(value) || isNone(percentDecoded(value)) || isColon && !quoted && !looksDrawn(value) || isCount(key, value) {
 		return -1, -1
 	}
@@ -123,6 +126,7 @@ func percentDecoded(s string) string {
 
 // lastKey is the key at the end of a text.
 func lastKey(s string) string {
+	s = strings.TrimRight(s, "]\"'")
 	start := len(s)
 	for start > 0 && isKeyByte(s[start-1]) {
 		start--

@@ -26,7 +26,11 @@ func (sc *scan) element(i int) (start, end int) {
 func (sc *scan) elementText(close, from int, lt string) (start, end int) {
 	s := sc.s
 	name, ok := tagName(s, close, lt)
-	if !ok || !sc.x.SecretKey(name) {
+	if !ok {
+		return -1, -1
+	}
+	isPair := lt == "<" && isOneOf(name, "key", "name")
+	if !isPair && !sc.x.SecretKey(name) {
 		return -1, -1
 	}
 	k := strings.Index(s[from:], lt)
@@ -34,10 +38,21 @@ func (sc *scan) elementText(close, from int, lt string) (start, end int) {
 		return -1, -1
 	}
 	start, end = from, from+k
+	if isPair {
+		sc.sibling(start, end)
+		return -1, -1
+	}
 	const open, shut = "![CDATA[", "]]"
 	if rest := s[end+len(lt):]; strings.TrimSpace(s[start:end]) == "" && strings.HasPrefix(rest, open) {
 		start = end + len(lt) + len(open)
-		end = start + strings.Index(s[start:]+shut, shut)
+		end = len(s)
+		from = start
+		if strings.HasPrefix(s[from:], Filtered) {
+			from += len(Filtered)
+		}
+		if k := strings.Index(s[from:], shut); k >= 0 {
+			end = from + k
+		}
 	} else if !strings.HasPrefix(rest, "/") {
 		return -1, -1
 	}
@@ -45,6 +60,37 @@ func (sc *scan) elementText(close, from int, lt string) (start, end int) {
 		return -1, -1
 	}
 	return start, end
+}
+
+// sibling remembers the text of the element behind that whose text is
+// s[start:end], if that is a secret key: <key>password</key><string>x</string>.
+func (sc *scan) sibling(start, end int) {
+	s := sc.s
+	if end-start > maxKey || !sc.x.SecretKey(s[start:end]) {
+		return
+	}
+	limit := min(len(s), end+maxPairGap)
+	closed := strings.IndexByte(s[end:limit], '>')
+	if closed < 0 {
+		return
+	}
+	k := end + closed + 1
+	for k < limit {
+		for k < len(s) && s[k] <= ' ' {
+			k++
+		}
+		if k == len(s) || s[k] != '<' {
+			break
+		}
+		tag := strings.IndexByte(s[k:], '>')
+		if tag < 0 || s[k+1] == '/' {
+			return
+		}
+		k += tag + 1
+	}
+	if text := strings.IndexByte(s[min(k, len(s)):], '<'); text > 0 && k > end+closed+1 {
+		sc.later(k, k+text)
+	}
 }
 
 // tagName is the name of the element whose start tag ends before s[close].
@@ -145,6 +191,16 @@ func (sc *scan) pairValue(i int) {
 	sc.later(start, end)
 }
 
+// isCall says whether the bracket at s[i] is of a call that does not set what it
+// names.
+func isCall(s string, i int) bool {
+	start := i
+	for start > 0 && i-start < maxKeyword && (isAlnum(s[start-1]) || s[start-1] == '_') {
+		start--
+	}
+	return start < i && !isOneOf(s[start:i], "define", "setenv", "set", "setItem", "setHeader", "addHeader", "setRequestHeader", "setProperty", "putString", "append")
+}
+
 // tuple is the range of the second of two quoted texts around the comma at
 // s[i], if the first is a secret key and the brackets hold nothing else:
 // ("password", "x"). Before the bracket there must be no name of a function.
@@ -154,7 +210,7 @@ func (x *Scrubber) tuple(s string, i int) (start, end int) {
 	}
 	key, _ := keyBefore(s, i)
 	open := i - len(`""`) - len(key)
-	if key == "" || open < 1 || strings.IndexByte("[(", s[open-1]) < 0 || open > 1 && (isAlnum(s[open-2]) || s[open-2] == '_') || !x.SecretKey(key) {
+	if key == "" || open < 1 || strings.IndexByte("[(", s[open-1]) < 0 || isCall(s, open-1) || !x.SecretKey(key) {
 		return -1, -1
 	}
 	k := skipBlanks(s, i+1)

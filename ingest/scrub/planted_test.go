@@ -2,6 +2,7 @@ package scrub_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +132,17 @@ func sweep(t *testing.T, plants []plant, show bool) (gone, all int) {
 	}
 	t.Logf("%d of %d planted secrets are gone (%.1f %%), missed: %v", gone, len(plants), 100*float64(gone)/float64(len(plants)), missed)
 	return gone, len(plants)
+}
+
+// TestTextOfPlantedPrefixes cuts each planted text at every byte, as a limit may
+// do: the rules stay idempotent and look no further than the text.
+func TestTextOfPlantedPrefixes(t *testing.T) {
+	d := newDrawer(11)
+	for _, p := range slices.Concat(plantedTokens(d), plantedKeys(d), plantedBlocks(d)) {
+		for n := range len(p.text) + 1 {
+			checkText(t, p.text[:n])
+		}
+	}
 }
 
 // leastGone is the share of planted secrets that must be taken out.

@@ -19,11 +19,14 @@ type span struct{ start, end int }
 
 // The bytes that a secret or the key before it can begin or end with.
 const (
-	nothing = iota
-	letter
+	nothing = 0
+	letter  = 1 << iota >> 1 // the kinds of a word are bits, to know what one is made of
 	capital
 	digit
-	separator
+)
+
+const (
+	separator = digit + 1 + iota
 	slash
 	backslash
 	dash
@@ -67,8 +70,7 @@ func (sc *scan) next(from int) (start, end int) {
 			if ok || i >= len(s) {
 				return found.start, found.end
 			}
-			stop, i = sc.stop(), i-1
-			continue
+			stop = len(s)
 		}
 		c := triggers[s[i]]
 		if c == nothing {
@@ -81,7 +83,11 @@ func (sc *scan) next(from int) (start, end int) {
 				start, end = sc.word(i, c)
 			}
 			if start < 0 {
-				i = skipWordBytes(s, i+1, len(s)) - 1
+				began := i
+				i, c = wordEnd(s, i, c)
+				if i-began >= leastBeside-1 && c > digit {
+					sc.beside(began)
+				}
 				if len(sc.ahead) > 0 {
 					stop = sc.stop()
 				}
@@ -103,18 +109,24 @@ func skipWordBytes(s string, i, stop int) int {
 	return i
 }
 
+// wordEnd is the last byte of the word at s[i], and the kinds of its bytes.
+func wordEnd(s string, i int, kinds uint8) (last int, all uint8) {
+	for i++; i < len(s) && triggers[s[i]]-letter <= digit-letter; i++ {
+		kinds |= triggers[s[i]]
+	}
+	return i - 1, kinds
+}
+
 // known is the next range that was found ahead, unless it ends before from.
 func (sc *scan) known(from int) (found span, ok bool) {
-	if len(sc.ahead) == 0 {
-		return span{-1, -1}, false
+	for len(sc.ahead) > 0 {
+		found, sc.ahead = sc.ahead[0], sc.ahead[1:]
+		if found.end > from {
+			start, end := sc.taken(max(found.start, from), found.end)
+			return span{start, end}, true
+		}
 	}
-	found = sc.ahead[0]
-	sc.ahead = sc.ahead[1:]
-	if found.end <= from {
-		return span{-1, -1}, false
-	}
-	start, end := sc.taken(max(found.start, from), found.end)
-	return span{start, end}, true
+	return span{-1, -1}, false
 }
 
 // mayStart says whether a word that begins at s[i] has to be looked at: it

@@ -267,7 +267,7 @@ const maxCall = 1 << 10
 var secretArguments = map[string]int{
 	"pdo->__construct": 2, "pdo": 2, "mysqli->__construct": 2, "mysqli": 2, "mysqli_connect": 2, "mysqli_real_connect": 3, "mysql_connect": 2,
 	"ldap_bind": 2, "ftp_login": 2, "ssh2_auth_password": 2, "imap_open": 2, "oci_connect": 1, "odbc_connect": 2,
-	"password_hash": 0, "password_verify": 0, "crypt": 0, "redis->auth": 0, "hash_hmac": 2, "openssl_encrypt": 2, "openssl_decrypt": 2,
+	"password_hash": 0, "bcrypthasher->make": 0, "password_verify": 0, "crypt": 0, "redis->auth": 0, "hash_hmac": 2, "openssl_encrypt": 2, "openssl_decrypt": 2,
 	"setpassword": 0, "set_password": 0, "checkpassword": 0, "check_password": 0, "checkpw": 0, "hashpw": 0, "login": 1, "signin": 1, "authenticate": 1,
 	"old_password": 0, "password": 0, "aes_encrypt": 1, "aes_decrypt": 1, "pgp_sym_encrypt": 1, "pgp_sym_decrypt": 1, "des_encrypt": 1,
 }

@@ -121,15 +121,15 @@ func airtableAt(s string, i int) int {
 }
 
 // telegram is the range of the token of a Telegram bot around the colon at
-// s[i]: 8 to 10 digits before it, 35 letters behind it.
+// s[i]: 8 to 10 digits before it, 35 letters or some more behind it.
 func telegram(s string, i int) (start, end int) {
-	const least, most, secret = 8, 10, 35
-	end = run(s[:min(len(s), i+1+secret+1)], i+1, urlSafe)
+	const least, most, secret, longest = 8, 10, 35, 48
+	end = run(s[:min(len(s), i+1+longest+1)], i+1, urlSafe)
 	start = i
 	for start > 0 && i-start <= most && isDigit(s[start-1]) {
 		start--
 	}
-	if end != i+1+secret || i-start < least || i-start > most || !isMixed(s[i:end]) {
+	if end < i+1+secret || end > i+1+longest || i-start < least || i-start > most || !isMixed(s[i:end]) {
 		return -1, -1
 	}
 	return start, end

@@ -73,8 +73,12 @@ func typedValue(s string, i int) int {
 	}
 	switch c := s[i]; {
 	case (isAlpha(c) || c == '@') && (s[i+1] == '"' || s[i+1] == '\''):
-		if strings.IndexByte("NnbBuUrRxX@", c) >= 0 {
+		if strings.IndexByte("NnbBuUrReExX@", c) >= 0 {
 			return i + 1
+		}
+	case c == '&' && isAlnum(s[i+1]): // an anchor of YAML
+		if k := run(s, i+1, urlSafe); k < len(s) && s[k] == ' ' {
+			return k + 1
 		}
 	case c == '!' && s[i+1] == '!':
 		return skipBlanks(s, run(s, i+2, ""))
