@@ -52,13 +52,14 @@ const maxCommand = 400
 // at s[i].
 func (sc *scan) command(i int, known []option) {
 	s := sc.s
-	if i == len(s) || s[i] != ' ' {
+	if i == len(s) || s[i] != ' ' || i < sc.commandRead && sc.program == &known[0] {
 		return
 	}
 	limit := min(len(s), i+maxCommand)
 	if line := strings.IndexAny(s[i:limit], "\n\r"); line >= 0 {
 		limit = i + line
 	}
+	sc.commandRead, sc.program = limit, &known[0]
 	for k := i; k < limit; {
 		for k < limit && s[k] == ' ' {
 			k++

@@ -15,9 +15,8 @@ const (
 	fullWidthEquals = "＝"
 )
 
-// maxCoded bounds how far back a key is looked for where each byte takes up to
-// five.
-const maxCoded = 5 * maxKey
+// maxCoded bounds how far back a key is looked for where a byte takes up to six.
+const maxCoded = 3 * maxKey
 
 // escaped is the range of the secret value behind the escaped operator at s[i].
 func (sc *scan) escaped(i int) (start, end int) {

@@ -12,6 +12,11 @@ type scan struct {
 	x     *Scrubber
 	s     string
 	ahead []span // what a rule found further on, in order
+
+	// How far lists of values and the command line of a program were read:
+	// nothing in them is read again, so that the whole stays linear.
+	valuesRead, commandRead int
+	program                 *option
 }
 
 // span is a range of a text.
@@ -79,7 +84,7 @@ func (sc *scan) next(from int) (start, end int) {
 		if c > digit {
 			start, end = sc.sign(i, c)
 		} else {
-			if start = -1; c == digit || mayStart(s, i) {
+			if start = -1; c == digit || mayStart(s, i) || c == capital && mayBeNumber(s, i) {
 				start, end = sc.word(i, c)
 			}
 			if start < 0 {
@@ -130,15 +135,19 @@ func (sc *scan) known(from int) (found span, ok bool) {
 }
 
 // mayStart says whether a word that begins at s[i] has to be looked at: it
-// begins with the three bytes of a credential or a keyword, or like an IBAN or a
-// token of Discord. Nearly none does.
+// begins with the three bytes of a credential or a keyword. Nearly none does.
 func mayStart(s string, i int) bool {
 	if i+minWord > len(s) {
 		return false
 	}
-	a, b, c := s[i], s[i+1], s[i+2]
-	at := startBits(a, b, c)
-	return starts[at>>6]&(1<<(at&63)) != 0 || a <= 'Z' && (isDigit(c) && isUpper(b) || a >= 'M' && a <= 'O' && isDiscordByte(s, i))
+	at := startBits(s[i], s[i+1], s[i+2])
+	return starts[at>>6]&(1<<(at&63)) != 0
+}
+
+// mayBeNumber says whether a capital at s[i] may begin an IBAN or a token of
+// Discord.
+func mayBeNumber(s string, i int) bool {
+	return i+minWord <= len(s) && (isDigit(s[i+2]) && isUpper(s[i+1]) || s[i] >= 'M' && s[i] <= 'O' && isDiscordByte(s, i))
 }
 
 // minWord is how many bytes at least stand from where a word begins that is

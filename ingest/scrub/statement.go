@@ -61,6 +61,9 @@ const (
 // s[i] to s[end].
 func (sc *scan) insertValues(i, end int) {
 	s := sc.s
+	if i < sc.valuesRead {
+		return
+	}
 	closing := i
 	for closing > 0 && i-closing < maxBlanks && s[closing-1] <= ' ' {
 		closing--
@@ -99,6 +102,7 @@ func (sc *scan) insertValues(i, end int) {
 				sc.argument(start, end)
 			}
 		})
+		sc.valuesRead = k
 	}
 }
 
