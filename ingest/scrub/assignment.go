@@ -235,7 +235,8 @@ func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 		return true
 	}
 	if start := lastBefore(s, i, key); start > 0 && s[start-1] == '/' {
-		return true // the tag of an image, the port of a host
+		value := s[i+1 : run(s, i+1, ".")]
+		return value != "" && strings.Trim(value, "0123456789.") == "" // the version of an image, the port of a host
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")

@@ -17,15 +17,15 @@ const (
 func (sc *scan) beside(i int) {
 	s := sc.s
 	k := i
-	for k > 0 && i-k < 4 && strings.IndexByte(" \"'`([", s[k-1]) >= 0 {
+	for k > 0 && i-k < 4 && strings.IndexByte(" \t\"'`([", s[k-1]) >= 0 {
 		k--
 	}
-	if k == i || k == 0 || s[k] != ' ' {
+	if k == i || k == 0 || s[k] != ' ' && s[k] != '\t' {
 		return
 	}
 	start, end, _ := keyRange(s, k)
 	word := s[start:end]
-	if isOneOf(word, "like", "provided", "is", "was") && start > 0 {
+	if isOneOf(word, "like", "in", "provided", "is", "was") && start > 0 {
 		start, end, _ = keyRange(s, start)
 		word = s[start:end]
 	}

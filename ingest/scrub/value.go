@@ -86,9 +86,10 @@ func typedValue(s string, i int) int {
 		if k := run(s, i+len("string("), ""); strings.HasPrefix(s[k:], ") \"") {
 			return k + len(") ")
 		}
-	case c == 'S' && strings.HasPrefix(s[i:], "Some("):
-		if k := i + len("Some("); quoteAt(s, k) > 0 {
-			return k
+	case isAlpha(c):
+		k := run(s[:min(len(s), i+maxKeyword)], i, "_")
+		if k < len(s) && s[k] == '(' && quoteAt(s, k+1) > 0 && isOneOf(s[i:k], "Some", "Secret", "SecretStr", "PASSWORD", "OLD_PASSWORD", "md5", "sha1", "crypt") {
+			return k + 1
 		}
 	}
 	return i
