@@ -24,8 +24,11 @@ var errVanished = errors.New("the insert was taken and left no trace")
 // committer turns batches into inserts. It holds what ClickHouse holds, as far
 // as it knows; after an error that knowledge goes with the session.
 type committer struct {
-	p        *Projector
-	cp       Checkpoint
+	p  *Projector
+	cp Checkpoint
+	// totals are those at cp; they stand in it too unless an older program
+	// wrote it.
+	totals   Totals
 	hourlyTo uint64
 	cache    *lru.LRU[recordKey, errata.Record]
 	known    *presence
@@ -33,12 +36,12 @@ type committer struct {
 	confirmed time.Time
 }
 
-func newCommitter(p *Projector, cp Checkpoint, hourlyTo uint64, known *presence) *committer {
+func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, known *presence) *committer {
 	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &committer{p: p, cp: cp, hourlyTo: hourlyTo, cache: cache, known: known, confirmed: time.Now()}
+	return &committer{p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, cache: cache, known: known, confirmed: time.Now()}
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in
@@ -122,6 +125,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 			work.changes = append(work.changes, changes[i])
 		}
 	}
+	work.to.Totals = c.totals.after(work.changes)
 	return work, nil
 }
 
@@ -150,7 +154,7 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	if work.sweep != nil {
 		c.forget(work.sweep)
 	}
-	c.cp = work.to
+	c.cp, c.totals = work.to, work.to.Totals
 	return nil
 }
 

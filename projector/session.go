@@ -62,6 +62,10 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	} else if now.Row != cp.Row {
 		return fmt.Errorf("checkpoint is row %d, not %d: %w", now.Row, cp.Row, ErrRaceLost)
 	}
+	totals, err := p.totals(ctx, cp)
+	if err != nil {
+		return err
+	}
 	from := cp.Sequence + 1
 	if cp.Sequence == 0 {
 		from = log.First
@@ -78,7 +82,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return errUntil
 	}
 	s := &session{
-		p: p, committer: newCommitter(p, cp, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
