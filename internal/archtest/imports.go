@@ -47,10 +47,11 @@ var Layers = []Layer{
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine"},
+	{Dir: "ops", May: []string{"."}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed",
+		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
 		"signin/...",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
