@@ -30,6 +30,8 @@ type committer struct {
 	// wrote it.
 	totals   Totals
 	hourlyTo uint64
+	// patience is vanishedTries or vanishedTriesAlone.
+	patience int
 	cache    *lru.LRU[recordKey, errata.Record]
 	known    *presence
 	// confirmed is when the checkpoint was last seen to be cp.
@@ -41,7 +43,7 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, k
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &committer{p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, cache: cache, known: known, confirmed: time.Now()}
+	return &committer{p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now()}
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in
@@ -189,9 +191,14 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 	return old, err
 }
 
-// vanishedTries is how often an insert may be taken and leave no trace before
-// its token is given up: about 40 s, longer than any replica lags.
-const vanishedTries = 10
+const (
+	// vanishedTries is how often an insert may be taken and leave no trace before
+	// its token is given up: about 40 s, longer than any replica lags.
+	vanishedTries = 10
+	// vanishedTriesAlone is the same where the server that took the insert is the
+	// one that is asked: what it does not show then, it does not have.
+	vanishedTriesAlone = 1
+)
 
 // write inserts until the outcome is known. An insert that failed may have
 // happened all the same; the checkpoint tells.
@@ -208,7 +215,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 			return nil
 		case cp != work.from:
 			return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
-		case insertErr == nil && try >= vanishedTries:
+		case insertErr == nil && try >= c.patience:
 			// The server remembers the token of an insert whose rows a power
 			// cut took: its deduplication log and its parts are not one file.
 			work.salt++

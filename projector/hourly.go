@@ -107,7 +107,7 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 			return nil
 		case at != c.hourlyTo:
 			return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
-		case insertErr == nil && try >= vanishedTries:
+		case insertErr == nil && try >= c.patience:
 			salt++ // as in committer.write
 			try = 0
 		case insertErr == nil:

@@ -66,6 +66,13 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
+	if cp.Row == 0 && log.First > 1 && !p.lossAccepted.Load() {
+		return ErrHistoryLost
+	}
+	copies, err := p.store.hasCopies(ctx)
+	if err != nil {
+		return err
+	}
 	from := cp.Sequence + 1
 	if cp.Sequence == 0 {
 		from = log.First
@@ -85,6 +92,9 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
+	}
+	if !copies {
+		s.committer.patience = vanishedTriesAlone
 	}
 	return s.run(ctx, reader)
 }
