@@ -47,7 +47,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	hourlyTo, err := p.store.hourlyCheckpoint(ctx)
+	hourlyTo, err := p.store.HourlyCheckpoint(ctx)
 	if err != nil {
 		return err
 	}
