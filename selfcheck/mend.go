@@ -173,6 +173,11 @@ func (c *Checker) rewindYoung(ctx context.Context, r Result, table string, damag
 // write has ClickHouse write what is damaged again. A merge passes over parts
 // with broken projections, so those come first.
 func (c *Checker) write(ctx context.Context, table string, damage []Damage) error {
+	// Whatever is written again is written by a merge or a mutation, which wait
+	// for ever where somebody has stopped them.
+	if err := c.exec(ctx, "SYSTEM START MERGES "+table, nil); err != nil {
+		return fmt.Errorf("start the merges of %s: %w", table, err)
+	}
 	var projections []string
 	indexes := false
 	for _, d := range damage {
