@@ -39,8 +39,9 @@ const RewindRows = 250_000
 // Rewind takes the records back to the moment before the part was written, and
 // has what came since folded again: parts hold the batches in their order, so
 // that without the youngest of them the table is what it was at an earlier
-// checkpoint. Nothing is taken away before that has been proved by that
-// checkpoint's own totals. Nobody else may write the table meanwhile.
+// checkpoint. Without a name it looks for the latest moment at which all was
+// well. Nothing is taken away before that has been proved by that checkpoint's
+// own totals. Nobody else may write the table meanwhile.
 //
 // ErrCannotRewind says that it does not hold, or that there would be more than
 // [RewindRows] to fold again, or that the log does not reach back so far.
@@ -60,50 +61,76 @@ func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err
 	defer func() {
 		err = errors.Join(err, p.cfg.ClickHouse.Exec(context.WithoutCancel(ctx), "SYSTEM START MERGES records"))
 	}()
-	young, rows, err := p.store.youngParts(ctx, part)
+	young, err := p.store.youngParts(ctx, part)
 	if err != nil {
 		return to, err
 	}
-	if len(young) == 0 || rows > RewindRows {
-		return to, fmt.Errorf("%d parts of %d rows would have to go: %w", len(young), rows, ErrCannotRewind)
+	shortest := len(young) // all of them must go
+	if part == "" {
+		shortest = 1
 	}
-	to, have, err := p.store.Count(ctx, CountOptions{Without: young})
-	if err != nil {
-		return to, fmt.Errorf("%w: %w", ErrCannotRewind, err)
-	}
-	if to.Row == 0 || !to.Totals.Known || to.Totals != have {
-		return to, fmt.Errorf("what would be left is not what its checkpoint says: %w", ErrCannotRewind)
-	}
-	log, err := eventlog.Inspect(ctx, p.cfg.Log)
+	drop, to, err := p.soundWithout(ctx, young, shortest)
 	if err != nil {
 		return to, err
 	}
-	if log.Created.UnixNano() != to.Log || log.First > max(to.WindowFrom, 1) || to.Sequence > log.Last {
-		return to, fmt.Errorf("the log holds %d to %d, and %d on is needed: %w", log.First, log.Last, max(to.WindowFrom, 1), ErrCannotRewind)
-	}
-	for _, name := range young { // the youngest first: each step leaves an earlier state
-		if err := p.cfg.ClickHouse.Exec(ctx, "ALTER TABLE records DROP PART '"+name+"'"); err != nil {
-			return to, fmt.Errorf("drop the part %s of the records: %w", name, err)
+	for _, old := range drop { // the youngest first: each step leaves an earlier state
+		if err := p.cfg.ClickHouse.Exec(ctx, "ALTER TABLE records DROP PART '"+old.name+"'"); err != nil {
+			return to, fmt.Errorf("drop the part %s of the records: %w", old.name, err)
 		}
 	}
 	return to, nil
 }
 
-// youngParts are the active parts of the records from the named one on, the
-// youngest first, and their rows; none if there is no such part.
-func (s *Store) youngParts(ctx context.Context, from string) (names []string, rows uint64, err error) {
-	all, err := s.conn.Query(ctx, sqlYoungParts, clickhouse.Named("part", from))
+// soundWithout finds out how many of the parts have to go, at least shortest,
+// for the rest to be what its checkpoint says, and for the log to hold what
+// comes after that.
+func (p *Projector) soundWithout(ctx context.Context, young []youngPart, shortest int) (drop []youngPart, to Checkpoint, err error) {
+	log, err := eventlog.Inspect(ctx, p.cfg.Log)
 	if err != nil {
-		return nil, 0, fmt.Errorf("look for the youngest parts of the records: %w", err)
+		return nil, to, err
 	}
-	defer all.Close()
-	for all.Next() {
-		var name string
-		var n uint64
-		if err := all.Scan(&name, &n); err != nil {
-			return nil, 0, fmt.Errorf("look for the youngest parts of the records: %w", err)
+	var names []string
+	rows := uint64(0)
+	for i, old := range young {
+		names, rows = append(names, old.name), rows+old.rows
+		if rows > RewindRows {
+			break
 		}
-		names, rows = append(names, name), rows+n
+		if i+1 < shortest {
+			continue
+		}
+		to, have, err := p.store.Count(ctx, CountOptions{Without: names})
+		if err != nil || to.Row == 0 || !to.Totals.Known || to.Totals != have {
+			continue // not there yet
+		}
+		if log.Created.UnixNano() != to.Log || log.First > max(to.WindowFrom, 1) || to.Sequence > log.Last {
+			return nil, to, fmt.Errorf("the log holds %d to %d, and %d on is needed: %w", log.First, log.Last, max(to.WindowFrom, 1), ErrCannotRewind)
+		}
+		return young[:i+1], to, nil
 	}
-	return names, rows, all.Err()
+	return nil, to, fmt.Errorf("without the youngest %d parts of %d rows the rest is not what its checkpoint says: %w", len(names), rows, ErrCannotRewind)
+}
+
+// youngPart is an active part of the records.
+type youngPart struct {
+	name string
+	rows uint64
+}
+
+// youngParts are the active parts of the records from the named one on, the
+// youngest first; none if there is no such part, all without a name.
+func (s *Store) youngParts(ctx context.Context, from string) (young []youngPart, err error) {
+	rows, err := s.conn.Query(ctx, sqlYoungParts, clickhouse.Named("part", from))
+	if err != nil {
+		return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p youngPart
+		if err := rows.Scan(&p.name, &p.rows); err != nil {
+			return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
+		}
+		young = append(young, p)
+	}
+	return young, rows.Err()
 }

@@ -40,6 +40,9 @@ func (d Damage) String() string {
 	if d.Part != "" {
 		fmt.Fprintf(&b, "part %s of table %s (%d rows): ", d.Part, d.Table, d.Rows)
 	}
+	if d.Part == "" && d.Table != "" {
+		fmt.Fprintf(&b, "table %s: ", d.Table)
+	}
 	switch d.Kind {
 	case KindProjection:
 		fmt.Fprintf(&b, "projection %s is broken: ", strings.Join(d.Projections, ", "))

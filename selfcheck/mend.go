@@ -62,47 +62,47 @@ func (c *Checker) cannot(err error) {
 
 // mendRows makes rows again that cannot be read, or are not there.
 func (c *Checker) mendRows(ctx context.Context, r Result) (did bool, err error) {
-	var parts []Damage
-	remake := false
-	for _, d := range r.Damage {
+	var oldest string
+	damaged, remake := false, false
+	for _, d := range r.Damage { // the youngest part first
 		switch {
 		case d.beside() || !d.remade():
 		case d.Kind == KindRows && d.Table == tableRecords:
-			parts = append(parts, d)
+			damaged, oldest = true, d.Part
+		case d.Kind == KindDiffer:
+			damaged = true
 		default:
 			remake = true
 		}
 	}
-	if !remake && len(parts) == 0 {
+	if !remake && !damaged {
 		return false, nil
 	}
 	if !remake {
-		if done, err := c.rewind(ctx, r, parts); done || err != nil {
+		if done, err := c.rewind(ctx, r, oldest); done || err != nil {
 			return done, err
 		}
 	}
 	return true, c.remake(ctx, r)
 }
 
-// rewind takes the records back to before the oldest of the parts.
-func (c *Checker) rewind(ctx context.Context, r Result, parts []Damage) (done bool, err error) {
+// rewind takes the records back to before the part, or to the latest moment at
+// which all was well.
+func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool, err error) {
 	if !c.cfg.Sole {
 		return false, nil
 	}
-	for _, d := range parts {
-		c.report(r, "They are taken back to before the damage and folded again from the log.")
-		to, err := c.cfg.Projector.Rewind(ctx, d.Part)
-		switch {
-		case errors.Is(err, projector.ErrCannotRewind):
-			c.cfg.Logger.Info("the records are not taken back", "part", d.Part, "reason", err)
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-		c.cfg.Logger.Warn("took the records back to before the damage; what came since is folded again", "part", d.Part, "to", to.Sequence)
-		done = true
+	c.report(r, "The records are taken back to before the damage and folded again from the log.")
+	to, err := c.cfg.Projector.Rewind(ctx, part)
+	switch {
+	case errors.Is(err, projector.ErrCannotRewind):
+		c.cfg.Logger.Info("the records are not taken back", "part", part, "reason", err)
+		return false, nil
+	case err != nil:
+		return false, err
 	}
-	return done, nil
+	c.cfg.Logger.Warn("took the records back to before the damage; what came since is folded again", "part", part, "to", to.Sequence)
+	return true, nil
 }
 
 // remake makes all tables again from the log, beside the live ones.
@@ -167,7 +167,7 @@ func (c *Checker) rewindYoung(ctx context.Context, r Result, table string, damag
 	if table != tableRecords || rows <= smallTable || slices.ContainsFunc(damage, func(d Damage) bool { return d.Part == "" }) {
 		return false, nil
 	}
-	return c.rewind(ctx, r, damage)
+	return c.rewind(ctx, r, damage[len(damage)-1].Part)
 }
 
 // write has ClickHouse write what is damaged again. A merge passes over parts
