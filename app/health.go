@@ -49,6 +49,7 @@ type health struct {
 	selfCheck  func() api.Check                // nil on an ingest node
 	alarms     func() []errata.Alarm
 	keys       func() []access.Key
+	strays     func() string // "" for none
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -152,7 +153,7 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 		checks = append(checks, api.Check(c))
 	}
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
-	checks = append(checks, h.checkKeys())
+	checks = append(checks, h.checkKeys(), h.checkStrays())
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
 	}
@@ -178,6 +179,16 @@ func (h *health) checkKeys() api.Check {
 	if len(soon) > 0 {
 		c.Detail = "soon to end: " + strings.Join(soon, ", ")
 		c.Hint = "make a new key for each (errata keys create), put it where the old one is, and revoke the old one"
+	}
+	return c
+}
+
+// checkStrays says whether something stands in the streams that is none of ours.
+func (h *health) checkStrays() api.Check {
+	c := api.Check{Name: "foreign facts", OK: true, Detail: "none was met since this start"}
+	if found := h.strays(); found != "" {
+		c.OK, c.Detail = false, "left out since this start: "+found
+		c.Hint = "somebody else writes to the streams of Errata: change the passwords of NATS, and give applications an account of their own (docs/operations.md, \"Events over NATS\"); or nodes run different versions"
 	}
 	return c
 }

@@ -155,7 +155,7 @@ func (a *App) health() *health {
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
 		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
-		alarms: a.alarms.List, keys: a.keys.List,
+		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}
 }
 
