@@ -41,7 +41,7 @@ var kinds = []kind{
 	{name: "projection mark", find: inPart("records", "*.proj/data.cmrk*")},
 	{name: "skip index", find: inPart("records", "skp_idx_*.idx*")},
 	{name: "skip index mark", find: inPart("records", "skp_idx_*.cmrk*")},
-	{name: "payload data", find: inPart("payloads", "data.bin")},
+	{name: "payload data", find: inPart("contexts", "data.bin")},
 	{name: "hours data", find: inPart("hourly", "data.bin")},
 }
 
