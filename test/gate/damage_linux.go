@@ -190,7 +190,39 @@ func (g *gate) damaged(ctx context.Context, r *Result, t *template, p planted, n
 		return err
 	}
 	x.watch(ctx, r, t.failing, p.kind.silent)
+	if p.kind.accepted && r.Noticed != "" && x.service.running() {
+		x.accept(ctx, r, t.failing)
+	}
 	return nil
+}
+
+// acceptCommand is the step of an operator after facts of the log are gone.
+var acceptCommand = []string{"log", "accept", "--by", "gate"}
+
+// accept takes that step: nothing is red afterwards.
+func (x *session) accept(ctx context.Context, r *Result, usual map[string]check) {
+	r.Hands = append(r.Hands, "errata "+strings.Join(acceptCommand, " "))
+	if _, err := x.service.run(ctx, acceptCommand...); err != nil {
+		r.violate("%v", err)
+		return
+	}
+	var red []string
+	err := x.service.poll(ctx, x.gate.limit(damageVisible), func(ctx context.Context) bool {
+		red = red[:0]
+		if code := x.service.ready(ctx); code != "" {
+			red = append(red, "readyz "+code)
+		}
+		failing, err := x.service.failing(ctx)
+		for name := range failing {
+			if _, known := usual[name]; !known {
+				red = append(red, name)
+			}
+		}
+		return err == nil && len(red) == 0
+	})
+	if err != nil {
+		r.violate("after the loss was accepted it is still red: %s", strings.Join(red, ", "))
+	}
 }
 
 // watch follows a service that was started on damaged data: is it noticed, are
