@@ -23,6 +23,8 @@ const (
 	templateEvents = 9000
 	fillBytes      = 4000
 	noticePause    = 400 * time.Millisecond
+	// lastLook is for an alarm that is raised while all is well again.
+	lastLook = 2 * time.Second
 )
 
 // template is a data folder with a past, of which each damage gets a copy.
@@ -250,8 +252,10 @@ func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, 
 	}
 	good := x.awaitExact(ctx, since, noticed)
 	r.ListsMS = time.Since(since).Milliseconds()
-	if silent && good != nil {
-		cancel() // nobody has to notice anything
+	if good != nil && (silent || x.toldInLog() != "") {
+		// All is as it should be, and who mended it has told, or had nothing to
+		// tell: what is not red by now will not be.
+		time.AfterFunc(x.gate.limit(lastLook), cancel)
 	}
 	<-noticed
 	if good == nil {
