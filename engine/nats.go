@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/logfiles"
 )
 
 const (
@@ -111,6 +113,9 @@ func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
 	}
+	if err := guardFiles(cfg); err != nil {
+		return nil, err
+	}
 	srv, err := runNATSServer(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -126,6 +131,20 @@ func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error
 	}
 	cfg.MaxStore += reserved
 	return runNATSServer(ctx, cfg)
+}
+
+// guardFiles takes damaged messages out of the files, before a server loses
+// those behind them or does not come up.
+func guardFiles(cfg NATSConfig) error {
+	mended, err := logfiles.Guard(cfg.StoreDir)
+	if err != nil {
+		return fmt.Errorf("engine: look at the files of the embedded NATS: %w", err)
+	}
+	for _, m := range mended {
+		cfg.Logger.Error("a file of the log was damaged; what can be read is kept, and so is the file as it was",
+			"stream", m.Stream, "file", m.File, "bytes", m.Bytes, "kept", m.Kept)
+	}
+	return nil
 }
 
 // runNATSServer starts a server. Unless applications are to reach it, it
@@ -253,6 +272,11 @@ func (n *NATS) InProcessConn() (net.Conn, error) {
 // Restart stops the embedded server and starts it on the same files. After a
 // failed restart it may be called again.
 func (n *NATS) Restart(ctx context.Context) error {
+	return n.RestartAfter(ctx, func() {})
+}
+
+// RestartAfter is Restart, and calls do while no server uses the files.
+func (n *NATS) RestartAfter(ctx context.Context, do func()) error {
 	if n.cfg.URL != "" {
 		return errors.New("engine: an external NATS cannot be restarted from here")
 	}
@@ -267,6 +291,7 @@ func (n *NATS) Restart(ctx context.Context) error {
 		old.Shutdown()
 		old.WaitForShutdown()
 	}
+	do()
 	srv, err := startNATSServer(ctx, n.cfg)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,7 +54,7 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 	msgID := nuid.Next()
 	subject := log.Prefix + subjectSettings + name
 	for try := 0; ; try++ {
-		msg := &nats.Msg{Subject: subject, Data: data, Header: actorHeader(ctx)}
+		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
 		ack, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
 		if err == nil {
 			return ack.Sequence, nil
@@ -121,72 +120,14 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	}
 }
 
-// messageQuery is the body of a request for one message of a stream.
-type messageQuery struct {
-	Sequence uint64 `json:"seq,omitempty"`
-	LastFor  string `json:"last_by_subj,omitempty"`
-	NextFor  string `json:"next_by_subj,omitempty"`
-}
-
-// messageReply is its answer. Bytes are base64 in it.
-type messageReply struct {
-	Error *struct {
-		ErrorCode   int    `json:"err_code"`
-		Description string `json:"description"`
-	} `json:"error"`
-	Message *struct {
-		Subject  string `json:"subject"`
-		Sequence uint64 `json:"seq"`
-		Header   []byte `json:"hdrs"`
-		Data     []byte `json:"data"`
-	} `json:"message"`
-}
-
-// getMessage asks the leader of the stream once. The client library would ask
-// any replica, since the stream allows that, and one may be behind.
+// getMessage is getStored for a setting. One whose bytes are damaged is none.
 func getMessage(ctx context.Context, log Log, query messageQuery) (s Setting, found bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	request, err := json.Marshal(query)
-	if err != nil {
-		return Setting{}, false, fmt.Errorf("encode a question to the log: %w", err)
+	m, found, err := getStored(ctx, log, query)
+	if err != nil || !found || !sound(m.Subject, m.Header, m.Data) {
+		return Setting{}, false, err
 	}
-	answer, err := log.NATS.RequestWithContext(ctx, apiPrefix(log.JetStream.Options())+"STREAM.MSG.GET."+log.Stream, request)
-	if err != nil {
-		return Setting{}, false, fmt.Errorf("ask the log for a message: %w", err)
-	}
-	var reply messageReply
-	if err := json.Unmarshal(answer.Data, &reply); err != nil {
-		return Setting{}, false, fmt.Errorf("decode the log's answer: %w", err)
-	}
-	switch {
-	case reply.Error != nil && reply.Error.ErrorCode == codeNoMessage:
-		return Setting{}, false, nil
-	case reply.Error != nil:
-		return Setting{}, false, fmt.Errorf("ask the log for a message: %s (%d)", reply.Error.Description, reply.Error.ErrorCode)
-	case reply.Message == nil:
-		return Setting{}, false, errors.New("the log answered without a message")
-	}
-	m := reply.Message
-	s = Setting{Name: strings.TrimPrefix(m.Subject, log.Prefix+subjectSettings), Sequence: m.Sequence, Data: m.Data}
-	if len(m.Header) > 0 {
-		header, err := nats.DecodeHeadersMsg(m.Header)
-		if err != nil {
-			return Setting{}, false, fmt.Errorf("decode the header of fact %d: %w", m.Sequence, err)
-		}
-		s.By, s.id = actorIn(header), header.Get(jetstream.MsgIDHeader)
-	}
-	return s, true, nil
-}
-
-// apiPrefix is where the connection finds JetStream's API.
-func apiPrefix(o jetstream.JetStreamOptions) string {
-	switch {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	default:
-		return jetstream.DefaultAPIPrefix
-	}
+	return Setting{
+		Name: strings.TrimPrefix(m.Subject, subjectSettings), Sequence: m.Sequence, Data: m.Data,
+		By: actorIn(m.Header), id: m.Header.Get(jetstream.MsgIDHeader),
+	}, true, nil
 }

@@ -46,7 +46,8 @@ var Layers = []Layer{
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
-	{Dir: "engine"},
+	{Dir: "engine", May: []string{"logfiles"}},
+	{Dir: "logfiles"},
 	{Dir: "ops", May: []string{"."}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
