@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
 )
@@ -125,14 +126,23 @@ func (e *GapError) Is(target error) bool { return target == ErrGap }
 // [errata.ActorOf](ctx), and returns its sequence. It tries until the outcome is
 // known or a few seconds have passed.
 func AppendGap(ctx context.Context, log Log, g Gap) (uint64, error) {
+	// Two nodes that meet the same gap at the same time say it once.
+	return appendGap(ctx, log, g, fmt.Sprintf("gap.%d.%d.%s.%s", g.From, g.To, g.By, g.Why))
+}
+
+// AppendGapAgain is AppendGap for a gap that was told before, in a place that is
+// passed over.
+func AppendGapAgain(ctx context.Context, log Log, g Gap) (uint64, error) {
+	return appendGap(ctx, log, g, nuid.Next())
+}
+
+func appendGap(ctx context.Context, log Log, g Gap, id string) (uint64, error) {
 	data, err := json.Marshal(g)
 	if err != nil {
 		return 0, fmt.Errorf("encode a gap: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	// Two nodes that meet the same gap at the same time say it once.
-	id := fmt.Sprintf("gap.%d.%d.%s.%s", g.From, g.To, g.By, g.Why)
 	for try := 0; ; try++ {
 		header := withSum(actorHeader(ctx), subjectCommands+CommandGap, data)
 		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectCommands + CommandGap, Data: data, Header: header}, id)
@@ -175,6 +185,22 @@ func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 		}
 		list = append(list, fact)
 	}
+}
+
+// Filled says whether a place of the log holds a fact without meaning, as it is
+// put where the end of the log was lost.
+func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
+	m, found, err := getStored(ctx, log, messageQuery{Sequence: sequence})
+	if err != nil {
+		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
+	}
+	return found && IsFilling(m.Subject), nil
+}
+
+// IsFilling says whether facts with this subject, behind the log's prefix, have
+// no meaning of their own: one that is better known may stand in their place.
+func IsFilling(subject string) bool {
+	return subject == subjectCommands+CommandPad || subject == subjectCommands+CommandGap
 }
 
 // estimateReach is how many facts on either side of a gap are looked at for a

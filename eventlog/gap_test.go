@@ -2,7 +2,6 @@ package eventlog_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
 
@@ -43,27 +43,27 @@ var damages = []damage{
 }
 
 func flipPayload(t *testing.T, file string, sequence uint64) {
-	at, size := findRecord(t, file, sequence)
-	flip(t, file, at+size-40)
+	at, size := testenv.FindRecord(t, file, sequence)
+	testenv.Flip(t, file, at+size-40)
 }
 
 func flipSequence(t *testing.T, file string, sequence uint64) {
-	at, _ := findRecord(t, file, sequence)
-	flip(t, file, at+4)
+	at, _ := testenv.FindRecord(t, file, sequence)
+	testenv.Flip(t, file, at+4)
 }
 
 func flipHighBit(t *testing.T, file string, sequence uint64) {
-	at, _ := findRecord(t, file, sequence)
-	flip(t, file, at+4+7)
+	at, _ := testenv.FindRecord(t, file, sequence)
+	testenv.Flip(t, file, at+4+7)
 }
 
 func flipLength(t *testing.T, file string, sequence uint64) {
-	at, _ := findRecord(t, file, sequence)
-	flip(t, file, at)
+	at, _ := testenv.FindRecord(t, file, sequence)
+	testenv.Flip(t, file, at)
 }
 
 func cutFile(t *testing.T, file string, sequence uint64) {
-	at, size := findRecord(t, file, sequence)
+	at, size := testenv.FindRecord(t, file, sequence)
 	if err := os.Truncate(file, at+size/2); err != nil {
 		t.Fatal(err)
 	}
@@ -75,69 +75,11 @@ func removeFile(t *testing.T, file string, _ uint64) {
 	}
 }
 
-func flip(t *testing.T, file string, at int64) {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	info, errStat := os.Stat(file)
-	if err := errors.Join(err, errStat); err != nil {
-		t.Fatal(err)
-	}
-	content[at] ^= 0x10
-	if err := errors.Join(os.WriteFile(file, content, 0o600), os.Chtimes(file, info.ModTime(), info.ModTime())); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// findRecord finds the message with the sequence in a file of the log: where it
-// begins and how long it is.
-func findRecord(t *testing.T, file string, sequence uint64) (at, size int64) {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for len(content) >= 22 {
-		size := binary.LittleEndian.Uint32(content) &^ (1 << 31)
-		if binary.LittleEndian.Uint64(content[4:]) == sequence {
-			return at, int64(size)
-		}
-		at += int64(size)
-		content = content[size:]
-	}
-	t.Fatalf("fact %d is not in %s", sequence, file)
-	return 0, 0
-}
-
-// files are those of the log, with the first sequence of each.
-func files(t *testing.T, folder, stream string) (list []string, first []uint64) {
-	t.Helper()
-	for n := 1; ; n++ {
-		found, err := filepath.Glob(filepath.Join(folder, "jetstream", "*", "streams", stream, "msgs", fmt.Sprintf("%d.blk", n)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(found) == 0 {
-			return list, first
-		}
-		content, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(content) < 12 {
-			continue
-		}
-		list, first = append(list, found[0]), append(first, binary.LittleEndian.Uint64(content[4:]))
-	}
-}
-
-// newSmallLog is newLog with files of 32 KiB, of which it takes four.
+// newSmallLog is newLog with small files.
 func newSmallLog(t *testing.T) logEnv {
 	t.Helper()
 	l := newLog(t)
-	small := l.Namespace + "s"
-	if err := migrations.Log(t.Context(), l.Broker.JetStream, migrations.LogConfig{Namespace: small, MaxBytes: 120_000}); err != nil {
-		t.Fatal(err)
-	}
+	small := l.SmallLog()
 	l.Stream, l.Prefix = migrations.StreamName(small), migrations.SubjectPrefix(small)
 	return l
 }
@@ -219,15 +161,15 @@ func (l logEnv) fill(t *testing.T, facts int) map[uint64]int {
 func (l logEnv) damage(t *testing.T, d damage, where string) (target uint64) {
 	t.Helper()
 	l.DamageNATS(func(folder string) {
-		list, first := files(t, folder, l.Stream)
+		list := testenv.LogFiles(t, folder, l.Stream)
 		if len(list) < 3 {
 			t.Fatalf("the log has %d files, the test wants 3", len(list))
 		}
 		n := map[string]int{"first file": 0, "old file": 1, "last file": len(list) - 1}[where]
-		target = first[n] + 3
-		d.do(t, list[n], target)
+		target = list[n].First + 3
+		d.do(t, list[n].Path, target)
 		if !d.index {
-			if err := os.Remove(filepath.Join(filepath.Dir(list[n]), "index.db")); err != nil {
+			if err := os.Remove(filepath.Join(filepath.Dir(list[n].Path), "index.db")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -237,9 +237,12 @@ func parseSubject(subject string) (FactKind, string) {
 // State says how far the log reaches.
 type State struct {
 	First, Last uint64 // sequences; Last is First-1 when the log is empty
-	Bytes       uint64
-	MaxBytes    int64 // limit, -1 when there is none
-	Created     time.Time
+	// Facts is how many the log says it has, less than from First to Last when
+	// some are gone. Not all that cannot be read are missing in it.
+	Facts    uint64
+	Bytes    uint64
+	MaxBytes int64 // limit, -1 when there is none
+	Created  time.Time
 }
 
 // Inspect reads the log's state.
@@ -250,7 +253,7 @@ func Inspect(ctx context.Context, log Log) (State, error) {
 	}
 	info := s.CachedInfo()
 	return State{
-		First: info.State.FirstSeq, Last: info.State.LastSeq,
+		First: info.State.FirstSeq, Last: info.State.LastSeq, Facts: info.State.Msgs,
 		Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes, Created: info.Created,
 	}, nil
 }

@@ -48,11 +48,12 @@ var Layers = []Layer{
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine", May: []string{"logfiles"}},
 	{Dir: "logfiles"},
+	{Dir: "logcare", May: []string{".", "eventlog"}},
 	{Dir: "ops", May: []string{"."}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
+		"projector", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
 		"signin/...",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
