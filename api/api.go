@@ -62,6 +62,8 @@ type Config struct {
 	Audit Audit
 	// Replayer rebuilds the projection.
 	Replayer Replayer
+	// LogCare knows what of the log is gone.
+	LogCare LogCare
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
 	// Letters are messages that NATS brought and that were refused; nil: there
@@ -167,6 +169,8 @@ func (c *Config) check() error {
 		return errors.New("Changes is missing")
 	case c.Replayer == nil:
 		return errors.New("Replayer is missing")
+	case c.LogCare == nil:
+		return errors.New("LogCare is missing")
 	case c.Requests == nil:
 		return errors.New("Requests is missing")
 	case c.Health == nil:

@@ -86,6 +86,7 @@ func (a *App) handler() (http.Handler, error) {
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Replayer:       a.replayer,
+		LogCare:        caredLog{a.logCare},
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,

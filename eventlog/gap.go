@@ -194,13 +194,15 @@ func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
 	}
-	return found && IsFilling(m.Subject), nil
+	return found && IsFilling(m.Subject, m.Sequence, m.Data), nil
 }
 
-// IsFilling says whether facts with this subject, behind the log's prefix, have
-// no meaning of their own: one that is better known may stand in their place.
-func IsFilling(subject string) bool {
-	return subject == subjectCommands+CommandPad || subject == subjectCommands+CommandGap
+// IsFilling says whether a fact, its subject without the log's prefix, only
+// stands in the place of one that was lost, which may take it back.
+func IsFilling(subject string, sequence uint64, data []byte) bool {
+	var g Gap
+	return subject == subjectCommands+CommandPad ||
+		subject == subjectCommands+CommandGap && json.Unmarshal(data, &g) == nil && g.From == sequence
 }
 
 // estimateReach is how many facts on either side of a gap are looked at for a

@@ -25,9 +25,11 @@ const (
 	Stop Policy = "stop"
 )
 
-// ParsePolicy reads the name of a policy.
+// ParsePolicy reads the name of a policy; none is Accept.
 func ParsePolicy(text string) (Policy, error) {
 	switch p := Policy(text); p {
+	case "":
+		return Accept, nil
 	case Accept, Stop:
 		return p, nil
 	}

@@ -72,8 +72,8 @@ func (k *Keeper) tell() {
 			"errata log accept --by NAME keeps the records and goes on, and a later replay would lose what only they hold; errata replay --force takes the log's word, and the records lose it now; errata log repair --from COPY, with the service stopped, puts the facts back from a newer copy of data/nats"
 	})
 	k.say(AlarmBack, k.healed, func() (string, string) {
-		return "Facts are on the log again that the records were made without: " + list(k.healed) + ".",
-			"errata replay --force makes the records anew with them"
+		return "Facts are on the log again that were gone: " + list(k.healed) + ". Records may have been made without them.",
+			"errata replay makes the records anew, with --force where they differ"
 	})
 }
 

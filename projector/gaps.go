@@ -56,7 +56,13 @@ func (r *rebuild) lacks(ctx context.Context, to *Comparison) error {
 			!eventlog.Covered(f.From, f.To, facts, func(later eventlog.GapFact) bool {
 				return later.By != eventlog.GapByPolicy && later.Sequence > f.Sequence
 			}) {
-			to.Gaps = append(to.Gaps, f.Gap)
+			filled, err := eventlog.Filled(ctx, r.live.cfg.Log, f.From)
+			if err != nil {
+				return err
+			}
+			if filled { // else a repair has put the facts back
+				to.Gaps = append(to.Gaps, f.Gap)
+			}
 		}
 	}
 	for _, g := range to.Gaps {
