@@ -107,7 +107,7 @@ func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Re
 		if _, err := k.note(ctx, g.From, g.To, g.Why); err != nil {
 			return report, fmt.Errorf("note a gap: %w", err)
 		}
-		g.By = decision(k.facts, g.From, g.To)
+		g.By, g.Name = decision(k.facts, g.From, g.To)
 	}
 	k.looked = time.Now().UTC()
 	var err error
@@ -118,12 +118,18 @@ func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Re
 	return report, nil
 }
 
-// decision is the strongest decision about a stretch.
-func decision(facts []eventlog.GapFact, from, to uint64) string {
-	if eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool { return f.By == eventlog.GapByOperator }) {
-		return eventlog.GapByOperator
+// decision is what was decided about a stretch, and the name of the operator who
+// did so last.
+func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
+	if !eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool { return f.By == eventlog.GapByOperator }) {
+		return eventlog.GapByPolicy, ""
 	}
-	return eventlog.GapByPolicy
+	for _, f := range facts {
+		if f.By == eventlog.GapByOperator && f.From <= to && from <= f.To {
+			name = f.Name
+		}
+	}
+	return eventlog.GapByOperator, name
 }
 
 // cameBack are the gaps that stand on the log and are none any more: their facts
