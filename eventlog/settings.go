@@ -71,6 +71,10 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 				return next.Sequence, nil
 			case getErr == nil && found:
 				return 0, ErrSettingMoved
+			case getErr == nil && after > 0:
+				if after, getErr = expectation(ctx, log, name, after); getErr != nil {
+					err = getErr
+				}
 			}
 			// Somebody's message is on its way into a replicated log.
 		}
@@ -82,6 +86,20 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 			}
 		}
 	}
+}
+
+// expectation is what to expect of a setting whose newest fact is damaged: the
+// server then finds none, while the value in force is an older one, at after.
+func expectation(ctx context.Context, log Log, name string, after uint64) (uint64, error) {
+	newest, found, err := getStored(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name})
+	if err != nil || found && newest.Sequence >= after {
+		return after, err
+	}
+	older, there, err := getStored(ctx, log, messageQuery{Sequence: after})
+	if err != nil || !there || older.Subject != subjectSettings+name {
+		return after, err
+	}
+	return newest.Sequence, nil
 }
 
 // isMoved says whether a publish failed because its expectation does not hold.
@@ -107,7 +125,10 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	for try := 0; ; try++ {
-		if s, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil {
+		if s, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil && !found {
+			s, found, err = lastReadable(ctx, log, name)
+		}
+		if err == nil {
 			return s, found, nil
 		}
 		if pause(ctx, try) != nil {
@@ -120,14 +141,34 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	}
 }
 
+// lastReadable looks for the newest fact of a setting from the first one on,
+// where the server finds none: there is none, or the newest is damaged, and the
+// one before it is in force.
+func lastReadable(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
+	for next := uint64(1); ; {
+		m, there, err := getStored(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectSettings + name})
+		if err != nil || !there {
+			return s, found, err
+		}
+		next = m.Sequence + 1
+		if sound(m.Subject, m.Header, m.Data) {
+			s, found = settingOf(m), true
+		}
+	}
+}
+
 // getMessage is getStored for a setting. One whose bytes are damaged is none.
 func getMessage(ctx context.Context, log Log, query messageQuery) (s Setting, found bool, err error) {
 	m, found, err := getStored(ctx, log, query)
 	if err != nil || !found || !sound(m.Subject, m.Header, m.Data) {
 		return Setting{}, false, err
 	}
+	return settingOf(m), true, nil
+}
+
+func settingOf(m stored) Setting {
 	return Setting{
 		Name: strings.TrimPrefix(m.Subject, subjectSettings), Sequence: m.Sequence, Data: m.Data,
 		By: actorIn(m.Header), id: m.Header.Get(jetstream.MsgIDHeader),
-	}, true, nil
+	}
 }
