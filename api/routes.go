@@ -81,6 +81,7 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/ops/log", access.OpsRead, s.logState),
 		s.scoped("POST", admin+"/ops/log/verify", access.OpsReplay, s.verifyLog),
 		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, s.acceptGaps),
+		s.scoped("POST", admin+"/ops/erase", access.OpsErase, s.erase),
 		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, s.listLetters),
 		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, s.replayLetters),
 		s.scoped("POST", admin+"/ops/dead/drop", access.OpsReplay, s.dropLetters),

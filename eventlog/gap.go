@@ -171,16 +171,16 @@ type GapFact struct {
 func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 	var list []GapFact
 	for next := uint64(1); ; {
-		m, found, err := getStored(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandGap})
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandGap})
 		if err != nil {
 			return nil, fmt.Errorf("read what is known of gaps: %w", err)
 		}
 		if !found {
 			return list, nil
 		}
-		next = m.Sequence + 1
-		fact := GapFact{Sequence: m.Sequence, Appended: m.Time, Actor: actorIn(m.Header)}
-		if json.Unmarshal(m.Data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
+		next = m.sequence + 1
+		fact := GapFact{Sequence: m.sequence, Appended: m.time, Actor: actorIn(m.header)}
+		if json.Unmarshal(m.data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
 			continue // of another build, or nobody's
 		}
 		list = append(list, fact)
@@ -190,11 +190,11 @@ func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 // Filled says whether a place of the log holds a fact without meaning, as it is
 // put where the end of the log was lost.
 func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
-	m, found, err := getStored(ctx, log, messageQuery{Sequence: sequence})
+	m, found, err := getMessage(ctx, log, messageQuery{Sequence: sequence})
 	if err != nil {
 		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
 	}
-	return found && IsFilling(m.Subject, m.Sequence, m.Data), nil
+	return found && IsFilling(m.behind(log), m.sequence, m.data), nil
 }
 
 // IsFilling says whether a fact, its subject without the log's prefix, only
@@ -234,11 +234,11 @@ func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, erro
 			}
 			seq = at - step
 		}
-		m, found, err := getStored(ctx, log, messageQuery{Sequence: seq})
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: seq})
 		if err != nil {
 			return nil, fmt.Errorf("look around a gap: %w", err)
 		}
-		if found && m.Subject == subjectEvents+lane {
+		if found && m.behind(log) == subjectEvents+lane {
 			return runOf(m), nil
 		}
 	}
@@ -265,11 +265,11 @@ func (r run) header() nats.Header {
 func (r run) messageID() string { return r.appender + "." + strconv.FormatUint(r.block, 10) }
 
 // runOf reads the counter of a block, nil when it has none.
-func runOf(m stored) *run {
-	appender, number, ok := strings.Cut(m.Header.Get(jetstream.MsgIDHeader), ".")
+func runOf(m message) *run {
+	appender, number, ok := strings.Cut(m.header.Get(jetstream.MsgIDHeader), ".")
 	block, err := strconv.ParseUint(number, 10, 64)
-	before, errBefore := strconv.ParseUint(m.Header.Get(headerBefore), 10, 64)
-	b, errBlock := BlockIDs(m.Data)
+	before, errBefore := strconv.ParseUint(m.header.Get(headerBefore), 10, 64)
+	b, errBlock := BlockIDs(m.data)
 	if !ok || errors.Join(err, errBefore, errBlock) != nil {
 		return nil
 	}

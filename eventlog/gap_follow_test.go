@@ -27,6 +27,8 @@ func (l logEnv) damageFact(t *testing.T, sequences ...uint64) {
 
 // TestFollowersPassGaps: settings, commands and outcomes on both sides of what is
 // gone are read by everybody who follows the log.
+//
+// long: one damaged log, and each of its followers.
 func TestFollowersPassGaps(t *testing.T) {
 	l := newLog(t)
 	if !l.Embedded() {

@@ -190,12 +190,12 @@ func (r *Reader) receive(ctx context.Context) (f Fact, whole bool, err error) {
 // confirm asks the server once more for the facts of a gap, another way: a
 // message that was lost between the server and here is no gap of the log.
 func (r *Reader) confirm(ctx context.Context, gap *GapError) error {
-	there, found, err := nextStored(ctx, r.log, gap.From)
+	there, found, err := nextMessage(ctx, r.log, gap.From)
 	switch {
 	case err != nil:
 		return err
-	case found && there.Sequence <= gap.To:
-		return fmt.Errorf("fact %d is on the log and came after none from %d: %w", there.Sequence, gap.From, errSkipped)
+	case found && there.sequence <= gap.To:
+		return fmt.Errorf("fact %d is on the log and came after none from %d: %w", there.sequence, gap.From, errSkipped)
 	}
 	return nil
 }
@@ -203,12 +203,12 @@ func (r *Reader) confirm(ctx context.Context, gap *GapError) error {
 // lookBehind tells a gap from here to the last fact that is asked for, or to
 // the next one there is: the server would wait for what is appended next.
 func (r *Reader) lookBehind(ctx context.Context) error {
-	there, found, err := nextStored(ctx, r.log, r.next)
+	there, found, err := nextMessage(ctx, r.log, r.next)
 	if err != nil {
 		return err
 	}
 	r.idle = false
-	if found && there.Sequence <= r.until {
+	if found && there.sequence <= r.until {
 		return nil // it is delivered next, or tells the gap before it
 	}
 	gap := &GapError{From: r.next, To: r.until, Why: GapMissing}

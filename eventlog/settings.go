@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,8 +22,6 @@ type Setting struct {
 	Data     []byte
 	// By is who asked for it.
 	By errata.Actor
-
-	id string // of the message
 }
 
 // ErrSettingMoved says that somebody else has set the setting since it was
@@ -67,8 +64,8 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 			// lost. Exactly one message can stand next after the expected one.
 			next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
 			switch {
-			case getErr == nil && found && next.id == msgID:
-				return next.Sequence, nil
+			case getErr == nil && found && next.id() == msgID:
+				return next.sequence, nil
 			case getErr == nil && found:
 				return 0, ErrSettingMoved
 			case getErr == nil && after > 0:
@@ -91,15 +88,16 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 // expectation is what to expect of a setting whose newest fact is damaged: the
 // server then finds none, while the value in force is an older one, at after.
 func expectation(ctx context.Context, log Log, name string, after uint64) (uint64, error) {
-	newest, found, err := getStored(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name})
-	if err != nil || found && newest.Sequence >= after {
+	subject := log.Prefix + subjectSettings + name
+	newest, found, err := getMessage(ctx, log, messageQuery{LastFor: subject})
+	if err != nil || found && newest.sequence >= after {
 		return after, err
 	}
-	older, there, err := getStored(ctx, log, messageQuery{Sequence: after})
-	if err != nil || !there || older.Subject != subjectSettings+name {
+	older, there, err := getMessage(ctx, log, messageQuery{Sequence: after})
+	if err != nil || !there || older.subject != subject {
 		return after, err
 	}
-	return newest.Sequence, nil
+	return newest.sequence, nil
 }
 
 // isMoved says whether a publish failed because its expectation does not hold.
@@ -125,18 +123,15 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	for try := 0; ; try++ {
-		if s, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil && !found {
-			s, found, err = lastReadable(ctx, log, name)
+		var m message
+		if m, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil && (!found || !m.sound(log)) {
+			m, found, err = lastReadable(ctx, log, name)
 		}
 		if err == nil {
-			return s, found, nil
+			return m.setting(log), found, nil
 		}
 		if pause(ctx, try) != nil {
-			return Setting{}, false, &errata.Error{
-				Kind:       errata.KindLogUnavailable,
-				Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
-				RetryAfter: retryLater, Err: fmt.Errorf("read setting %s: %w", name, err),
-			}
+			return Setting{}, false, settingsAway(fmt.Errorf("read setting %s: %w", name, err))
 		}
 	}
 }
@@ -144,31 +139,36 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 // lastReadable looks for the newest fact of a setting from the first one on,
 // where the server finds none: there is none, or the newest is damaged, and the
 // one before it is in force.
-func lastReadable(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
-	for next := uint64(1); ; {
-		m, there, err := getStored(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectSettings + name})
+func lastReadable(ctx context.Context, log Log, name string) (m message, found bool, err error) {
+	for at := uint64(1); ; {
+		next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: log.Prefix + subjectSettings + name})
 		if err != nil || !there {
-			return s, found, err
+			return m, found, err
 		}
-		next = m.Sequence + 1
-		if sound(m.Subject, m.Header, m.Data) {
-			s, found = settingOf(m), true
+		at = next.sequence + 1
+		if next.sound(log) {
+			m, found = next, true
 		}
 	}
 }
 
-// getMessage is getStored for a setting. One whose bytes are damaged is none.
-func getMessage(ctx context.Context, log Log, query messageQuery) (s Setting, found bool, err error) {
-	m, found, err := getStored(ctx, log, query)
-	if err != nil || !found || !sound(m.Subject, m.Header, m.Data) {
-		return Setting{}, false, err
+// SettingBefore is the newest fact of the setting before a sequence that good
+// takes; found is false when there is none. It is for a setting whose newest
+// fact cannot be read. Errors: log_unavailable.
+func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
+	if err != nil {
+		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}
-	return settingOf(m), true, nil
+	return m.setting(log), found, nil
 }
 
-func settingOf(m stored) Setting {
-	return Setting{
-		Name: strings.TrimPrefix(m.Subject, subjectSettings), Sequence: m.Sequence, Data: m.Data,
-		By: actorIn(m.Header), id: m.Header.Get(jetstream.MsgIDHeader),
+func settingsAway(err error) error {
+	return &errata.Error{
+		Kind:       errata.KindLogUnavailable,
+		Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
+		RetryAfter: retryLater, Err: err,
 	}
 }

@@ -112,16 +112,16 @@ func trueFirst(ctx context.Context, log Log, first uint64) (uint64, error) {
 	}
 	kept := uint64(1)
 	for next := first; ; {
-		m, found, err := getStored(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandSnapshot})
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandSnapshot})
 		if err != nil {
 			return 0, fmt.Errorf("look for what the log was purged to: %w", err)
 		}
 		if !found {
 			return kept, nil
 		}
-		next = m.Sequence + 1
+		next = m.sequence + 1
 		var s Snapshot
-		if json.Unmarshal(m.Data, &s) == nil && s.Keep <= first {
+		if json.Unmarshal(m.data, &s) == nil && s.Keep <= first {
 			kept = max(kept, s.Keep)
 		}
 	}

@@ -43,16 +43,11 @@ var errUntil = errors.New("folded as far as asked")
 // session reads the checkpoint and folds from there until an error or ctx ends
 // it, or with errUntil once the fact until is committed; 0 is no such fact.
 func (p *Projector) session(ctx context.Context, until uint64) error {
-	cp, log, err := p.position(ctx)
+	cp, log, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if log.Last < cp.Sequence && !p.cfg.Quiet { // it lost its end while the service ran
-		if err := p.fill(ctx, log.Last+1, cp.Sequence); err != nil {
-			return err
-		}
-	}
-	hourlyTo, err := p.store.hourlyCheckpoint(ctx)
+	hourlyTo, err := p.store.HourlyCheckpoint(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,6 +61,17 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return err
 	} else if now.Row != cp.Row {
 		return fmt.Errorf("checkpoint is row %d, not %d: %w", now.Row, cp.Row, ErrRaceLost)
+	}
+	totals, err := p.totals(ctx, cp)
+	if err != nil {
+		return err
+	}
+	if cp.Row == 0 && log.First > 1 && !p.lossAccepted.Load() {
+		return ErrHistoryLost
+	}
+	copies, err := p.store.hasCopies(ctx)
+	if err != nil {
+		return err
 	}
 	from := cp.Sequence + 1
 	if cp.Sequence == 0 {
@@ -83,11 +89,24 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	}
 	defer reader.Close()
 	s := &session{
-		p: p, committer: newCommitter(p, cp, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
+	if !copies {
+		s.committer.patience = vanishedTriesAlone
+	}
 	return s.run(ctx, reader)
+}
+
+// begin is position, and fills up a log that has lost its end while the service
+// ran.
+func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, error) {
+	cp, log, err := p.position(ctx)
+	if err == nil && log.Last < cp.Sequence && !p.cfg.Quiet {
+		err = p.fill(ctx, log.Last+1, cp.Sequence)
+	}
+	return cp, log, err
 }
 
 // reader opens the log where a session begins.
