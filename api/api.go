@@ -64,6 +64,8 @@ type Config struct {
 	Eraser Eraser
 	// Replayer rebuilds the projection.
 	Replayer Replayer
+	// LogCare knows what of the log is gone.
+	LogCare LogCare
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
 	// Letters are messages that NATS brought and that were refused; nil: there
@@ -171,6 +173,8 @@ func (c *Config) check() error {
 		return errors.New("Eraser is missing")
 	case c.Replayer == nil:
 		return errors.New("Replayer is missing")
+	case c.LogCare == nil:
+		return errors.New("LogCare is missing")
 	case c.Requests == nil:
 		return errors.New("Requests is missing")
 	case c.Health == nil:

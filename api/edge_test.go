@@ -240,7 +240,7 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
@@ -250,6 +250,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Changes":        func(c *api.Config) { c.Changes = nil },
 		"Eraser":         func(c *api.Config) { c.Eraser = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
+		"LogCare":        func(c *api.Config) { c.LogCare = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },
