@@ -13,7 +13,7 @@ import (
 // such header. What an untrusted peer writes into these headers is ignored.
 // IPv4 addresses are never in their IPv6 form. The zero Addr means unknown.
 func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
-	peer := ParseAddr(r.RemoteAddr)
+	peer := peerOf(r)
 	if !isTrusted(peer, trusted) {
 		return peer
 	}
@@ -46,6 +46,30 @@ func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		}
 	}
 	return client
+}
+
+// peerOf is the address of the socket.
+func peerOf(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return peer.Addr().Unmap().WithZone("")
+}
+
+// AddrGroup is what one person can hold of the address space: an IPv4 address,
+// or the /64 that every IPv6 connection comes with. The zero Prefix stands for
+// all addresses that nobody knows.
+func AddrGroup(addr netip.Addr) netip.Prefix {
+	bits := 64
+	if addr.Is4() {
+		bits = 32
+	}
+	group, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return group
 }
 
 func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
