@@ -10,11 +10,12 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/origin"
 )
 
 // from is a sender with a key, at the n-th address.
 func from(key string, n byte) Sender {
-	return Sender{Key: key, Addr: AddrGroup(netip.AddrFrom4([4]byte{192, 0, 2, n}))}
+	return Sender{Key: key, Addr: origin.Group(netip.AddrFrom4([4]byte{192, 0, 2, n}))}
 }
 
 // must opens a request that is granted at once.
@@ -122,7 +123,7 @@ func TestNobodyTakesAll(t *testing.T) {
 				more = false
 				for _, key := range keys {
 					for n := range c.addrs {
-						s := Sender{Key: key, Addr: AddrGroup(netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}))}
+						s := Sender{Key: key, Addr: origin.Group(netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}))}
 						if _, err := b.open(t.Context(), s, large); err == nil {
 							more = true
 						}

@@ -20,6 +20,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/origin"
 )
 
 // Config is what a door needs. Accepter and Keyring are required.
@@ -67,6 +68,10 @@ func New(name string, cfg Config) (*Door, error) {
 func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.Keyring == nil {
 		return nil, fmt.Errorf("%s door: Keyring is missing", name)
+	}
+	var err error
+	if cfg.TrustedProxies, err = origin.Normal(cfg.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("%s door: TrustedProxies: %w", name, err)
 	}
 	if cfg.Budget == nil {
 		cfg.Budget = body.NewBudget(body.DefaultBudget)
@@ -135,11 +140,11 @@ func (d *Door) Identify(r *http.Request, b *body.Body, g ingest.Grant) error {
 
 // charged is who the memory of a request is charged to.
 func (d *Door) charged(r *http.Request, g ingest.Grant) body.Sender {
-	return body.Sender{Key: g.KeyID, Addr: body.AddrGroup(d.Sender(r))}
+	return body.Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
 
 // Sender is the address that the request came from.
-func (d *Door) Sender(r *http.Request) netip.Addr { return body.ClientAddr(r, d.TrustedProxies) }
+func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.TrustedProxies) }
 
 // Accept hands the drafts over as coming from the holder of the grant.
 func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
