@@ -106,7 +106,7 @@ type service struct {
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
 	reportLimits *limiter[netip.Prefix]
-	streams      atomic.Int64 // open ones
+	streams      streams
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
