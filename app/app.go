@@ -14,10 +14,12 @@ import (
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/stray"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -26,6 +28,10 @@ type App struct {
 	logger   *slog.Logger
 	cleanups cleanups
 	life     life
+	// alarms are raised by the parts that find something wrong.
+	alarms *ops.Alarms
+	// strays are what readers of the streams leave out.
+	strays *stray.Counter
 
 	// In the order they come to be.
 	dir        *dataDir
@@ -44,6 +50,7 @@ type App struct {
 	challenges challenges
 	signIns    *signIns
 	importer   *importer
+	retention  *retention
 	replayer   *replayer
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
@@ -94,6 +101,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
+	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
+		return nil, err
+	}
+	if a.strays, err = stray.New(o.Registry, o.Logger); err != nil {
+		return nil, err
+	}
 	for _, step := range a.steps() {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {
@@ -116,6 +129,7 @@ func (a *App) allSteps() []step {
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
@@ -189,7 +203,7 @@ func (a *App) openKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)

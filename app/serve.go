@@ -85,6 +85,7 @@ func (a *App) handler() (http.Handler, error) {
 		Feed:           changeFeed{a.feed},
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
+		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
 		Replayer:       a.replayer,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
@@ -154,6 +155,7 @@ func (a *App) health() *health {
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
 		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check,
+		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}
 }
 
