@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,12 +41,13 @@ const (
 type besieged struct {
 	address string
 	budget  *body.Budget
-	hungry  chan struct{}
+	attacks atomic.Int64
+	hungry  sync.Map // by the number of an attack: chan struct{}, closed when it is waited for
 }
 
-func besiege(t *testing.T, prepare func(*api.Server)) *besieged {
+func besiege(t *testing.T, budget int64) *besieged {
 	t.Helper()
-	s := &besieged{budget: body.NewBudget(body.DefaultBudget), hungry: make(chan struct{}, 1000)}
+	s := &besieged{budget: body.NewBudget(budget)}
 	cfg := door.Config{Accepter: &doortest.Recorder{Discard: true}, Keyring: doortest.Keys{}, Budget: s.budget}
 	events, err := native.New(cfg)
 	if err != nil {
@@ -62,11 +65,11 @@ func besiege(t *testing.T, prepare func(*api.Server)) *besieged {
 		c.Receivers = api.Receivers{Native: events, SentryEnvelope: envelopes, SentryStore: envelopes, OTLPLogs: telemetry}
 	})
 	_, address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Attack") != "" {
-			r.Body = &watched{ReadCloser: r.Body, again: s.hungry}
+		if again, attacks := s.hungry.Load(r.Header.Get("X-Attack")); attacks {
+			r.Body = &watched{ReadCloser: r.Body, again: again.(chan struct{})}
 		}
 		b.handler.ServeHTTP(w, r)
-	}), prepare)
+	}), nil)
 	s.address = strings.TrimPrefix(address, "http://")
 	return s
 }
@@ -74,13 +77,13 @@ func besiege(t *testing.T, prepare func(*api.Server)) *besieged {
 // watched tells when somebody has read the beginning of a body and wants more.
 type watched struct {
 	io.ReadCloser
-	again chan<- struct{}
+	again chan struct{}
 	reads int
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	if w.reads++; w.reads == 2 {
-		w.again <- struct{}{}
+		close(w.again)
 	}
 	return w.ReadCloser.Read(p)
 }
@@ -89,14 +92,13 @@ func (w *watched) Read(p []byte) (int, error) {
 // when the server waits for the rest, or has answered: then with its status line.
 func (s *besieged) attack(t *testing.T, header []string, chunk string) string {
 	t.Helper()
+	number, again := fmt.Sprint(s.attacks.Add(1)), make(chan struct{})
+	s.hungry.Store(number, again)
 	conn, err := net.Dial("tcp", s.address)
 	if err != nil {
-		t.Fatal(err)
+		return err.Error()
 	}
-	head := append([]string{"POST " + envelopePath + " HTTP/1.1", "Host: x", "X-Attack: yes", "Connection: close", "Transfer-Encoding: chunked"}, header...)
-	if _, err := fmt.Fprintf(conn, "%s\r\n\r\n%x\r\n%s\r\n", strings.Join(head, "\r\n"), len(chunk), chunk); err != nil {
-		t.Fatal(err)
-	}
+	head := append([]string{"POST " + envelopePath + " HTTP/1.1", "Host: x", "X-Attack: " + number, "Connection: close", "Transfer-Encoding: chunked"}, header...)
 	answer := make(chan string, 1)
 	var reading sync.WaitGroup
 	reading.Go(func() { // ends with the connection
@@ -107,8 +109,11 @@ func (s *besieged) attack(t *testing.T, header []string, chunk string) string {
 		_ = conn.Close()
 		reading.Wait()
 	})
+	if _, err := fmt.Fprintf(conn, "%s\r\n\r\n%x\r\n%s\r\n", strings.Join(head, "\r\n"), len(chunk), chunk); err != nil {
+		return err.Error()
+	}
 	select {
-	case <-s.hungry:
+	case <-again:
 		return ""
 	case line := <-answer:
 		return line
@@ -147,17 +152,24 @@ func (s *besieged) mustTake(t *testing.T, requests int) {
 }
 
 // Connections that declare windows and then say nothing hold nothing of what
-// they declared.
+// they declared. The largest come first, so that the smaller ones would fill what
+// those leave.
 func TestSilentConnectionsChangeNothing(t *testing.T) {
 	for name, header := range map[string][]string{"without a key": nil, "with a key": {withKey}} {
 		t.Run(name, func(t *testing.T) {
-			s := besiege(t, nil)
-			for range 16 {
-				for coding, chunk := range map[string]string{
-					"br": brotliWindow, "zstd": zstdWindow, "zstd ": zstdSegment, "gzip": "\x1f\x8b\x08\x00", "identity": "{",
-				} {
-					s.attack(t, append(header, "Content-Encoding: "+coding), chunk)
+			s := besiege(t, body.DefaultBudget)
+			for _, c := range []struct {
+				times         int
+				coding, chunk string
+			}{
+				{8, "br", brotliWindow}, {4, "zstd", zstdSegment}, {4, "zstd", zstdWindow}, {16, "zstd", "\x28\xb5\x2f\xfd\x00\x50"},
+				{8, "zstd", "\x28\xb5\x2f\xfd\x00\x40"}, {16, "gzip", "\x1f\x8b\x08\x00"}, {24, "identity", "{"},
+			} {
+				var all sync.WaitGroup
+				for range c.times {
+					all.Go(func() { s.attack(t, append(slices.Clone(header), "Content-Encoding: "+c.coding), c.chunk) })
 				}
+				all.Wait()
 			}
 			if held := s.budget.InUse(); held > 80*64<<10 {
 				t.Errorf("80 silent connections hold %d bytes", held)
@@ -167,24 +179,24 @@ func TestSilentConnectionsChangeNothing(t *testing.T) {
 	}
 }
 
-// One sender without a key, and one with a key, who opens all the connections
-// that it can.
+// Floods of one sender with a key and of one without, each of many more
+// connections than there is room for.
 func TestNobodyTakesAllPlaces(t *testing.T) {
-	s := besiege(t, nil)
-	for range 128 {
-		if line := s.attack(t, nil, "{"); line != "" {
-			t.Fatalf("a connection of the flood was answered %q", line)
-		}
-		if line := s.attack(t, []string{withKey}, "{"); line != "" {
-			t.Fatalf("a connection of the flood was answered %q", line)
-		}
+	s := besiege(t, 4<<20)
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() { s.attack(t, nil, "{") })
+		all.Go(func() { s.attack(t, []string{withKey}, "{") })
 	}
-	for _, r := range []struct{ path, header string }{
-		{native.Pattern, "Authorization: Bearer " + doortest.Token}, {"/v1/logs", "X-Api-Key: " + doortest.Token},
-	} {
-		answer := talk(t, s.address, "POST "+r.path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+r.header+"\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"message\":\"m\"}")
-		if !strings.HasPrefix(answer, "HTTP/1.1 20") {
-			t.Errorf("%s with another key: %.200q", r.path, answer)
+	all.Wait()
+	for range 20 {
+		for _, r := range []struct{ path, header string }{
+			{native.Pattern, "Authorization: Bearer " + doortest.Token}, {"/v1/logs", "X-Api-Key: " + doortest.Token},
+		} {
+			answer := talk(t, s.address, "POST "+r.path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+r.header+"\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"message\":\"m\"}")
+			if !strings.HasPrefix(answer, "HTTP/1.1 20") {
+				t.Fatalf("%s with another key: %.200q", r.path, answer)
+			}
 		}
 	}
 }
@@ -207,7 +219,7 @@ func TestBrotliBombs(t *testing.T) {
 		"with a key":    {[]string{withKey}, "HTTP/1.1 413 Request Entity Too Large"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := besiege(t, nil)
+			s := besiege(t, body.DefaultBudget)
 			began := doortest.CPU()
 			var flood sync.WaitGroup
 			for range 8 {
