@@ -16,6 +16,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
@@ -52,6 +53,7 @@ type App struct {
 	importer   *importer
 	retention  *retention
 	replayer   *replayer
+	checker    *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.
@@ -124,6 +126,7 @@ func (a *App) allSteps() []step {
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
+		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.startProjector},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
@@ -139,6 +142,7 @@ func (a *App) allSteps() []step {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"self-check", a.startSelfCheck},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"events from NATS", a.startNATSIn},

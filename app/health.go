@@ -46,6 +46,7 @@ type health struct {
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
+	selfCheck  func() api.Check                // nil on an ingest node
 	alarms     func() []errata.Alarm
 	keys       func() []access.Key
 	strays     func() string // "" for none
@@ -158,6 +159,9 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	}
 	if h.letters != nil {
 		checks = append(checks, h.letters(ctx))
+	}
+	if h.selfCheck != nil {
+		checks = append(checks, h.selfCheck())
 	}
 	return append(checks, h.checkAlarms()...)
 }

@@ -275,6 +275,36 @@ func (h *history) check(database string) {
 	if diff := cmp.Diff(h.model(), h.read(database), stateOptions); diff != "" {
 		h.t.Fatalf("projection %s (-model +projection):\n%s", database, diff)
 	}
+	h.checkTotals()
+}
+
+// totals are what the model adds up to.
+func (h *history) totals() projector.Totals {
+	t := projector.Totals{Known: true}
+	for _, r := range h.records {
+		part := &t.System
+		if r.Book == errata.BookDatabase {
+			part = &t.Database
+		}
+		part.Records++
+		part.Count += r.Count
+	}
+	return t
+}
+
+// checkTotals holds the checkpoint's own totals, and what is counted in the
+// tables by either way, against the model.
+func (h *history) checkTotals() {
+	h.t.Helper()
+	for _, primary := range []bool{false, true} {
+		cp, have, err := projector.NewStore(h.ClickHouse, 0).Count(h.t.Context(), projector.CountOptions{Primary: primary})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if want := h.totals(); cp.Totals != want || have != want {
+			h.t.Fatalf("totals (primary %t): the checkpoint says %+v, the table %+v, the model %+v", primary, cp.Totals, have, want)
+		}
+	}
 }
 
 func (h *history) checkAnswers(store *projector.Store) {
