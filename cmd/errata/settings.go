@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/app"
 )
 
@@ -282,12 +283,9 @@ func splitList(text string) []string {
 // parsePrefix reads a prefix or a single address, which becomes the prefix of
 // that address alone.
 func parsePrefix(text string) (netip.Prefix, error) {
-	if prefix, err := netip.ParsePrefix(text); err == nil {
-		return prefix.Masked(), nil
-	}
-	addr, err := netip.ParseAddr(text)
-	if err != nil || addr.Zone() != "" {
+	prefix, ok := errata.ParsePrefix(text)
+	if !ok {
 		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", text)
 	}
-	return netip.PrefixFrom(addr, addr.BitLen()), nil
+	return prefix, nil
 }
