@@ -65,6 +65,9 @@ func TestAServerThatCannotWriteSaysSo(t *testing.T) {
 		if n.Stopped() == "" || n.TestRoom() != nil {
 			t.Errorf("stopped %q, room %v; want it stopped, with room", n.Stopped(), n.TestRoom())
 		}
+		if publish(500*time.Millisecond) == nil {
+			t.Error("it takes messages again by itself, and nobody needs to restart it")
+		}
 		if err := n.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
