@@ -13,6 +13,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
@@ -38,6 +39,7 @@ type App struct {
 	dir        *dataDir
 	engines    *engine.Engines
 	keys       *access.Store
+	logCare    *logcare.Keeper
 	projector  *projector.Projector
 	commander  *eventlog.Commander
 	audit      *auditTrail
@@ -126,6 +128,7 @@ func (a *App) allSteps() []step {
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
+		{"care of the log", a.openLogCare},
 		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.startProjector},
 		{"commander", a.openCommander},
@@ -222,13 +225,15 @@ func (a *App) openKeys(ctx context.Context) error {
 func (a *App) startProjector(ctx context.Context) (err error) {
 	a.projector, err = projector.New(ctx, projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry,
+		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare,
 	})
 	if err != nil {
 		return err
 	}
 	a.projector.Start()
 	a.cleanups.add("projector", a.projector.Stop)
+	a.logCare.Start()
+	a.cleanups.addPlain("care of the log", a.logCare.Stop)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
@@ -65,6 +66,9 @@ type Options struct {
 	LogMaxBytes int64
 	// LazySync answers senders before their events are on disk.
 	LazySync bool
+	// LogGaps says what becomes of facts of the log that are gone: "accept" goes
+	// on behind them, "stop" shows nothing new until an operator has decided.
+	LogGaps string
 
 	// ModuleLogDays and QueryLogDays are how long entries of the module and
 	// query logs are kept.
@@ -123,6 +127,7 @@ func DefaultOptions() Options {
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
 		AdminRateLimit: 600,
+		LogGaps:        string(logcare.Accept),
 		ModuleLogDays:  14,
 		QueryLogDays:   7,
 		LegacyProject:  1,
@@ -163,6 +168,9 @@ func (o Options) Validate() error {
 	}
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < minLog {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, minLog)
+	}
+	if _, err := logcare.ParsePolicy(o.LogGaps); err != nil {
+		return fmt.Errorf("log-gaps: %w", err)
 	}
 	if o.AdminRateLimit < 0 {
 		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -157,8 +156,8 @@ func (a *Appender) enqueue(groups []*group) error {
 // run is the lane: take what waits, seal it, publish it, wake its callers.
 func (a *Appender) run(ctx context.Context) {
 	var ids, raw []byte
-	total := uint64(0) // events that the log confirmed
-	for n := 0; ; n++ {
+	at := run{appender: a.id}
+	for {
 		groups := a.take()
 		if groups == nil {
 			return
@@ -170,12 +169,14 @@ func (a *Appender) run(ctx context.Context) {
 		}
 		// NATS copies the block only after Publish returned, so each has bytes of its own.
 		block := sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
-		events := uint64(len(ids) / idSize)
-		err := a.publish(ctx, block, laneHeader(a.id, total, events), a.id+"."+strconv.Itoa(n))
+		err := a.publish(ctx, block, at)
 		if err == nil {
-			total += events
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
+			at.block, at.before = at.block+1, at.before+uint64(len(ids)/idSize)
+		} else {
+			// Whether this one is on the log is not known, so counting begins anew.
+			at = run{appender: nuid.Next()}
 		}
 		for _, g := range groups {
 			g.stored <- err
@@ -214,9 +215,11 @@ func (a *Appender) take() []*group {
 // publish sends the block until its fate is known. A repeat under the same
 // message id is recognised by the stream for two minutes, and by the event ids
 // in the fold after that.
-func (a *Appender) publish(ctx context.Context, block []byte, header nats.Header, msgID string) error {
+func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
 	for try := 0; ; try++ {
-		_, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{Subject: a.cfg.Log.Prefix + subjectEvents + "0", Data: block, Header: header}, msgID)
+		_, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{
+			Subject: a.cfg.Log.Prefix + subjectEvents + lane, Data: block, Header: at.header(),
+		}, at.messageID())
 		if err == nil {
 			return nil
 		}

@@ -4,30 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// headerLane carries where a block stands among those of its appender: the
-// appender's id, how many events the log had confirmed to it before, and how
-// many are in the block. A block that the log confirmed and then lost leaves a
-// hole in it.
-const headerLane = "Errata-Lane"
-
-// laneHeader is the header of an appender's next block.
-func laneHeader(lane string, before, events uint64) nats.Header {
-	return nats.Header{headerLane: []string{fmt.Sprintf("%s %d %d", lane, before, events)}}
-}
-
-// laneIn reads what laneHeader wrote; "" when there is none.
-func laneIn(h nats.Header) (lane string, before, events uint64) {
-	if n, err := fmt.Fscanf(strings.NewReader(h.Get(headerLane)), "%s %d %d", &lane, &before, &events); err != nil || n < 3 {
-		return "", 0, 0
-	}
-	return lane, before, events
-}
 
 const (
 	// countBatch is how many blocks are asked for at a time, at most 50 MB: more
@@ -98,15 +77,15 @@ func (c *EventCounter) add(n *EventCount, msg jetstream.Msg) {
 	} else {
 		n.Unreadable++
 	}
-	lane, before, events := laneIn(msg.Headers())
-	if lane == "" {
+	at := runIn(msg.Headers(), msg.Data())
+	if at == nil {
 		return
 	}
 	if c.lanes == nil || len(c.lanes) > maxLanes {
 		c.lanes = map[string]uint64{}
 	}
-	if known, ok := c.lanes[lane]; ok && before > known {
-		n.Lost += before - known
+	if known, ok := c.lanes[at.appender]; ok && at.before > known {
+		n.Lost += at.before - known
 	}
-	c.lanes[lane] = max(c.lanes[lane], before+events)
+	c.lanes[at.appender] = max(c.lanes[at.appender], at.before+at.events)
 }

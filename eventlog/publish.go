@@ -18,6 +18,8 @@ const (
 	subjectCommands = "cmd."
 	subjectSettings = "set."
 	subjectSignIns  = "sig."
+	// lane is what stands behind subjectEvents where an Appender writes.
+	lane = "0"
 	// subjectFolded carries core messages (not stored) in which a projector
 	// tells how far it has come; see Progress.
 	subjectFolded = "folded"

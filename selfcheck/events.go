@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projector"
@@ -18,6 +19,7 @@ const stretchBytes = 256 << 20
 type stretch struct {
 	counter eventlog.EventCounter
 	from    projector.Checkpoint
+	earlier uint64 // where the stretch before this one began
 	missing string // what was found, "" for nothing
 }
 
@@ -29,8 +31,8 @@ func (c *Checker) countEvents(ctx context.Context) error {
 	if err != nil {
 		return ignoreDamage(err)
 	}
-	from := s.from
-	s.from = cp
+	from, earlier := s.from, s.earlier
+	s.from, s.earlier = cp, s.from.Sequence
 	if from.Row == 0 || cp.Log != from.Log || cp.Sequence <= from.Sequence {
 		return nil // a beginning, or the records were taken back
 	}
@@ -39,8 +41,17 @@ func (c *Checker) countEvents(ctx context.Context) error {
 	case errors.Is(err, eventlog.ErrTooMuch):
 		return nil
 	case err != nil:
-		s.from = from // again with the next look
+		s.from, s.earlier = from, earlier // again with the next look
 		return err
+	}
+	if n.Lost > 0 {
+		facts, err := eventlog.GapFacts(ctx, c.cfg.Log)
+		if err != nil {
+			return err
+		}
+		if explained(facts, earlier, cp.Sequence) {
+			n.Lost = 0
+		}
 	}
 	if log, err := eventlog.Inspect(ctx, c.cfg.Log); err != nil || log.First > from.Sequence+1 {
 		return err // it was cut meanwhile
@@ -55,6 +66,12 @@ func (c *Checker) countEvents(ctx context.Context) error {
 	c.cfg.Alarms.Raise(AlarmEvents, s.missing,
 		"errata replay folds the log again and says where the records differ from it; it takes the log's with --force. Restart the service then.")
 	return nil
+}
+
+// explained says whether a gap is known between two facts: that has an alarm of
+// its own, and whoever counts on behind it finds events missing.
+func explained(facts []eventlog.GapFact, from, to uint64) bool {
+	return slices.ContainsFunc(facts, func(f eventlog.GapFact) bool { return f.From <= to && f.To >= from })
 }
 
 // account says what of the events on the stretch is not accounted for; "" when

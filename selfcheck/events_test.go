@@ -30,3 +30,16 @@ func TestAccount(t *testing.T) {
 		})
 	}
 }
+
+// What went with a gap is told as a gap, also in the stretch behind it.
+func TestExplained(t *testing.T) {
+	gap := []eventlog.GapFact{{Gap: eventlog.Gap{From: 11, To: 14}}}
+	for _, test := range []struct {
+		from, to uint64
+		want     bool
+	}{{1, 10, false}, {1, 11, true}, {12, 13, true}, {14, 20, true}, {15, 20, false}} {
+		if got := explained(gap, test.from, test.to); got != test.want {
+			t.Errorf("between %d and %d: %v, want %v", test.from, test.to, got, test.want)
+		}
+	}
+}

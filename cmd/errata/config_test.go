@@ -48,6 +48,7 @@ func TestPrecedence(t *testing.T) {
 		"clickhouse-dsn":       {"clickhouse://f:1", "clickhouse://e:1", "clickhouse://g:1"},
 		"log-max-bytes":        {"1GiB", "2GiB", "3GiB"},
 		"lazy-sync":            {"true", "false", "true"},
+		"log-gaps":             {"stop", "accept", "stop"},
 		"trusted-proxies":      {"10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16,::1/128"},
 		"install-roots":        {"/srv/f", "/srv/e", "/srv/g,/srv/h"},
 		"legacy-dir":           {"/f/legacy", "/e/legacy", "/g/legacy"},

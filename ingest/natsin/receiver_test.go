@@ -173,3 +173,34 @@ func TestSubjects(t *testing.T) {
 		}
 	}
 }
+
+// What somebody else puts into the queue's place on the log, at the beginning,
+// while events are taken and while none are, neither ends taking them nor has one
+// taken twice.
+func TestForeignBlocksInThePlaceOfTheQueue(t *testing.T) {
+	b := newBench(t)
+	put := func() {
+		t.Helper()
+		if _, err := b.JetStream.Publish(t.Context(), b.queues.Prefix+"ev.from."+markName, []byte(acknowledgement)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	b.publishMany(0, 3)
+	first := b.start()
+	b.awaitEmpty()
+	put()
+	b.publishMany(3, 6)
+	b.awaitEmpty()
+	b.stop(first)
+	for range 100 { // more than are looked at in one go
+		put()
+	}
+	b.publishMany(6, 9)
+	b.start()
+	b.awaitEmpty()
+	b.wantOnce(9)
+	if n := b.state(b.queues.Dead).Msgs; n != 0 {
+		t.Errorf("%d letters, want none", n)
+	}
+}

@@ -124,7 +124,7 @@ func (f *Follower) follow(ctx context.Context) error {
 			return err
 		}
 		var o Outcome
-		if err := json.Unmarshal(data, &o); err != nil || len(o.Account) != 2*keyBytes {
+		if err := json.Unmarshal(data, &o); err != nil || !isKey(o.Account) {
 			// It stays on the log; leaving it out is the same at each reading.
 			f.skipped(sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
 		} else if err := f.memory.Apply(ctx, sequence, o); err != nil {

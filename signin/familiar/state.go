@@ -34,6 +34,13 @@ func Key(side signin.Side, account string) string {
 	return hex.EncodeToString(hash.Sum(nil)[:keyBytes])
 }
 
+// isKey says whether the text is one that Key makes. Anything else has no place in
+// the bucket.
+func isKey(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == keyBytes && text == hex.EncodeToString(raw)
+}
+
 // Place is signin.Place as it stands on the log and in the bucket.
 type Place struct {
 	Country string `json:"country,omitempty"`

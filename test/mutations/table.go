@@ -70,4 +70,16 @@ var mutations = []mutation{
 			"	return slices.ContainsFunc(k.Scopes, func(held Scope) bool { return held.Covers(scope) })\n", "	return slices.Contains(Scopes, scope)\n"}},
 		Package: "./api", Run: "^TestWhoMayPass$",
 	},
+	{
+		Name: "self-check-silent",
+		Edits: []edit{{"selfcheck/selfcheck.go",
+			"		c.cfg.Alarms.Raise(alarm, detail, hint)\n", "		_, _ = detail, hint\n"}},
+		Package: "./selfcheck", Run: "^(TestRecordsAreMadeAgain|TestRecordsThatNothingMakesAgain|TestDifferenceThatTheLogDoesNotReach)$",
+	},
+	{
+		Name: "gap-skipped-without-a-word",
+		Edits: []edit{{"projector/session.go",
+			"			err = s.p.pass(ctx, gap.From, gap.To, gap.Why)\n", "			err = nil\n"}},
+		Package: "./projector", Run: "^(TestGapIsPassed|TestGapStops)$",
+	},
 }
