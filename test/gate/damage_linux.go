@@ -255,7 +255,7 @@ func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, 
 	if good != nil && (silent || x.toldInLog() != "") {
 		// All is as it should be, and who mended it has told, or had nothing to
 		// tell: what is not red by now will not be.
-		time.AfterFunc(x.gate.limit(lastLook), cancel)
+		time.AfterFunc(lastLook, cancel)
 	}
 	<-noticed
 	if good == nil {
