@@ -28,9 +28,9 @@ type kind struct {
 
 // kinds are those that a damage is planted in.
 var kinds = []kind{
-	{name: "log block, old", find: logBlock(func(n int) int { return 0 }), accepted: true},
-	{name: "log block, young", find: logBlock(func(n int) int { return n - 2 }), accepted: true},
-	{name: "log block, last", find: logBlock(func(n int) int { return n - 1 }), accepted: true},
+	{name: "log block old", find: logBlock(func(n int) int { return 0 }), accepted: true},
+	{name: "log block young", find: logBlock(func(n int) int { return n - 2 }), accepted: true},
+	{name: "log block last", find: logBlock(func(n int) int { return n - 1 }), accepted: true},
 	{name: "log index.db", find: inStream("LOG", "msgs/index.db"), silent: true},
 	{name: "log meta.inf", find: inStream("LOG", "meta.inf")},
 	{name: "keys block", find: inStream("KV_keys", "msgs/*.blk")},

@@ -59,7 +59,7 @@ func newTestGate(t *testing.T, binary string) *gate {
 }
 
 // testDamages are the kinds of damage that every change is tried with.
-const testDamages = "flip: log index.db,flip: log block, last,flip: part data"
+const testDamages = "flip: log index.db,flip: log block last,flip: part data"
 
 // TestGateWithoutRoot is the part of the gate that every change passes: kills,
 // freezes, and damage in some kinds of files. "make gate" has the rest.

@@ -103,7 +103,7 @@ func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int
 func (x *session) deal(ctx context.Context, r *Result, w way) {
 	x.load(ctx)
 	defer x.stop()
-	x.loadUntil(ctx, x.gate.rounds(200, 5000), loadTime)
+	x.loadUntil(ctx, x.gate.sized(200, 5000), loadTime)
 	// The fault comes at any moment.
 	pause(ctx, time.Duration(x.random.Int64N(int64(500*time.Millisecond))))
 	over, err := w.deal(x)
@@ -116,7 +116,7 @@ func (x *session) deal(ctx context.Context, r *Result, w way) {
 		return
 	}
 	x.recovered(ctx, r, over, killRecovery, killRecovery)
-	x.loadUntil(ctx, x.gate.rounds(200, 10_000), loadTime)
+	x.loadUntil(ctx, x.gate.sized(200, 10_000), loadTime)
 	x.verify(ctx, r)
 }
 

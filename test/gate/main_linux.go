@@ -30,6 +30,7 @@ type gate struct {
 	noRoot bool
 	slack  float64
 
+	times           int // each fault is dealt, 0: as the form says
 	batch, problems int
 	pace            time.Duration // between two requests of a sender
 	parallel        int           // damaged services at once: they mostly wait
@@ -55,8 +56,16 @@ func (g *gate) full() bool { return g.form == "full" }
 // limit is a limit of time on this machine.
 func (g *gate) limit(d time.Duration) time.Duration { return time.Duration(float64(d) * g.slack) }
 
-// rounds is how often something is done in each form.
+// rounds is how often a fault is dealt in each form, unless it was told.
 func (g *gate) rounds(short, full int) int {
+	if g.times > 0 {
+		return g.times
+	}
+	return g.sized(short, full)
+}
+
+// sized is a number that each form has its own of.
+func (g *gate) sized(short, full int) int {
 	if g.full() {
 		return full
 	}
@@ -93,6 +102,7 @@ func run(ctx context.Context) (err error) {
 	flag.StringVar(&out, "out", "", "folder for the report, the raw log and the logs of the services; empty: a new one")
 	flag.BoolVar(&g.noRoot, "no-root", false, "leave out what needs mounts instead of failing without root")
 	flag.Float64Var(&g.slack, "slack", 1, "factor on all limits of time, for a machine that does something else as well")
+	flag.IntVar(&g.times, "times", 0, "how often each fault is dealt; 0: as the form says")
 	flag.IntVar(&g.batch, "batch", 0, "most events of one request; 0: 20, in the full form 200")
 	flag.IntVar(&g.parallel, "parallel", 3, "damaged services at once; they mostly wait")
 	flag.StringVar(&g.damage, "damage", "", "damages to plant, separated by commas, each by the beginning of its name, such as \"flip: log\"")
@@ -120,7 +130,7 @@ func (g *gate) prepare(only, out string) (chosen []scenario, err error) {
 		g.seed = uint64(time.Now().UnixNano()) % 1_000_000_007
 	}
 	if g.batch == 0 {
-		g.batch = g.rounds(20, 200)
+		g.batch = g.sized(20, 200)
 	}
 	if g.binary, err = filepath.Abs(g.binary); err != nil {
 		return nil, fmt.Errorf("find the binary: %w", err)

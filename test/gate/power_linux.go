@@ -50,7 +50,7 @@ func runPower(ctx context.Context, g *gate, seed uint64) error {
 		return err
 	}
 	defer x.end()
-	for i := range g.rounds(3, 60) {
+	for i := range g.rounds(6, 60) {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -77,7 +77,7 @@ func reportClose(g *gate, err error) {
 func (x *session) cut(ctx context.Context, r *Result, d *disk.Disk) error {
 	x.load(ctx)
 	defer x.stop()
-	x.loadUntil(ctx, x.gate.rounds(300, 5000), loadTime)
+	x.loadUntil(ctx, x.gate.sized(300, 5000), loadTime)
 	pause(ctx, time.Duration(x.random.Int64N(int64(2*time.Second))))
 	loss, err := d.Cut(x.random, x.service.kill)
 	r.Detail = fmt.Sprintf("%d unflushed writes: %d kept, %d torn, %d dropped; %d flushes before", loss.Writes, loss.Kept, loss.Torn, loss.Dropped, loss.Flushes)
@@ -98,7 +98,7 @@ func (x *session) cut(ctx context.Context, r *Result, d *disk.Disk) error {
 		return nil
 	}
 	x.recovered(ctx, r, over, powerRecovery, powerRecovery)
-	x.loadUntil(ctx, x.gate.rounds(200, 10_000), loadTime)
+	x.loadUntil(ctx, x.gate.sized(200, 10_000), loadTime)
 	x.verify(ctx, r)
 	return nil
 }
