@@ -39,6 +39,7 @@ type cache struct {
 	mu      sync.Mutex
 	off     bool
 	armed   chan struct{} // closed by the flush that the power does not survive
+	least   int           // writes that such a flush has to do
 	pending []write
 	pages   map[int64][]byte // what reads see where it is not what back has
 	flushes int
@@ -110,7 +111,7 @@ func (c *cache) WriteAt(p []byte, off int64) (int, error) {
 func (c *cache) Flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.armed != nil && !c.off && len(c.pending) > 0 {
+	if c.armed != nil && !c.off && len(c.pending) >= c.least {
 		c.off = true
 		close(c.armed)
 	}
@@ -137,13 +138,13 @@ type Loss struct {
 	Flushes int `json:"flushes"` // since the power came on
 }
 
-// await takes the power away in the middle of the next flush that has something
-// to do, when most is in the cache and its senders wait for it, or after the
-// time when there is none.
-func (c *cache) await(limit time.Duration) {
+// await takes the power away in the middle of the next flush that has so many
+// writes to do, when most is in the cache and its senders wait for it, or after
+// the time when there is none.
+func (c *cache) await(least int, limit time.Duration) {
 	c.mu.Lock()
 	armed := make(chan struct{})
-	c.armed = armed
+	c.armed, c.least = armed, least
 	c.mu.Unlock()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

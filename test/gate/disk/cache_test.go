@@ -116,7 +116,7 @@ func TestPowerGoesInAFlush(t *testing.T) {
 			}
 		}
 	}()
-	c.await(time.Minute)
+	c.await(1, time.Minute)
 	if err := <-flushed; !errors.Is(err, errOff) {
 		t.Fatal(err)
 	}

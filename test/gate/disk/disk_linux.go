@@ -89,7 +89,8 @@ const flushLimit = time.Second
 // uses the disk; then it lets go of the devices. On brings the disk back.
 func (d *Disk) Cut(random *rand.Rand, kill func()) (Loss, error) {
 	if random.IntN(4) > 0 {
-		d.cache.await(flushLimit)
+		// Most flushes are of one file; large ones are those of merges.
+		d.cache.await([]int{1, 3, 8, 20}[random.IntN(4)], flushLimit)
 	}
 	loss, err := d.cache.Cut(random)
 	kill()

@@ -14,7 +14,8 @@ import (
 
 const (
 	imageName = "disk.img"
-	maxWrite  = 1 << 20
+	// maxWrite is of one request, with its header less than a pipe takes.
+	maxWrite = 256 << 10
 )
 
 // serve mounts a folder that has the cache as its one file.
