@@ -70,6 +70,7 @@ type child struct {
 	addr        string
 	up          chan struct{} // closed while there is one that answers
 	stopped     bool
+	output      *childLog
 	restarts    int
 	lastRestart time.Time
 }
@@ -185,6 +186,9 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		}
 		addr := loopback(port)
 		if err = c.awaitReady(ctx, p, addr); err == nil {
+			c.mu.Lock()
+			c.output = output
+			c.mu.Unlock()
 			return p, addr, nil
 		}
 		p.stop(0)
@@ -288,6 +292,16 @@ func (c *child) pid() (pid int, ok bool) {
 		return 0, false
 	}
 	return c.proc.pid(), true
+}
+
+// shortfalls are what the child could not do for its safety when it started.
+func (c *child) shortfalls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.output == nil {
+		return nil
+	}
+	return c.output.shortfalls()
 }
 
 // restarted is how often the child was started again, and when last.
