@@ -173,6 +173,9 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		if err := c.files.write(c.cfg, c.keys, port); err != nil {
 			return nil, "", err
 		}
+		if err := refuseFunctions(c.cfg.DataDir); err != nil {
+			return nil, "", fmt.Errorf("take functions from its users: %w", err)
+		}
 		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library, c.cfg.DataDir, c.files.dir,
 			"--config-file="+c.files.config, "--query="+childQuery)
 		cmd.Dir = c.cfg.DataDir // a core dump and the like stay with the data
