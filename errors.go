@@ -27,6 +27,8 @@ const (
 	KindStoreUnavailable     Kind = "store_unavailable"
 	KindLogUnavailable       Kind = "log_unavailable"
 	KindLogFull              Kind = "log_full"
+	// KindDegraded: the service works, and an alarm stands.
+	KindDegraded Kind = "degraded"
 	// KindOverloaded: too many bytes are in flight, the sender should come back.
 	KindOverloaded Kind = "overloaded"
 
@@ -100,6 +102,7 @@ var statuses = map[Kind]int{
 	KindStoreUnavailable:     http.StatusServiceUnavailable,
 	KindLogUnavailable:       http.StatusServiceUnavailable,
 	KindLogFull:              http.StatusServiceUnavailable,
+	KindDegraded:             http.StatusServiceUnavailable,
 	KindOverloaded:           http.StatusServiceUnavailable,
 
 	KindSignatureRequired: http.StatusUnprocessableEntity,

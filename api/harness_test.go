@@ -158,11 +158,13 @@ type health struct {
 	ready   error
 	checks  []api.Check
 	figures api.Figures
+	alarms  []errata.Alarm
 }
 
 func (h *health) Ready(context.Context) error         { return h.ready }
 func (h *health) Checks(context.Context) []api.Check  { return h.checks }
 func (h *health) Figures(context.Context) api.Figures { return h.figures }
+func (h *health) Alarms() []errata.Alarm              { return h.alarms }
 
 // log collects the lines of the service's own log.
 type log struct {

@@ -18,6 +18,8 @@ type Health interface {
 	Checks(ctx context.Context) []Check
 	// Figures measures what an operator would measure.
 	Figures(ctx context.Context) Figures
+	// Alarms are those that stand.
+	Alarms() []errata.Alarm
 }
 
 // Figures are measurements of the service. nil is what nobody could tell in

@@ -14,6 +14,7 @@ import (
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
@@ -26,6 +27,8 @@ type App struct {
 	logger   *slog.Logger
 	cleanups cleanups
 	life     life
+	// alarms are raised by the parts that find something wrong.
+	alarms *ops.Alarms
 
 	// In the order they come to be.
 	dir        *dataDir
@@ -92,6 +95,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
+		return nil, err
+	}
+	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
 		return nil, err
 	}
 	for _, step := range a.steps() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -29,6 +30,7 @@ const (
 //	log         answers, has room, and took the latest events
 //	ClickHouse  answers
 //	projector   is at most readyLag behind, or moved within readyLag
+//	alarms      none stands
 //
 // A projector that catches up after an outage is ready: holding readers back
 // would help nobody. Whoever routes events by readiness should use /healthz
@@ -44,6 +46,8 @@ type health struct {
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
+	alarms     func() []errata.Alarm
+	keys       func() []access.Key
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -53,7 +57,7 @@ type health struct {
 var _ api.Health = (*health)(nil)
 
 // Ready is nil when the service is. Kinds: log_unavailable, log_full,
-// store_unavailable.
+// store_unavailable, degraded.
 func (h *health) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*probeTimeout)
 	defer cancel()
@@ -63,8 +67,27 @@ func (h *health) Ready(ctx context.Context) error {
 	if err := h.storeReady(ctx); err != nil {
 		return errata.Errorf(errata.KindStoreUnavailable, "ClickHouse does not answer. Events are taken and safe; records cannot be read.").Because(err)
 	}
-	return h.projectorReady()
+	if err := h.projectorReady(); err != nil {
+		return err
+	}
+	return h.alarmed()
 }
+
+// alarmed names the alarms that stand. Strangers read this, so it says no more.
+func (h *health) alarmed() error {
+	var names []string
+	for _, alarm := range h.alarms() {
+		names = append(names, alarm.Name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return errata.Errorf(errata.KindDegraded,
+		"Events are taken and records can be read, but an alarm stands: %s. errata doctor says what to do.", strings.Join(names, ", "))
+}
+
+// Alarms are those that stand.
+func (h *health) Alarms() []errata.Alarm { return h.alarms() }
 
 func (h *health) logReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -128,11 +151,40 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 		checks = append(checks, api.Check(c))
 	}
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
+	checks = append(checks, h.checkKeys())
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
 	}
 	if h.letters != nil {
 		checks = append(checks, h.letters(ctx))
+	}
+	return append(checks, h.checkAlarms()...)
+}
+
+// checkKeys warns of keys that are about to end: an application whose key has
+// ended falls silent, and nobody notices silence.
+func (h *health) checkKeys() api.Check {
+	c := api.Check{Name: "keys", OK: true, Detail: "none ends soon"}
+	var soon []string
+	for _, key := range h.keys() {
+		if key.EndsSoon(h.now()) {
+			soon = append(soon, fmt.Sprintf("%s %q on %s", key.ID, key.Name, key.ExpiresAt.UTC().Format(time.DateOnly)))
+		}
+	}
+	if len(soon) > 0 {
+		c.Detail = "soon to end: " + strings.Join(soon, ", ")
+		c.Hint = "make a new key for each (errata keys create), put it where the old one is, and revoke the old one"
+	}
+	return c
+}
+
+// checkAlarms makes a failed check of each alarm.
+func (h *health) checkAlarms() []api.Check {
+	var checks []api.Check
+	for _, alarm := range h.alarms() {
+		checks = append(checks, api.Check{
+			Name: alarm.Name, Detail: fmt.Sprintf("since %s: %s", alarm.Since.UTC().Format(time.RFC3339), alarm.Detail), Hint: alarm.Hint,
+		})
 	}
 	return checks
 }

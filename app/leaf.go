@@ -184,7 +184,7 @@ func (a *App) listenLeaf(context.Context) error {
 	}
 	handler, err := api.New(api.Config{
 		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now}, app: a},
+		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now, alarms: a.alarms.List}, app: a},
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -226,12 +226,15 @@ type leafHealth struct {
 
 var _ api.Health = (*leafHealth)(nil)
 
-// Ready is nil when events are taken. Kinds: log_unavailable, log_full.
+// Ready is nil when events are taken. Kinds: log_unavailable, log_full, degraded.
 func (h *leafHealth) Ready(ctx context.Context) error {
 	if err := h.logReady(ctx); err != nil {
 		return err
 	}
-	return h.app.keyring.(*leafKeyring).known(ctx)
+	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
+		return err
+	}
+	return h.alarmed()
 }
 
 // Checks is all that an operator would look at.
@@ -248,7 +251,7 @@ func (h *leafHealth) Checks(ctx context.Context) []api.Check {
 	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
 		keys.OK, keys.Detail, keys.Hint = false, err.Error(), "let this node reach its hub once"
 	}
-	return append(checks, h.checkLog(ctx), hub, keys)
+	return append(append(checks, h.checkLog(ctx), hub, keys), h.checkAlarms()...)
 }
 
 // spool says where the events of an ingest node are.

@@ -2,13 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	errata "github.com/errata-log/errata"
 )
 
 // healthTimeout is below the timeout of common health checks, so that this
@@ -19,7 +20,7 @@ func newHealthcheck(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask the running service whether it is ready; exit code 0 or 1",
-		Long:  "Asks GET /readyz of the running service. Exit code 0: ready. Exit code 1: not ready, or not reached.\nFor container health checks, where no shell and no curl is at hand.",
+		Long:  "Asks GET /readyz of the running service. Exit code 0: ready, also while an alarm stands, which no restart mends.\nExit code 1: not ready, or not reached.\nFor container health checks, where no shell and no curl is at hand.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadConfig(cmd.Flags(), t.environ)
 			if err != nil {
@@ -47,20 +48,20 @@ func healthcheck(cmd *cobra.Command, url string) error {
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("not ready: %w", readyError(resp.StatusCode, text))
+	if resp.StatusCode == http.StatusOK {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "ready")
+		return err
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), "ready")
-	return err
-}
-
-// readyError is what the service says about why it is not ready.
-func readyError(status int, text []byte) error {
 	var answer struct {
 		Error apiError `json:"error"`
 	}
-	if json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
-		return errors.New(answer.Error.Message)
+	switch err := json.Unmarshal(text, &answer); {
+	case err != nil || answer.Error.Message == "":
+		return fmt.Errorf("not ready: %w", &apiError{Status: resp.StatusCode})
+	case answer.Error.Code == string(errata.KindDegraded):
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "ready:", answer.Error.Message)
+		return err
+	default:
+		return fmt.Errorf("not ready: %s", answer.Error.Message)
 	}
-	return &apiError{Status: status}
 }

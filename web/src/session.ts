@@ -66,6 +66,12 @@ async function enter(): Promise<void> {
   phase.value = 'in';
 }
 
+/** What the service says of the key, and which alarms stand, as of now. */
+export async function refresh(signal: AbortSignal): Promise<Whoami> {
+  const { data } = await call<Whoami>('GET', '/whoami', { signal });
+  return data;
+}
+
 export function signOut(): void {
   leave('');
 }

@@ -19,6 +19,17 @@ export interface Whoami {
   address: string;
   version: string;
   development: boolean;
+  /** What is wrong with the data or the service. */
+  alarms: readonly Alarm[];
+}
+
+export interface Alarm {
+  name: string;
+  /** What is wrong. */
+  detail: string;
+  /** What to do next. */
+  hint: string;
+  since: string;
 }
 
 /** A line of the list. */
@@ -169,6 +180,8 @@ export interface Key {
   state: 'active' | 'expired' | 'revoked';
   created_at: string;
   expires_at: string | null;
+  /** It works and ends within 30 days. */
+  ends_soon: boolean;
   last_used_at: string | null;
   revoked_at: string | null;
   dsn?: string;

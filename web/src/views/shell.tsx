@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { root } from '../api/client';
 import { go, view, type View } from '../router';
-import { byProxy, signOut, who } from '../session';
+import { byProxy, refresh, signOut, who } from '../session';
 import { theme, type Theme } from '../theme';
 import { setShortcuts, shortcuts, useKeys } from '../keyboard';
 import { sheet } from '../lib/keys';
@@ -11,6 +11,7 @@ import { Button, PageLink } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Switch } from '../ui/field';
 import { Menu } from '../ui/menu';
+import { usePoll } from '../ui/poll';
 import { Safe, Time } from '../ui/text';
 import { Mark } from './signin';
 
@@ -39,7 +40,24 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Me />
         </div>
       </header>
+      <Alarms />
       <main id="main" tabIndex={-1}>{children}</main>
+    </div>
+  );
+}
+
+const alarmsEvery = 15_000;
+
+/** What is wrong with the data or the service, above every view. */
+function Alarms() {
+  const { data } = usePoll((signal) => refresh(signal), alarmsEvery, who.value?.id);
+  const alarms = (data ?? who.value)?.alarms ?? [];
+  if (alarms.length === 0) return null;
+  return (
+    <div class="alarms" role="alert">
+      {alarms.map((a) => (
+        <p key={a.name}><b class="mono">{a.name}</b> <Safe text={a.detail} /> {a.hint ? <Safe class="alarm-hint" text={a.hint} /> : null} <span class="dim">since <Time iso={a.since} /></span></p>
+      ))}
     </div>
   );
 }
