@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
@@ -19,6 +20,7 @@ import (
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/standby"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -31,23 +33,26 @@ type App struct {
 	alarms *ops.Alarms
 
 	// In the order they come to be.
-	dir        *dataDir
-	engines    *engine.Engines
-	keys       *access.Store
-	projector  *projector.Projector
-	commander  *eventlog.Commander
-	audit      *auditTrail
-	log        *watchedLog
-	requests   requests
-	settings   *settings.Store
-	pipeline   *ingest.Pipeline
-	letters    letters
-	mail       *smtp.Sender  // nil: no mail module
-	places     *geo.Database // nil: no location database
-	challenges challenges
-	signIns    *signIns
-	importer   *importer
-	replayer   *replayer
+	dir       *dataDir
+	engines   *engine.Engines
+	keys      *access.Store
+	projector *projector.Projector
+	// records is whether what needs ClickHouse is up.
+	records        *standby.Phase
+	exchangeWriter *exchange.Writer
+	commander      *eventlog.Commander
+	audit          *auditTrail
+	log            *watchedLog
+	requests       requests
+	settings       *settings.Store
+	pipeline       *ingest.Pipeline
+	letters        letters
+	mail           *smtp.Sender  // nil: no mail module
+	places         *geo.Database // nil: no location database
+	challenges     challenges
+	signIns        *signIns
+	importer       *importer
+	replayer       *replayer
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.
@@ -115,9 +120,10 @@ func (a *App) allSteps() []step {
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"stores", a.migrate},
+		{"streams", a.migrateLog},
 		{"keys", a.openKeys},
-		{"projector", a.startProjector},
+		{"projector", a.makeProjector},
+		{"records", a.startRecords},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
@@ -127,7 +133,6 @@ func (a *App) allSteps() []step {
 		{"location database", a.openLocation},
 		{"sign-in codes", a.openChallenges},
 		{"sign-ins", a.startSignIns},
-		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
@@ -168,7 +173,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
 		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
-		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
+		EngineBinary: o.EngineBinary, Library: o.LibCHDB, ClickHouseLater: true,
 		Logger: a.logger, Registerer: o.Registry,
 	})
 	if err != nil {
@@ -178,13 +183,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 	return nil
 }
 
-func (a *App) migrate(ctx context.Context) error {
-	if err := migrations.ClickHouse(ctx, a.engines.ClickHouseOptions()); err != nil {
-		return err
-	}
-	if err := a.makeViews(ctx); err != nil {
-		return err
-	}
+func (a *App) migrateLog(ctx context.Context) error {
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
 	})
@@ -202,22 +201,6 @@ func (a *App) openKeys(ctx context.Context) error {
 	a.keyring = keyring{a.keys}
 	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
-}
-
-// startProjector comes before the log is opened for writing: where the log is
-// shorter than the projection, the projector fills it up first. So it also
-// stops after the log, and folds what came in last if it gets to it.
-func (a *App) startProjector(ctx context.Context) (err error) {
-	a.projector, err = projector.New(ctx, projector.Config{
-		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry,
-	})
-	if err != nil {
-		return err
-	}
-	a.projector.Start()
-	a.cleanups.add("projector", a.projector.Stop)
-	return nil
 }
 
 func (a *App) openLog(context.Context) error {

@@ -51,6 +51,7 @@ const (
 
 var (
 	errChildAway    = errors.New("engine: the embedded ClickHouse is being restarted")
+	errNoProcess    = errors.New("the program cannot be run")
 	errChildStopped = errors.New("engine: the embedded ClickHouse is stopped")
 )
 
@@ -75,8 +76,8 @@ type child struct {
 	lastRestart time.Time
 }
 
-// startChild starts the engine and returns when it answers. The context bounds
-// the start only.
+// startChild starts the engine and returns when it answers, or when it may come
+// later. The context bounds the start only.
 func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*child, error) {
 	for _, dir := range []string{cfg.DataDir, cfg.RunDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -92,15 +93,9 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 		done:      make(chan struct{}),
 		up:        make(chan struct{}),
 	}
-	p, addr, err := c.launch(ctx)
-	if err != nil {
-		c.files.remove()
+	if err := c.begin(ctx); err != nil {
 		return nil, fmt.Errorf("engine: start the embedded ClickHouse: %w", err)
 	}
-	c.setUp(p, addr)
-	var watching context.Context
-	watching, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go c.watch(watching, p)
 	return c, nil
 }
 
@@ -185,7 +180,7 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		output := &childLog{log: c.log}
 		p, err := startProcess(cmd, output)
 		if err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("%w: %w", errNoProcess, err)
 		}
 		addr := loopback(port)
 		if err = c.awaitReady(ctx, p, addr); err == nil {
@@ -233,13 +228,22 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("it ended before it answered (%s)", causeOf(p))
+			return &endedEarly{p.err, causeOf(p)}
 		case <-ctx.Done():
 			return fmt.Errorf("it does not answer: %w", errors.Join(ctx.Err(), err))
 		case <-time.After(childReadyPoll):
 		}
 	}
 }
+
+// endedEarly is a child that ended before it answered.
+type endedEarly struct {
+	err   error // nil for an exit status of 0
+	cause string
+}
+
+func (e *endedEarly) Error() string { return "it ended before it answered (" + e.cause + ")" }
+func (e *endedEarly) Unwrap() error { return e.err }
 
 // pingChild asks the child, once, whether it answers to the user.
 func pingChild(ctx context.Context, addr, user, password string) error {

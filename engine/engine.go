@@ -98,6 +98,7 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		EngineBinary:   e.cfg.EngineBinary,
 		Library:        e.cfg.Library,
 		Memory:         e.cfg.ClickHouseMemory,
+		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
 		Registerer:     e.cfg.Registerer,
 	})

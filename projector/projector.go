@@ -68,10 +68,25 @@ type Status struct {
 	Err error
 }
 
-// New checks that the projection belongs to the log and, where the log is
-// shorter than the projection, fills it up so that no sequence is used twice.
-// It must be called before anything is appended. Start begins the work.
+// errNotLocated is the status before Locate: nobody knows how far the records are.
+var errNotLocated = errors.New("how far the records are is not known yet")
+
+// New makes a projector and locates it. It must be called before anything is
+// appended. Start begins the work.
 func New(ctx context.Context, cfg Config) (*Projector, error) {
+	p, err := NewUnlocated(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Locate(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// NewUnlocated makes a projector without a word to ClickHouse, which may be away.
+// [Projector.Locate] must have succeeded before Start.
+func NewUnlocated(cfg Config) (*Projector, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("projector: ClickHouse is required")
 	}
@@ -83,18 +98,26 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 	if !cfg.Quiet {
 		p.tidier = newTidier(p.store, cfg.Logger, p.metrics)
 	}
+	p.status.Store(&Status{Err: errNotLocated})
+	return p, nil
+}
+
+// Locate checks that the projection belongs to the log and, where the log is
+// shorter than the projection, fills it up so that no sequence is used twice. It
+// may be called again after an error.
+func (p *Projector) Locate(ctx context.Context) error {
 	cp, log, err := p.position(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if log.Last < cp.Sequence {
-		cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", log.Last, "checkpoint", cp.Sequence)
-		if err := eventlog.PadTo(ctx, cfg.Log, cp.Sequence); err != nil {
-			return nil, err
+		p.cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", log.Last, "checkpoint", cp.Sequence)
+		if err := eventlog.PadTo(ctx, p.cfg.Log, cp.Sequence); err != nil {
+			return err
 		}
 	}
 	p.status.Store(&Status{Checkpoint: cp})
-	return p, nil
+	return nil
 }
 
 // position reads the checkpoint and the log's state and checks that they

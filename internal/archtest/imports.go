@@ -40,6 +40,7 @@ var Layers = []Layer{
 	{Dir: "access", May: []string{"."}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
+	{Dir: "standby", May: []string{"."}},
 	{Dir: "exchange", May: []string{".", "ingest/..."}},
 	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
@@ -51,7 +52,7 @@ var Layers = []Layer{
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
+		"projector", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
 		"signin/...",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
