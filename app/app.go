@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/errata-log/errata/access"
@@ -180,6 +181,9 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
+	if mended := a.engines.MendedFiles(); len(mended) > 0 {
+		a.alarms.Raise("nats-files-damaged", strings.Join(mended, "; "), "nothing is missing; check the disk. The alarm ends with the next start")
+	}
 	return nil
 }
 
@@ -190,11 +194,14 @@ func (a *App) migrateLog(ctx context.Context) error {
 }
 
 func (a *App) openKeys(ctx context.Context) error {
+	if err := a.mendKeys(ctx); err != nil {
+		return err
+	}
 	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(a.options.Namespace))
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)

@@ -62,6 +62,8 @@ type NATS struct {
 	cfg  NATSConfig
 	conn *nats.Conn
 	js   jetstream.JetStream
+	// mended has a sentence for each file that was damaged before the start.
+	mended []string
 
 	restart sync.Mutex // held while one restart is under way
 
@@ -84,6 +86,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		}
 	}()
 	if cfg.URL == "" {
+		if n.mended, err = mendMetaFiles(cfg.StoreDir, time.Now()); err != nil {
+			return nil, err
+		}
 		if n.embedded, err = startNATSServer(ctx, cfg); err != nil {
 			return nil, err
 		}
