@@ -20,9 +20,9 @@ import (
 	"github.com/errata-log/errata/internal/testenv"
 )
 
-// expectOpenDoors says that the service takes events and says what is wrong while
-// ClickHouse is away, and that all of it is there when it is back.
-func expectOpenDoors(t *testing.T, o app.Options, back func()) {
+// expectOpenDoors says that the service takes events and says why while ClickHouse
+// is away, and that all of it is there when it is back.
+func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 	t.Helper()
 	began := time.Now()
 	a := build(t, o)
@@ -48,8 +48,8 @@ func expectOpenDoors(t *testing.T, o app.Options, back func()) {
 	if status, body := request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", admin, `{}`); status != http.StatusServiceUnavailable {
 		t.Errorf("replay: %d %s, want 503", status, body)
 	}
-	if _, body := get(t, url+"/api/v1/admin/ops/status", admin); !strings.Contains(body, `"clickhouse-away"`) {
-		t.Errorf("the status has no alarm: %s", body)
+	if _, body := get(t, url+"/api/v1/admin/ops/status", admin); !strings.Contains(body, `"clickhouse-away"`) || !strings.Contains(body, why) {
+		t.Errorf("the status has no alarm that says %q: %s", why, body)
 	}
 	back()
 	awaitReady(t, url)
@@ -83,7 +83,7 @@ func TestStartWhileTheEngineDoesNot(t *testing.T) {
 	o := testOptions(t)
 	flag := filepath.Join(t.TempDir(), "may start")
 	o.EngineBinary = failingProgram(t, flag, o.EngineBinary)
-	expectOpenDoors(t, o, func() {
+	expectOpenDoors(t, o, "it ended before it answered (exit status 70): no", func() {
 		if err := os.WriteFile(flag, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestStartWhileAServerIsAway(t *testing.T) {
 	dsn, open := clickHouseElsewhere(t)
 	o := testOptions(t)
 	o.ClickHouseDSN = dsn.String()
-	expectOpenDoors(t, o, open)
+	expectOpenDoors(t, o, "connection refused", open)
 }
 
 // A wrong password does not become right by waiting.

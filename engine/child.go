@@ -72,6 +72,7 @@ type child struct {
 	up          chan struct{} // closed while there is one that answers
 	stopped     bool
 	output      *childLog
+	failed      error // of the last start that failed, nil while one answers
 	restarts    int
 	lastRestart time.Time
 }
@@ -142,6 +143,7 @@ func (c *child) revive(ctx context.Context, failures int) *process {
 			return p
 		}
 		if ctx.Err() == nil {
+			c.setFailed(err)
 			c.log.Error("the embedded ClickHouse did not start", "error", err)
 		}
 	}
@@ -272,7 +274,7 @@ func causeOf(p *process) string {
 func (c *child) setUp(p *process, addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.proc, c.addr = p, addr
+	c.proc, c.addr, c.failed = p, addr, nil
 	close(c.up)
 }
 
@@ -281,6 +283,22 @@ func (c *child) setDown() {
 	defer c.mu.Unlock()
 	c.proc, c.addr = nil, ""
 	c.up = make(chan struct{})
+}
+
+func (c *child) setFailed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
+}
+
+// away is what to tell whoever waited for the child in vain.
+func (c *child) away(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: it did not start: %w", context.Cause(ctx), c.failed)
 }
 
 func (c *child) countRestart() {
@@ -359,7 +377,7 @@ func (c *child) address(ctx context.Context) (string, error) {
 	case <-c.done:
 		return "", errChildStopped
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return "", c.away(ctx)
 	}
 }
 

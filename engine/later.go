@@ -14,8 +14,9 @@ import (
 )
 
 // prepareTimeout is how long one call of Prepare waits for a server that is being
-// started at the same time as this one.
-const prepareTimeout = 2 * time.Second
+// started at the same time as this one, and a little longer than a connection to
+// the embedded engine, which then says why there is none.
+const prepareTimeout = dialPatience + 500*time.Millisecond
 
 // childFirstPatience is how long a start waits for an embedded engine that does
 // not answer yet. It goes on starting behind that.
@@ -101,6 +102,7 @@ func (c *child) begin(ctx context.Context) error {
 		}
 		first <- nil
 		if err != nil {
+			c.setFailed(err)
 			c.log.Error("the embedded ClickHouse did not start and is tried again", "error", err)
 			if p = c.revive(watching, childFreeTries); p == nil {
 				c.files.remove()

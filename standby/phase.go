@@ -106,15 +106,15 @@ func (p *Phase) run(ctx context.Context) {
 	}
 }
 
-// failed notes why it is not up, and tells it. What is told changes only with the
-// kind of trouble: errors name ports and times.
+// failed notes why it is not up, and tells it.
 func (p *Phase) failed(err error) {
 	p.mu.Lock()
 	p.why = err
 	p.mu.Unlock()
 	if p.cfg.Away(err) {
-		p.cfg.Alarms.Raise(AlarmName, "ClickHouse does not answer since the start: events are taken, no records are shown",
-			"bring ClickHouse back, the rest happens by itself; errata doctor says what it answers")
+		p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse does not answer since the start: events are taken, no records are shown (%v)", err),
+			"bring ClickHouse back, the rest happens by itself. Where the embedded one names a damaged file: stop the service and put DATA/clickhouse "+
+				"back from a backup, or move it away, and the records are made again as far as the log goes back")
 		return
 	}
 	p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse answers and cannot be used: %v", err),
