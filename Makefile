@@ -26,7 +26,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,6 +158,9 @@ test-clients: engine ## Run the tests with clients of other languages; installs 
 	@php -m | grep -qx curl || { apt-get install -y -qq --no-install-recommends php-curl >/dev/null; }
 	$(GO) vet -tags clients $(CLIENT_TESTS)
 	$(GO) test -tags clients -count=1 $(TESTFLAGS) $(CLIENT_TESTS)
+
+mutations: engine ## Break each promise on purpose and see the tests notice (ARGS="-only NAME")
+	$(GO) run ./test/mutations $(ARGS)
 
 GOVULNCHECK_VERSION = v1.9.0
 GOVULNCHECK         = $(CACHE)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck

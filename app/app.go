@@ -18,10 +18,12 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
 	"github.com/errata-log/errata/standby"
+	"github.com/errata-log/errata/stray"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -32,6 +34,8 @@ type App struct {
 	life     life
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
+	// strays are what readers of the streams leave out.
+	strays *stray.Counter
 
 	// In the order they come to be.
 	dir       *dataDir
@@ -53,7 +57,9 @@ type App struct {
 	challenges     challenges
 	signIns        *signIns
 	importer       *importer
+	retention      *retention
 	replayer       *replayer
+	checker        *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.
@@ -106,6 +112,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
 		return nil, err
 	}
+	if a.strays, err = stray.New(o.Registry, o.Logger); err != nil {
+		return nil, err
+	}
 	for _, step := range a.steps() {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {
@@ -123,12 +132,14 @@ func (a *App) allSteps() []step {
 		{"engines", a.startEngines},
 		{"streams", a.migrateLog},
 		{"keys", a.openKeys},
+		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.makeProjector},
 		{"records", a.startRecords},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
@@ -137,6 +148,7 @@ func (a *App) allSteps() []step {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"self-check", a.startSelfCheck},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"events from NATS", a.startNATSIn},
@@ -201,7 +213,7 @@ func (a *App) openKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)

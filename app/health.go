@@ -47,8 +47,10 @@ type health struct {
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
+	selfCheck  func() api.Check                // nil on an ingest node
 	alarms     func() []errata.Alarm
 	keys       func() []access.Key
+	strays     func() string // "" for none
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -155,12 +157,15 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 		checks = append(checks, api.Check(c))
 	}
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
-	checks = append(checks, h.checkKeys())
+	checks = append(checks, h.checkKeys(), h.checkStrays())
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
 	}
 	if h.letters != nil {
 		checks = append(checks, h.letters(ctx))
+	}
+	if h.selfCheck != nil {
+		checks = append(checks, h.selfCheck())
 	}
 	return append(checks, h.checkAlarms()...)
 }
@@ -178,6 +183,16 @@ func (h *health) checkKeys() api.Check {
 	if len(soon) > 0 {
 		c.Detail = "soon to end: " + strings.Join(soon, ", ")
 		c.Hint = "make a new key for each (errata keys create), put it where the old one is, and revoke the old one"
+	}
+	return c
+}
+
+// checkStrays says whether something stands in the streams that is none of ours.
+func (h *health) checkStrays() api.Check {
+	c := api.Check{Name: "foreign facts", OK: true, Detail: "none was met since this start"}
+	if found := h.strays(); found != "" {
+		c.OK, c.Detail = false, "left out since this start: "+found
+		c.Hint = "somebody else writes to the streams of Errata: change the passwords of NATS, and give applications an account of their own (docs/operations.md, \"Events over NATS\"); or nodes run different versions"
 	}
 	return c
 }
@@ -203,7 +218,7 @@ func (h *health) checkLog(ctx context.Context) api.Check {
 	c.Detail = fmt.Sprintf("facts %d to %d, %d of %d bytes", state.First, state.Last, state.Bytes, state.MaxBytes)
 	if err := h.logReady(ctx); err != nil {
 		c.Detail += "; " + err.Error()
-		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk and restart the service"
+		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk; an embedded log that the disk has stopped comes back by itself"
 		return c
 	}
 	c.OK = true

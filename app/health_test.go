@@ -26,6 +26,7 @@ type wellness struct {
 	projection projector.Status
 	alarms     []errata.Alarm
 	keys       []access.Key
+	strays     string
 }
 
 func healthOf(w *wellness, now *time.Time) *health {
@@ -38,6 +39,7 @@ func healthOf(w *wellness, now *time.Time) *health {
 		projection: func() projector.Status { return w.projection },
 		alarms:     func() []errata.Alarm { return w.alarms },
 		keys:       func() []access.Key { return w.keys },
+		strays:     func() string { return w.strays },
 		engines: func(context.Context) []engine.Check {
 			return []engine.Check{{Name: "nats", OK: true, Detail: "embedded"}}
 		},
@@ -133,6 +135,8 @@ func TestChecks(t *testing.T) {
 			{ID: "0123456789ab", Name: "shop", ExpiresAt: now.Add(access.WarnBefore)}, {ID: "later", ExpiresAt: now.Add(access.WarnBefore + time.Hour)},
 			{ID: "ended", ExpiresAt: now}, {ID: "revoked", ExpiresAt: now.Add(time.Hour), RevokedAt: now}, {ID: "endless"},
 		}}, "keys", true, []string{`soon to end: 0123456789ab "shop" on ` + now.Add(access.WarnBefore).UTC().Format(time.DateOnly), "errata keys create"}},
+		{"nothing of others", wellness{}, "foreign facts", true, nil},
+		{"something of others", wellness{strays: "2 in log"}, "foreign facts", false, []string{"2 in log", "passwords"}},
 		{"no key that ends", wellness{}, "keys", true, []string{"none ends soon"}},
 		{"alarm", wellness{alarms: []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify"}}},
 			"log-gap", false, []string{"facts 3 to 4", "errata log verify"}},

@@ -84,7 +84,7 @@ func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	a.exchangeWriter, err = exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
 		ModuleDays: a.options.ModuleLogDays, QueryDays: a.options.QueryLogDays,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"),
 	})
 	return err
 }

@@ -124,6 +124,10 @@ func (e *Engines) MendedFiles() []string { return e.nats.mended }
 // Leaves are the ids of the ingest nodes that are connected, sorted.
 func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 
+// HubConn is the connection to reach the streams of ingest nodes through, nil
+// where none can come.
+func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
+
 // Joined says whether this ingest node is connected to its hub.
 func (e *Engines) Joined() bool { return e.nats.Joined() }
 
@@ -164,6 +168,14 @@ func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.
 // heals a stream that a full disk or a failed fsync has stopped. The
 // connection reconnects by itself. It is an error with an external NATS.
 func (e *Engines) RestartNATS(ctx context.Context) error { return e.nats.Restart(ctx) }
+
+// NATSStopped is why the embedded NATS takes no messages until it is restarted,
+// "" while it does and when it is external.
+func (e *Engines) NATSStopped() string { return e.nats.Stopped() }
+
+// TestLogRoom writes something where the embedded NATS has its files, and removes
+// it: the error says why the log could not be written.
+func (e *Engines) TestLogRoom() error { return e.nats.TestRoom() }
 
 // Stop ends both engines: ClickHouse first, because the projection follows the
 // log, NATS last. It may be called more than once; later calls return what the

@@ -101,32 +101,40 @@ func TestDamagedMetaFilesAreMended(t *testing.T) {
 					continue
 				}
 				t.Run(strings.Join([]string{name, of, file}, " "), func(t *testing.T) {
-					damaged := filepath.Join(t.TempDir(), "nats")
-					if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
-						t.Fatal(err)
-					}
-					if !test.copies {
-						if err := os.RemoveAll(filepath.Join(damaged, metaCopies)); err != nil {
-							t.Fatal(err)
-						}
-					}
-					if err := test.damage(filepath.Join(damaged, "jetstream", "$G", "streams", of, file)); err != nil {
-						t.Fatal(err)
-					}
-					mended := expectStream(t, damaged, made)
-					if len(mended) != 1 || !strings.Contains(mended[0], test.how) {
-						t.Errorf("mended: %q, want one that says %q", mended, test.how)
-					}
-					aside, _ := filepath.Glob(filepath.Join(damaged, "jetstream", "$G", "streams", of, "*"+damagedMark+"*"))
-					if len(aside) == 0 {
-						t.Error("what was damaged is not kept")
-					}
-					if again := expectStream(t, damaged, made); len(again) != 0 {
-						t.Errorf("mended again: %q", again)
-					}
+					expectMended(t, dir, made, filepath.Join(of, file), test.damage, test.copies, test.how)
 				})
 			}
 		}
+	}
+}
+
+// expectMended damages a copy of the folder and says that the stream is whole after
+// a start. file is one below the folder of streams; copies says whether those of the
+// last start are needed.
+func expectMended(t *testing.T, dir string, made time.Time, file string, damage func(path string) error, copies bool, how string) {
+	t.Helper()
+	damaged := filepath.Join(t.TempDir(), "nats")
+	if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if !copies {
+		if err := os.RemoveAll(filepath.Join(damaged, metaCopies)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := damage(filepath.Join(damaged, "jetstream", "$G", "streams", file)); err != nil {
+		t.Fatal(err)
+	}
+	mended := expectStream(t, damaged, made)
+	if len(mended) != 1 || !strings.Contains(mended[0], how) {
+		t.Errorf("mended: %q, want one that says %q", mended, how)
+	}
+	aside, _ := filepath.Glob(filepath.Join(damaged, "jetstream", "$G", "streams", filepath.Dir(file), "*"+damagedMark+"*"))
+	if len(aside) == 0 {
+		t.Error("what was damaged is not kept")
+	}
+	if again := expectStream(t, damaged, made); len(again) != 0 {
+		t.Errorf("mended again: %q", again)
 	}
 }
 

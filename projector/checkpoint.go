@@ -33,6 +33,8 @@ type Checkpoint struct {
 	Log int64 `json:"log"`
 	// RecordingOff: at this place of the log, events are not counted.
 	RecordingOff bool `json:"recording_off,omitempty"`
+	// Totals are what the tables must add up to at this checkpoint.
+	Totals Totals `json:"totals,omitzero"`
 	// Sweep is how far the cleanup behind Sequence has come, if one is under way.
 	Sweep SweepProgress `json:"sweep,omitzero"`
 }

@@ -44,8 +44,9 @@ type Phase struct {
 	ended  chan struct{} // closed when nothing is tried any more
 	cancel context.CancelFunc
 
-	mu  sync.Mutex
-	why error // of the last try, nil before the first and after one that succeeded
+	mu    sync.Mutex
+	why   error    // of the last try, nil before the first and after one that succeeded
+	after []func() // see WhenUp
 }
 
 // Start tries once, and goes on in the background if ClickHouse is away. The
@@ -94,16 +95,37 @@ func (p *Phase) run(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			p.mu.Lock()
-			p.why = nil
-			p.mu.Unlock()
-			close(p.up)
+			p.rise()
 			p.cfg.Alarms.Clear(AlarmName)
 			p.cfg.Logger.Info("ClickHouse is there, and the records follow the log")
 			return
 		}
 		p.failed(err)
 	}
+}
+
+// rise says that everything is up, to those who waited for it first of all.
+func (p *Phase) rise() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.why = nil
+	close(p.up)
+	for _, do := range p.after {
+		do()
+	}
+	p.after = nil
+}
+
+// WhenUp calls a function once everything is up, which may be at once, and not at
+// all after Stop. It must not call the Phase.
+func (p *Phase) WhenUp(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Up() {
+		do()
+		return
+	}
+	p.after = append(p.after, do)
 }
 
 // failed notes why it is not up, and tells it.

@@ -53,6 +53,8 @@ func TestPhase(t *testing.T) {
 	if !strings.Contains(b.read(), "does not answer") {
 		t.Errorf("the alarm says %q", b.read())
 	}
+	waited, late := false, false
+	p.WhenUp(func() { waited = true })
 	answers <- errors.New("a newer schema")
 	answers <- errGone // so the answer before is told by now
 	answers <- errors.New("a newer schema")
@@ -60,6 +62,10 @@ func TestPhase(t *testing.T) {
 	<-p.ended
 	if !p.Up() || p.Err() != nil || b.read() != "" {
 		t.Errorf("up %t, error %v, alarm %q; want it up without an alarm", p.Up(), p.Err(), b.read())
+	}
+	p.WhenUp(func() { late = true })
+	if !waited || !late {
+		t.Errorf("of those who wait for it, one was told %t and a late one %t", waited, late)
 	}
 	if err := errors.Join(p.Stop(t.Context()), p.Stop(t.Context())); err != nil {
 		t.Error(err)
