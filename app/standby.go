@@ -40,6 +40,13 @@ func (a *App) startRecords(ctx context.Context) (err error) {
 	if err != nil {
 		a.logger.Warn("the mark of the log cannot be read and is written anew", "error", err)
 	}
+	now, err := a.markNow(ctx)
+	if err != nil {
+		return err
+	}
+	if a.logAtOpen = now.Last; mark.Log == now.Log {
+		a.logAtOpen = max(now.Last, mark.Last)
+	}
 	if a.records, err = standby.Start(ctx, standby.Config{
 		Try: a.bringUpRecords, Away: engine.Away, Alarms: a.alarms, Logger: a.logger,
 	}); err != nil {
@@ -62,6 +69,7 @@ func (a *App) startRecords(ctx context.Context) (err error) {
 // bringUpRecords does all that needs ClickHouse before the records can follow the
 // log. It can be done again from any place where it failed.
 func (a *App) bringUpRecords(ctx context.Context) error {
+	defer func() { a.opened = true }() // a second try comes behind open doors
 	for _, do := range []func(context.Context) error{
 		a.engines.PrepareClickHouse, a.migrateRecords, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
 	} {
@@ -69,9 +77,23 @@ func (a *App) bringUpRecords(ctx context.Context) error {
 			return err
 		}
 	}
+	a.tellUsedTwice()
 	a.projector.Start()
 	a.exchangeWriter.Start()
 	return nil
+}
+
+// tellUsedTwice raises an alarm when events were taken under sequences that the
+// records had had already: the log was put back to an older state, and nobody
+// could say so when the doors opened.
+func (a *App) tellUsedTwice() {
+	folded := a.projector.Status().Checkpoint.Sequence
+	if !a.opened || folded <= a.logAtOpen {
+		return
+	}
+	a.alarms.Raise("sequences-used-twice", fmt.Sprintf(
+		"the log is older than the records and ClickHouse was away at the start: events that were taken as facts %d to %d are on the log and are not shown", a.logAtOpen+1, folded),
+		"errata replay --force makes the records from this log, without what only the newer log had; or put the newer log back, with the service stopped. The alarm ends with the next start")
 }
 
 func (a *App) migrateRecords(ctx context.Context) error {

@@ -182,6 +182,38 @@ func TestStartWithAWrongPasswordFails(t *testing.T) {
 // TestOlderLogWhileTheEngineIsAway: a log that was put back to an older state uses
 // no sequence twice, also when ClickHouse cannot be asked how far the records are.
 func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
+	a := olderLog(t, func(string) {})
+	awaitReady(t, a.Welcome().URL)
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
+}
+
+// Where nobody knows how far the log was, an operator hears of it.
+func TestOlderLogThatNobodyKnows(t *testing.T) {
+	a := olderLog(t, func(data string) {
+		if err := os.Remove(filepath.Join(data, "log.mark")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(visibleTimeout)
+	for {
+		_, metrics := get(t, a.Welcome().URL+"/metrics", "")
+		if strings.Contains(metrics, `errata_alarm{name="sequences-used-twice"} 1`) {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatal("there is no alarm")
+		}
+	}
+}
+
+// olderLog is a service whose log was put back to an older state and whose engine
+// was away when an event came. before is called with its data folder.
+func olderLog(t *testing.T, before func(data string)) *app.App {
+	t.Helper()
 	o := testOptions(t)
 	backup := filepath.Join(t.TempDir(), "nats")
 	whole := o.EngineBinary
@@ -205,6 +237,7 @@ func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	before(o.Data)
 	flag := filepath.Join(t.TempDir(), "may start")
 	o.EngineBinary = failingProgram(t, flag, whole)
 	a := build(t, o)
@@ -213,8 +246,7 @@ func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(t, a.Welcome().URL)
-	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
+	return a
 }
 
 func sendEvents(t *testing.T, a *app.App, n uint64) {
