@@ -205,7 +205,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 
 func (a *App) migrateLog(ctx context.Context) error {
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
+		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
 }
 

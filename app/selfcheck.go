@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
@@ -13,6 +14,10 @@ import (
 // selfCheckMark is the file of the data folder that tells the next start what
 // need not be looked at again.
 const selfCheckMark = "selfcheck.json"
+
+// selfCheckPatience is how much of a stop a question to a ClickHouse that does
+// not answer may take.
+const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
@@ -46,11 +51,14 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		a.checker.Start()
 	})
 	a.cleanups.add("self-check", func(ctx context.Context) error {
-		if err := a.records.Stop(ctx); err != nil {
-			return err
+		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
+		defer cancel()
+		err := a.records.Stop(ctx)
+		if err == nil && started { // nothing starts it any more
+			err = a.checker.Stop(ctx)
 		}
-		if started { // nothing starts it any more
-			a.checker.Stop()
+		if err != nil {
+			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -156,6 +157,7 @@ func (a *Appender) enqueue(groups []*group) error {
 // run is the lane: take what waits, seal it, publish it, wake its callers.
 func (a *Appender) run(ctx context.Context) {
 	var ids, raw []byte
+	total := uint64(0) // events that the log confirmed
 	for n := 0; ; n++ {
 		groups := a.take()
 		if groups == nil {
@@ -168,8 +170,10 @@ func (a *Appender) run(ctx context.Context) {
 		}
 		// NATS copies the block only after Publish returned, so each has bytes of its own.
 		block := sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
-		err := a.publish(ctx, block, a.id+"."+strconv.Itoa(n))
+		events := uint64(len(ids) / idSize)
+		err := a.publish(ctx, block, laneHeader(a.id, total, events), a.id+"."+strconv.Itoa(n))
 		if err == nil {
+			total += events
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
 		}
@@ -210,9 +214,9 @@ func (a *Appender) take() []*group {
 // publish sends the block until its fate is known. A repeat under the same
 // message id is recognised by the stream for two minutes, and by the event ids
 // in the fold after that.
-func (a *Appender) publish(ctx context.Context, block []byte, msgID string) error {
+func (a *Appender) publish(ctx context.Context, block []byte, header nats.Header, msgID string) error {
 	for try := 0; ; try++ {
-		err := publishOnce(ctx, a.cfg.Log, subjectEvents+"0", block, msgID)
+		_, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{Subject: a.cfg.Log.Prefix + subjectEvents + "0", Data: block, Header: header}, msgID)
 		if err == nil {
 			return nil
 		}
