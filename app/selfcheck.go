@@ -34,9 +34,9 @@ func (a *App) markCleanStop(context.Context) error {
 	return nil
 }
 
-// startSelfCheck begins to ask whether log and tables agree.
+// startSelfCheck begins to ask whether log and tables agree, when there are tables.
 func (a *App) startSelfCheck(context.Context) (err error) {
-	_, embedded := a.engines.EmbeddedClickHouse()
+	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.remake, Sole: embedded, Mark: a.dir.join(selfCheckMark),
@@ -45,11 +45,19 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.checker.Start()
+	started := false
+	a.records.WhenUp(func() {
+		started = true
+		a.checker.Start()
+	})
 	a.cleanups.add("self-check", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
 		defer cancel()
-		if err := a.checker.Stop(ctx); err != nil {
+		err := a.records.Stop(ctx)
+		if err == nil && started { // nothing starts it any more
+			err = a.checker.Stop(ctx)
+		}
+		if err != nil {
 			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
 		}
 		return nil

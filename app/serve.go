@@ -155,7 +155,7 @@ func (a *App) health() *health {
 		unsynced: func(ctx context.Context) ([]string, error) {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
-		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
+		records: a.records.Err, projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
 		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
 		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}

@@ -98,6 +98,7 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		EngineBinary:   e.cfg.EngineBinary,
 		Library:        e.cfg.Library,
 		Memory:         e.cfg.ClickHouseMemory,
+		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
 		Registerer:     e.cfg.Registerer,
 	})
@@ -115,6 +116,10 @@ func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
 // NATSLeavesAddr is the address that ingest nodes reach the embedded NATS at, ""
 // when they cannot. Leaves are the ids of those that are connected.
 func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
+
+// MendedFiles has a sentence for each file of the embedded NATS that was found
+// damaged before the start and is whole again.
+func (e *Engines) MendedFiles() []string { return e.nats.mended }
 
 // Leaves are the ids of the ingest nodes that are connected, sorted.
 func (e *Engines) Leaves() []string { return e.nats.Leaves() }

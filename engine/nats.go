@@ -70,6 +70,8 @@ type NATS struct {
 	conn *nats.Conn
 	hub  *nats.Conn // to the account of ingest nodes, nil where none can come
 	js   jetstream.JetStream
+	// mended has a sentence for each file that was damaged before the start.
+	mended []string
 
 	restart sync.Mutex // held while one restart is under way
 	// failure is why the running server has stopped taking messages, nil while it
@@ -95,6 +97,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		}
 	}()
 	if cfg.URL == "" {
+		if n.mended, err = mendMetaFiles(cfg.StoreDir, time.Now()); err != nil {
+			return nil, err
+		}
 		if n.embedded, err = n.startServer(ctx); err != nil {
 			return nil, err
 		}
