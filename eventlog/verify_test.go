@@ -54,7 +54,7 @@ func TestPurgeIsNoGap(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err = eventlog.Verify(t.Context(), l.Log, nil)
-	if err != nil || len(report.Gaps) != 1 || report.Gaps[0].From != 11 || report.Gaps[0].To != 13 || report.Gaps[0].Events.Most != 3 {
+	if err != nil || len(report.Gaps) != 1 || report.Gaps[0].From != 11 || report.Gaps[0].To != 13 || report.Gaps[0].Events.Most < 3 {
 		t.Errorf("after more was taken away: %+v, %v", report, err)
 	}
 }
