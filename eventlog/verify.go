@@ -37,7 +37,7 @@ func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	if report.First < state.First {
 		report.gap(report.First, state.First-1, GapMissing)
 	}
-	if state.Last < state.First {
+	if state.Last < max(state.First, 1) {
 		return report, nil
 	}
 	r, err := NewReaderUntil(ctx, log, state.First, state.Last)

@@ -15,6 +15,9 @@ import (
 // while the log is read; what goes without one is a gap.
 func TestPurgeIsNoGap(t *testing.T) {
 	l := newLog(t)
+	if report, err := eventlog.Verify(t.Context(), l.Log, nil); err != nil || len(report.Gaps) != 0 || report.Last != 0 {
+		t.Fatalf("an empty log: %+v, %v", report, err)
+	}
 	a := l.appender(t)
 	for i := range 20 {
 		if err := a.Append(t.Context(), []errata.Event{event(fmt.Sprint(i))}); err != nil {
