@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/errata-log/errata/api/openapi"
+	"github.com/errata-log/errata/origin"
 )
 
 // Defaults of the rates, for whoever reads the configuration. A rate of 0 in
@@ -109,7 +110,7 @@ type service struct {
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
 	reportLimits *limiter[netip.Prefix]
-	streams      atomic.Int64 // open ones
+	streams      streams
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
@@ -138,13 +139,7 @@ func New(cfg Config) (http.Handler, error) {
 	engine.RedirectTrailingSlash = false
 	engine.RedirectFixedPath = false
 	engine.HandleMethodNotAllowed = true
-	var proxies []string
-	for _, prefix := range cfg.TrustedProxies {
-		proxies = append(proxies, prefix.String())
-	}
-	if err := engine.SetTrustedProxies(proxies); err != nil {
-		return nil, fmt.Errorf("api: TrustedProxies: %w", err)
-	}
+	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
 	s.mountReceivers(engine)
 	for _, r := range s.served() {
 		engine.Handle(r.Method, r.Path, s.serve(r))
@@ -198,10 +193,9 @@ func (c *Config) check() error {
 			return fmt.Errorf("PublicURL: %q is not http(s)://host", c.PublicURL)
 		}
 	}
-	for _, prefix := range c.TrustedProxies {
-		if !prefix.IsValid() {
-			return errors.New("TrustedProxies: holds an empty prefix")
-		}
+	var err error
+	if c.TrustedProxies, err = origin.Normal(c.TrustedProxies); err != nil {
+		return fmt.Errorf("TrustedProxies: %w", err)
 	}
 	if c.Version == "" {
 		c.Version = "dev"

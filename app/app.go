@@ -201,7 +201,7 @@ func (a *App) migrate(ctx context.Context) error {
 		return err
 	}
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
+		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
 }
 

@@ -239,7 +239,7 @@ func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, erro
 			return nil, fmt.Errorf("look around a gap: %w", err)
 		}
 		if found && m.behind(log) == subjectEvents+lane {
-			return runOf(m), nil
+			return runIn(m.header, m.data), nil
 		}
 	}
 	return nil, nil //nolint:nilnil // none near
@@ -264,12 +264,12 @@ func (r run) header() nats.Header {
 
 func (r run) messageID() string { return r.appender + "." + strconv.FormatUint(r.block, 10) }
 
-// runOf reads the counter of a block, nil when it has none.
-func runOf(m message) *run {
-	appender, number, ok := strings.Cut(m.header.Get(jetstream.MsgIDHeader), ".")
+// runIn reads the counter of a block, nil when it has none.
+func runIn(h nats.Header, data []byte) *run {
+	appender, number, ok := strings.Cut(h.Get(jetstream.MsgIDHeader), ".")
 	block, err := strconv.ParseUint(number, 10, 64)
-	before, errBefore := strconv.ParseUint(m.header.Get(headerBefore), 10, 64)
-	b, errBlock := BlockIDs(m.data)
+	before, errBefore := strconv.ParseUint(h.Get(headerBefore), 10, 64)
+	b, errBlock := BlockIDs(data)
 	if !ok || errors.Join(err, errBefore, errBlock) != nil {
 		return nil
 	}

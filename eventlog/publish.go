@@ -36,6 +36,7 @@ const (
 // retryLater is what a caller is told to wait when the log cannot take events.
 const retryLater = 5 * time.Second
 
+// publishAck publishes and waits for the PubAck, once.
 func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
 	return publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subject, Data: data}, msgID)
 }

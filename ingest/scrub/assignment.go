@@ -74,7 +74,7 @@ func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (
 	}
 	whole := start == value.at && s[start] != '[' && s[start] != '{' // without quotes or brackets
 	if whole && s[i] != '>' {
-		if phrase := x.phraseEnd(s, start, end, key, !colon); phrase > end {
+		if phrase := phraseEnd(s, start, end, key, !colon); phrase > end {
 			return start, phrase
 		}
 	}
@@ -197,7 +197,7 @@ func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	if isPairEnd(bare) {
 		end := lastBefore(s, i, key)
 		if end < 1 || s[end-1] != ' ' {
-			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && x.isDrawnQuery(s, i)
+			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && isDrawnQuery(s, i)
 		}
 		before, _ := keyBefore(s, end-1)
 		return isSecretPair(before, bare)
@@ -222,7 +222,7 @@ func lastBefore(s string, i int, key string) int {
 
 // isDrawnQuery says whether the value of "?key=" in the query of an address is
 // long and drawn; short ones name a thing.
-func (x *Scrubber) isDrawnQuery(s string, i int) bool {
+func isDrawnQuery(s string, i int) bool {
 	const least = 16
 	end := run(s[:min(len(s), i+maxWord)], i+1, urlSafe)
 	return end-i-1 >= least && strings.ContainsAny(s[i+1:end], "0123456789")

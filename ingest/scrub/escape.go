@@ -23,9 +23,9 @@ func (sc *scan) escaped(i int) (start, end int) {
 	s, x := sc.s, sc.x
 	rest := s[i:]
 	switch {
-	case rest[0] == '%' && isPercent(rest, "3", "da"):
+	case rest[0] == '%' && isOperator(rest):
 		return x.percentValue(s, i, i+3, 1)
-	case rest[0] == '%' && len(rest) > 5 && rest[1] == '2' && rest[2] == '5' && isPercent(rest[2:], "3", "da"):
+	case rest[0] == '%' && len(rest) > 5 && rest[1] == '2' && rest[2] == '5' && isOperator(rest[2:]):
 		return x.percentValue(s, i, i+5, 2)
 	case strings.HasPrefix(rest, fullWidthSign), strings.HasPrefix(rest, fullWidthEquals):
 		key, quoted := keyBefore(s, i)
@@ -49,10 +49,10 @@ func (sc *scan) escaped(i int) (start, end int) {
 	return -1, -1
 }
 
-// isPercent says whether a text begins with % and one of two escapes. The first
-// byte is not looked at: it may be the 5 of %25.
-func isPercent(s, first, second string) bool {
-	return len(s) > 3 && s[1] == first[0] && strings.IndexByte(second, s[2]|0x20) >= 0
+// isOperator says whether 3D or 3A, an equals sign or a colon, stands behind the
+// first byte of a text: a %, or the 5 of %25.
+func isOperator(s string) bool {
+	return len(s) > 3 && s[1] == '3' && (s[2]|0x20 == 'd' || s[2]|0x20 == 'a')
 }
 
 // percentValue is the range of the value behind the operator from s[i] to

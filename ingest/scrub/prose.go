@@ -125,7 +125,7 @@ func setOf(words string) map[string]bool {
 // first word is s[start:end]; 0 if there is one word only, or a sentence goes on
 // behind it. Where "=" assigns, plain words are enough; behind a colon the
 // first must be drawn, or the key name a phrase.
-func (x *Scrubber) phraseEnd(s string, start, end int, key string, equals bool) int {
+func phraseEnd(s string, start, end int, key string, equals bool) int {
 	if end >= len(s) || s[end] != ' ' && s[end] != '\t' {
 		return 0
 	}

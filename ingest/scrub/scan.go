@@ -22,14 +22,16 @@ type scan struct {
 // span is a range of a text.
 type span struct{ start, end int }
 
-// The bytes that a secret or the key before it can begin or end with.
+// The kinds of bytes that words are made of. They are bits, so that one can
+// tell of which a word is made.
 const (
 	nothing = 0
-	letter  = 1 << iota >> 1 // the kinds of a word are bits, to know what one is made of
-	capital
-	digit
+	letter  = 1
+	capital = 2
+	digit   = 4
 )
 
+// The other bytes that a secret or the key before it can begin or end with.
 const (
 	separator = digit + 1 + iota
 	slash
@@ -162,15 +164,15 @@ var starts = func() (bits [1 << 10]uint64) {
 		bits[at>>6] |= 1 << (at & 63)
 	}
 	for _, f := range forms {
-		prefixes := []string{f.prefix}
-		if len(f.prefix) < 3 { // any hex digit may follow
-			prefixes = strings.Split(strings.TrimPrefix(strings.ReplaceAll("|0|1|2|3|4|5|6|7|8|9|a|b|c|d|e|f", "|", "|"+f.prefix), "|"), "|")
+		if len(f.prefix) > 2 {
+			begins(f.prefix)
+			continue
 		}
-		for _, prefix := range prefixes {
-			begins(prefix)
+		for _, hex := range "0123456789abcdef" { // AC and SK of Twilio
+			begins(f.prefix + string(hex))
 		}
 	}
-	words := append(keywordNames[:], "bearer", "basic", "pat", "atlasv1", "Private-Lines")
+	words := slices.Concat(keywordNames[:], []string{"bearer", "basic", "pat", "atlasv1", "Private-Lines"})
 	for program := range options {
 		words = append(words, program)
 	}

@@ -7,6 +7,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
 )
 
@@ -62,15 +63,19 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
 	}
 	key, named := PublicKey(r)
+	if !named && endpoint == "store" {
+		return "", noKey()
+	}
 	var grant ingest.Grant
+	var b *body.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
 			return "", err
 		}
-	} else if endpoint == "store" {
-		return "", noKey()
+		b, err = h.door.Open(w, r, grant, 0)
+	} else {
+		b, err = h.door.OpenUnknown(w, r, 0)
 	}
-	b, err := h.door.Open(w, r, 0)
 	if err != nil {
 		return "", err
 	}
@@ -81,12 +86,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		err = in.store()
 	} else {
 		if err = in.header(); err == nil && !named {
-			if key = dsnKey(in.dsn); key == "" {
-				return "", noKey()
-			}
-			if grant, err = h.door.ByPublicKey(key, project); err != nil {
-				return "", err
-			}
+			grant, err = h.identify(r, in, project)
 		}
 		if err == nil {
 			err = in.items()
@@ -97,6 +97,20 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	}
 	h.lost.count(in.lost)
 	return in.firstID, h.accept(w, r, grant, in.drafts)
+}
+
+// identify finds the grant of the key in the envelope's header, and charges the
+// request to it.
+func (h *Handler) identify(r *http.Request, in *intake, project uint64) (ingest.Grant, error) {
+	key := dsnKey(in.dsn)
+	if key == "" {
+		return ingest.Grant{}, noKey()
+	}
+	grant, err := h.door.ByPublicKey(key, project)
+	if err != nil {
+		return ingest.Grant{}, err
+	}
+	return grant, h.door.Identify(r, in.body, grant)
 }
 
 // accept stores the drafts. A request of which not one was taken has failed.
