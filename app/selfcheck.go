@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/errata-log/errata/api"
@@ -79,6 +80,10 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 		defer func() { <-r.app.history }()
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if open := r.app.logCare.State().Open; len(open) > 0 {
+		// The records may be the only place where what the log has lost still is.
+		return fmt.Errorf("the log lacks facts and nobody has decided about them (%v), so the records are not made anew by themselves: errata log accept, or errata log repair, comes first", open[0])
 	}
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)

@@ -13,6 +13,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/logfiles"
 )
 
 // bucketRoom is what JetStream may keep beside the log: buckets and their
@@ -163,6 +165,10 @@ func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 // when ClickHouse is external, and for the moment in which it is being
 // restarted.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
+
+// Damaged are the files of the embedded NATS from which damaged messages were
+// taken; see [NATS.Damaged].
+func (e *Engines) Damaged() []logfiles.Mended { return e.nats.Damaged() }
 
 // RestartNATS stops the embedded NATS and starts it on the same data, which
 // heals a stream that a full disk or a failed fsync has stopped. The
