@@ -13,6 +13,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
@@ -41,6 +42,7 @@ type App struct {
 	requests   requests
 	settings   *settings.Store
 	pipeline   *ingest.Pipeline
+	quotas     *quota.Quotas
 	letters    letters
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
@@ -133,6 +135,7 @@ func (a *App) allSteps() []step {
 		{"replay", a.openReplay},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
+		{"quotas", a.openQuotas},
 		{"events from NATS", a.startNATSIn},
 		{"ingest nodes", a.startLeaves},
 		{"server", a.listen},

@@ -64,6 +64,7 @@ func (a *App) steps() []step {
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"ingest", a.openIngest},
+		{"quotas", a.openQuotas},
 		{"server", a.listenLeaf},
 		{"address", a.announceLeaf},
 	}

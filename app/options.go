@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
@@ -82,6 +83,10 @@ type Options struct {
 	ScrubKeys, ScrubPatterns, ScrubQueryAllow []string
 	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
 	AdminRateLimit int
+	// KeyEventsPerMinute and ProjectEventsPerMinute are the events a minute that
+	// one ingest key and all keys of one project together may send to this node,
+	// 0 for no limit. A sixth of them may come at once.
+	KeyEventsPerMinute, ProjectEventsPerMinute int
 
 	// MailModule sends mails: "smtp", or "" for none. The rest is what it is
 	// told; see the package signin/smtp.
@@ -125,6 +130,9 @@ func DefaultOptions() Options {
 		LegacyProject:  1,
 		NATSProject:    1,
 
+		KeyEventsPerMinute:     quota.DefaultKeyPerMinute,
+		ProjectEventsPerMinute: quota.DefaultProjectPerMinute,
+
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),
 
@@ -160,8 +168,8 @@ func (o Options) Validate() error {
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < minLog {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, minLog)
 	}
-	if o.AdminRateLimit < 0 {
-		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)
+	if err := o.validateLimits(); err != nil {
+		return err
 	}
 	for name, days := range map[string]int{"module-log-days": o.ModuleLogDays, "query-log-days": o.QueryLogDays} {
 		if days < 1 || days > maxLogDays {

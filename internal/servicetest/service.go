@@ -78,7 +78,8 @@ func Options(data, engine string, log io.Writer) app.Options {
 	o.Listen = "127.0.0.1:0"
 	o.EngineBinary = engine
 	o.LogMaxBytes = 256 << 20
-	o.AdminRateLimit = 0 // the tests ask often
+	o.AdminRateLimit = 0                                  // the tests ask often
+	o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 // and send much
 	o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return o
 }
