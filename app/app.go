@@ -125,6 +125,7 @@ func (a *App) allSteps() []step {
 		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"settings", a.openSettings},
+		{"limits", a.setLimits},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
 		{"sign-in codes", a.openChallenges},

@@ -87,6 +87,10 @@ type Options struct {
 	// one ingest key and all keys of one project together may send to this node,
 	// 0 for no limit. A sixth of them may come at once.
 	KeyEventsPerMinute, ProjectEventsPerMinute int
+	// NewRecordsPerHour is how many new records a project may get in an hour, 0
+	// for any number. Events that would make one more are counted in an overflow
+	// record of their class. It is put on the log at the start, for all nodes.
+	NewRecordsPerHour int
 
 	// MailModule sends mails: "smtp", or "" for none. The rest is what it is
 	// told; see the package signin/smtp.
@@ -132,6 +136,7 @@ func DefaultOptions() Options {
 
 		KeyEventsPerMinute:     quota.DefaultKeyPerMinute,
 		ProjectEventsPerMinute: quota.DefaultProjectPerMinute,
+		NewRecordsPerHour:      defaultNewRecordsPerHour,
 
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),

@@ -32,6 +32,8 @@ func TestValidate(t *testing.T) {
 		{"negative log", func(o *Options) { o.LogMaxBytes = -1 }, "log-max-bytes"},
 		{"no rate limit", func(o *Options) { o.AdminRateLimit = 0 }, ""},
 		{"no limit of events", func(o *Options) { o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 }, ""},
+		{"no budget of new records", func(o *Options) { o.NewRecordsPerHour = 0 }, ""},
+		{"negative budget of new records", func(o *Options) { o.NewRecordsPerHour = -1 }, "new-records-per-hour"},
 		{"negative limit of a key", func(o *Options) { o.KeyEventsPerMinute = -1 }, "key-events-per-minute"},
 		{"negative limit of a project", func(o *Options) { o.ProjectEventsPerMinute = -1 }, "project-events-per-minute"},
 		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},

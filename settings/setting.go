@@ -14,6 +14,8 @@ import (
 // Snapshot is the value of every setting at one moment. It never changes.
 type Snapshot struct {
 	Logging Logging
+	// Limits are those of projects.
+	Limits Limits
 	// Security is what is asked at sign-in.
 	Security signin.Settings
 
@@ -39,7 +41,7 @@ var known = []interface {
 	reset(*Snapshot)
 	// load puts the value of a fact into the snapshot.
 	load(into *Snapshot, data []byte) error
-}{logging, twoFactor, location, addressBook, localization}
+}{logging, limits, twoFactor, location, addressBook, localization}
 
 func (of setting[T]) title() string { return of.name }
 

@@ -78,6 +78,7 @@ func TestPrecedence(t *testing.T) {
 
 		"key-events-per-minute":     {"1", "2", "3"},
 		"project-events-per-minute": {"1", "2", "3"},
+		"new-records-per-hour":      {"1", "2", "3"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {

@@ -81,6 +81,7 @@ func settings(c *config) []setting {
 		projectSetting("legacy-project", "Project that old error files belong to.", &o.LegacyProject),
 		countSetting("key-events-per-minute", "Events a minute that one ingest key may send, a sixth of them at once; 0 switches the limit off.", &o.KeyEventsPerMinute),
 		countSetting("project-events-per-minute", "Events a minute that all keys of one project may send together, a sixth of them at once; 0 switches the limit off.", &o.ProjectEventsPerMinute),
+		countSetting("new-records-per-hour", "New records that one project may get in an hour; further new problems are counted together in overflow records. 0 switches the limit off.", &o.NewRecordsPerHour),
 		countSetting("admin-rate-limit", "Requests a minute that one admin key may make; 0 switches the limit off.", &o.AdminRateLimit),
 		countSetting("module-log-days", "Days that exchanges of modules are kept, while the module log is switched on.", &o.ModuleLogDays),
 		countSetting("query-log-days", "Days that database queries are kept, while query logging is switched on.", &o.QueryLogDays),

@@ -148,6 +148,7 @@ func (b *bench) withService(name string, measure func() error) (err error) {
 	options.Data = filepath.Join(b.dir, name)
 	options.Listen = "127.0.0.1:0"
 	options.AdminRateLimit = 0
+	options.NewRecordsPerHour = 0
 	options.KeyEventsPerMinute, options.ProjectEventsPerMinute = 0, 0 // one key sends all it can
 	options.EngineBinary = b.engine
 	options.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
