@@ -26,7 +26,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,6 +158,24 @@ test-clients: engine ## Run the tests with clients of other languages; installs 
 	@php -m | grep -qx curl || { apt-get install -y -qq --no-install-recommends php-curl >/dev/null; }
 	$(GO) vet -tags clients $(CLIENT_TESTS)
 	$(GO) test -tags clients -count=1 $(TESTFLAGS) $(CLIENT_TESTS)
+
+mutations: engine ## Break each promise on purpose and see the tests notice (ARGS="-only NAME")
+	$(GO) run ./test/mutations $(ARGS)
+
+GOVULNCHECK_VERSION = v1.9.0
+GOVULNCHECK         = $(CACHE)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
+
+$(GOVULNCHECK):
+	@GOBIN=$(@D) GOFLAGS= $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+
+vuln: $(GOVULNCHECK) ## Look for known holes in what is linked; fails where the database of the Go project does not answer
+	$(GOVULNCHECK) ./...
+
+sbom: build ## Write what is in the programs (CycloneDX) into bin/sbom.cdx.json, list the licences, fail at one that does not fit
+	$(GO) run ./deploy/sbom -o bin/sbom.cdx.json bin/errata bin/errata-engine
+
+reproducible: ## Build the last commit twice, in two places with caches of their own, and compare the programs byte by byte
+	@sh deploy/reproducible.sh
 
 clean: ## Remove what was built; data and cache stay
 	rm -rf bin

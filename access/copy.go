@@ -42,30 +42,54 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 				return err
 			}
 			first = nil
-		case first != nil:
-			if isCopied(e) {
-				first[e.Key()] = e.Value()
-			} else {
-				delete(first, e.Key())
-			}
-		case isCopied(e):
-			if _, err := to.Put(ctx, e.Key(), e.Value()); err != nil {
-				return fmt.Errorf("copy a key: %w", err)
-			}
 		default:
-			if err := to.Delete(ctx, e.Key()); err != nil {
-				return fmt.Errorf("remove the copy of a key: %w", err)
+			value, err := copyOf(ctx, from, e)
+			switch {
+			case err != nil:
+				return err
+			case first != nil && value != nil:
+				first[e.Key()] = value
+			case first != nil:
+				delete(first, e.Key())
+			default:
+				if err := copyKey(ctx, to, e.Key(), value); err != nil {
+					return err
+				}
 			}
 		}
 	}
 }
 
-func isCopied(e jetstream.KeyValueEntry) bool {
-	if e.Operation() != jetstream.KeyValuePut {
-		return false
+// copyKey makes the other bucket say the same, nil for no such key.
+func copyKey(ctx context.Context, to jetstream.KeyValue, name string, value []byte) (err error) {
+	if value == nil {
+		err = to.Delete(ctx, name)
+	} else {
+		_, err = to.Put(ctx, name, value)
 	}
-	r, err := parseRecord(e.Key()[len(keyPrefix):], e.Value())
-	return err == nil && (r.Kind == KindIngest || r.Kind == KindOps)
+	if err != nil {
+		return fmt.Errorf("copy a key: %w", err)
+	}
+	return nil
+}
+
+// copyOf is what the other bucket is to have of the entry, nil for nothing.
+func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEntry) (value []byte, err error) {
+	if e.Operation() != jetstream.KeyValuePut {
+		return nil, nil
+	}
+	id, value := e.Key()[len(keyPrefix):], e.Value()
+	r, err := parseRecord(id, value)
+	if errors.Is(err, errForeign) {
+		if value, err = ownRecord(ctx, from, e.Key()); err != nil || value == nil {
+			return nil, err
+		}
+		r, err = parseRecord(id, value)
+	}
+	if err != nil || r.Kind != KindIngest && r.Kind != KindOps {
+		return nil, nil // one that cannot be read opens nothing
+	}
+	return value, nil
 }
 
 // replaceKeys makes the bucket hold the keys, and says in it that it does.

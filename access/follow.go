@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -88,7 +90,14 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 			loaded()
 		default:
 			matters, err := m.apply(e)
-			if err != nil {
+			switch {
+			case errors.Is(err, errForeign):
+				s.skipped(e.Revision(), err)
+				if err := s.recall(ctx, m, e); err != nil {
+					return err
+				}
+			case err != nil:
+				s.skipped(e.Revision(), err)
 				s.logger.Error("API key is unreadable and therefore refused", "error", err)
 			}
 			// What waits already is taken in first: a burst makes one copy.
@@ -99,6 +108,46 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 			}
 		}
 	}
+}
+
+// recall finds the record that a foreign entry took the place of, where the
+// mirror has none: the bucket was just begun to be read.
+func (s *Store) recall(ctx context.Context, m *mirror, foreign jetstream.KeyValueEntry) error {
+	id := strings.TrimPrefix(foreign.Key(), keyPrefix)
+	if _, there := m.records[id]; there {
+		return nil
+	}
+	own, err := ownRecord(ctx, s.bucket, foreign.Key())
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		if r, err := parseRecord(id, own); err == nil {
+			m.records[id] = r
+		}
+	}
+	return nil
+}
+
+// ownRecord is the newest value of a key's entry that is not foreign, nil when
+// there is none any more: the bucket remembers a few.
+func ownRecord(ctx context.Context, bucket jetstream.KeyValue, name string) (value []byte, err error) {
+	history, err := bucket.History(ctx, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the history of a key: %w", err)
+	}
+	for _, e := range slices.Backward(history) {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil, nil
+		}
+		if _, err := parseRecord(strings.TrimPrefix(name, keyPrefix), e.Value()); !errors.Is(err, errForeign) {
+			return e.Value(), nil
+		}
+	}
+	return nil, nil
 }
 
 // drain ends the watch and reads what it still delivers, since its goroutine

@@ -57,9 +57,19 @@ func (k Key) live(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
 }
 
+// EndsSoon reports whether the key works at now and ends within WarnBefore.
+func (k Key) EndsSoon(now time.Time) bool {
+	return k.live(now) && !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(now) <= WarnBefore
+}
+
 const (
-	// DefaultLifetime is how long a key works when nothing else was said.
+	// DefaultLifetime is how long a key works when nothing else was said; an
+	// ingest key works until it is revoked, for the application that it stands
+	// in would fall silent one day, and silence is not noticed.
 	DefaultLifetime = 365 * 24 * time.Hour
+	// WarnBefore is how long before its end a key is warned of: time enough to
+	// replace it in an application.
+	WarnBefore = 30 * 24 * time.Hour
 	// MaxProject keeps project numbers within what SDKs in any language read.
 	MaxProject = 1<<31 - 1
 	// MaxName is the longest name of a key in runes.
@@ -76,7 +86,7 @@ type NewKey struct {
 	// Project is the project of an ingest key; 0 takes the next free number.
 	Project uint64
 	// ExpiresAt is when the key stops working; the zero time takes
-	// DefaultLifetime from now, unless NeverExpires is set.
+	// DefaultLifetime from now, unless NeverExpires is set or it is an ingest key.
 	ExpiresAt    time.Time
 	NeverExpires bool
 }
@@ -108,7 +118,7 @@ func (n NewKey) check(now time.Time) (NewKey, error) {
 		return n, errata.Errorf(errata.KindInvalidProject, "A project is a number from 1 to %d.", MaxProject)
 	}
 	switch {
-	case n.NeverExpires:
+	case n.NeverExpires, n.Kind == KindIngest && n.ExpiresAt.IsZero():
 		n.ExpiresAt = time.Time{}
 	case n.ExpiresAt.IsZero():
 		n.ExpiresAt = now.Add(DefaultLifetime)

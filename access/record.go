@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,12 +58,21 @@ func newRecord(t Token, n NewKey, now time.Time) record {
 	return r
 }
 
+// errForeign says that what stands in the place of a record is a message of
+// another kind, such as an acknowledgement of JetStream: it is left out, and the
+// record before stays in force. A record that is damaged, or of another version,
+// ends its key instead: it may be that of a revocation.
+var errForeign = errors.New("this is no record of a key")
+
 // parseRecord reads the record of the key with the given id. Anything amiss is
 // an error: a key that cannot be understood must not open anything.
 func parseRecord(id string, value []byte) (record, error) {
 	var r record
 	if err := json.Unmarshal(value, &r); err != nil {
 		return r, fmt.Errorf("key %s: %w", id, err)
+	}
+	if r.Version == 0 {
+		return record{}, fmt.Errorf("key %s: %w", id, errForeign)
 	}
 	_, kindKnown := kindScopes[r.Kind]
 	hash, err := hex.DecodeString(r.SecretHash)

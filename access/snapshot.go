@@ -3,6 +3,7 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -53,20 +54,24 @@ func newMirror(used map[string]*atomic.Int64) *mirror {
 }
 
 // apply takes one entry of the bucket. matters says whether a new snapshot is
-// due; the error names an entry that cannot be read, whose key is then gone.
+// due; the error names an entry that cannot be read, whose key is then gone,
+// unless it is errForeign: then it stays as it was.
 func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 	m.revision = max(m.revision, e.Revision())
 	removed := e.Operation() != jetstream.KeyValuePut
 	if id, isKey := strings.CutPrefix(e.Key(), keyPrefix); isKey {
-		delete(m.records, id)
 		if removed {
+			delete(m.records, id)
 			return true, nil
 		}
 		r, err := parseRecord(id, e.Value())
-		if err == nil {
+		switch {
+		case err == nil:
 			m.records[id] = r
+		case !errors.Is(err, errForeign):
+			delete(m.records, id)
 		}
-		return true, err
+		return true, err // also of a foreign one: somebody may wait for its revision
 	}
 	if n, isProject := parseProject(e.Key()); isProject {
 		if removed {

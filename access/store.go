@@ -26,15 +26,19 @@ type Config struct {
 	Random io.Reader
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
+	// Skipped is told of an entry in the place of a key's that is none, nil for
+	// nobody. It may be told again of the same one.
+	Skipped func(revision uint64, why error)
 }
 
 // Store keeps the API keys in a bucket and a copy of them in memory. All
 // methods may be called at once from many goroutines.
 type Store struct {
-	bucket jetstream.KeyValue
-	now    func() time.Time
-	random io.Reader
-	logger *slog.Logger
+	bucket  jetstream.KeyValue
+	now     func() time.Time
+	random  io.Reader
+	logger  *slog.Logger
+	skipped func(revision uint64, why error)
 
 	current atomic.Pointer[snapshot]
 	// uses carries the ids of keys whose use is to be noted. When it is full
@@ -63,9 +67,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Skipped == nil {
+		cfg.Skipped = func(uint64, error) {}
+	}
 	life, stop := context.WithCancel(context.Background())
 	s := &Store{
-		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger,
+		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger, skipped: cfg.Skipped,
 		random: &lockedReader{r: cfg.Random},
 		uses:   make(chan string, usesCapacity), stop: stop,
 	}

@@ -51,6 +51,8 @@ type AuditReport struct {
 	// Entries is how many are good, Head the hash of the last of them.
 	Entries uint64
 	Head    string
+	// Foreign is how many messages among them somebody else has put there.
+	Foreign uint64
 	// Broken is the number of the first bad entry, 0 for none, and Reason what
 	// is wrong with it.
 	Broken uint64
@@ -67,6 +69,7 @@ type auditReportJSON struct {
 	OK      bool              `json:"ok"`
 	Entries uint64            `json:"entries"`
 	Head    string            `json:"head"`
+	Foreign uint64            `json:"foreign"`
 	Problem *auditProblemJSON `json:"problem"`
 }
 
@@ -143,7 +146,7 @@ func (s *service) verifyAudit(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	told := auditReportJSON{OK: r.Broken == 0, Entries: r.Entries, Head: r.Head}
+	told := auditReportJSON{OK: r.Broken == 0, Entries: r.Entries, Head: r.Head, Foreign: r.Foreign}
 	if !told.OK {
 		told.Problem = &auditProblemJSON{N: r.Broken, Reason: r.Reason}
 	}

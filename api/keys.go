@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +28,12 @@ type keyJSON struct {
 	Kind   access.Kind    `json:"kind"`
 	Scopes []access.Scope `json:"scopes"`
 	// Project is 0 for keys that are not for sending events.
-	Project    uint64  `json:"project"`
-	State      string  `json:"state"` // active, expired or revoked
-	CreatedAt  instant `json:"created_at"`
-	ExpiresAt  instant `json:"expires_at"`
+	Project   uint64  `json:"project"`
+	State     string  `json:"state"` // active, expired or revoked
+	CreatedAt instant `json:"created_at"`
+	ExpiresAt instant `json:"expires_at"`
+	// EndsSoon: it works, and ends within access.WarnBefore.
+	EndsSoon   bool    `json:"ends_soon"`
 	LastUsedAt instant `json:"last_used_at"`
 	RevokedAt  instant `json:"revoked_at"`
 	DSN        string  `json:"dsn,omitempty"`
@@ -44,7 +47,7 @@ type newKeyJSON struct {
 	Kind    access.Kind    `json:"kind"`
 	Scopes  []access.Scope `json:"scopes"`
 	Project uint64         `json:"project"`
-	// ExpiresInDays is 365 when it is left out; 0 means never.
+	// ExpiresInDays may be left out; 0 means never. See [access.NewKey].
 	ExpiresInDays *int `json:"expires_in_days"`
 }
 
@@ -72,7 +75,8 @@ func (s *service) createKey(c *call) (answer, error) {
 		n.NeverExpires = *days == 0
 		n.ExpiresAt = s.Now().Add(time.Duration(*days) * 24 * time.Hour)
 	}
-	if err := mayHandOut(c.key, n); err != nil {
+	n, err := withinMaker(c.key, n, s.Now())
+	if err != nil {
 		return answer{}, err
 	}
 	key, text, err := s.Keys.Create(c.Request.Context(), n)
@@ -84,20 +88,68 @@ func (s *service) createKey(c *call) (answer, error) {
 	return answer{status: http.StatusCreated, data: made}, nil
 }
 
-// mayHandOut keeps a key from making a more powerful one. Ingest keys are
-// excepted: they stand in applications for everybody to read, and making them
-// is what Keys/Manage is mostly given for.
-func mayHandOut(holder access.Key, n access.NewKey) error {
+// withinMaker keeps a key from making one that may do more or works longer than
+// itself, and returns the new key with an end where its maker has one. Ingest
+// keys are excepted: they stand in applications for everybody to read, and
+// making them is what Keys/Manage is mostly given for. Errors:
+// insufficient_scope, invalid_expiry.
+func withinMaker(maker access.Key, n access.NewKey, now time.Time) (access.NewKey, error) {
 	if n.Kind == access.KindIngest {
-		return nil
+		return n, nil
 	}
 	scopes := n.Scopes
 	if len(scopes) == 0 {
 		scopes = access.DefaultScopes(n.Kind)
 	}
-	for _, scope := range scopes {
-		if !holder.Allows(scope) {
-			err := errata.Errorf(errata.KindInsufficientScope, "A key can only hand out scopes that it holds itself.")
+	if scope, lacks := lacking(maker, scopes); lacks {
+		err := errata.Errorf(errata.KindInsufficientScope, "A key can only hand out scopes that it holds itself.")
+		err.Details = map[string]any{"scope": scope}
+		return n, err
+	}
+	if maker.ExpiresAt.IsZero() {
+		return n, nil
+	}
+	if n.NeverExpires || n.ExpiresAt.After(maker.ExpiresAt) {
+		days := int(maker.ExpiresAt.Sub(now) / (24 * time.Hour))
+		return n, errata.Errorf(errata.KindInvalidExpiry,
+			"Your key ends in %d days and cannot make one that works longer. Ask for at most as many, or leave expires_in_days out for the same end.", days)
+	}
+	if n.ExpiresAt.IsZero() && now.Add(access.DefaultLifetime).After(maker.ExpiresAt) {
+		n.ExpiresAt = maker.ExpiresAt
+	}
+	return n, nil
+}
+
+// lacking is the first of the scopes that the key does not hold.
+func lacking(key access.Key, scopes []access.Scope) (scope access.Scope, lacks bool) {
+	i := slices.IndexFunc(scopes, func(s access.Scope) bool { return !key.Allows(s) })
+	if i < 0 {
+		return "", false
+	}
+	return scopes[i], true
+}
+
+func (s *service) revokeKey(c *call) (answer, error) {
+	id := c.Param("id")
+	if err := s.mayRevoke(c.key, id); err != nil {
+		return answer{}, err
+	}
+	if err := s.Keys.Revoke(c.Request.Context(), id); err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"id": id, "revoked": true}}, nil
+}
+
+// mayRevoke keeps a key from ending a more powerful one. What a key holds never
+// changes, so that what the list says holds when it is revoked. Errors:
+// insufficient_scope.
+func (s *service) mayRevoke(holder access.Key, id string) error {
+	for _, key := range s.Keys.List() {
+		if key.ID != id || key.ID == holder.ID || key.Kind == access.KindIngest {
+			continue
+		}
+		if scope, lacks := lacking(holder, key.Scopes); lacks {
+			err := errata.Errorf(errata.KindInsufficientScope, "A key can only end keys whose scopes it holds itself.")
 			err.Details = map[string]any{"scope": scope}
 			return err
 		}
@@ -105,20 +157,12 @@ func mayHandOut(holder access.Key, n access.NewKey) error {
 	return nil
 }
 
-func (s *service) revokeKey(c *call) (answer, error) {
-	id := c.Param("id")
-	if err := s.Keys.Revoke(c.Request.Context(), id); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"id": id, "revoked": true}}, nil
-}
-
 func (s *service) keyOf(c *call, key access.Key) keyJSON {
 	scheme, host := s.publicAddress(c)
 	return keyJSON{
 		ID: key.ID, Name: key.Name, Kind: key.Kind, Scopes: key.Scopes, Project: key.Project,
 		State:     stateOf(key, s.Now()),
-		CreatedAt: instant(key.CreatedAt), ExpiresAt: instant(key.ExpiresAt),
+		CreatedAt: instant(key.CreatedAt), ExpiresAt: instant(key.ExpiresAt), EndsSoon: key.EndsSoon(s.Now()),
 		LastUsedAt: instant(key.LastUsedAt), RevokedAt: instant(key.RevokedAt),
 		DSN: key.DSN(scheme, host),
 	}

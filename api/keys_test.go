@@ -142,6 +142,69 @@ func TestKeyHandsOutOnlyWhatItHolds(t *testing.T) {
 	}
 }
 
+// A key that ends would else live on in its copies.
+func TestKeyHandsOutNoLongerLife(t *testing.T) {
+	b := newBench(t, nil)
+	end := start.Add(10 * 24 * time.Hour)
+	_, maker := b.create(t, access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{access.KeysManage, access.OpsRead}, ExpiresAt: end})
+	never := time.Time{}
+	for _, c := range []struct {
+		body   string
+		status int
+		ends   time.Time
+	}{
+		{`{"name":"x","kind":"adm","scopes":["Keys/Manage"]}`, 201, end},
+		{`{"name":"x","kind":"ops"}`, 201, end},
+		{`{"name":"x","kind":"ops","expires_in_days":9}`, 201, start.Add(9 * 24 * time.Hour)},
+		{`{"name":"x","kind":"ops","expires_in_days":11}`, 422, never},
+		{`{"name":"x","kind":"adm","scopes":["Keys/Manage"],"expires_in_days":0}`, 422, never},
+		{`{"name":"x","kind":"ing"}`, 201, never},
+		{`{"name":"x","kind":"ing","expires_in_days":11}`, 201, start.Add(11 * 24 * time.Hour)},
+	} {
+		made, status, got := b.post(t, maker, c.body)
+		if status != c.status || (status == 422) != (got == "invalid_expiry") {
+			t.Errorf("%s: got %d %s, want %d", c.body, status, got, c.status)
+			continue
+		}
+		var ends time.Time
+		if made.Data.ExpiresAt != nil {
+			ends = *made.Data.ExpiresAt
+		}
+		if !ends.Equal(c.ends) {
+			t.Errorf("%s: ends %v, want %v", c.body, ends, c.ends)
+		}
+	}
+}
+
+func TestKeyRevokesOnlyWhatItHolds(t *testing.T) {
+	b := newBench(t, nil)
+	holderKey, holder := b.create(t, access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{access.KeysManage, "Tools/*"}, NeverExpires: true})
+	for _, c := range []struct {
+		name   string
+		victim access.NewKey
+		status int
+	}{
+		{"everything", access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{access.Everything}}, 403},
+		{"another group", access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/GetErrorLogs", access.AuditRead}}, 403},
+		{"a wider pattern", access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{"Keys/*"}}, 403},
+		{"monitoring", access.NewKey{Kind: access.KindOps}, 403},
+		{"fewer scopes", access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/GetErrorLogs"}}, 200},
+		{"an application's", access.NewKey{Kind: access.KindIngest}, 200},
+	} {
+		victim, text := b.create(t, c.victim)
+		w := b.do(request{method: "DELETE", target: keysPath + "/" + victim.ID, key: holder})
+		if w.Code != c.status || w.Code == 403 && code(t, w) != "insufficient_scope" {
+			t.Errorf("%s: got %d %s, want %d", c.name, w.Code, w.Body, c.status)
+		}
+		if _, err := b.keys.Authenticate(text); (err == nil) != (c.status == 403) {
+			t.Errorf("%s: afterwards it works: %v", c.name, err == nil)
+		}
+	}
+	if w := b.do(request{method: "DELETE", target: keysPath + "/" + holderKey.ID, key: holder}); w.Code != 200 {
+		t.Errorf("its own end: got %d %s, want 200", w.Code, w.Body)
+	}
+}
+
 func TestDSNWithoutPublicURL(t *testing.T) {
 	b := newBench(t, nil)
 	made, _, _ := b.post(t, b.key(t, access.Everything), `{"name":"x","kind":"ing"}`)

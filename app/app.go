@@ -20,6 +20,7 @@ import (
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/stray"
 )
 
 // App is a service that has been built and listens. It serves in Run.
@@ -30,6 +31,8 @@ type App struct {
 	life     life
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
+	// strays are what readers of the streams leave out.
+	strays *stray.Counter
 
 	// In the order they come to be.
 	dir        *dataDir
@@ -100,6 +103,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
+		return nil, err
+	}
+	if a.strays, err = stray.New(o.Registry, o.Logger); err != nil {
 		return nil, err
 	}
 	for _, step := range a.steps() {
@@ -199,7 +205,7 @@ func (a *App) openKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)

@@ -18,7 +18,7 @@ func (a *App) startAudit(context.Context) error {
 	cfg := audit.Config{
 		Log: a.stream(), KeysBucket: migrations.KeysBucket(a.options.Namespace),
 		Stream: migrations.AuditStream(a.options.Namespace), Answers: a.projector.Store(),
-		Now: a.options.Now, Logger: a.logger,
+		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("audit"),
 	}
 	auditor, err := audit.New(cfg)
 	if err != nil {
@@ -62,7 +62,7 @@ func (t *auditTrail) Verify(ctx context.Context) (api.AuditReport, error) {
 	if err != nil {
 		return api.AuditReport{}, auditUnavailable(err)
 	}
-	told := api.AuditReport{Entries: r.Entries, Head: r.Head}
+	told := api.AuditReport{Entries: r.Entries, Head: r.Head, Foreign: r.Foreign}
 	if r.Problem != nil {
 		told.Broken, told.Reason = r.Problem.N, r.Problem.Reason
 	}

@@ -14,7 +14,7 @@ func (a *App) startExchange(ctx context.Context) error {
 	writer, err := exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
 		ModuleDays: a.options.ModuleLogDays, QueryDays: a.options.QueryLogDays,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"),
 	})
 	if err != nil {
 		return err

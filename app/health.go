@@ -8,6 +8,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -46,6 +47,8 @@ type health struct {
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
 	alarms     func() []errata.Alarm
+	keys       func() []access.Key
+	strays     func() string // "" for none
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
@@ -149,6 +152,7 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 		checks = append(checks, api.Check(c))
 	}
 	checks = append(checks, h.checkLog(ctx), h.checkTables(ctx), h.checkProjector(ctx))
+	checks = append(checks, h.checkKeys(), h.checkStrays())
 	if h.audit != nil {
 		checks = append(checks, h.audit(ctx))
 	}
@@ -156,6 +160,33 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 		checks = append(checks, h.letters(ctx))
 	}
 	return append(checks, h.checkAlarms()...)
+}
+
+// checkKeys warns of keys that are about to end: an application whose key has
+// ended falls silent, and nobody notices silence.
+func (h *health) checkKeys() api.Check {
+	c := api.Check{Name: "keys", OK: true, Detail: "none ends soon"}
+	var soon []string
+	for _, key := range h.keys() {
+		if key.EndsSoon(h.now()) {
+			soon = append(soon, fmt.Sprintf("%s %q on %s", key.ID, key.Name, key.ExpiresAt.UTC().Format(time.DateOnly)))
+		}
+	}
+	if len(soon) > 0 {
+		c.Detail = "soon to end: " + strings.Join(soon, ", ")
+		c.Hint = "make a new key for each (errata keys create), put it where the old one is, and revoke the old one"
+	}
+	return c
+}
+
+// checkStrays says whether something stands in the streams that is none of ours.
+func (h *health) checkStrays() api.Check {
+	c := api.Check{Name: "foreign facts", OK: true, Detail: "none was met since this start"}
+	if found := h.strays(); found != "" {
+		c.OK, c.Detail = false, "left out since this start: "+found
+		c.Hint = "somebody else writes to the streams of Errata: change the passwords of NATS, and give applications an account of their own (docs/operations.md, \"Events over NATS\"); or nodes run different versions"
+	}
+	return c
 }
 
 // checkAlarms makes a failed check of each alarm.

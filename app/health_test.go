@@ -8,6 +8,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -23,6 +24,8 @@ type wellness struct {
 	tables     []string
 	projection projector.Status
 	alarms     []errata.Alarm
+	keys       []access.Key
+	strays     string
 }
 
 func healthOf(w *wellness, now *time.Time) *health {
@@ -33,6 +36,8 @@ func healthOf(w *wellness, now *time.Time) *health {
 		unsynced:   func(context.Context) ([]string, error) { return w.tables, w.pingErr },
 		projection: func() projector.Status { return w.projection },
 		alarms:     func() []errata.Alarm { return w.alarms },
+		keys:       func() []access.Key { return w.keys },
+		strays:     func() string { return w.strays },
 		engines: func(context.Context) []engine.Check {
 			return []engine.Check{{Name: "nats", OK: true, Detail: "embedded"}}
 		},
@@ -123,6 +128,13 @@ func TestChecks(t *testing.T) {
 		{"tables not to be asked", wellness{pingErr: errAway}, "table sync", false, []string{"refused"}},
 		{"projector", wellness{log: eventlog.State{Last: 12}, projection: projector.Status{Checkpoint: projector.Checkpoint{Sequence: 9}, Lag: 250 * time.Millisecond}},
 			"projector", true, []string{"fact 9", "250ms", "3 facts to go"}},
+		{"a key that ends in a month", wellness{keys: []access.Key{
+			{ID: "0123456789ab", Name: "shop", ExpiresAt: now.Add(access.WarnBefore)}, {ID: "later", ExpiresAt: now.Add(access.WarnBefore + time.Hour)},
+			{ID: "ended", ExpiresAt: now}, {ID: "revoked", ExpiresAt: now.Add(time.Hour), RevokedAt: now}, {ID: "endless"},
+		}}, "keys", true, []string{`soon to end: 0123456789ab "shop" on ` + now.Add(access.WarnBefore).UTC().Format(time.DateOnly), "errata keys create"}},
+		{"nothing of others", wellness{}, "foreign facts", true, nil},
+		{"something of others", wellness{strays: "2 in log"}, "foreign facts", false, []string{"2 in log", "passwords"}},
+		{"no key that ends", wellness{}, "keys", true, []string{"none ends soon"}},
 		{"alarm", wellness{alarms: []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify"}}},
 			"log-gap", false, []string{"facts 3 to 4", "errata log verify"}},
 		{"projector in trouble", wellness{projection: projector.Status{Err: errAway}}, "projector", true, []string{"refused"}},

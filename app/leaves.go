@@ -120,7 +120,7 @@ func (h *hub) watch(ctx context.Context) {
 
 func (h *hub) begin(ctx context.Context, id string) {
 	logger := h.app.logger.With("leaf", id)
-	js, err := jetstream.NewWithDomain(h.app.engines.NATS(), id)
+	js, err := jetstream.NewWithDomain(h.app.engines.HubConn(), id)
 	if err != nil {
 		logger.Error("the ingest node cannot be asked", "error", err) // its id was checked
 		return
@@ -132,7 +132,8 @@ func (h *hub) begin(ctx context.Context, id string) {
 	drain := eventlog.NewDrain(eventlog.DrainConfig{
 		Log: h.app.stream(), JetStream: js, Stream: migrations.SpoolStream, Name: leafMark + id, Kept: h.kept, Reader: leafReader,
 		Take: eventlog.TakeBlocks(h.app.options.Now), Logger: logger,
-		Took: func(fresh, repeated int, pending uint64) { h.metrics.took(id, fresh, repeated, pending) },
+		Skipped: h.app.strays.In("log"),
+		Took:    func(fresh, repeated int, pending uint64) { h.metrics.took(id, fresh, repeated, pending) },
 	})
 	l.done.Go(func() { drain.Run(ctx) })
 	l.done.Go(func() { h.copyKeys(ctx, js) })

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/engine"
 )
 
 // publisher connects as an application does, with the URL in the file.
@@ -25,7 +26,7 @@ func publisher(t *testing.T, a *app.App) jetstream.JetStream {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("%s has mode %v, want 0600", info.Name(), info.Mode().Perm())
 	}
-	conn, err := nats.Connect(key(t, a.Welcome().NATSFile))
+	conn, err := nats.Connect(key(t, a.Welcome().NATSFile), nats.CustomInboxPrefix(engine.ClientInbox))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func (a *App) health() *health {
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
 		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check,
-		alarms: a.alarms.List,
+		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func (a *App) openSettings(ctx context.Context) (err error) {
-	if a.settings, err = settings.Open(ctx, settings.Config{Log: a.stream(), Logger: a.logger}); err != nil {
+	if a.settings, err = settings.Open(ctx, settings.Config{Log: a.stream(), Logger: a.logger, Skipped: a.strays.In("log")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("settings", a.settings.Close)

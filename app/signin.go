@@ -34,7 +34,7 @@ func (a *App) startSignIns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	follower, err := familiar.NewFollower(memory, outcomes{a.stream()}, a.logger)
+	follower, err := familiar.NewFollower(memory, outcomes{a.stream()}, a.logger, a.strays.In("log"))
 	if err != nil {
 		return err
 	}

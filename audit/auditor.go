@@ -23,6 +23,9 @@ type Config struct {
 	// Now is the clock for entries about the trail itself, nil for the system's.
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Skipped is told of messages in the trail that are no entries, each perhaps
+	// more than once; nil for nobody.
+	Skipped func(sequence uint64, why error)
 }
 
 func (c *Config) check() error {
@@ -34,6 +37,9 @@ func (c *Config) check() error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Skipped == nil {
+		c.Skipped = func(uint64, error) {}
 	}
 	return nil
 }

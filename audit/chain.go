@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -16,8 +17,11 @@ type Problem struct {
 
 // Report is what checking a chain found.
 type Report struct {
-	// Entries is how many entries are good, from the first on.
+	// Entries is up to which number all is good, from the first on.
 	Entries uint64
+	// Foreign is how many messages up to there are no entries: somebody else has
+	// put them into the trail. The entry behind them names them.
+	Foreign uint64
 	// Head is the hash of the last good entry. Whoever keeps it elsewhere can
 	// tell later that nothing up to here was written anew.
 	Head string
@@ -26,8 +30,15 @@ type Report struct {
 }
 
 // Chain checks entries one after another. Its zero value expects the first.
+//
+// A message that is no entry does not break the chain, if the next entry says
+// what stands there and follows the entry before it. One that was an entry and
+// was changed breaks it: the next entry follows what it was.
 type Chain struct {
-	report Report
+	report  Report
+	seen    uint64 // the number of the last message
+	strange strangers
+	reason  string // why the first stranger is no entry
 }
 
 // Add checks the message at sequence n of the trail. After the first problem
@@ -36,57 +47,74 @@ func (c *Chain) Add(n uint64, message []byte) bool {
 	if c.report.Problem != nil {
 		return false
 	}
-	want := c.report.Entries + 1
-	if n != want {
-		c.fail(want, fmt.Sprintf("it is missing: entry %d follows entry %d", n, want-1))
-		return false
+	if want := c.seen + 1; n != want {
+		return c.fail(want, fmt.Sprintf("it is missing: entry %d follows entry %d", n, want-1))
+	}
+	c.seen = n
+	fields, hash, problem := sealedAt(message, n)
+	if problem != "" {
+		if c.strange.first == 0 {
+			c.reason = problem
+		}
+		c.strange.add(n, sha256.Sum256(message))
+		return true
 	}
 	prev := c.report.Head
 	if prev == "" {
 		prev = firstPrev
 	}
-	hash, problem := checkEntry(message, want, prev)
-	if problem != "" {
-		c.fail(want, problem)
-		return false
+	if fields["prev"] != prev {
+		return c.fail(n, "it does not follow the entry before it: one of the two was exchanged")
 	}
-	c.report.Entries, c.report.Head = want, hash
+	if named := fields["action"] == ActionForeign; named != (c.strange.first > 0) || named && !c.strange.namedBy(fields) {
+		return c.fail(n, "it names messages of others that are not there")
+	}
+	c.report.Foreign += c.strange.count()
+	c.report.Entries, c.report.Head, c.strange = n, hash, strangers{}
 	return true
 }
 
 // End says that the trail should reach to entry last.
 func (c *Chain) End(last uint64) {
-	if c.report.Problem == nil && c.report.Entries < last {
-		c.fail(c.report.Entries+1, fmt.Sprintf("it is missing: the trail reaches to entry %d", last))
+	if c.report.Problem == nil && c.seen < last {
+		c.fail(c.seen+1, fmt.Sprintf("it is missing: the trail reaches to entry %d", last))
+	}
+	if c.report.Problem == nil && c.strange.first > 0 {
+		c.fail(c.seen, "")
 	}
 }
 
 // Report is what was found so far.
 func (c *Chain) Report() Report { return c.report }
 
-func (c *Chain) fail(n uint64, reason string) { c.report.Problem = &Problem{N: n, Reason: reason} }
+// fail notes the first problem, which is that of the first message that nobody
+// has named, if there is one. It returns false.
+func (c *Chain) fail(n uint64, reason string) bool {
+	if c.strange.first > 0 {
+		n, reason = c.strange.first, c.reason
+	}
+	c.report.Problem = &Problem{N: n, Reason: reason}
+	return false
+}
 
-// checkEntry checks that message is entry n and follows the entry with the
-// hash prev, and returns its own hash, or what is wrong.
-func checkEntry(message []byte, n uint64, prev string) (hash, problem string) {
+// sealedAt are the fields of an entry with the number n that was not changed
+// since it was sealed, and its hash; else what is wrong.
+func sealedAt(message []byte, n uint64) (fields map[string]any, hash, problem string) {
 	fields, err := decodeFields(message)
 	if err != nil {
-		return "", "it was changed: it is no JSON object"
+		return nil, "", "it was changed: it is no JSON object"
 	}
 	// Bytes that the hash does not see, such as white space or a member that
 	// stands twice, are a change too.
 	if form, err := canonical(fields); err != nil || !bytes.Equal(form, message) {
-		return "", "it was changed: it is not in its canonical form"
+		return nil, "", "it was changed: it is not in its canonical form"
 	}
 	hash, err = hashOf(fields)
 	if err != nil || fields["hash"] != hash {
-		return "", "it was changed: its hash is another one"
+		return nil, "", "it was changed: its hash is another one"
 	}
 	if number, ok := fields["n"].(json.Number); !ok || number.String() != strconv.FormatUint(n, 10) {
-		return "", fmt.Sprintf("it stands in the wrong place: it says that it is entry %v", fields["n"])
+		return nil, "", fmt.Sprintf("it stands in the wrong place: it says that it is entry %v", fields["n"])
 	}
-	if fields["prev"] != prev {
-		return "", "it does not follow the entry before it: one of the two was exchanged"
-	}
-	return hash, ""
+	return fields, hash, ""
 }

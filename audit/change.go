@@ -19,6 +19,8 @@ const (
 	ActionKeyRemove = "key.remove"
 	// ActionGap says that facts went away before they had an entry.
 	ActionGap = "audit.gap"
+	// ActionForeign names messages in the trail that are no entries of it.
+	ActionForeign = "audit.foreign"
 )
 
 // actions are what commands are called in the trail; others by their names.

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/eventlog"
 )
+
+// foreignLook is how often the end of the trail is looked at for messages of
+// others, which nobody announces.
+const foreignLook = 2 * time.Second
 
 // session is one run from the last entry on, until something goes wrong: state
 // that a failure could have made wrong lives here and goes with it.
@@ -32,6 +37,9 @@ func (a *Auditor) session(ctx context.Context) error {
 		return err
 	}
 	s.handled = s.head.cursors
+	if err := s.tellForeign(ctx); err != nil {
+		return err
+	}
 	if err := s.tellGaps(ctx); err != nil {
 		return err
 	}
@@ -117,8 +125,14 @@ func (s *session) pass(ctx context.Context, c change) error {
 
 // write gives each change its entry, in the order in which they come.
 func (s *session) write(ctx context.Context) error {
+	look := time.NewTicker(foreignLook)
+	defer look.Stop()
 	for {
 		select {
+		case <-look.C:
+			if err := s.lookForForeign(ctx); err != nil {
+				return err
+			}
 		case c := <-s.changes:
 			if err := s.take(ctx, c); err != nil {
 				return err
@@ -168,12 +182,15 @@ func (s *session) append(ctx context.Context, c change, cursor uint64) error {
 			s.head, s.handled = head{n: sealed.N, hash: sealed.Hash, cursors: sealed.Cursors}, sealed.Cursors
 			return nil
 		}
-		if !errors.Is(err, errLost) || c.entry.Action == ActionGap {
-			return err // whether there still is a gap is for the next session to see
+		if !errors.Is(err, errLost) || c.entry.Action == ActionGap || c.entry.Action == ActionForeign {
+			return err // whether there still is something to tell is for the next session to see
 		}
 		now, err := s.a.trail.head(ctx)
 		if err != nil {
 			return err
+		}
+		if now.strange.first > 0 {
+			return errForeign
 		}
 		if now.n <= s.head.n {
 			return fmt.Errorf("audit entry %d is refused and %d is the last: %w", sealed.N, now.n, errLost)

@@ -34,32 +34,20 @@ type stream struct {
 
 // head is the end of the trail.
 type head struct {
-	n       uint64 // 0 when there are no entries
+	n uint64 // of the last message, 0 when there are none
+	// hash and cursors are those of the last entry, strange what stands behind it.
 	hash    string
 	cursors Cursors
+	strange strangers
 }
 
-// head reads the last entry.
+// head reads the end of the trail.
 func (s stream) head(ctx context.Context) (head, error) {
 	handle, err := s.js.Stream(ctx, s.name)
 	if err != nil {
 		return head{}, fmt.Errorf("open the audit trail %s: %w", s.name, err)
 	}
-	last := handle.CachedInfo().State.LastSeq
-	if last == 0 {
-		return head{hash: firstPrev}, nil
-	}
-	// By its number and not as the last one: a replica that is behind must not
-	// pass an older entry off as the end.
-	msg, err := handle.GetMsg(ctx, last)
-	if err != nil {
-		return head{}, fmt.Errorf("read the last audit entry, %d: %w", last, err)
-	}
-	e, err := ParseEntry(msg.Data)
-	if err != nil {
-		return head{}, fmt.Errorf("audit entry %d, the last one: %w", last, err)
-	}
-	return head{n: last, hash: e.Hash, cursors: e.Cursors}, nil
+	return s.end(ctx, handle, handle.CachedInfo().State.LastSeq)
 }
 
 // append puts the message at n. Errors: errLost when something stands there.

@@ -112,7 +112,7 @@ const actionUnreadable = "audit.unreadable"
 
 func readable(n uint64, message []byte) Entry {
 	e, err := ParseEntry(message)
-	if err != nil {
+	if err != nil || e.Action == "" {
 		return Entry{N: n, Action: actionUnreadable}
 	}
 	e.N = n // a page follows the numbers of the stream, whatever an entry says

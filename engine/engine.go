@@ -119,6 +119,10 @@ func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
 // Leaves are the ids of the ingest nodes that are connected, sorted.
 func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 
+// HubConn is the connection to reach the streams of ingest nodes through, nil
+// where none can come.
+func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
+
 // Joined says whether this ingest node is connected to its hub.
 func (e *Engines) Joined() bool { return e.nats.Joined() }
 

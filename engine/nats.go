@@ -61,6 +61,7 @@ type NATSConfig struct {
 type NATS struct {
 	cfg  NATSConfig
 	conn *nats.Conn
+	hub  *nats.Conn // to the account of ingest nodes, nil where none can come
 	js   jetstream.JetStream
 
 	restart sync.Mutex // held while one restart is under way
@@ -89,6 +90,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		}
 		n.keepAddr()
 		n.conn, err = nats.Connect("", append(n.ownOptions(), nats.InProcessServer(n))...)
+		if err == nil {
+			err = n.connectHub()
+		}
 	} else {
 		n.conn, err = n.dial(ctx)
 	}
@@ -156,7 +160,10 @@ func runNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) 
 	select {
 	case ok := <-ready:
 		if ok && srv.JetStreamEnabled() {
-			return srv, nil
+			if err = enableOwnJetStream(srv); err == nil {
+				return srv, nil
+			}
+			break
 		}
 		err = fmt.Errorf("engine: the embedded NATS did not start; is %s readable, and was it written by this or an older version?", cfg.StoreDir)
 	case <-ctx.Done():
@@ -295,8 +302,10 @@ func (n *NATS) take(forGood bool) (srv *server.Server, stopped bool) {
 // more than once.
 func (n *NATS) Stop(ctx context.Context) error {
 	srv, _ := n.take(true)
-	if n.conn != nil {
-		n.conn.Close()
+	for _, conn := range []*nats.Conn{n.hub, n.conn} {
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	if srv == nil {
 		return nil

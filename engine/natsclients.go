@@ -15,12 +15,13 @@ const (
 	ClientUser = "errata_app"
 	// serviceUser is the service's own user on a server that others reach too.
 	serviceUser = "errata"
+	// ClientInbox begins the subjects that [ClientUser] hears its answers at.
+	// Each user has such a beginning, made of its name, so that nobody hears the
+	// answers of another; client/natstransport uses it by itself.
+	ClientInbox = "_INBOX_" + ClientUser
 	// serviceInbox begins the subjects of what the service is told: its keys
-	// and its log among them. Applications may listen to their own answers,
-	// which come under _INBOX, and so must have nothing of ours there.
+	// and its log among them.
 	serviceInbox = "_ERRATA"
-	// clientInbox is what every client listens to for its answers by default.
-	clientInbox = "_INBOX.>"
 	// maxNATSConns bounds the connections to the embedded server.
 	maxNATSConns = 4096
 )
@@ -53,36 +54,26 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 			return err
 		}
 	}
-	o.MaxConn, o.Users = maxNATSConns, c.users()
-	return nil
+	o.MaxConn = maxNATSConns
+	return c.accounts(o)
 }
 
-// users are those of a server that others reach; nil where nobody does.
-func (c NATSConfig) users() []*server.User {
-	var users []*server.User
-	if c.Clients.Addr != "" {
-		users = append(users, &server.User{
-			Username: ClientUser, Password: c.Clients.Password,
-			AllowedConnectionTypes: map[string]struct{}{typeClient: {}},
-			Permissions: &server.Permissions{
-				Publish:   &server.SubjectPermission{Allow: c.Clients.Publish},
-				Subscribe: &server.SubjectPermission{Allow: []string{clientInbox}},
-			},
-		})
+// clientUser may publish events, and listen to its own answers.
+func (c NATSConfig) clientUser(account *server.Account) *server.User {
+	return &server.User{
+		Username: ClientUser, Password: c.Clients.Password, Account: account,
+		AllowedConnectionTypes: map[string]struct{}{typeClient: {}},
+		Permissions: &server.Permissions{
+			Publish:   &server.SubjectPermission{Allow: c.Clients.Publish},
+			Subscribe: &server.SubjectPermission{Allow: []string{ClientInbox + ".>"}},
+		},
 	}
-	if c.Leaves.Addr != "" {
-		users = append(users, c.leafUser())
-	}
-	if len(users) == 0 {
-		return nil
-	}
-	return append(users, &server.User{Username: serviceUser, Password: c.password})
 }
 
 // ownOptions are those of the service's connection to the embedded server.
 func (n *NATS) ownOptions() []nats.Option {
-	if n.cfg.users() == nil {
-		return n.options()
+	if n.cfg.Clients.Addr == "" && n.cfg.Leaves.Addr == "" {
+		return n.options() // there are no users
 	}
 	return append(n.options(), nats.UserInfo(serviceUser, n.cfg.password))
 }

@@ -42,7 +42,7 @@ func openNATS(t *testing.T) *engine.NATS {
 func dialApp(t *testing.T, n *engine.NATS) (*nats.Conn, <-chan error) {
 	t.Helper()
 	refused := make(chan error, 16)
-	conn, err := nats.Connect(n.ClientsAddr().String(), nats.UserInfo(engine.ClientUser, appPassword),
+	conn, err := nats.Connect(n.ClientsAddr().String(), nats.UserInfo(engine.ClientUser, appPassword), nats.CustomInboxPrefix(engine.ClientInbox),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 	if err != nil {
 		t.Fatal(err)
@@ -70,14 +70,14 @@ func TestApplicationsMayOnlyPublishEvents(t *testing.T) {
 		}
 		wantRefused(t, refused, subject)
 	}
-	for _, subject := range []string{">", "ev.>", "_ERRATA.>", "$JS.>", "$KV.>", "errors.v1.>", "errors.dead.>"} {
+	for _, subject := range []string{">", "ev.>", "_ERRATA.>", "$JS.>", "$KV.>", "errors.v1.>", "errors.dead.>", "_INBOX.>", "_INBOX_*.>"} {
 		if _, err := conn.SubscribeSync(subject); err != nil {
 			t.Fatal(err)
 		}
 		wantRefused(t, refused, subject)
 	}
 	// What the service asks for is told to it alone.
-	spy, err := conn.SubscribeSync("_INBOX.>")
+	spy, err := conn.SubscribeSync(engine.ClientInbox + ".>")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,8 @@ const (
 	// connection types as nats-server calls them.
 	typeLeaf   = "LEAFNODE"
 	typeClient = "STANDARD"
+	// typeInProcess is the service itself, through memory.
+	typeInProcess = "IN_PROCESS"
 )
 
 // NATSLeaves lets ingest nodes connect to the embedded NATS. The zero
@@ -109,9 +111,9 @@ func listenAt(whom, addr string) (host string, port int, err error) {
 }
 
 // leafUser may let the hub ask for the streams of its node, and answer.
-func (c NATSConfig) leafUser() *server.User {
+func (c NATSConfig) leafUser(account *server.Account) *server.User {
 	return &server.User{
-		Username: LeafUser, Password: c.Leaves.Password,
+		Username: LeafUser, Password: c.Leaves.Password, Account: account,
 		AllowedConnectionTypes: map[string]struct{}{typeLeaf: {}},
 		Permissions: &server.Permissions{
 			Publish:   &server.SubjectPermission{Allow: []string{serviceInbox + ".>"}},

@@ -90,7 +90,7 @@ func TestHubReachesItsLeaves(t *testing.T) {
 		}
 	}
 	for id, leaf := range leaves {
-		js, err := jetstream.NewWithDomain(hub.Conn(), id)
+		js, err := jetstream.NewWithDomain(hub.HubConn(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestLeafOutlivesItsHub(t *testing.T) {
 	}
 	again := openHub(t, dir, addr)
 	awaitLeaves(t, again, 1)
-	js, err := jetstream.NewWithDomain(again.Conn(), "a1")
+	js, err := jetstream.NewWithDomain(again.HubConn(), "a1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +202,63 @@ func TestStrangeLeavesAreRefused(t *testing.T) {
 		if n, err := engine.StartNATS(t.Context(), c); err == nil {
 			_ = n.Stop(t.Context())
 			t.Errorf("%+v is taken", c)
+		}
+	}
+}
+
+// A node that was broken into says what it likes, with any subject for the
+// answer. Nothing of it reaches the hub's own account, where acknowledgements of
+// its queues and answers of its streams go.
+func TestLeavesStayInTheirAccount(t *testing.T) {
+	hub := openHub(t, t.TempDir(), "127.0.0.1:0")
+	leaf := openLeaf(t, "a1", t.TempDir(), hub.LeavesAddr(), leafPassword)
+	awaitLeaves(t, hub, 1)
+	own, err := hub.Conn().SubscribeSync(">")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached, err := hub.HubConn().SubscribeSync("_ERRATA.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := leaf.Conn().SubscribeSync("$JS.ACK.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(hub.Conn().Flush(), hub.HubConn().Flush(), leaf.Conn().Flush()); err != nil {
+		t.Fatal(err)
+	}
+	// The hub's interest is known to the node a moment later.
+	for say := time.NewTicker(20 * time.Millisecond); ; {
+		if err := leaf.Conn().PublishRequest("_ERRATA.x", "set.logging", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, _ := reached.Pending(); n > 0 {
+			say.Stop()
+			break
+		}
+		select {
+		case <-say.C:
+		case <-t.Context().Done():
+			t.Fatal("nothing came")
+		}
+	}
+	if err := hub.Conn().Publish("$JS.ACK.ERRORS.x.1.1.1.1.0", []byte("+ACK")); err != nil {
+		t.Fatal(err)
+	}
+	if err := hub.HubConn().Publish("$JS.ACK.SPOOL.x.1.1.1.1.0", []byte("+ACK")); err != nil {
+		t.Fatal(err)
+	}
+	msg, err := told.NextMsg(20 * time.Second)
+	if err != nil || msg.Subject != "$JS.ACK.SPOOL.x.1.1.1.1.0" {
+		t.Errorf("the node is told %v, error %v, want the acknowledgement of its own queue", msg, err)
+	}
+	if err := hub.Conn().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for n, _, _ := own.Pending(); n > 0; n-- {
+		if msg, err := own.NextMsg(time.Second); err == nil && msg.Subject != "$JS.ACK.ERRORS.x.1.1.1.1.0" {
+			t.Errorf("the node has told the hub %q at %s", msg.Data, msg.Subject)
 		}
 	}
 }

@@ -57,6 +57,9 @@ type DrainConfig struct {
 	// Took, if it is not nil, is told how many messages were done with, how many
 	// came again, and how many wait.
 	Took func(fresh, repeated int, pending uint64)
+	// Skipped, if it is not nil, is told of a fact in the queue's place on the log
+	// that somebody else has put there.
+	Skipped func(sequence uint64, why error)
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
 }
@@ -195,11 +198,11 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 // again, for which the mark says nothing.
 func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
 	d.delivery = 0
-	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name); err != nil {
+	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
 		return err
 	}
-	if d.seq == 0 && d.cfg.Kept != nil {
-		if d.mark, err = keptMark(ctx, d.cfg.Kept, d.cfg.Name); err != nil {
+	if d.mark == (SourceMark{}) && d.cfg.Kept != nil {
+		if d.mark, err = keptMark(ctx, d.cfg.Kept, d.cfg.Name, d.cfg.Logger); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func (b *ImportBlock) Seal() []byte {
 // LastImport finds the last block of the file with the hash: where reading
 // goes on behind it, and its sequence. found is false when the log has none.
 func LastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, found bool, err error) {
-	seq, _, found, err = lastMarked(ctx, log, subjectImports+fileHash, headerImportNext, &mark)
+	seq, _, found, err = lastMarked(ctx, log, subjectImports+fileHash, headerImportNext, &mark, nil)
 	return mark, seq, found, err
 }
 

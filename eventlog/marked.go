@@ -26,8 +26,11 @@ type markedBlock struct {
 	afterSeq uint64 // of the subject's last block, 0 for none
 }
 
-// lastMarked reads the mark of the subject's last block into mark.
-func lastMarked(ctx context.Context, log Log, subject, header string, mark any) (seq uint64, msgID string, found bool, err error) {
+// lastMarked reads the mark of the subject's last block into mark. Where that
+// has none that can be read, somebody else has written it: then it is the mark
+// of the block before, and skipped, if it is not nil, is told. seq is that of
+// the last block all the same, behind which the next one is appended.
+func lastMarked(ctx context.Context, log Log, subject, header string, mark any, skipped func(uint64, error)) (seq uint64, msgID string, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	s, err := log.JetStream.Stream(ctx, log.Stream)
@@ -41,10 +44,21 @@ func lastMarked(ctx context.Context, log Log, subject, header string, mark any) 
 	if err != nil {
 		return 0, "", false, fmt.Errorf("find the last block of %s: %w", subject, err)
 	}
-	if err := json.Unmarshal([]byte(last.Header.Get(header)), mark); err != nil {
-		return 0, "", false, fmt.Errorf("fact %d has no readable %s: %w", last.Sequence, header, err)
+	msgID = last.Header.Get(jetstream.MsgIDHeader)
+	err = json.Unmarshal([]byte(last.Header.Get(header)), mark)
+	if err == nil {
+		return last.Sequence, msgID, true, nil
 	}
-	return last.Sequence, last.Header.Get(jetstream.MsgIDHeader), true, nil
+	if skipped != nil {
+		skipped(last.Sequence, fmt.Errorf("it has no readable %s: %w", header, err))
+	}
+	_, found, err = messageBefore(ctx, log, log.Prefix+subject, last.Sequence, func(m message) bool {
+		return json.Unmarshal([]byte(m.header.Get(header)), mark) == nil
+	})
+	if err != nil {
+		return 0, "", false, fmt.Errorf("find the block of %s before %d: %w", subject, last.Sequence, err)
+	}
+	return last.Sequence, msgID, found, nil
 }
 
 // appendMarked tries until the outcome is known or ctx ends, and returns the
@@ -86,7 +100,7 @@ func appendMarked(ctx context.Context, log Log, b markedBlock) (uint64, error) {
 // try with the message id, whose answer got lost, or somebody else's.
 func ownMarked(ctx context.Context, log Log, b markedBlock, msgID string) (uint64, error) {
 	var mark json.RawMessage
-	seq, id, found, err := lastMarked(ctx, log, b.subject, b.header, &mark)
+	seq, id, found, err := lastMarked(ctx, log, b.subject, b.header, &mark, nil)
 	switch {
 	case err != nil:
 		return 0, err

@@ -2,10 +2,8 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,8 +22,6 @@ type Setting struct {
 	Data     []byte
 	// By is who asked for it.
 	By errata.Actor
-
-	id string // of the message
 }
 
 // ErrSettingMoved says that somebody else has set the setting since it was
@@ -68,8 +64,8 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 			// lost. Exactly one message can stand next after the expected one.
 			next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
 			switch {
-			case getErr == nil && found && next.id == msgID:
-				return next.Sequence, nil
+			case getErr == nil && found && next.id() == msgID:
+				return next.sequence, nil
 			case getErr == nil && found:
 				return 0, ErrSettingMoved
 			}
@@ -108,85 +104,33 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	for try := 0; ; try++ {
-		if s, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil {
-			return s, found, nil
+		var m message
+		if m, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil {
+			return m.setting(log), found, nil
 		}
 		if pause(ctx, try) != nil {
-			return Setting{}, false, &errata.Error{
-				Kind:       errata.KindLogUnavailable,
-				Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
-				RetryAfter: retryLater, Err: fmt.Errorf("read setting %s: %w", name, err),
-			}
+			return Setting{}, false, settingsAway(fmt.Errorf("read setting %s: %w", name, err))
 		}
 	}
 }
 
-// messageQuery is the body of a request for one message of a stream.
-type messageQuery struct {
-	Sequence uint64 `json:"seq,omitempty"`
-	LastFor  string `json:"last_by_subj,omitempty"`
-	NextFor  string `json:"next_by_subj,omitempty"`
-}
-
-// messageReply is its answer. Bytes are base64 in it.
-type messageReply struct {
-	Error *struct {
-		ErrorCode   int    `json:"err_code"`
-		Description string `json:"description"`
-	} `json:"error"`
-	Message *struct {
-		Subject  string `json:"subject"`
-		Sequence uint64 `json:"seq"`
-		Header   []byte `json:"hdrs"`
-		Data     []byte `json:"data"`
-	} `json:"message"`
-}
-
-// getMessage asks the leader of the stream once. The client library would ask
-// any replica, since the stream allows that, and one may be behind.
-func getMessage(ctx context.Context, log Log, query messageQuery) (s Setting, found bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+// SettingBefore is the newest fact of the setting before a sequence that good
+// takes; found is false when there is none. It is for a setting whose newest
+// fact cannot be read. Errors: log_unavailable.
+func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	request, err := json.Marshal(query)
+	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return good(m.data) })
 	if err != nil {
-		return Setting{}, false, fmt.Errorf("encode a question to the log: %w", err)
+		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}
-	answer, err := log.NATS.RequestWithContext(ctx, apiPrefix(log.JetStream.Options())+"STREAM.MSG.GET."+log.Stream, request)
-	if err != nil {
-		return Setting{}, false, fmt.Errorf("ask the log for a message: %w", err)
-	}
-	var reply messageReply
-	if err := json.Unmarshal(answer.Data, &reply); err != nil {
-		return Setting{}, false, fmt.Errorf("decode the log's answer: %w", err)
-	}
-	switch {
-	case reply.Error != nil && reply.Error.ErrorCode == codeNoMessage:
-		return Setting{}, false, nil
-	case reply.Error != nil:
-		return Setting{}, false, fmt.Errorf("ask the log for a message: %s (%d)", reply.Error.Description, reply.Error.ErrorCode)
-	case reply.Message == nil:
-		return Setting{}, false, errors.New("the log answered without a message")
-	}
-	m := reply.Message
-	s = Setting{Name: strings.TrimPrefix(m.Subject, log.Prefix+subjectSettings), Sequence: m.Sequence, Data: m.Data}
-	if len(m.Header) > 0 {
-		header, err := nats.DecodeHeadersMsg(m.Header)
-		if err != nil {
-			return Setting{}, false, fmt.Errorf("decode the header of fact %d: %w", m.Sequence, err)
-		}
-		s.By, s.id = actorIn(header), header.Get(jetstream.MsgIDHeader)
-	}
-	return s, true, nil
+	return m.setting(log), found, nil
 }
 
-// apiPrefix is where the connection finds JetStream's API.
-func apiPrefix(o jetstream.JetStreamOptions) string {
-	switch {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	default:
-		return jetstream.DefaultAPIPrefix
+func settingsAway(err error) error {
+	return &errata.Error{
+		Kind:       errata.KindLogUnavailable,
+		Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
+		RetryAfter: retryLater, Err: err,
 	}
 }

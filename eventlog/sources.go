@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -34,9 +35,14 @@ type SourceMark struct {
 }
 
 // LastSource finds the last block of the queue with the name: its mark and its
-// sequence on the log, both zero when the log has none.
-func LastSource(ctx context.Context, log Log, name string) (mark SourceMark, seq uint64, err error) {
-	seq, _, _, err = lastMarked(ctx, log, subjectSources+name, headerSourceMark, &mark)
+// sequence on the log, both zero when the log has none. A block that somebody
+// else has put there has no mark: the sequence is its own then, the mark that of
+// the block before, and skipped, if it is not nil, is told.
+func LastSource(ctx context.Context, log Log, name string, skipped func(sequence uint64, why error)) (mark SourceMark, seq uint64, err error) {
+	seq, _, found, err := lastMarked(ctx, log, subjectSources+name, headerSourceMark, &mark, skipped)
+	if !found {
+		mark = SourceMark{} // nothing of one that broke off
+	}
 	return mark, seq, err
 }
 
@@ -70,11 +76,11 @@ func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) er
 	}
 	for subject := range info.State.Subjects {
 		name := strings.TrimPrefix(subject, log.Prefix+subjectSources)
-		mark, seq, err := LastSource(ctx, log, name)
+		mark, seq, err := LastSource(ctx, log, name, nil)
 		if err != nil {
 			return err
 		}
-		if seq == 0 {
+		if seq == 0 || mark == (SourceMark{}) {
 			continue
 		}
 		text, err := json.Marshal(mark)
@@ -88,17 +94,19 @@ func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) er
 	return nil
 }
 
-// keptMark is the mark in the bucket, the zero SourceMark when it has none.
-func keptMark(ctx context.Context, bucket jetstream.KeyValue, name string) (mark SourceMark, err error) {
+// keptMark is the mark in the bucket, the zero SourceMark when it has none that
+// can be read.
+func keptMark(ctx context.Context, bucket jetstream.KeyValue, name string, logger *slog.Logger) (mark SourceMark, err error) {
 	entry, err := bucket.Get(ctx, keySource+name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return mark, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), &mark)
-	}
 	if err != nil {
 		return mark, fmt.Errorf("read the kept mark of the queue %s: %w", name, err)
+	}
+	if err := json.Unmarshal(entry.Value(), &mark); err != nil {
+		logger.Error("the kept mark of a queue cannot be read; what the queue still has is taken", "queue", name, "error", err)
+		return SourceMark{}, nil
 	}
 	return mark, nil
 }

@@ -102,7 +102,7 @@ func (l *lane) add(b *batch, msg jetstream.Msg) error {
 	l.metrics.pending.WithLabelValues(l.store.log.String()).Set(float64(meta.NumPending))
 	entries, size, err := decode(msg.Data())
 	if err != nil {
-		l.logger.Error("a message of the stream cannot be read and is left out", "sequence", b.last, "error", err)
+		l.skipped(b.last, err)
 		l.metrics.poison.WithLabelValues(l.store.log.String()).Inc()
 		return nil
 	}

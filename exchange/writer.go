@@ -25,6 +25,9 @@ type WriterConfig struct {
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
+	// Skipped is told of messages that cannot be read, each perhaps more than
+	// once; nil for nobody.
+	Skipped func(sequence uint64, why error)
 }
 
 // retryPauses are the pauses between tries; the last one repeats for as long as
@@ -63,6 +66,9 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Skipped == nil {
+		cfg.Skipped = func(uint64, error) {}
+	}
 	w := &Writer{}
 	metrics := newWriterMetrics(cfg.Registerer, func(log Log) float64 { return w.lanes[log].lag().Seconds() })
 	for _, log := range logs {
@@ -70,6 +76,7 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 		l := &lane{
 			stream: cfg.Stream, store: store{cfg.ClickHouse, log, time.Duration(days) * 24 * time.Hour},
 			now: cfg.Now, logger: cfg.Logger.With("log", log.String()), metrics: metrics,
+			skipped: cfg.Skipped,
 		}
 		if err := l.locate(ctx); err != nil {
 			return nil, err
@@ -115,6 +122,7 @@ type lane struct {
 	now     func() time.Time
 	logger  *slog.Logger
 	metrics *writerMetrics
+	skipped func(sequence uint64, why error)
 
 	epoch uint64 // what the rows call the stream
 	next  uint64 // the first message that is not written

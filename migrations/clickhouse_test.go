@@ -92,6 +92,19 @@ func TestClickHouseUpAndAgain(t *testing.T) {
 	}
 }
 
+// A table without these settings loses confirmed rows at a power cut.
+func TestTablesAreSynced(t *testing.T) {
+	env := testenv.New(t)
+	const made = "SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'"
+	if n := count(t, env, made); n < 4 {
+		t.Fatalf("%d tables of rows, want records, contexts, hourly and the history at least", n)
+	}
+	synced := made + " AND create_table_query LIKE '%fsync_after_insert = 1%' AND create_table_query LIKE '%fsync_part_directory = 1%'"
+	if all, got := count(t, env, made), count(t, env, synced); got != all {
+		t.Errorf("%d of %d tables have on disk what they confirm", got, all)
+	}
+}
+
 func TestClickHouseTwoAtOnce(t *testing.T) {
 	env := testenv.New(t)
 	options := env.ClickHouseOptions()

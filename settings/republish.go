@@ -14,7 +14,7 @@ import (
 // can be purged. A setting that somebody sets meanwhile is left to them.
 func (s *Store) Republish(ctx context.Context) error {
 	for _, of := range known {
-		newest, found, err := eventlog.LastSetting(ctx, s.log, of.title())
+		newest, last, found, err := s.newest(ctx, of.title(), of.foreign)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *Store) Republish(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("encode setting %s: %w", of.title(), err)
 		}
-		if _, err := eventlog.AppendSetting(ctx, s.log, of.title(), data, newest.Sequence); err != nil && !errors.Is(err, eventlog.ErrSettingMoved) {
+		if _, err := eventlog.AppendSetting(ctx, s.log, of.title(), data, last); err != nil && !errors.Is(err, eventlog.ErrSettingMoved) {
 			return err
 		}
 	}

@@ -41,6 +41,8 @@ var known = []interface {
 	reset(*Snapshot)
 	// load puts the value of a fact into the snapshot.
 	load(into *Snapshot, data []byte) error
+	// foreign is not nil for what is no fact of the setting in any version.
+	foreign(data []byte) error
 }{logging, limits, twoFactor, location, addressBook, localization}
 
 func (of setting[T]) title() string { return of.name }
@@ -54,6 +56,17 @@ func (of setting[T]) load(into *Snapshot, data []byte) error {
 	}
 	return err
 }
+
+func (of setting[T]) foreign(data []byte) error {
+	if _, err := of.decode(data); errors.Is(err, errForeign) {
+		return err
+	}
+	return nil
+}
+
+// errForeign says that what stands in the place of a fact is none. It is left
+// out: the value before stays in force.
+var errForeign = errors.New("this is no fact of a setting")
 
 // factVersion is the form of the facts. A field more is no new version: what
 // an old fact does not have keeps its standard value.
@@ -77,31 +90,51 @@ func (of setting[T]) encode(before, after T) ([]byte, error) {
 
 func (of setting[T]) decode(data []byte) (value T, err error) {
 	f := fact[T]{After: of.standard}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return value, fmt.Errorf("decode setting %s: %w", of.name, err)
+	if err := json.Unmarshal(data, &f); err != nil && f.Version <= factVersion {
+		return value, fmt.Errorf("decode setting %s: %w: %w", of.name, errForeign, err)
 	}
-	if f.Version != factVersion {
+	if f.Version < factVersion {
+		return value, fmt.Errorf("decode setting %s: %w", of.name, errForeign)
+	}
+	if f.Version > factVersion {
 		return value, fmt.Errorf("setting %s was written in form %d and this version of Errata knows %d; run the newest version on all nodes",
 			of.name, f.Version, factVersion)
 	}
 	return f.After, nil
 }
 
-// read is the newest value by the log's leader, and its sequence, 0 when it
-// was never set.
+// newest is the newest fact of the setting, and the sequence behind which the
+// next one is appended. The two differ where somebody else has written there:
+// what is foreign is left out. found is false when there is no fact.
+func (s *Store) newest(ctx context.Context, name string, foreign func(data []byte) error) (f eventlog.Setting, last uint64, found bool, err error) {
+	f, found, err = eventlog.LastSetting(ctx, s.log, name)
+	if err != nil || !found {
+		return f, 0, false, err
+	}
+	last = f.Sequence
+	if err := foreign(f.Data); err != nil {
+		s.skipped(last, err)
+		f, found, err = eventlog.SettingBefore(ctx, s.log, name, last, func(data []byte) bool { return foreign(data) == nil })
+		return f, last, found, err
+	}
+	return f, last, true, nil
+}
+
+// read is the newest value by the log's leader, and the sequence behind which
+// the next one is appended, 0 when it was never set.
 func read[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequence uint64, err error) {
-	newest, found, err := eventlog.LastSetting(ctx, s.log, of.name)
+	newest, last, found, err := s.newest(ctx, of.name, of.foreign)
 	if err != nil {
 		return value, 0, err
 	}
 	if !found {
-		return of.standard, 0, nil
+		return of.standard, last, nil
 	}
 	if value, err = of.decode(newest.Data); err != nil {
 		return value, 0, fmt.Errorf("read the fact at %d: %w", newest.Sequence, err)
 	}
 	s.apply(newest)
-	return value, newest.Sequence, nil
+	return value, last, nil
 }
 
 func update[T any](ctx context.Context, s *Store, of setting[T], change func(T) (T, error)) (value T, err error) {
@@ -149,7 +182,9 @@ func (s *Store) apply(f eventlog.Setting) {
 		next := *old
 		next.sequences = maps.Clone(old.sequences)
 		next.sequences[f.Name] = f.Sequence
-		if err := of.load(&next, f.Data); err != nil {
+		if err := of.load(&next, f.Data); errors.Is(err, errForeign) {
+			s.skipped(f.Sequence, err)
+		} else if err != nil {
 			s.logger.Error("a setting cannot be read; the value before stays in force", "sequence", f.Sequence, "error", err)
 		}
 		s.current.Store(&next)

@@ -18,13 +18,17 @@ type Config struct {
 	Log eventlog.Log
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
+	// Skipped is told of a message in the place of a fact that is none, nil for
+	// nobody. It may be told again of the same one.
+	Skipped func(sequence uint64, why error)
 }
 
 // Store reads and writes settings and keeps a copy of all of them in memory.
 // All methods may be called at once from many goroutines.
 type Store struct {
-	log    eventlog.Log
-	logger *slog.Logger
+	log     eventlog.Log
+	logger  *slog.Logger
+	skipped func(sequence uint64, why error)
 
 	current  atomic.Pointer[Snapshot]
 	applying sync.Mutex // held by whoever replaces current
@@ -46,14 +50,17 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{log: cfg.Log, logger: cfg.Logger}
+	if cfg.Skipped == nil {
+		cfg.Skipped = func(uint64, error) {}
+	}
+	s := &Store{log: cfg.Log, logger: cfg.Logger, skipped: cfg.Skipped}
 	first := &Snapshot{sequences: map[string]uint64{}}
 	for _, of := range known {
 		of.reset(first)
 	}
 	s.current.Store(first)
 	for _, of := range known {
-		newest, found, err := eventlog.LastSetting(ctx, s.log, of.title())
+		newest, _, found, err := s.newest(ctx, of.title(), of.foreign)
 		if err != nil {
 			return nil, fmt.Errorf("read the settings: %w", err)
 		}

@@ -27,13 +27,12 @@ type Options struct {
 	Subject string
 	// Header is added to every message.
 	Header nats.Header
-	// JetStream are options of the JetStream context, such as a domain's.
-	JetStream func(*nats.Conn) (jetstream.JetStream, error)
 }
 
 // Transport publishes messages. Make it with New.
 type Transport struct {
-	js      jetstream.JetStream
+	conn    *nats.Conn
+	answers answers
 	subject string
 	header  nats.Header
 }
@@ -46,38 +45,41 @@ func New(conn *nats.Conn, o Options) (*Transport, error) {
 	if conn == nil {
 		return nil, errors.New("make a NATS transport: the connection is missing")
 	}
-	if o.JetStream == nil {
-		o.JetStream = func(conn *nats.Conn) (jetstream.JetStream, error) { return jetstream.New(conn) }
-	}
-	js, err := o.JetStream(conn)
-	if err != nil {
-		return nil, fmt.Errorf("make a NATS transport: %w", err)
-	}
 	if o.Subject == "" {
 		o.Subject = DefaultSubject
 	}
-	return &Transport{js: js, subject: o.Subject, header: o.Header}, nil
+	return &Transport{conn: conn, answers: newAnswers(inboxOf(&conn.Opts)), subject: o.Subject, header: o.Header}, nil
 }
 
 // Send publishes the batch and waits for every acknowledgement. A message that
 // JetStream has already counts as sent.
 func (t *Transport) Send(ctx context.Context, batch []client.Message) (refused []client.Refusal, err error) {
-	futures := make([]jetstream.PubAckFuture, len(batch))
+	if err := t.answers.listen(t.conn); err != nil {
+		return nil, fmt.Errorf("listen for acknowledgements: %w", err)
+	}
+	// Answers to what was sent before do not come over another connection.
+	lost := t.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	defer t.conn.RemoveStatusListener(lost)
+	waits := make([]*wait, len(batch))
 	var last error
 	for i, m := range batch {
-		if futures[i], err = t.js.PublishMsgAsync(t.message(m)); err != nil {
-			last = err
-			refused = append(refused, refusal(i, err))
+		waits[i] = t.answers.expect()
+		defer t.answers.forget(waits[i])
+		msg := t.message(m)
+		msg.Reply = waits[i].subject
+		if err := t.conn.PublishMsg(msg); err != nil {
+			waits[i].answer <- err
 		}
 	}
-	for i, future := range futures {
-		if future == nil {
-			continue
-		}
+	for i, w := range waits {
 		select {
-		case <-future.Ok():
-		case last = <-future.Err():
-			refused = append(refused, refusal(i, last))
+		case err := <-w.answer:
+			if err != nil {
+				last = err
+				refused = append(refused, refusal(i, err))
+			}
+		case <-lost:
+			return nil, fmt.Errorf("wait for an acknowledgement from JetStream: %w", nats.ErrDisconnected)
 		case <-ctx.Done():
 			// What is acknowledged later is recognised by its id.
 			return nil, fmt.Errorf("no acknowledgement from JetStream: %w", context.Cause(ctx))
@@ -113,7 +115,4 @@ func refusal(index int, err error) client.Refusal {
 }
 
 // Close gives back the subscription for acknowledgements.
-func (t *Transport) Close(context.Context) error {
-	t.js.CleanupPublisher()
-	return nil
-}
+func (t *Transport) Close(context.Context) error { return t.answers.close() }

@@ -157,6 +157,7 @@ func newAuditVerify(t *terminal) *cobra.Command {
 			OK      bool   `json:"ok"`
 			Entries uint64 `json:"entries"`
 			Head    string `json:"head"`
+			Foreign uint64 `json:"foreign"`
 			Problem *struct {
 				N      uint64 `json:"n"`
 				Reason string `json:"reason"`
@@ -173,6 +174,9 @@ func newAuditVerify(t *terminal) *cobra.Command {
 			return fmt.Errorf("the audit trail is broken at entry %d: %s; %d entries before it are good", n, reason, report.Entries)
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d entries, none changed or missing\nhash of the last one %s\n", report.Entries, orDash(report.Head))
+		if err == nil && report.Foreign > 0 {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of them were put there by somebody else, who can write to NATS; see the action audit.foreign\n", report.Foreign)
+		}
 		return err
 	})
 }

@@ -30,6 +30,7 @@ func TestAuditVerifyCommand(t *testing.T) {
 		says   string
 	}{
 		"good":             {`{"data":{"ok":true,"entries":3,"head":"ab","problem":null}}`, exitOK, "3 entries, none changed or missing\nhash of the last one ab\n"},
+		"of others":        {`{"data":{"ok":true,"entries":3,"head":"ab","foreign":2,"problem":null}}`, exitOK, "2 of them were put there by somebody else"},
 		"empty":            {`{"data":{"ok":true,"entries":0,"head":"","problem":null}}`, exitOK, "0 entries"},
 		"broken":           {`{"data":{"ok":false,"entries":3,"head":"ab","problem":{"n":4,"reason":"it was changed"}}}`, exitFailed, "broken at entry 4: it was changed; 3 entries before it are good"},
 		"broken, no words": {`{"data":{"ok":false,"entries":3}}`, exitFailed, "broken at entry 4"},

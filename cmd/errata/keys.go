@@ -28,6 +28,7 @@ type apiKey struct {
 	State      string   `json:"state"`
 	CreatedAt  string   `json:"created_at"`
 	ExpiresAt  string   `json:"expires_at"`
+	EndsSoon   bool     `json:"ends_soon"`
 	LastUsedAt string   `json:"last_used_at"`
 	RevokedAt  string   `json:"revoked_at"`
 	DSN        string   `json:"dsn,omitempty"`
@@ -40,7 +41,7 @@ type newAPIKey struct {
 	Kind          string   `json:"kind"`
 	Scopes        []string `json:"scopes,omitempty"`
 	Project       uint64   `json:"project,omitempty"`
-	ExpiresInDays int      `json:"expires_in_days"`
+	ExpiresInDays *int     `json:"expires_in_days,omitempty"`
 }
 
 const keysHelp = `Makes, lists and ends API keys of the running service, through its HTTP API. The
@@ -93,6 +94,7 @@ leaves a file with the key alone. Kinds of keys:
 func newKeysCreate(t *terminal) *cobra.Command {
 	var (
 		wanted newAPIKey
+		days   int
 		asJSON bool
 	)
 	cmd := keyCommand(t, &cobra.Command{
@@ -102,6 +104,9 @@ func newKeysCreate(t *terminal) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, c *client, args []string) error {
 		wanted.Name = args[0]
+		if cmd.Flags().Changed("expires-in-days") {
+			wanted.ExpiresInDays = &days
+		}
 		var made apiKey
 		if err := c.call(cmd.Context(), http.MethodPost, keysPath, wanted, &made); err != nil {
 			return fmt.Errorf("make the key: %w", err)
@@ -115,7 +120,7 @@ func newKeysCreate(t *terminal) *cobra.Command {
 	flags.StringVar(&wanted.Kind, "kind", "ing", "The `kind` of the key: ing, adm or ops.")
 	flags.StringSliceVar(&wanted.Scopes, "scopes", nil, "The `scopes` of an adm key, separated by commas.")
 	flags.Uint64Var(&wanted.Project, "project", 0, "The `number` of the project of an ing key; 0 takes the next free one.")
-	flags.IntVar(&wanted.ExpiresInDays, "expires-in-days", 365, "How many `days` until the key stops working; 0 means never.")
+	flags.IntVar(&days, "expires-in-days", 0, "How many `days` until the key stops working; 0 means never. Without it an ing key never does, others do after a year.")
 	flags.BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	return cmd
 }
@@ -160,8 +165,12 @@ func printKeys(w io.Writer, keys []apiKey) error {
 		if k.Project > 0 {
 			project = strconv.FormatUint(k.Project, 10)
 		}
+		state := k.State
+		if k.EndsSoon {
+			state = "ends soon"
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			k.ID, k.Kind, k.State, project, orNever(day(k.LastUsedAt)), orNever(day(k.ExpiresAt)), strings.Join(k.Scopes, ","), k.Name)
+			k.ID, k.Kind, state, project, orNever(day(k.LastUsedAt)), orNever(day(k.ExpiresAt)), strings.Join(k.Scopes, ","), k.Name)
 	}
 	return table.Flush() // a tabwriter keeps the first error until here
 }

@@ -58,6 +58,9 @@ type Config struct {
 	Now func() time.Time
 	// Logger takes what the operator should see; nil discards it.
 	Logger *slog.Logger
+	// Skipped is told of a message in the queue's place on the log that somebody
+	// else has put there, perhaps more than once; nil for nobody.
+	Skipped func(sequence uint64, why error)
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
@@ -96,7 +99,7 @@ func New(cfg Config) (*Receiver, error) {
 	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues, cfg.Rules), cancel: func() {}}
 	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
 		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName, Kept: cfg.Kept,
-		Take: r.take, Took: r.took, Logger: cfg.Logger,
+		Take: r.take, Took: r.took, Logger: cfg.Logger, Skipped: cfg.Skipped,
 	})
 	var err error
 	r.metrics, err = newMetrics(cfg.Registerer, func() float64 { return r.lag().Seconds() })

@@ -24,7 +24,7 @@ AS SELECT
     id, lower(hex(signature)) AS signature, toString(book) AS type, level, count, first_seen, last_seen,
     file, line, message_preview, exception_class, request_uri, request_method, user_id,
     if(ip = toIPv6('::'), '', replaceRegexpOne(toString(ip), '^::ffff:([0-9.]+)$', '\\1')) AS ip,
-    status, regressed, startsWith(r.signature, 'overflow') AS overflow
+    status, regressed, toBool(startsWith(r.signature, 'overflow')) AS overflow
 FROM {{.Tables}}.records AS r FINAL
 WHERE book != 'checkpoint'
 COMMENT 'One row for each problem.'

@@ -43,6 +43,8 @@ type Follower struct {
 	memory *Memory
 	log    Log
 	logger *slog.Logger
+	// skipped is told of each outcome that is left out.
+	skipped func(sequence uint64, why error)
 
 	stop  context.CancelFunc
 	ended sync.WaitGroup
@@ -51,15 +53,22 @@ type Follower struct {
 	applied Position
 }
 
-// NewFollower makes one that has not begun.
-func NewFollower(m *Memory, log Log, logger *slog.Logger) (*Follower, error) {
+// errNoAccount says what an outcome needs.
+var errNoAccount = errors.New("it names no account")
+
+// NewFollower makes one that has not begun. skipped is told of outcomes on the log
+// that cannot be read, each perhaps more than once; nil for nobody.
+func NewFollower(m *Memory, log Log, logger *slog.Logger, skipped func(sequence uint64, why error)) (*Follower, error) {
 	if m == nil || log == nil {
 		return nil, errors.New("familiar: a follower needs a Memory and a Log")
 	}
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Follower{memory: m, log: log, logger: logger, stop: func() {}}, nil
+	if skipped == nil {
+		skipped = func(uint64, error) {}
+	}
+	return &Follower{memory: m, log: log, logger: logger, skipped: skipped, stop: func() {}}, nil
 }
 
 // Start begins to follow, until Stop. An outage is waited out.
@@ -117,7 +126,7 @@ func (f *Follower) follow(ctx context.Context) error {
 		var o Outcome
 		if err := json.Unmarshal(data, &o); err != nil || len(o.Account) != 2*keyBytes {
 			// It stays on the log; leaving it out is the same at each reading.
-			f.logger.Error("an outcome on the log cannot be read and is left out", "sequence", sequence, "error", err)
+			f.skipped(sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
 		} else if err := f.memory.Apply(ctx, sequence, o); err != nil {
 			return fmt.Errorf("apply outcome %d: %w", sequence, err)
 		}

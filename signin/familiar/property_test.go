@@ -117,7 +117,7 @@ func (r *memoryReader) Next(ctx context.Context) (uint64, []byte, error) {
 // followAll runs a follower until it has applied everything, and stops it.
 func followAll(t interface{ Fatal(...any) }, m *familiar.Memory, log *memoryLog) {
 	log.caughtUp = make(chan struct{})
-	f, err := familiar.NewFollower(m, log, nil)
+	f, err := familiar.NewFollower(m, log, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

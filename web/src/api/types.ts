@@ -180,6 +180,8 @@ export interface Key {
   state: 'active' | 'expired' | 'revoked';
   created_at: string;
   expires_at: string | null;
+  /** It works and ends within 30 days. */
+  ends_soon: boolean;
   last_used_at: string | null;
   revoked_at: string | null;
   dsn?: string;

@@ -113,7 +113,7 @@ function columns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
     { name: 'scopes', head: 'May', cell: (k) => <Scopes list={k.scopes} /> },
     { name: 'used', head: 'Used', cell: (k) => <Time iso={k.last_used_at} /> },
     { name: 'made', head: 'Made', cell: (k) => <Time iso={k.created_at} /> },
-    { name: 'expires', head: 'Expires', cell: (k) => (k.state === 'active' ? <Time iso={k.expires_at} /> : <Badge tone="bad">{k.state}</Badge>) },
+    { name: 'expires', head: 'Expires', cell: (k) => (k.state === 'active' ? (k.ends_soon ? <><Badge tone="warn">soon</Badge> <Time iso={k.expires_at} /></> : <Time iso={k.expires_at} />) : <Badge tone="bad">{k.state}</Badge>) },
     { name: 'dsn', head: <span class="offscreen">Actions</span>, right: true, cell: (k) => <Actions of={k} revoke={revoke} /> },
   ];
 }

@@ -21,6 +21,9 @@ const lives = [
   { value: '0', label: 'never' },
 ];
 
+/** How long a key of the kind works unless asked: an application whose key ended would fall silent. */
+const lifeOf = (kind: Key['kind']) => (kind === 'ing' ? '0' : '365');
+
 /** Which field a refusal is about. */
 const fieldOf: Record<string, string> = { invalid_name: 'name', invalid_project: 'project', invalid_expiry: 'expires', invalid_scope: 'scopes', insufficient_scope: 'scopes' };
 
@@ -29,7 +32,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
   const [kind, setKind] = useState<Key['kind']>('ing');
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [project, setProject] = useState('');
-  const [days, setDays] = useState('365');
+  const [days, setDays] = useState(lifeOf('ing'));
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -59,6 +62,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
   const pick = (next: Key['kind']) => {
     setKind(next);
     setScopes(next === 'ops' ? ['Ops/Read'] : []);
+    if (days === lifeOf(kind)) setDays(lifeOf(next));
     setErrors({});
   };
   return (

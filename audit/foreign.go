@@ -1,0 +1,116 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+)
+
+// errForeign says that somebody else has put messages into the trail. The next
+// session names them.
+var errForeign = errors.New("there are messages in the audit trail that are no entries of it")
+
+// strangers are messages of the trail, one after another, that are no entries.
+type strangers struct {
+	first, last uint64 // 0 for none
+	sum         hash.Hash
+}
+
+// add adds the message with the number n, given by its hash.
+func (s *strangers) add(n uint64, hash [sha256.Size]byte) {
+	if s.first == 0 {
+		s.first, s.sum = n, sha256.New()
+	}
+	s.last = n
+	s.sum.Write(hash[:])
+}
+
+func (s *strangers) count() uint64 {
+	if s.first == 0 {
+		return 0
+	}
+	return s.last - s.first + 1
+}
+
+// names is the request of the entry that names them. The hash is that of the
+// SHA-256 of each message, one after another.
+func (s *strangers) names() map[string]any {
+	return map[string]any{"first": s.first, "last": s.last, "sha256": hex.EncodeToString(s.sum.Sum(nil))}
+}
+
+// namedBy says whether the entry with the fields names exactly these.
+func (s *strangers) namedBy(fields map[string]any) bool {
+	want, err := canonical(s.names())
+	if err != nil {
+		return false
+	}
+	have, err := canonical(fields["request"])
+	return err == nil && bytes.Equal(have, want)
+}
+
+// end is the last entry of the trail at or before a number, and the messages
+// behind it, which are none.
+func (s stream) end(ctx context.Context, handle jetstream.Stream, last uint64) (head, error) {
+	found := head{n: last, hash: firstPrev}
+	var behind [][sha256.Size]byte // of each message, newest first
+	for n := last; n > 0; n-- {
+		// By its number and not as the last one: a replica that is behind must not
+		// pass an older entry off as the end.
+		msg, err := handle.GetMsg(ctx, n)
+		if err != nil {
+			return head{}, fmt.Errorf("read audit entry %d: %w", n, err)
+		}
+		_, sum, problem := sealedAt(msg.Data, n)
+		if problem != "" {
+			behind = append(behind, sha256.Sum256(msg.Data))
+			continue
+		}
+		e, err := ParseEntry(msg.Data)
+		if err != nil {
+			return head{}, fmt.Errorf("audit entry %d: %w", n, err)
+		}
+		found.hash, found.cursors = sum, e.Cursors
+		break
+	}
+	for i, sum := range slices.Backward(behind) {
+		found.strange.add(last-uint64(i), sum)
+	}
+	return found, nil
+}
+
+// tellForeign names the messages of others behind the last entry, so that the
+// chain can go on behind them.
+func (s *session) tellForeign(ctx context.Context) error {
+	strange := &s.head.strange
+	if strange.first == 0 {
+		return nil
+	}
+	for n := strange.first; n <= strange.last; n++ {
+		s.a.cfg.Skipped(n, errForeign)
+	}
+	c := change{from: fromLog, entry: Entry{
+		Time: stamp(s.a.cfg.Now()), Action: ActionForeign,
+		Source: Source{Stream: s.a.cfg.Stream, Sequence: strange.last}, Request: encode(strange.names()),
+	}}
+	c.entry.by(errata.Actor{KeyID: errata.ActorService})
+	return s.append(ctx, c, s.handled.Log)
+}
+
+// lookForForeign ends the session when somebody else has put something into the
+// trail behind the last entry.
+func (s *session) lookForForeign(ctx context.Context) error {
+	now, err := s.a.trail.head(ctx)
+	if err == nil && now.strange.first > 0 {
+		err = errForeign
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// TestThisProgram describes the test's own binary, which is linked with modules
+// like any other.
+func TestThisProgram(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "sbom.json")
+	var list bytes.Buffer
+	if err := run(&list, filepath.Join("..", ".."), out, []string{program}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var bom cdx.BOM
+	if err := cdx.NewBOMDecoder(file, cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	if bom.Components == nil {
+		t.Fatal("the document names no part")
+	}
+	for _, want := range []struct{ front, licence string }{
+		{"pkg:golang/std@", "BSD-3-Clause"},
+		{"pkg:golang/github.com/CycloneDX/cyclonedx-go@v", "Apache-2.0"},
+		{"pkg:npm/preact@", "MIT"},
+		{"pkg:npm/%40chdb/lib-linux-x64-gnu@", "Apache-2.0"},
+	} {
+		i := slices.IndexFunc(*bom.Components, func(c cdx.Component) bool { return strings.HasPrefix(c.PackageURL, want.front) })
+		if i < 0 {
+			t.Errorf("no part %s in %s", want.front, list.String())
+			continue
+		}
+		c := (*bom.Components)[i]
+		if c.Licenses == nil || !slices.ContainsFunc(*c.Licenses, func(l cdx.LicenseChoice) bool { return l.License.ID == want.licence }) {
+			t.Errorf("%s: licences %v, want %s", c.PackageURL, c.Licenses, want.licence)
+		}
+		if strings.Contains(want.front, "chdb") && (c.Hashes == nil || len((*c.Hashes)[0].Value) != 64) {
+			t.Errorf("%s: hash %v, want the SHA-256 of the archive", c.PackageURL, c.Hashes)
+		}
+	}
+}
+
+func TestReportRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		licences []string
+		says     string // "" for fine
+	}{
+		{"fits", []string{"MIT", "Apache-2.0"}, ""},
+		{"unknown", nil, "no licence was recognised"},
+		{"one of two does not fit", []string{"MIT", "AGPL-3.0"}, "AGPL-3.0 is not in the list"},
+	} {
+		var list bytes.Buffer
+		err := report(&list, []part{{Name: "a/b", Version: "v1.2.3", Licences: c.licences}})
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.says)
+		}
+		if !strings.Contains(list.String(), "a/b") {
+			t.Errorf("%s: the list lacks the part: %s", c.name, list.String())
+		}
+	}
+}
+
+func TestLicencesIn(t *testing.T) {
+	apache, err := os.ReadFile(filepath.Join("..", "..", "LICENSE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, file string
+		text       string
+		want       []string
+	}{
+		{"whole", "LICENSE", string(apache), []string{"Apache-2.0"}},
+		{"by another name", "COPYING.txt", string(apache), []string{"Apache-2.0"}},
+		{"no licence by its name", "NOTES", string(apache), nil},
+		{"conditions of its own", "LICENSE.md", strings.Repeat("You may use this on Sundays only, and never near the sea. ", 40), nil},
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := licencesIn(folder)
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, %v, want %v", c.name, got, err, c.want)
+		}
+	}
+}

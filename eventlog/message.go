@@ -1,0 +1,130 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// messageQuery is the body of a request for one message of a stream.
+type messageQuery struct {
+	Sequence uint64 `json:"seq,omitempty"`
+	LastFor  string `json:"last_by_subj,omitempty"`
+	NextFor  string `json:"next_by_subj,omitempty"`
+}
+
+// messageReply is its answer. Bytes are base64 in it.
+type messageReply struct {
+	Error *struct {
+		ErrorCode   int    `json:"err_code"`
+		Description string `json:"description"`
+	} `json:"error"`
+	Message *struct {
+		Subject  string `json:"subject"`
+		Sequence uint64 `json:"seq"`
+		Header   []byte `json:"hdrs"`
+		Data     []byte `json:"data"`
+	} `json:"message"`
+}
+
+// message is one message of the log.
+type message struct {
+	subject  string
+	sequence uint64
+	header   nats.Header
+	data     []byte
+}
+
+func (m message) id() string { return m.header.Get(jetstream.MsgIDHeader) }
+
+// setting is the message as a fact of a setting.
+func (m message) setting(log Log) Setting {
+	return Setting{
+		Name:     strings.TrimPrefix(m.subject, log.Prefix+subjectSettings),
+		Sequence: m.sequence, Data: m.data, By: actorIn(m.header),
+	}
+}
+
+// getMessage asks the leader of the stream once. The client library would ask
+// any replica, since the stream allows that, and one may be behind.
+func getMessage(ctx context.Context, log Log, query messageQuery) (m message, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	request, err := json.Marshal(query)
+	if err != nil {
+		return message{}, false, fmt.Errorf("encode a question to the log: %w", err)
+	}
+	answer, err := log.NATS.RequestWithContext(ctx, apiPrefix(log.JetStream.Options())+"STREAM.MSG.GET."+log.Stream, request)
+	if err != nil {
+		return message{}, false, fmt.Errorf("ask the log for a message: %w", err)
+	}
+	var reply messageReply
+	if err := json.Unmarshal(answer.Data, &reply); err != nil {
+		return message{}, false, fmt.Errorf("decode the log's answer: %w", err)
+	}
+	switch {
+	case reply.Error != nil && reply.Error.ErrorCode == codeNoMessage:
+		return message{}, false, nil
+	case reply.Error != nil:
+		return message{}, false, fmt.Errorf("ask the log for a message: %s (%d)", reply.Error.Description, reply.Error.ErrorCode)
+	case reply.Message == nil:
+		return message{}, false, errors.New("the log answered without a message")
+	}
+	m = message{subject: reply.Message.Subject, sequence: reply.Message.Sequence, data: reply.Message.Data}
+	if len(reply.Message.Header) > 0 {
+		// A header that cannot be read is one of somebody else, and says nothing.
+		m.header, _ = nats.DecodeHeadersMsg(reply.Message.Header)
+	}
+	return m, true, nil
+}
+
+// lookBack is how many facts before a sequence are searched first; each further
+// step takes lookFurther times as many.
+const (
+	lookBack    = 64
+	lookFurther = 8
+)
+
+// messageBefore is the newest message of the subject before a sequence that good
+// takes. It asks the leader once for each message of the subject that it passes
+// over, so it is for the rare case that the newest one is of no use.
+func messageBefore(ctx context.Context, log Log, subject string, before uint64, good func(message) bool) (m message, found bool, err error) {
+	for end, width := before, uint64(lookBack); end > 1; width *= lookFurther {
+		begin := end - min(width, end-1) // the first sequence is 1
+		for at := begin; at < end; {
+			next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: subject})
+			if err != nil {
+				return message{}, false, err
+			}
+			if !there || next.sequence >= end {
+				break
+			}
+			if good(next) {
+				m, found = next, true
+			}
+			at = next.sequence + 1
+		}
+		if found {
+			return m, true, nil
+		}
+		end = begin
+	}
+	return message{}, false, nil
+}
+
+// apiPrefix is where the connection finds JetStream's API.
+func apiPrefix(o jetstream.JetStreamOptions) string {
+	switch {
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	default:
+		return jetstream.DefaultAPIPrefix
+	}
+}

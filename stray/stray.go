@@ -1,0 +1,87 @@
+// Package stray counts messages that stand in the streams of the service and are
+// none of its own: damaged, or written by somebody else. Readers leave them out
+// and say so here, each as often as they like.
+//
+// The package must not decide what is a stray.
+package stray
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maxKnown is how many strays are told apart. Whoever writes more than that has
+// been noticed; the others are not counted.
+const maxKnown = 10_000
+
+// Counter counts strays. It is safe for concurrent use.
+type Counter struct {
+	logger  *slog.Logger
+	counted *prometheus.CounterVec
+
+	mu    sync.Mutex
+	known map[place]struct{}
+	count map[string]int // by stream
+}
+
+// place is where a stray stands.
+type place struct {
+	stream   string
+	sequence uint64
+}
+
+// New makes a counter that has seen nothing. A nil registerer keeps no metric, a
+// nil logger writes nothing.
+func New(registerer prometheus.Registerer, logger *slog.Logger) (*Counter, error) {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Counter{logger: logger, known: map[place]struct{}{}, count: map[string]int{}, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "errata_unreadable_facts_total",
+		Help: "Messages in streams of the service that it cannot read and leaves out, since this start.",
+	}, []string{"stream"})}
+	if registerer != nil {
+		if err := registerer.Register(c.counted); err != nil {
+			return nil, fmt.Errorf("register the metric of unreadable facts: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// In is where readers of the stream say which message they leave out, and why.
+// The stream's name is that of the metric.
+func (c *Counter) In(stream string) func(sequence uint64, why error) {
+	c.counted.WithLabelValues(stream) // 0 can be told from nobody looking
+	return func(sequence uint64, why error) {
+		at := place{stream, sequence}
+		c.mu.Lock()
+		_, again := c.known[at]
+		if again = again || len(c.known) == maxKnown; !again {
+			c.known[at] = struct{}{}
+			c.count[stream]++
+		}
+		c.mu.Unlock()
+		if again {
+			return
+		}
+		c.counted.WithLabelValues(stream).Inc()
+		c.logger.Error("a message that is none of the service's is left out", "stream", stream, "sequence", sequence, "error", why)
+	}
+}
+
+// Summary is how many there are in which stream, "" when there are none.
+func (c *Counter) Summary() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []string
+	for _, stream := range slices.Sorted(maps.Keys(c.count)) {
+		parts = append(parts, fmt.Sprintf("%d in %s", c.count[stream], stream))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,73 @@
+package main
+
+// mutations are the promises, each broken in the way that a tired hand would.
+var mutations = []mutation{
+	{
+		Name: "no-fsync-of-the-log",
+		Edits: []edit{{"engine/nats.go",
+			"SyncAlways:         !cfg.LazySync,", "SyncAlways:         false,"}},
+		Package: "./engine", Run: "^TestStartStop$",
+	},
+	{
+		Name: "no-fsync-of-the-records",
+		Edits: []edit{{"migrations/clickhouse/00001_records.sql",
+			"fsync_after_insert = 1", "fsync_after_insert = 0"}},
+		Package: "./migrations", Run: "^TestTablesAreSynced$",
+	},
+	{
+		Name: "no-insert-token",
+		Edits: []edit{{"projector/write.go",
+			`"insert_deduplicate": 1, "insert_deduplication_token": token,`, `"insert_deduplicate": 0,`}},
+		Package: "./projector", Run: "^(TestRacingProjectors|TestSweepsRace|TestContextOfALoser|TestNoFuture|TestSweepOfASleeper|TestClickHouseKilled|TestAnyHistory|TestCleanupIsOneBlock)$",
+	},
+	{
+		Name: "checkpoint-in-its-own-insert",
+		Edits: []edit{{"projector/write.go",
+			"	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {",
+			`	first, err := s.conn.PrepareBatch(ctx, sqlInsertRecords)
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	if err := rows.appendTo(first); err != nil {
+		return err
+	}
+	if err := first.Send(); err != nil {
+		return err
+	}
+	failpoint.Reach(failpoint.Payloads)
+	rows = newRecordRows(3)
+	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {`}},
+		Package: "./projector", Run: "^(TestRacingProjectors|TestClickHouseKilled|TestAnyHistory)$",
+	},
+	{
+		Name: "id-window-off",
+		Edits: []edit{{"projector/window.go",
+			"	return w.put(id, place)\n}", "	w.put(id, place)\n	return false\n}"}},
+		Package: "./projector", Run: "^(TestWindowModel|TestAnyHistory)$",
+	},
+	{
+		Name: "delete-that-is-no-fact",
+		Edits: []edit{{"projector/session.go",
+			"	case eventlog.FactCommand:\n", "	case eventlog.FactCommand:\n		if s.p.cfg.Quiet && f.Name == eventlog.CommandDelete {\n			break\n		}\n"}},
+		Package: "./projector", Run: "^TestAnyHistory$",
+	},
+	{
+		Name: "scrub-after-the-append",
+		Edits: []edit{{"ingest/rules.go",
+			"	message := r.bounded(messageOf(d), MaxMessage, true)\n", "	message := messageOf(d)\n"}},
+		Package: "./test/flow", Run: "^TestNoPlantedSecretReachesTheLog$",
+	},
+	{
+		Name: "answer-before-the-puback",
+		Edits: []edit{{"eventlog/appender.go",
+			"		case err := <-g.stored:\n			if err != nil {\n				return err\n			}\n", "		case err := <-g.stored:\n			if err != nil {\n				return err\n			}\n		default:\n"}},
+		Package: "./eventlog", Run: "^(TestAppendIsOnTheLog|TestAppendFull)$",
+	},
+	{
+		Name: "scope-check-removed",
+		Edits: []edit{{"access/key.go",
+			"	return slices.ContainsFunc(k.Scopes, func(held Scope) bool { return held.Covers(scope) })\n", "	return slices.Contains(Scopes, scope)\n"}},
+		Package: "./api", Run: "^TestWhoMayPass$",
+	},
+}
