@@ -1,14 +1,18 @@
 package quota_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 	"github.com/errata-log/errata/ingest/native"
@@ -174,4 +178,42 @@ func TestABatchIsAnsweredAsOne(t *testing.T) {
 	if w.Code != 429 || d.recorder.Count() != 150 || !strings.Contains(w.Body.String(), "key-events-per-minute") || w.Header().Get("Retry-After") != "6" {
 		t.Errorf("the second: %d %s, %d taken, Retry-After %s", w.Code, w.Body, d.recorder.Count(), w.Header().Get("Retry-After"))
 	}
+}
+
+// slowLog is an accepter that counts how many calls are in it.
+type slowLog struct{ inside, proceed chan struct{} }
+
+func (s slowLog) Accept(_ context.Context, _ ingest.Source, drafts []ingest.Draft) (ingest.Receipt, error) {
+	s.inside <- struct{}{}
+	<-s.proceed
+	return ingest.Receipt{Accepted: len(drafts)}, nil
+}
+
+// However many connections a key has, few of its requests are before the log.
+func TestFewRequestsOfAKeyAreBeforeTheLog(t *testing.T) {
+	quotas, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
+	log := slowLog{make(chan struct{}, 100), make(chan struct{})}
+	h, err := native.New(door.Config{Accepter: log, Keyring: doortest.Keys{}, Quotas: quotas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &doors{}
+	var done sync.WaitGroup
+	for range 30 {
+		done.Go(func() {
+			if w := d.send(h, native.Pattern, strings.NewReader(`{"message":"a"}`), token...); w.Code != http.StatusAccepted {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	for range 8 {
+		<-log.inside
+	}
+	select {
+	case <-log.inside:
+		t.Error("a ninth request is before the log")
+	case <-time.After(100 * time.Millisecond): // reason: that nothing comes shows only after a while
+	}
+	close(log.proceed)
+	done.Wait()
 }

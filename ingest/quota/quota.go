@@ -72,8 +72,9 @@ type Quotas struct {
 	mu       sync.Mutex
 	keys     buckets[string]
 	projects buckets[uint64]
-	answers  buckets[string] // refusals that a key gets at once
-	named    map[uint64]bool // projects with a label of their own
+	answers  buckets[string]  // refusals that a key gets at once
+	named    map[uint64]bool  // projects with a label of their own
+	lanes    map[string]*lane // by key; nil: keys have no limit
 }
 
 // New makes full buckets.
@@ -94,6 +95,9 @@ func New(cfg Config) (*Quotas, error) {
 			Name: "errata_refused_events_total",
 			Help: "Events refused because their key (key_limit) or their project (project_limit) sent too many, by project. A request whose body was not read counts as one.",
 		}, []string{"project", "reason"}),
+	}
+	if cfg.KeyPerMinute > 0 {
+		q.lanes = map[string]*lane{}
 	}
 	if cfg.Registerer != nil {
 		if err := cfg.Registerer.Register(q.refused); err != nil {

@@ -127,9 +127,14 @@ func (d *Door) Sender(r *http.Request) netip.Addr { return body.ClientAddr(r, d.
 // asked as soon as the key is known, before the body is read. Kind: rate_limited.
 func (d *Door) Admit(g ingest.Grant) error { return d.Quotas.Check(g) }
 
-// Accept hands the drafts over as coming from the holder of the grant, and
-// charges them.
+// Accept hands the drafts over as coming from the holder of the grant, when it is
+// their turn, and charges them.
 func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
+	leave, err := d.Quotas.Enter(ctx, g)
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
+	defer leave()
 	receipt, err := d.Accepter.Accept(ctx, ingest.Source{Project: g.Project, KeyID: g.KeyID, Received: d.Now()}, drafts)
 	if err == nil {
 		d.Quotas.Charge(g, receipt.Accepted+len(receipt.Rejected))
