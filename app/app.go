@@ -17,6 +17,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
@@ -52,7 +53,9 @@ type App struct {
 	challenges challenges
 	signIns    *signIns
 	importer   *importer
+	retention  *retention
 	replayer   *replayer
+	checker    *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.
@@ -125,11 +128,13 @@ func (a *App) allSteps() []step {
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
+		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.startProjector},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
 		{"mail", a.openMail},
@@ -140,6 +145,7 @@ func (a *App) allSteps() []step {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"self-check", a.startSelfCheck},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},

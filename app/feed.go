@@ -19,6 +19,7 @@ const maxFeedCommands = 500
 // at this node's projector: whichever node folds, all tell the same.
 func (a *App) openFeed(context.Context) (err error) {
 	reader := query.New(a.engines.ReadOnlyClickHouse())
+	reader.Heed(a.checker)
 	a.feed, err = feed.New(feed.Config{
 		Checkpoint: func(ctx context.Context) (uint64, error) {
 			cp, err := a.projector.Store().Checkpoint(ctx)

@@ -46,6 +46,7 @@ type health struct {
 	audit      func(context.Context) api.Check // nil: there is no trail
 	figures    func(context.Context) api.Figures
 	letters    func(context.Context) api.Check // nil: nothing comes over NATS
+	selfCheck  func() api.Check                // nil on an ingest node
 	alarms     func() []errata.Alarm
 	keys       func() []access.Key
 	strays     func() string // "" for none
@@ -159,6 +160,9 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	if h.letters != nil {
 		checks = append(checks, h.letters(ctx))
 	}
+	if h.selfCheck != nil {
+		checks = append(checks, h.selfCheck())
+	}
 	return append(checks, h.checkAlarms()...)
 }
 
@@ -210,7 +214,7 @@ func (h *health) checkLog(ctx context.Context) api.Check {
 	c.Detail = fmt.Sprintf("facts %d to %d, %d of %d bytes", state.First, state.Last, state.Bytes, state.MaxBytes)
 	if err := h.logReady(ctx); err != nil {
 		c.Detail += "; " + err.Error()
-		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk and restart the service"
+		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk; an embedded log that the disk has stopped comes back by itself"
 		return c
 	}
 	c.OK = true

@@ -42,6 +42,7 @@ type retention struct {
 func (a *App) startRetention(context.Context) error {
 	life, stop := context.WithCancel(context.Background())
 	r := &retention{app: a, logger: a.logger, stop: stop}
+	a.retention = r
 	r.ended.Go(func() { r.run(life) }) // ends with life
 	a.cleanups.addPlain("retention", func() {
 		r.stop()

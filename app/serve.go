@@ -71,6 +71,7 @@ func (a *App) handler() (http.Handler, error) {
 		return nil, err
 	}
 	reader := query.New(a.engines.ReadOnlyClickHouse())
+	reader.Heed(a.checker)
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: records{reader, a.options.Now}, Health: a.health(), Receivers: receivers,
@@ -85,6 +86,7 @@ func (a *App) handler() (http.Handler, error) {
 		Feed:           changeFeed{a.feed},
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
+		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
 		Replayer:       a.replayer,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
@@ -153,7 +155,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check,
+		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
 		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}
 }

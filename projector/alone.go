@@ -14,6 +14,9 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 	if cmd.sweep != nil {
 		return c.sweepAll(ctx, cmd, before)
 	}
+	if cmd.erasure != nil {
+		return c.eraseAll(ctx, cmd, before)
+	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
 	if !c.p.cfg.Quiet {
 		if err := c.p.store.takeSnapshot(ctx); err != nil {
@@ -26,11 +29,15 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 // finish is the last step of a command: its sequence is passed and its answer
 // stored. A snapshot changes the window, which before knows.
 func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, sweep *sweepChunk, answer any) (*commit, error) {
+	totals := c.totals
+	if sweep != nil {
+		totals = totals.less(sweep.takes)
+	}
 	work := &commit{
 		from: c.cp, to: c.cp.next(cmd.sequence), sweep: sweep,
 		command: cmd.sequence, answer: encodeAnswer(answer),
 	}
-	work.to.WindowFrom, work.to.WindowTime = before.WindowFrom, before.WindowTime
+	work.to.WindowFrom, work.to.WindowTime, work.to.Totals = before.WindowFrom, before.WindowTime, totals
 	return work, c.apply(ctx, work)
 }
 
@@ -52,24 +59,24 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
 	}
 	for {
+		var err error
 		if progress.Done == 0 {
-			if err := c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
+			if err = c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
 				return nil, err
 			}
 		}
 		chunk := cmd.sweep.chunk(progress.Done, progress.Chunks)
-		removed, err := c.p.store.sweepCount(ctx, chunk)
-		if err != nil {
+		if chunk.takes, err = c.p.store.sweepCount(ctx, chunk); err != nil {
 			return nil, err
 		}
-		progress.Removed.System += removed.System
-		progress.Removed.Database += removed.Database
+		progress.Removed.System += chunk.takes.System.Records
+		progress.Removed.Database += chunk.takes.Database.Records
 		progress.Done++
 		if progress.Done == progress.Chunks {
 			return c.finish(ctx, cmd, before, chunk, progress.Removed)
 		}
 		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), sweep: chunk}
-		step.to.Sweep = progress
+		step.to.Sweep, step.to.Totals = progress, c.totals.less(chunk.takes)
 		if err := c.apply(ctx, step); err != nil {
 			return nil, err
 		}

@@ -151,7 +151,7 @@ func (m *ledgerModel) overflow(e errata.Event) errata.Record {
 			class = ""
 		}
 	}
-	return errata.Record{Book: e.Book, Signature: errata.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class)}
+	return errata.Record{Book: e.Book, Signature: errata.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class), UserID: e.UserID, IP: e.IP}
 }
 
 // tables are what the inserts of a projector would have left in ClickHouse, and

@@ -54,11 +54,13 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 		}
 		if d.overflow {
 			// The sighting is one of many problems: it is an example, which its
-			// payload shows, and where it was says nothing.
+			// payload shows, and where it was says nothing. Whose it was stays, so
+			// that an erasure finds it.
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
-				Level: ev.Level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass, Status: errata.StatusOpen,
+				Level: ev.Level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
+				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
 			}, ev.Payload, err
 		}
 		return errata.Record{

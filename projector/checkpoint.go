@@ -35,6 +35,8 @@ type Checkpoint struct {
 	RecordingOff bool `json:"recording_off,omitempty"`
 	// Budget is that of new records at this place of the log.
 	Budget budget `json:"budget,omitzero"`
+	// Totals are what the tables must add up to at this checkpoint.
+	Totals Totals `json:"totals,omitzero"`
 	// Sweep is how far the cleanup behind Sequence has come, if one is under way.
 	Sweep SweepProgress `json:"sweep,omitzero"`
 }

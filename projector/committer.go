@@ -25,9 +25,14 @@ var errVanished = errors.New("the insert was taken and left no trace")
 // committer turns batches into inserts. It holds what ClickHouse holds, as far
 // as it knows; after an error that knowledge goes with the session.
 type committer struct {
-	p        *Projector
-	cp       Checkpoint
+	p  *Projector
+	cp Checkpoint
+	// totals are those at cp; they stand in it too unless an older program
+	// wrote it.
+	totals   Totals
 	hourlyTo uint64
+	// patience is vanishedTries or vanishedTriesAlone.
+	patience int
 	cache    *lru.LRU[recordKey, errata.Record]
 	known    *presence
 	// confirmed is when the checkpoint was last seen to be cp.
@@ -37,7 +42,7 @@ type committer struct {
 	spentTurn uint64
 }
 
-func newCommitter(p *Projector, cp Checkpoint, hourlyTo uint64, known *presence) *committer {
+func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, known *presence) *committer {
 	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
 	if err != nil {
 		panic(err) // only for a size below 1
@@ -47,7 +52,7 @@ func newCommitter(p *Projector, cp Checkpoint, hourlyTo uint64, known *presence)
 		panic("a checkpoint was taken whose budget cannot be read") // decodeCheckpoint refuses it
 	}
 	return &committer{
-		p: p, cp: cp, hourlyTo: hourlyTo, cache: cache, known: known, confirmed: time.Now(),
+		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
 		spent: spent, spentTurn: cp.Budget.Turn,
 	}
 }
@@ -131,6 +136,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 			work.changes = append(work.changes, changes[i])
 		}
 	}
+	work.to.Totals = c.totals.after(work.changes)
 	return work, nil
 }
 
@@ -192,7 +198,7 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	if work.sweep != nil {
 		c.forget(work.sweep)
 	}
-	c.cp = work.to
+	c.cp, c.totals = work.to, work.to.Totals
 	return nil
 }
 
@@ -227,9 +233,14 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 	return old, err
 }
 
-// vanishedTries is how often an insert may be taken and leave no trace before
-// its token is given up: about 40 s, longer than any replica lags.
-const vanishedTries = 10
+const (
+	// vanishedTries is how often an insert may be taken and leave no trace before
+	// its token is given up: about 40 s, longer than any replica lags.
+	vanishedTries = 10
+	// vanishedTriesAlone is the same where the server that took the insert is the
+	// one that is asked: what it does not show then, it does not have.
+	vanishedTriesAlone = 1
+)
 
 // write inserts until the outcome is known. An insert that failed may have
 // happened all the same; the checkpoint tells.
@@ -246,7 +257,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 			return nil
 		case cp != work.from:
 			return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
-		case insertErr == nil && try >= vanishedTries:
+		case insertErr == nil && try >= c.patience:
 			// The server remembers the token of an insert whose rows a power
 			// cut took: its deduplication log and its parts are not one file.
 			work.salt++

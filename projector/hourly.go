@@ -19,9 +19,9 @@ var (
 	sqlInsertHourly string
 )
 
-// hourlyCheckpoint is the last sequence whose events stand in hourly. It is
+// HourlyCheckpoint is the last sequence whose events stand in hourly. It is
 // never behind the records, because hourly is written first.
-func (s *Store) hourlyCheckpoint(ctx context.Context) (uint64, error) {
+func (s *Store) HourlyCheckpoint(ctx context.Context) (uint64, error) {
 	var sequence uint64
 	if err := s.conn.QueryRow(ctx, sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String())).Scan(&sequence); err != nil {
 		return 0, fmt.Errorf("read how far the hours are counted: %w", err)
@@ -107,7 +107,7 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 			return nil
 		case at != c.hourlyTo:
 			return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
-		case insertErr == nil && try >= vanishedTries:
+		case insertErr == nil && try >= c.patience:
 			salt++ // as in committer.write
 			try = 0
 		case insertErr == nil:
@@ -123,7 +123,7 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 // confirmHourly reads how far the hours are counted, for as long as it takes.
 func (c *committer) confirmHourly(ctx context.Context) (sequence uint64, err error) {
 	err = c.p.untilAnswered(ctx, func() (err error) {
-		sequence, err = c.p.store.hourlyCheckpoint(ctx)
+		sequence, err = c.p.store.HourlyCheckpoint(ctx)
 		return err
 	})
 	return sequence, err

@@ -38,6 +38,10 @@ var (
 	// ErrOtherLog: the projection was made from another log.
 	ErrOtherLog = errors.New("the projection in ClickHouse was made from another log than this one; " +
 		"use the data directory it belongs to, or an empty ClickHouse database")
+	// ErrHistoryLost: the tables are empty although the log has been cut, so that
+	// folding it would silently begin in the middle. The tables of a snapshot,
+	// which a rebuild begins with, hold what stood before.
+	ErrHistoryLost = errors.New("the tables are empty, and the log does not reach back to its first fact")
 	// ErrRaceLost: another projector committed first. The session starts over.
 	ErrRaceLost = errors.New("another projector moved the checkpoint")
 )
@@ -52,6 +56,7 @@ type Projector struct {
 	// When the log took the oldest fact of the open batch and of the batch
 	// being committed, in Unix nanoseconds, 0 for none. For the lag.
 	open, committing atomic.Int64
+	lossAccepted     atomic.Bool // see AcceptLoss
 
 	mu      sync.Mutex
 	cancel  context.CancelFunc
@@ -127,7 +132,7 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, ErrOtherLog), errors.Is(err, eventlog.ErrLogPurged):
+		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrHistoryLost), errors.Is(err, eventlog.ErrLogPurged):
 			return err
 		}
 		p.failed(err)
@@ -182,6 +187,10 @@ func (p *Projector) Stop(ctx context.Context) error {
 		return fmt.Errorf("stop the projector: %w", ctx.Err())
 	}
 }
+
+// AcceptLoss lets empty tables be filled from a log that has been cut: what
+// stood before is nowhere any more. Until then that is ErrHistoryLost.
+func (p *Projector) AcceptLoss() { p.lossAccepted.Store(true) }
 
 // Store is the projection that the projector writes; it answers commanders.
 func (p *Projector) Store() *Store { return p.store }

@@ -25,6 +25,9 @@ type RebuildConfig struct {
 	Progress func(RebuildProgress)
 	// Force swaps a rebuilt projection in that differs from the live one.
 	Force bool
+	// Distrust says that the live tables are damaged: they are neither counted
+	// nor compared, and what the log gives takes their place.
+	Distrust bool
 }
 
 // RebuildProgress says how far a rebuild has come.
@@ -159,7 +162,7 @@ func (r *rebuild) restore(ctx context.Context, name string) error {
 // catchUp folds until the rebuild is close behind the live projection.
 func (r *rebuild) catchUp(ctx context.Context) error {
 	for {
-		cp, err := r.live.store.Checkpoint(ctx)
+		cp, err := r.target(ctx)
 		if err != nil {
 			return err
 		}
@@ -169,6 +172,27 @@ func (r *rebuild) catchUp(ctx context.Context) error {
 		if err := r.foldTo(ctx, cp.Sequence); err != nil {
 			return err
 		}
+	}
+}
+
+// target is the checkpoint to fold up to: that of the live projection, or of
+// the log's end where the live tables cannot say how far they were. They may
+// only say less than the log holds.
+func (r *rebuild) target(ctx context.Context) (Checkpoint, error) {
+	cp, err := r.live.store.Checkpoint(ctx)
+	if !r.cfg.Distrust {
+		return cp, err
+	}
+	log, inspectErr := eventlog.Inspect(ctx, r.live.cfg.Log)
+	switch {
+	case inspectErr != nil:
+		return Checkpoint{}, inspectErr
+	case err != nil || cp.Row == 0:
+		return Checkpoint{Sequence: log.Last}, nil
+	case cp.Sequence > log.Last:
+		return Checkpoint{}, fmt.Errorf("the records stand at %d, the log ends at %d: %w", cp.Sequence, log.Last, eventlog.ErrLogShorter)
+	default:
+		return cp, nil
 	}
 }
 
@@ -207,7 +231,9 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 		return Comparison{}, err
 	}
 	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
-	result.Differences = result.Live.differences(result.Rebuilt)
+	if !r.cfg.Distrust {
+		result.Differences = result.Live.differences(result.Rebuilt)
+	}
 	if result.Equal() || r.cfg.Force {
 		err = r.exchange(ctx)
 		result.Swapped = err == nil
@@ -225,12 +251,17 @@ const levelTries = 10
 // node's projector may take over: then the live one has moved meanwhile.
 func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
 	for try := 1; ; try++ {
-		cp, err := r.live.store.Checkpoint(ctx)
+		cp, err := r.target(ctx)
 		if err != nil {
 			return live, rebuilt, err
 		}
 		if err := r.foldTo(ctx, cp.Sequence); err != nil {
 			return live, rebuilt, fmt.Errorf("fold the rest of the log: %w", err)
+		}
+		if r.cfg.Distrust {
+			live.Checkpoint = cp.Sequence
+			rebuilt, err = r.next.store.Tally(ctx)
+			return live, rebuilt, err
 		}
 		if live, err = r.live.store.Tally(ctx); err != nil {
 			return live, rebuilt, err

@@ -49,7 +49,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	hourlyTo, err := p.store.hourlyCheckpoint(ctx)
+	hourlyTo, err := p.store.HourlyCheckpoint(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,17 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return err
 	} else if now.Row != cp.Row {
 		return fmt.Errorf("checkpoint is row %d, not %d: %w", now.Row, cp.Row, ErrRaceLost)
+	}
+	totals, err := p.totals(ctx, cp)
+	if err != nil {
+		return err
+	}
+	if cp.Row == 0 && log.First > 1 && !p.lossAccepted.Load() {
+		return ErrHistoryLost
+	}
+	copies, err := p.store.hasCopies(ctx)
+	if err != nil {
+		return err
 	}
 	from := cp.Sequence + 1
 	if cp.Sequence == 0 {
@@ -80,11 +91,14 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return errUntil
 	}
 	s := &session{
-		p: p, committer: newCommitter(p, cp, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	s.budget.Spent = ""
+	if !copies {
+		s.committer.patience = vanishedTriesAlone
+	}
 	return s.run(ctx, reader)
 }
 

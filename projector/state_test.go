@@ -30,9 +30,6 @@ func (h *history) read(database string) state {
 		r.Level, _ = errata.ParseLevel(level)
 		r.Signature, r.ID, r.Version = errata.Signature([]byte(signature)), errata.Position(id), errata.Position(version)
 		r.FirstSeen, r.LastSeen, r.IP, r.Status = r.FirstSeen.UTC(), r.LastSeen.UTC(), ip.Unmap(), errata.Status(status)
-		if r.IP == netip.IPv6Unspecified() {
-			r.IP = netip.Addr{} // nobody knows it
-		}
 		key := modelKey(r.Book, r.Signature)
 		if _, twice := s.Records[key]; twice {
 			h.t.Errorf("two live rows of %s", key)

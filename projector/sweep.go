@@ -11,7 +11,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 )
 
 var (
@@ -41,6 +40,7 @@ const (
 type sweepChunk struct {
 	before      time.Time
 	first, last errata.Signature
+	takes       Totals // what stands in it, once it has been counted
 }
 
 // chunk is number i of n ranges of equal width. Signatures are cut from a
@@ -62,8 +62,12 @@ func (c *sweepChunk) covers(s errata.Signature) bool {
 }
 
 func (c *sweepChunk) args() []any {
+	return append(c.rangeArgs(), clickhouse.Named("before", c.before.UnixMilli()))
+}
+
+// rangeArgs bind the ends of the range.
+func (c *sweepChunk) rangeArgs() []any {
 	return []any{
-		clickhouse.Named("before", c.before.UnixMilli()),
 		clickhouse.Named("first", hex.EncodeToString(c.first[:])), clickhouse.Named("last", hex.EncodeToString(c.last[:])),
 	}
 }
@@ -74,11 +78,11 @@ func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int(min(int64(removed.Total())/sweepSize+1, maxSweepChunks)), nil
+	return int(min(int64(removed.records())/sweepSize+1, maxSweepChunks)), nil
 }
 
-// sweepCount is how many records the chunk removes from each book.
-func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed eventlog.Changed, err error) {
+// sweepCount is what the chunk removes from each book.
+func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed Totals, err error) {
 	rows, err := s.conn.Query(gently(ctx), sqlSweepCount, c.args()...)
 	if err != nil {
 		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
@@ -86,12 +90,11 @@ func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed eventlog
 	defer rows.Close()
 	for rows.Next() {
 		var name string
-		var records int64
-		if err := rows.Scan(&name, &records); err != nil {
+		var records, count int64
+		if err := rows.Scan(&name, &records, &count); err != nil {
 			return removed, fmt.Errorf("count what the cleanup removes: %w", err)
 		}
-		book, _ := errata.ParseBook(name)
-		removed.Add(book, uint64(max(records, 0)))
+		removed.set(name, records, count)
 	}
 	if err := rows.Err(); err != nil {
 		return removed, fmt.Errorf("count what the cleanup removes: %w", err)

@@ -29,8 +29,11 @@ type Changes struct {
 func (r *Reader) Changed(ctx context.Context, c Changes, limit int) (records []errata.Record, total uint64, err error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	if records, total, err = r.changed(ctx, c, limit); err != nil {
-		return nil, 0, explain(ctx, "find what changed", err)
+	if err = r.trusting(func() (err error) {
+		records, total, err = r.changed(ctx, c, limit)
+		return err
+	}); err != nil {
+		return nil, 0, r.explain(ctx, "find what changed", err)
 	}
 	return records, total, nil
 }

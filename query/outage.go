@@ -61,6 +61,14 @@ var mistakes = map[int32]string{
 // timeoutExceeded is ClickHouse's code for a query that took too long.
 const timeoutExceeded = 159
 
+// explain says why there is no answer, and tells of damage.
+func (r *Reader) explain(ctx context.Context, doing string, err error) error {
+	if r.trust != nil && IsDamage(err) {
+		r.trust.Suspect(err)
+	}
+	return explain(ctx, doing, err)
+}
+
 // explain makes an error one that the caller can be told about. Unless it
 // already is one, or the caller gave up, or the query is wrong, the store is
 // not there.

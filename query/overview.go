@@ -66,11 +66,14 @@ func (r *Reader) Overview(ctx context.Context, over Range) (Overview, error) {
 	defer stop()
 	o := Overview{Range: over}
 	var err error
-	if o.Series, err = r.series(ctx, over); err != nil {
-		return Overview{}, explain(ctx, "read the series of an overview", err)
+	if err = r.trusting(func() (err error) {
+		o.Series, err = r.series(ctx, over)
+		return err
+	}); err != nil {
+		return Overview{}, r.explain(ctx, "read the series of an overview", err)
 	}
 	if err := r.tops(ctx, &o); err != nil {
-		return Overview{}, explain(ctx, "read the top records of an overview", err)
+		return Overview{}, r.explain(ctx, "read the top records of an overview", err)
 	}
 	return o, nil
 }

@@ -3,12 +3,10 @@ package query
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
@@ -28,6 +26,7 @@ type Reader struct {
 	// counted is how many rows there were when all were counted last, or the most
 	// that were since.
 	counted atomic.Uint64
+	trust   Trust // nil: everything
 }
 
 // New returns a reader of the database that the connection has selected. The
@@ -55,9 +54,15 @@ func (r *Reader) List(ctx context.Context, f Filter, p Page) (List, error) {
 	defer stop()
 	p = p.normal()
 	for attempt := 1; ; attempt++ {
-		list, settled, err := r.attempt(ctx, f, p)
-		if err != nil {
-			return List{}, explain(ctx, "list records", err)
+		var (
+			list    List
+			settled bool
+		)
+		if err := r.trusting(func() (err error) {
+			list, settled, err = r.attempt(ctx, f, p)
+			return err
+		}); err != nil {
+			return List{}, r.explain(ctx, "list records", err)
 		}
 		if settled || attempt == maxAttempts {
 			return list, nil
@@ -247,16 +252,9 @@ func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (plac
 }
 
 func (r *Reader) query(ctx context.Context, q statement) (driver.Rows, error) {
-	return r.conn.Query(q.context(ctx), q.text, q.args...)
+	return r.conn.Query(r.context(ctx, q), q.text, q.args...)
 }
 
 func (r *Reader) queryRow(ctx context.Context, q statement) driver.Row {
-	return r.conn.QueryRow(q.context(ctx), q.text, q.args...)
-}
-
-// context carries the settings of the statement.
-func (q statement) context(ctx context.Context) context.Context {
-	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
-	maps.Copy(settings, q.settings)
-	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+	return r.conn.QueryRow(r.context(ctx, q), q.text, q.args...)
 }

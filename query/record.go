@@ -20,7 +20,7 @@ func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.
 	defer stop()
 	record, payload, err := r.detail(ctx, book, signature)
 	if err != nil {
-		return errata.Record{}, nil, explain(ctx, "read a record", err)
+		return errata.Record{}, nil, r.explain(ctx, "read a record", err)
 	}
 	return record, payload, nil
 }

@@ -75,7 +75,7 @@ func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.S
 	defer stop()
 	trend, err := r.trend(ctx, book, signature, over)
 	if err != nil {
-		return Trend{}, explain(ctx, "read the trend of a record", err)
+		return Trend{}, r.explain(ctx, "read the trend of a record", err)
 	}
 	return trend, nil
 }

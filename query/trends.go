@@ -24,7 +24,7 @@ func (r *Reader) Trends(ctx context.Context, keys []Key, over Range) ([]Trend, e
 	defer stop()
 	trends, err := r.trends(ctx, keys, over)
 	if err != nil {
-		return nil, explain(ctx, "read the trends of records", err)
+		return nil, r.explain(ctx, "read the trends of records", err)
 	}
 	return trends, nil
 }
@@ -92,7 +92,7 @@ func (r *Reader) Live(ctx context.Context, keys []Key) (map[Key]errata.Record, e
 	defer stop()
 	records, err := r.live(ctx, keys)
 	if err != nil {
-		return nil, explain(ctx, "read records", err)
+		return nil, r.explain(ctx, "read records", err)
 	}
 	return records, nil
 }
@@ -132,8 +132,8 @@ func (r *Reader) CountUpTo(ctx context.Context, before time.Time) (system, datab
 		return 0, 0, err
 	}
 	var in [2]int64
-	if err := r.queryRow(ctx, q).Scan(&in[0], &in[1]); err != nil {
-		return 0, 0, explain(ctx, "count the records up to a time", err)
+	if err := r.trusting(func() error { return r.queryRow(ctx, q).Scan(&in[0], &in[1]) }); err != nil {
+		return 0, 0, r.explain(ctx, "count the records up to a time", err)
 	}
 	return uint64(max(in[0], 0)), uint64(max(in[1], 0)), nil
 }

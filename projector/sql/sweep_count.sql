@@ -1,6 +1,6 @@
--- How many records a chunk of a cleanup removes. The rows of a state that is
+-- How many records a chunk of a cleanup removes, and what they count. The rows of a state that is
 -- cancelled add up to nothing.
-SELECT toString(book), sum(sign)
+SELECT toString(book), sum(sign), sum(toInt64(count) * sign)
 FROM records
 WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})

@@ -1,0 +1,136 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+var (
+	//go:embed sql/table_engine.sql
+	sqlTableEngine string
+	//go:embed sql/young_parts.sql
+	sqlYoungParts string
+)
+
+// ErrCannotRewind says that the records cannot be taken back to where they were
+// before the damaged part was written.
+var ErrCannotRewind = errors.New("the records cannot be taken back to before the damage")
+
+// hasCopies says whether another server may answer for the table than the one
+// that took an insert.
+func (s *Store) hasCopies(ctx context.Context) (bool, error) {
+	var plain bool
+	if err := s.conn.QueryRow(ctx, sqlTableEngine).Scan(&plain); err != nil {
+		return false, fmt.Errorf("ask what kind of table the records are: %w", err)
+	}
+	return !plain, nil
+}
+
+// RewindRows is how many rows a rewind takes back at most: about two minutes of
+// the heaviest load, folded again in seconds.
+const RewindRows = 250_000
+
+// Rewind takes the records back to the moment before the part was written, and
+// has what came since folded again: parts hold the batches in their order, so
+// that without the youngest of them the table is what it was at an earlier
+// checkpoint. Without a name it looks for the latest moment at which all was
+// well. Nothing is taken away before that has been proved by that checkpoint's
+// own totals. Nobody else may write the table meanwhile.
+//
+// ErrCannotRewind says that it does not hold, or that there would be more than
+// [RewindRows] to fold again, or that the log does not reach back so far.
+// Nothing has been changed then.
+func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err error) {
+	running := p.running()
+	if err := p.Stop(ctx); err != nil {
+		return to, err
+	}
+	if running {
+		defer p.Start()
+	}
+	// A merge could put the part into another one meanwhile.
+	if err := p.cfg.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
+		return to, fmt.Errorf("stop the merges of the records: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, p.cfg.ClickHouse.Exec(context.WithoutCancel(ctx), "SYSTEM START MERGES records"))
+	}()
+	young, err := p.store.youngParts(ctx, part)
+	if err != nil {
+		return to, err
+	}
+	shortest := len(young) // all of them must go
+	if part == "" {
+		shortest = 1
+	}
+	drop, to, err := p.soundWithout(ctx, young, shortest)
+	if err != nil {
+		return to, err
+	}
+	for _, old := range drop { // the youngest first: each step leaves an earlier state
+		if err := p.cfg.ClickHouse.Exec(ctx, "ALTER TABLE records DROP PART '"+old.name+"'"); err != nil {
+			return to, fmt.Errorf("drop the part %s of the records: %w", old.name, err)
+		}
+	}
+	return to, nil
+}
+
+// soundWithout finds out how many of the parts have to go, at least shortest,
+// for the rest to be what its checkpoint says, and for the log to hold what
+// comes after that.
+func (p *Projector) soundWithout(ctx context.Context, young []youngPart, shortest int) (drop []youngPart, to Checkpoint, err error) {
+	log, err := eventlog.Inspect(ctx, p.cfg.Log)
+	if err != nil {
+		return nil, to, err
+	}
+	var names []string
+	rows := uint64(0)
+	for i, old := range young {
+		names, rows = append(names, old.name), rows+old.rows
+		if rows > RewindRows {
+			break
+		}
+		if i+1 < shortest {
+			continue
+		}
+		to, have, err := p.store.Count(ctx, CountOptions{Without: names})
+		if err != nil || to.Row == 0 || !to.Totals.Known || to.Totals != have {
+			continue // not there yet
+		}
+		if log.Created.UnixNano() != to.Log || log.First > max(to.WindowFrom, 1) || to.Sequence > log.Last {
+			return nil, to, fmt.Errorf("the log holds %d to %d, and %d on is needed: %w", log.First, log.Last, max(to.WindowFrom, 1), ErrCannotRewind)
+		}
+		return young[:i+1], to, nil
+	}
+	return nil, to, fmt.Errorf("without the youngest %d parts of %d rows the rest is not what its checkpoint says: %w", len(names), rows, ErrCannotRewind)
+}
+
+// youngPart is an active part of the records.
+type youngPart struct {
+	name string
+	rows uint64
+}
+
+// youngParts are the active parts of the records from the named one on, the
+// youngest first; none if there is no such part, all without a name.
+func (s *Store) youngParts(ctx context.Context, from string) (young []youngPart, err error) {
+	rows, err := s.conn.Query(ctx, sqlYoungParts, clickhouse.Named("part", from))
+	if err != nil {
+		return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p youngPart
+		if err := rows.Scan(&p.name, &p.rows); err != nil {
+			return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
+		}
+		young = append(young, p)
+	}
+	return young, rows.Err()
+}

@@ -1,0 +1,20 @@
+-- The same as totals.sql, as if some parts were not there.
+SELECT toString(book), sum(alive) AS records, sum(toInt64(count) * alive) AS counted, toUInt64(0) AS version, '' AS text
+FROM
+(
+    SELECT book, count, sum(sign) AS alive
+    FROM records
+    WHERE book > 'checkpoint' AND _part NOT IN {without:Array(String)}
+    GROUP BY book, count
+)
+GROUP BY book
+UNION ALL
+SELECT 'checkpoint', toInt64(sign), toInt64(count), version, checkpoint
+FROM
+(
+    SELECT sign, count, version, checkpoint
+    FROM records
+    WHERE book = 'checkpoint' AND signature = unhex({shard:String}) AND _part NOT IN {without:Array(String)}
+    ORDER BY version DESC, sign ASC
+    LIMIT 1
+)

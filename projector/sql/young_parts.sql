@@ -1,0 +1,14 @@
+-- The active parts of the records from one of them on, the youngest first; all of
+-- them when none is named. A
+-- part holds the inserts from its least block number to its greatest.
+SELECT name, rows
+FROM system.parts
+WHERE database = currentDatabase() AND table = 'records' AND active
+    AND ({part:String} = '' OR min_block_number >=
+    (
+        SELECT min(min_block_number)
+        FROM system.parts
+        WHERE database = currentDatabase() AND table = 'records' AND active AND name = {part:String}
+        HAVING count() = 1
+    ))
+ORDER BY min_block_number DESC

@@ -1,0 +1,211 @@
+package selfcheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
+)
+
+// look finds what is wrong.
+func (c *Checker) look(ctx context.Context) (r Result) {
+	r.At = c.cfg.Now()
+	suspected := c.doubt.Load()
+	defer func() {
+		r.Took = c.cfg.Now().Sub(r.At)
+		c.metrics.looked(r)
+	}()
+	if r.Err = c.recordsLost(ctx, &r); r.Err != nil || len(r.Damage) > 0 {
+		return r
+	}
+	if r.Err = c.count(ctx, &r); r.Err != nil {
+		return r
+	}
+	if r.Err = c.readParts(ctx, &r, suspected || c.full); r.Err != nil {
+		return r
+	}
+	c.full = false
+	if len(r.Damage) == 0 {
+		r.Err = c.countEvents(ctx)
+	}
+	return r
+}
+
+// recordsLost finds out whether the projector cannot go on because its tables
+// are not those that the log's beginning was folded into.
+func (c *Checker) recordsLost(ctx context.Context, r *Result) error {
+	cp, err := c.cfg.Projector.Store().Checkpoint(ctx)
+	if err != nil {
+		return ignoreDamage(err)
+	}
+	log, err := eventlog.Inspect(ctx, c.cfg.Log)
+	if err != nil {
+		return err
+	}
+	if log.First <= 1 || cp.Sequence+1 >= log.First || c.lostBefore > 0 && cp.Row == 0 {
+		return nil
+	}
+	r.Damage = append(r.Damage, Damage{Kind: KindLost, Table: tableRecords, First: log.First, What: fmt.Sprintf(
+		"the table stands at fact %d, and the log begins at %d: what lies between is not in it", cp.Sequence, log.First)})
+	return nil
+}
+
+// ignoreDamage is nil for damage: that is found where it is.
+func ignoreDamage(err error) error {
+	if query.IsDamage(err) {
+		return nil
+	}
+	return err
+}
+
+// count holds the records against the totals of their checkpoint.
+func (c *Checker) count(ctx context.Context, r *Result) error {
+	store := c.cfg.Projector.Store()
+	cp, have, err := store.Count(ctx, projector.CountOptions{Primary: c.doubt.Load()})
+	if query.IsDamage(err) {
+		c.full = true
+		return nil // the part will be found
+	}
+	if err != nil {
+		return err
+	}
+	hours, err := store.HourlyCheckpoint(ctx)
+	if ignoreDamage(err) != nil {
+		return err
+	}
+	if err == nil && hours == 0 && have.System.Count+have.Database.Count > 0 {
+		r.Damage = append(r.Damage, Damage{Kind: KindMissing, Table: tableHourly, What: "it does not hold what the records count"})
+	}
+	r.Records = cp.Totals.System.Records + cp.Totals.Database.Records
+	r.Events = cp.Totals.System.Count + cp.Totals.Database.Count
+	if !cp.Totals.Known || cp.Totals.Difference(have) == "" {
+		return nil
+	}
+	// Is it the rows, or what a projection has added up?
+	cp, have, err = store.Count(ctx, projector.CountOptions{Primary: true})
+	if query.IsDamage(err) {
+		c.full = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if difference := cp.Totals.Difference(have); difference != "" {
+		r.Damage = append(r.Damage, Damage{Kind: KindDiffer, Table: tableRecords, What: difference})
+		return nil
+	}
+	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_count"}, What: "it does not add up to what the rows do"})
+	return nil
+}
+
+// readParts reads the parts whose turn it is: those that were written since all
+// was known to be whole, and then the others, as much as there is leave for.
+func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) error {
+	all, tables, err := c.parts(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Damage, err = c.gone(ctx, r.Damage, all, tables); err != nil {
+		return err
+	}
+	c.forget(all)
+	due := c.due(all, everything)
+	r.Of = len(all)
+	for _, p := range due {
+		damage, err := c.checkPart(ctx, p)
+		if err != nil {
+			return err
+		}
+		r.Parts, r.Bytes = r.Parts+1, r.Bytes+p.bytes
+		if damage != nil {
+			r.Damage = append(r.Damage, *damage)
+			continue
+		}
+		c.seen[p.id()] = r.At
+	}
+	if len(r.Damage) > 0 {
+		return nil // the mark stays as it is until this is mended
+	}
+	c.mark.note(all)
+	c.round(all)
+	return c.mark.write(c.cfg.Mark)
+}
+
+// gone adds the parts that were there and are not any more, and were not taken
+// in by a merge.
+func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables map[string]string) ([]Damage, error) {
+	lost := c.mark.missing(all, tables)
+	aside, err := c.setAside(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range aside {
+		same := func(q part) bool { return q.table == p.table && q.blocks.covers(p.blocks) }
+		if !slices.ContainsFunc(all, same) && !slices.ContainsFunc(lost, same) {
+			lost = append(lost, p)
+		}
+	}
+	for _, p := range lost {
+		damage = append(damage, Damage{Kind: KindMissing, Table: p.table, Part: p.name, What: "its folder is not there, or ClickHouse could not load it"})
+	}
+	return damage, nil
+}
+
+// forget drops what is remembered of parts that are no more.
+func (c *Checker) forget(all []part) {
+	there := make(map[string]bool, len(all))
+	for _, p := range all {
+		there[p.id()] = true
+	}
+	for id := range c.seen {
+		if !there[id] {
+			delete(c.seen, id)
+		}
+	}
+}
+
+// due are the parts whose turn it is, by age: the youngest first among those
+// that must be read, then those that were not read for longest; or
+// everything.
+func (c *Checker) due(all []part, everything bool) (due []part) {
+	var rest []part
+	largest := uint64(0)
+	for _, p := range all {
+		_, seen := c.seen[p.id()]
+		if !seen && p.modified.After(c.mark.Sound) || everything {
+			due = append(due, p)
+			continue
+		}
+		rest, largest = append(rest, p), max(largest, p.bytes)
+	}
+	slices.SortStableFunc(rest, func(a, b part) int { return c.seen[a.id()].Compare(c.seen[b.id()]) })
+	c.saved = min(c.saved+lookBytes, max(lookBytes, largest))
+	for _, p := range rest {
+		if p.bytes > c.saved {
+			break
+		}
+		c.saved -= p.bytes
+		due = append(due, p)
+	}
+	return due
+}
+
+// round moves the mark on when every part was found whole since.
+func (c *Checker) round(all []part) {
+	oldest := c.cfg.Now()
+	for _, p := range all {
+		at, seen := c.seen[p.id()]
+		if !seen {
+			return
+		}
+		if at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if sound := oldest.Add(-settled); sound.After(c.mark.Sound) {
+		c.mark.Sound = sound
+	}
+}

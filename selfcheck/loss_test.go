@@ -1,0 +1,212 @@
+package selfcheck_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/selfcheck"
+)
+
+// restart is a kill of the service and of ClickHouse with it.
+func (h *house) restart() {
+	h.t.Helper()
+	h.KillClickHouse()
+	h.stop()
+	h.start()
+	h.t.Cleanup(h.stop)
+}
+
+func removed(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A part in the midst of the records is gone after a kill, or cannot be read:
+// nothing but the log can make it again, and does.
+func TestOlderPartIsMadeAgain(t *testing.T) {
+	for name, harm := range map[string]func(t *testing.T, folder string, h *house){
+		"folder deleted":       func(t *testing.T, folder string, _ *house) { removed(t, folder) },
+		"data truncated":       func(t *testing.T, folder string, h *house) { truncated(t, h.file(folder, "data.bin")) },
+		"skip index truncated": func(t *testing.T, folder string, h *house) { truncated(t, h.file(folder, "skp_idx_ix_user.*mrk*")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.fill()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			harm(t, h.filled()[1], h)
+			h.restart()
+			h.mended(selfcheck.AlarmRecords, "the checkpoint says 9 records that count 12, the table holds")
+			if h.rebuilt > 0 {
+				t.Errorf("all records were made again for what was written in the last minutes")
+			}
+		})
+	}
+}
+
+// Records that changed by no part's loss are made again from the log's first
+// fact, beside the live ones.
+func TestRecordsAreMadeAgain(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.exec("SYSTEM START MERGES records")
+	h.exec("OPTIMIZE TABLE records FINAL")
+	h.exec("DELETE FROM records WHERE message_preview = 'broken thing a'")
+	h.mended(selfcheck.AlarmRecords, "the checkpoint says 9 records that count 12, the table holds 8 that count 11")
+	if h.rebuilt != 1 {
+		t.Errorf("the records were made again %d times", h.rebuilt)
+	}
+}
+
+// A part of another table is gone: nobody counts its rows, but it is missed.
+func TestPartOfAnotherTableIsMissed(t *testing.T) {
+	for _, table := range []string{"contexts", "hourly"} {
+		for _, all := range []bool{false, true} {
+			t.Run(table, func(t *testing.T) {
+				h := newHouse(t)
+				h.exec("SYSTEM STOP MERGES " + table)
+				h.fill()
+				if err := h.checker.Look(t.Context()); err != nil { // it notes what there is
+					t.Fatal(err)
+				}
+				folders := h.folders(table)
+				if !all {
+					folders = folders[:1]
+				}
+				removed(t, folders...)
+				h.restart()
+				h.mended(selfcheck.AlarmParts, "table "+table)
+			})
+		}
+	}
+}
+
+// All parts are deleted: the projection begins again, at once, and is what it
+// was. The tokens of its inserts are still known to ClickHouse.
+func TestAllPartsDeleted(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"records", "contexts", "hourly"} {
+		removed(t, h.folders(table)...)
+	}
+	h.restart()
+	began := time.Now()
+	h.barrier()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v to fold the log again", took)
+	}
+	for range 3 {
+		if err := h.checker.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.send("seen afterwards, broken")
+	h.whole()
+}
+
+// cut purges the log before its last facts, with a snapshot of what stood there
+// unless that is lost too.
+func (h *house) cut(snapshot bool) {
+	h.t.Helper()
+	state, err := eventlog.Inspect(h.t.Context(), h.log)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	keep := state.Last
+	if _, err := h.commander.Do(h.t.Context(), eventlog.CommandSnapshot, eventlog.Snapshot{Keep: keep}); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := eventlog.Purge(h.t.Context(), h.log, keep); err != nil {
+		h.t.Fatal(err)
+	}
+	if !snapshot {
+		h.exec("DROP DATABASE `" + h.Database + projector.SnapshotSuffix + "` SYNC")
+	}
+}
+
+// All parts of a projection whose log was cut are deleted: its beginning comes
+// from the snapshot. It is not begun in the midst of the log without a word.
+func TestAllPartsDeletedAfterAPurge(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.cut(true)
+	h.send("after the purge, broken")
+	removed(t, h.folders("records")...)
+	h.restart()
+	h.mended(selfcheck.AlarmRecords, "the log begins at")
+}
+
+// There is no snapshot either: what the log still holds is folded, and the alarm
+// stands and says what is left to do.
+func TestRecordsThatNothingMakesAgain(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.cut(false)
+	removed(t, h.folders("records")...)
+	h.restart()
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.model = map[string]uint64{}
+	h.send("after the loss, broken")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.answers("lost")
+	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "Restore the data folder from a backup") {
+		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+}
+
+// The log does not reach the damage: records that cannot be made again stay as
+// they are, and the alarm says so.
+func TestDifferenceThatTheLogDoesNotReach(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.cut(false)
+	h.exec("SYSTEM START MERGES records")
+	h.exec("DELETE FROM records WHERE message_preview = 'broken thing a'")
+	delete(h.model, "broken thing a")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.answers("not mended")
+	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "The log does not reach back") {
+		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+}
+
+// After a clean stop nothing but what is small is read again.
+func TestCleanStopIsNoted(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.checker.Stopped(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(h.mark); err != nil {
+		t.Errorf("the mark of a clean stop: %v", err)
+	}
+	if err := os.WriteFile(h.mark, nil, 0o600); err != nil { // as a power cut leaves it
+		t.Fatal(err)
+	}
+	h.restart()
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Errorf("with a mark that is spoilt: %v", err)
+	}
+	h.whole()
+}

@@ -1,0 +1,95 @@
+package selfcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// mark is what the service leaves in its data folder for its next start.
+type mark struct {
+	// Sound is up to when all that was written is known to be on the disk and
+	// whole: the last clean stop, or the beginning of the last round through all
+	// parts. Zero is never.
+	Sound time.Time `json:"sound"`
+	// Parts are those that were active, for tables whose rows nobody counts.
+	Parts map[string]map[string]blocks `json:"parts,omitempty"` // by the table's uuid and the part's name
+}
+
+// readMark reads the mark; the zero mark if there is none, or a power cut has
+// spoilt it: then every part is looked at.
+func readMark(path string) (m mark, err error) {
+	text, err := os.ReadFile(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return mark{}, nil
+	}
+	if err != nil {
+		return mark{}, fmt.Errorf("read the mark of the self-check: %w", err)
+	}
+	if json.Unmarshal(text, &m) != nil {
+		return mark{}, nil
+	}
+	return m, nil
+}
+
+// write replaces the mark.
+func (m mark) write(path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the mark of the self-check: %w", err)
+	}
+	return nil
+}
+
+// missing are the parts of the mark that nothing covers now. A table that is
+// another one now has nothing of them.
+func (m mark) missing(now []part, tables map[string]string) (gone []part) {
+	active := map[string][]part{}
+	for _, p := range now {
+		active[p.uuid] = append(active[p.uuid], p)
+	}
+	for uuid, parts := range m.Parts {
+		table, there := tables[uuid]
+		for name, held := range parts {
+			if there && !covered(active[uuid], held) {
+				gone = append(gone, part{table: table, uuid: uuid, name: name, blocks: held})
+			}
+		}
+	}
+	return gone
+}
+
+func covered(parts []part, held blocks) bool {
+	for _, p := range parts {
+		if p.blocks.covers(held) {
+			return true
+		}
+	}
+	return false
+}
+
+// note replaces the parts of the mark.
+func (m *mark) note(now []part) {
+	m.Parts = map[string]map[string]blocks{}
+	for _, p := range now {
+		if p.table != tableContexts && p.table != tableHourly {
+			continue // the records are counted; of the others whole parts leave by their age
+		}
+		if m.Parts[p.uuid] == nil {
+			m.Parts[p.uuid] = map[string]blocks{}
+		}
+		m.Parts[p.uuid][p.name] = p.blocks
+	}
+}

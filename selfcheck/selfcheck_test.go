@@ -1,0 +1,409 @@
+package selfcheck_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/selfcheck"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+// board notes which alarms were raised, and which stand.
+type board struct {
+	mu       sync.Mutex
+	raised   map[string]string // detail, by name
+	standing map[string]string // hint, by name
+}
+
+func (b *board) Raise(name, detail, hint string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.raised[name] == "" {
+		b.raised[name] = detail
+	}
+	b.standing[name] = hint
+}
+
+func (b *board) Clear(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.standing, name)
+}
+
+// house is a service's tables with everything around them, and what they must
+// hold.
+type house struct {
+	*testenv.Env
+	t         *testing.T
+	log       eventlog.Log
+	appender  *eventlog.Appender
+	commander *eventlog.Commander
+	projector *projector.Projector
+	checker   *selfcheck.Checker
+	reader    *query.Reader
+	board     *board
+	mark      string
+	sole      bool
+	rebuilt   int // how often the records were made again
+	model     map[string]uint64
+	sent      int
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	env := testenv.New(t)
+	if !env.Embedded() {
+		t.Skip("only the files of an embedded ClickHouse can be damaged") // reason: there is no file of an external one to reach
+	}
+	h := &house{Env: env, t: t, sole: true, model: map[string]uint64{}, mark: filepath.Join(t.TempDir(), "mark.json"),
+		board: &board{raised: map[string]string{}, standing: map[string]string{}},
+		log: eventlog.Log{
+			NATS: env.NATS, JetStream: env.JetStream,
+			Stream: migrations.StreamName(env.Namespace), Prefix: migrations.SubjectPrefix(env.Namespace),
+		}}
+	var err error
+	if h.appender, err = eventlog.NewAppender(eventlog.AppenderConfig{Log: h.log}); err != nil {
+		t.Fatal(err)
+	}
+	if h.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: h.log, Answers: projector.NewStore(env.ClickHouse, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(h.appender.Close(context.WithoutCancel(t.Context())), h.commander.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	h.start()
+	return h
+}
+
+func (h *house) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.t.Output(), nil)) }
+
+// start starts projector, checker and reader, as a start of the service does.
+func (h *house) start() {
+	h.t.Helper()
+	var err error
+	for range 5 { // a connection of before a kill is found out when it is used
+		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger()}); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.projector.Start()
+	h.t.Cleanup(h.stop)
+	if h.checker, err = selfcheck.New(selfcheck.Config{
+		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
+		Sole: h.sole, Mark: h.mark, Logger: h.logger(),
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.reader = query.New(h.ReadOnlyClickHouse)
+	h.reader.Heed(h.checker)
+}
+
+func (h *house) stop() {
+	if err := h.projector.Stop(context.WithoutCancel(h.t.Context())); err != nil {
+		h.t.Error(err)
+	}
+}
+
+func (h *house) rebuild(ctx context.Context, progress func(done, target uint64)) error {
+	h.rebuilt++
+	_, err := projector.Rebuild(ctx, h.projector, projector.RebuildConfig{
+		Force: true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
+		Connect: func(database string) (driver.Conn, error) {
+			options := h.ClickHouseOptions()
+			options.Auth.Database = database
+			if err := migrations.ClickHouse(ctx, options); err != nil {
+				return nil, err
+			}
+			return clickhouse.Open(options)
+		},
+	})
+	return err
+}
+
+// send has sightings of each of the problems folded, as one insert.
+func (h *house) send(problems ...string) {
+	h.t.Helper()
+	var events []errata.Event
+	for _, name := range problems {
+		h.sent++
+		at := time.Now().UTC().Truncate(time.Millisecond)
+		events = append(events, errata.Event{
+			ID: errata.NewEventID(1, fmt.Sprint(h.sent)), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
+			Signature: errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}),
+			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d}`, h.sent),
+		})
+		h.model[name]++
+	}
+	if err := h.appender.Append(h.t.Context(), events); err != nil {
+		h.t.Fatal(err)
+	}
+	h.barrier()
+}
+
+// barrier returns when everything on the log is visible.
+func (h *house) barrier() {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	answer, err := h.commander.Do(ctx, eventlog.CommandBarrier, nil)
+	var told struct{ Sequence uint64 }
+	if err == nil {
+		err = json.Unmarshal(answer, &told)
+	}
+	if err != nil || told.Sequence == 0 {
+		h.t.Fatalf("barrier answered %s, %v", answer, err)
+	}
+}
+
+// fill makes parts of several ages, with merges held back so that they stay.
+func (h *house) fill() {
+	h.t.Helper()
+	h.exec("SYSTEM STOP MERGES records")
+	h.t.Cleanup(func() {
+		_ = h.ClickHouse.Exec(context.WithoutCancel(h.t.Context()), "SYSTEM START MERGES records") // best effort: the database goes
+	})
+	for n := range 4 {
+		h.send("often broken", fmt.Sprintf("broken thing %c", 'a'+n), fmt.Sprintf("broken thing %c", 'p'+n))
+	}
+}
+
+func (h *house) exec(statement string) {
+	h.t.Helper()
+	if err := h.ClickHouse.Exec(h.t.Context(), statement); err != nil {
+		h.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// folders are the active parts of a table, the oldest first.
+func (h *house) folders(table string) (paths []string) {
+	h.t.Helper()
+	rows, err := h.ClickHouse.Query(h.t.Context(), "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = ? AND active ORDER BY max_block_number", table)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			h.t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// filled are the folders of the records' parts that hold more than checkpoints.
+func (h *house) filled() (paths []string) {
+	h.t.Helper()
+	for _, path := range h.folders("records") {
+		var rows uint64
+		name := filepath.Base(path)
+		if err := h.ClickHouse.QueryRow(h.t.Context(), "SELECT countIf(book > 'checkpoint') FROM records WHERE _part = ?", name).Scan(&rows); err != nil {
+			h.t.Fatal(err)
+		}
+		if rows > 0 {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// file is the file of the part that the pattern means.
+func (h *house) file(folder, pattern string) string {
+	h.t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil || len(found) == 0 {
+		h.t.Fatalf("no file %s in %s (%v)", pattern, folder, err)
+	}
+	return found[0]
+}
+
+// counts reads all records through the reader, by message.
+func (h *house) counts(search string) (map[string]uint64, error) {
+	filter := query.Filter{Search: search}
+	list, err := h.reader.List(h.t.Context(), filter, query.Page{Limit: 100})
+	got := map[string]uint64{}
+	for _, r := range list.Records {
+		got[r.Message] = r.Count
+	}
+	return got, err
+}
+
+// answers says that list and search show what was sent.
+func (h *house) answers(when string) {
+	h.t.Helper()
+	for _, search := range []string{"", "broken"} {
+		got, err := h.counts(search)
+		if err != nil || !maps.Equal(got, h.model) {
+			h.t.Errorf("%s, the list (search %q) shows %v (%v), want %v", when, search, got, err, h.model)
+		}
+	}
+	user := int64(7)
+	list, err := h.reader.List(h.t.Context(), query.Filter{UserID: &user}, query.Page{Limit: 100})
+	if err != nil || int(list.Total) != len(h.model) {
+		h.t.Errorf("%s, the list of a user shows %d of %d records (%v)", when, list.Total, len(h.model), err)
+	}
+}
+
+// mended looks until nothing is left to be mended, and then holds everything
+// against the model.
+func (h *house) mended(alarm, named string) {
+	h.t.Helper()
+	if err := h.checker.Look(h.t.Context()); err != nil {
+		h.t.Fatalf("the check that was to notice it: %v", err)
+	}
+	if detail := h.board.raised[alarm]; !strings.Contains(detail, named) {
+		h.t.Errorf("the alarm %s says %q, want something of %q; raised: %v", alarm, detail, named, h.board.raised)
+	}
+	for try := 0; len(h.checker.Last().Damage) > 0; try++ {
+		if try == 5 {
+			h.t.Fatalf("not mended: %v", h.checker.Last().Damage)
+		}
+		if err := h.checker.Look(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	h.send("seen afterwards, broken")
+	h.barrier()
+	h.whole()
+}
+
+// whole says that everything is as it must be.
+func (h *house) whole() {
+	h.t.Helper()
+	h.answers("mended")
+	for range 2 {
+		if err := h.checker.Look(h.t.Context()); err != nil || len(h.checker.Last().Damage) > 0 {
+			h.t.Errorf("mended, the check says %v, %v", h.checker.Last().Damage, err)
+		}
+	}
+	if len(h.board.standing) > 0 || h.checker.Primary() {
+		h.t.Errorf("mended, alarms stand: %v, rows alone are read: %t", h.board.standing, h.checker.Primary())
+	}
+	cp, have, err := h.projector.Store().Count(h.t.Context(), projector.CountOptions{Primary: true})
+	if err != nil || cp.Totals != have {
+		h.t.Errorf("mended, the checkpoint says %+v and the table %+v (%v)", cp.Totals, have, err)
+	}
+	var hours uint64
+	if err := h.ClickHouse.QueryRow(h.t.Context(), "SELECT sum(count) FROM hourly WHERE book > 'checkpoint'").Scan(&hours); err != nil || hours != have.System.Count {
+		h.t.Errorf("mended, the hours count %d (%v), the records %d", hours, err, have.System.Count)
+	}
+	for name := range h.model {
+		_, payload, err := h.reader.Detail(h.t.Context(), errata.BookSystem, errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}))
+		if err != nil || !strings.Contains(string(payload), "id") {
+			h.t.Errorf("mended, the context of %q is %s (%v)", name, payload, err)
+		}
+	}
+}
+
+func truncated(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flipped(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Files of a part that can be damaged, as ClickHouse names them.
+var damaged = []struct {
+	name, pattern string
+	whole         bool // the rows themselves stay whole
+	named         string
+}{
+	{"data", "data.bin", false, "records"},
+	{"mark", "data.*mrk*", false, "records"},
+	{"projection", "by_time.proj/data.bin", true, "by_time"},
+	{"marks of a projection", "by_count.proj/data.*mrk*", true, "by_count"},
+	{"skip index", "skp_idx_ix_user.idx*", true, "records"},
+	{"marks of a skip index", "skp_idx_ix_user.*mrk*", true, "records"},
+}
+
+// A file of the youngest part is damaged while ClickHouse runs: it is noticed by
+// the next check and named, lists answer as long as the rows are whole, and all
+// is as it was afterwards.
+func TestDamageIsMended(t *testing.T) {
+	for _, harm := range []struct {
+		name string
+		do   func(*testing.T, string)
+	}{{"truncated", truncated}, {"flipped", flipped}} {
+		for _, file := range damaged {
+			t.Run(harm.name+" "+file.name, func(t *testing.T) {
+				h := newHouse(t)
+				h.fill()
+				if err := h.checker.Look(t.Context()); err != nil || len(h.checker.Last().Damage) > 0 {
+					t.Fatalf("before anything happened: %v, %v", h.checker.Last().Damage, err)
+				}
+				h.answers("before anything happened")
+				folders := h.filled()
+				harm.do(t, h.file(folders[len(folders)-1], file.pattern))
+				h.exec("SYSTEM DROP MARK CACHE")
+				h.exec("SYSTEM DROP INDEX MARK CACHE")
+				if file.whole {
+					h.answers("damaged")
+				}
+				h.mended(selfcheck.AlarmParts, file.named)
+				if h.rebuilt > 0 {
+					t.Errorf("all records were made again for the youngest part")
+				}
+			})
+		}
+	}
+}
+
+// The same after ClickHouse was killed: it sets aside what it cannot load, or
+// passes over it.
+func TestDamageAtAKillIsMended(t *testing.T) {
+	for _, file := range damaged {
+		t.Run(file.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.fill()
+			folders := h.filled()
+			truncated(t, h.file(folders[len(folders)-1], file.pattern))
+			h.KillClickHouse()
+			h.stop() // the service goes with it
+			h.start()
+			h.barrier() // what was set aside is folded again
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.send("seen afterwards, broken")
+			h.whole()
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package selfcheck
+
+import (
+	"fmt"
+	"time"
+)
+
+// late is after how long without a look that came to something an operator
+// should know.
+const late = 5 * lookPause
+
+// Tell says what the look found, to an operator at the time now.
+func (r Result) Tell(now time.Time) (ok bool, detail, hint string) {
+	switch {
+	case r.At.IsZero():
+		return true, "the first one has not ended yet", ""
+	case len(r.Damage) > 0:
+		return false, r.Damage[0].String(), "see the alarms"
+	case r.Err != nil:
+		return now.Sub(r.At) < late, fmt.Sprintf("came to nothing: %v", r.Err), "see the check of clickhouse"
+	}
+	return true, fmt.Sprintf("%d records that count %d events, as their checkpoint says; %d of %d parts read, %d MiB, in %v, %v ago",
+		r.Records, r.Events, r.Parts, r.Of, r.Bytes>>20, r.Took.Round(time.Millisecond), now.Sub(r.At).Round(time.Second)), ""
+}
