@@ -26,7 +26,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible mutations clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,13 @@ check: fmt-check vet lint ## Everything that can be said without running the eng
 
 bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
 	$(GO) run ./test/bench $(ARGS)
+
+# As root on Debian; with ARGS=-no-root what needs mounts is left out.
+GATE ?= short
+
+gate: build engine ## Let faults happen to the service and compare every record (GATE=full: for hours; root)
+	@$(call need,mkfs.ext4:e2fsprogs)
+	$(GO) run ./test/gate -form $(GATE) $(ARGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \

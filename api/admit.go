@@ -1,13 +1,12 @@
 package api
 
 import (
-	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/origin"
 )
 
 // errUnauthorized is the answer to a request without any key. It is the same
@@ -20,12 +19,12 @@ var errUnauthorized = errata.Errorf(errata.KindUnauthorized,
 // guess, so the limit on failures only has to keep failing cheap.
 func (s *service) admit(c *call, r route) error {
 	s.warnForwarded(c)
-	if r.Admission == AdmitAll || r.Admission == AdmitLocal && c.isLocal() {
+	if r.Admission == AdmitAll || r.Admission == AdmitLocal && origin.Local(c.Request) {
 		return nil
 	}
 	key, err := s.Keys.Authenticate(bearer(c))
 	if errata.KindOf(err) == errata.KindUnauthorized {
-		if wait, ok := s.failedLimits.take(addressGroup(c.client())); !ok {
+		if wait, ok := s.failedLimits.take(origin.Group(c.client())); !ok {
 			return tooMany(wait, "Too many requests without a valid API key came from this address.")
 		}
 		c.Writer.Header().Set("WWW-Authenticate", `Bearer realm="errata"`)
@@ -67,53 +66,18 @@ func bearer(c *call) string {
 	return strings.TrimSpace(c.GetHeader("X-Api-Key"))
 }
 
-// addressGroup is what one person can hold of the address space: an IPv4
-// address, or the /64 that every IPv6 connection comes with.
-func addressGroup(addr netip.Addr) netip.Prefix {
-	bits := 64
-	if addr.Is4() {
-		bits = 32
-	}
-	group, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // addresses nobody knows share one budget
-	}
-	return group
-}
-
-// forwardingHeaders are what proxies add.
-var forwardingHeaders = []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"}
-
-func (c *call) isForwarded() bool {
-	for _, name := range forwardingHeaders {
-		if c.Request.Header.Get(name) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// isLocal reports whether the request comes from a program on this machine,
-// and not through a proxy that runs on it.
-func (c *call) isLocal() bool { return c.peer().IsLoopback() && !c.isForwarded() }
-
 // warnForwarded tells the operator, once, that a proxy is in front which is
 // not trusted: every caller then looks like the proxy.
 func (s *service) warnForwarded(c *call) {
-	if s.warnedForwarded.Load() || !c.isForwarded() {
+	if s.warnedForwarded.Load() || !origin.Forwarded(c.Request) {
 		return
 	}
-	peer := c.peer()
-	if s.trusts(peer) {
+	peer := origin.Peer(c.Request)
+	if origin.Trusts(s.TrustedProxies, peer) {
 		return
 	}
 	if s.warnedForwarded.CompareAndSwap(false, true) {
 		s.Logger.Warn("a peer that is not trusted sends forwarding headers, which are ignored; if it is your proxy, name it in trusted-proxies",
 			"peer", peer.String())
 	}
-}
-
-// trusts says whether the forwarding headers of a peer are believed.
-func (s *service) trusts(peer netip.Addr) bool {
-	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer) })
 }

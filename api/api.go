@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/errata-log/errata/api/openapi"
+	"github.com/errata-log/errata/origin"
 )
 
 // Defaults of the rates, for whoever reads the configuration. A rate of 0 in
@@ -64,6 +65,8 @@ type Config struct {
 	Eraser Eraser
 	// Replayer rebuilds the projection.
 	Replayer Replayer
+	// LogCare knows what of the log is gone.
+	LogCare LogCare
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
 	// Letters are messages that NATS brought and that were refused; nil: there
@@ -107,7 +110,7 @@ type service struct {
 	keyLimits    *limiter[string]
 	failedLimits *limiter[netip.Prefix]
 	reportLimits *limiter[netip.Prefix]
-	streams      atomic.Int64 // open ones
+	streams      streams
 	files        openapi.Files
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
@@ -136,13 +139,7 @@ func New(cfg Config) (http.Handler, error) {
 	engine.RedirectTrailingSlash = false
 	engine.RedirectFixedPath = false
 	engine.HandleMethodNotAllowed = true
-	var proxies []string
-	for _, prefix := range cfg.TrustedProxies {
-		proxies = append(proxies, prefix.String())
-	}
-	if err := engine.SetTrustedProxies(proxies); err != nil {
-		return nil, fmt.Errorf("api: TrustedProxies: %w", err)
-	}
+	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
 	s.mountReceivers(engine)
 	for _, r := range s.served() {
 		engine.Handle(r.Method, r.Path, s.serve(r))
@@ -171,6 +168,8 @@ func (c *Config) check() error {
 		return errors.New("Eraser is missing")
 	case c.Replayer == nil:
 		return errors.New("Replayer is missing")
+	case c.LogCare == nil:
+		return errors.New("LogCare is missing")
 	case c.Requests == nil:
 		return errors.New("Requests is missing")
 	case c.Health == nil:
@@ -194,10 +193,9 @@ func (c *Config) check() error {
 			return fmt.Errorf("PublicURL: %q is not http(s)://host", c.PublicURL)
 		}
 	}
-	for _, prefix := range c.TrustedProxies {
-		if !prefix.IsValid() {
-			return errors.New("TrustedProxies: holds an empty prefix")
-		}
+	var err error
+	if c.TrustedProxies, err = origin.Normal(c.TrustedProxies); err != nil {
+		return fmt.Errorf("TrustedProxies: %w", err)
 	}
 	if c.Version == "" {
 		c.Version = "dev"

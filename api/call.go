@@ -12,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/origin"
 )
 
 // call is one request on its way through the API.
@@ -138,21 +139,8 @@ func (s *service) logRequest(c *call, r route, begun time.Time) {
 		slog.String("request_id", c.requestID))
 }
 
-// peer is the address of the socket, the zero Addr when it is not TCP.
-func (c *call) peer() netip.Addr {
-	peer, err := netip.ParseAddrPort(c.Request.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return peer.Addr().Unmap().WithZone("")
-}
-
 // client is the address that the request came from: that of the socket, or
 // what trusted proxies say.
 func (c *call) client() netip.Addr {
-	addr, err := netip.ParseAddr(c.ClientIP())
-	if err != nil {
-		return c.peer()
-	}
-	return addr.Unmap().WithZone("")
+	return origin.Client(c.Request, c.service.TrustedProxies)
 }

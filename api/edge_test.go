@@ -210,29 +210,58 @@ func TestInsufficientScope(t *testing.T) {
 func TestMetricsStayOnThisMachine(t *testing.T) {
 	b := newBench(t, func(c *api.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
 	ops, narrow := b.key(t, access.OpsRead), b.key(t, access.KeysManage)
+	const local = "127.0.0.1:8080"
 	for name, c := range map[string]struct {
-		from, key, header string
-		want              int
+		from, host, key, header string
+		want                    int
 	}{
-		"loopback":                        {"127.0.0.1:5", "", "", 200},
-		"loopback, IPv6":                  {"[::1]:5", "", "", 200},
-		"loopback, mapped":                {"[::ffff:127.0.0.1]:5", "", "", 200},
-		"far away":                        {"192.0.2.7:5", "", "", 401},
-		"far away, says it is local":      {"192.0.2.7:5", "", "X-Forwarded-For: 127.0.0.1", 401},
-		"far away, with key":              {"192.0.2.7:5", ops, "", 200},
-		"far away, wrong scope":           {"192.0.2.7:5", narrow, "", 403},
-		"through a proxy on this machine": {"127.0.0.1:5", "", "X-Forwarded-For: 192.0.2.7", 401},
-		"the same, says it is local":      {"127.0.0.1:5", "", "X-Forwarded-For: 127.0.0.1", 401},
-		"the same, other header":          {"127.0.0.1:5", "", "Forwarded: for=192.0.2.7", 401},
-		"no address":                      {"@", "", "", 401},
+		"loopback":                           {"127.0.0.1:5", local, "", "", 200},
+		"loopback, IPv6":                     {"[::1]:5", "[::1]:8080", "", "", 200},
+		"loopback, mapped":                   {"[::ffff:127.0.0.1]:5", "LOCALHOST", "", "", 200},
+		"loopback, another of it":            {"127.0.0.1:5", "127.9.9.9", "", "", 200},
+		"a name that points here":            {"127.0.0.1:5", "errata.test", "", "", 401},
+		"a name that begins as an address":   {"127.0.0.1:5", "127.0.0.1.errata.test:8080", "", "", 401},
+		"a name that ends as this machine's": {"127.0.0.1:5", "evil.localhost", "", "", 401},
+		"an address that is not loopback":    {"127.0.0.1:5", "192.0.2.1:8080", "", "", 401},
+		"no host":                            {"127.0.0.1:5", "", "", "", 401},
+		"far away":                           {"192.0.2.7:5", local, "", "", 401},
+		"far away, says it is local":         {"192.0.2.7:5", local, "", "X-Forwarded-For: 127.0.0.1", 401},
+		"far away, with key":                 {"192.0.2.7:5", local, ops, "", 200},
+		"far away, wrong scope":              {"192.0.2.7:5", local, narrow, "", 403},
+		"through a proxy on this machine":    {"127.0.0.1:5", local, "", "X-Forwarded-For: 192.0.2.7", 401},
+		"the same, says it is local":         {"127.0.0.1:5", local, "", "X-Forwarded-For: 127.0.0.1", 401},
+		"the same, empty":                    {"127.0.0.1:5", local, "", "X-Forwarded-For: ", 401},
+		"the same, other header":             {"127.0.0.1:5", local, "", "Forwarded: for=192.0.2.7", 401},
+		"one that adds Via":                  {"127.0.0.1:5", local, "", "Via: 1.1 proxy", 401},
+		"one that adds the protocol":         {"127.0.0.1:5", local, "", "X-Forwarded-Proto: https", 401},
+		"the same, with key":                 {"127.0.0.1:5", "errata.test", ops, "Via: 1.1 proxy", 200},
+		"no address":                         {"@", local, "", "", 401},
 	} {
-		w := b.do(request{method: "GET", target: "/metrics", from: c.from, key: c.key, headers: []string{c.header}})
+		req := httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody)
+		req.RemoteAddr, req.Host = c.from, c.host
+		if c.key != "" {
+			req.Header.Set("Authorization", "Bearer "+c.key)
+		}
+		if header, value, there := strings.Cut(c.header, ": "); there {
+			req.Header.Set(header, value)
+		}
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, req)
 		if w.Code != c.want || (w.Code == 200) != (w.Body.String() == "errata_up 1\n") {
 			t.Errorf("%s: got %d %s, want %d", name, w.Code, w.Body, c.want)
 		}
 	}
+	// What nginx sends when it is told nothing but the address to pass to.
+	_, address := serve(t, b.handler, nil)
+	host := strings.TrimPrefix(address, "http://")
+	if got := talk(t, address, "GET /metrics HTTP/1.0\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.0 401 ") {
+		t.Errorf("through a proxy that adds nothing: %.100q", got)
+	}
+	if got := talk(t, address, "GET /metrics HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+		t.Errorf("a program on this machine: %.100q", got)
+	}
 	without := newBench(t, func(c *api.Config) { c.Metrics = nil })
-	if w := without.do(request{method: "GET", target: "/metrics", from: "127.0.0.1:5"}); w.Code != 404 {
+	if w := without.do(request{method: "GET", target: "http://localhost/metrics", from: "127.0.0.1:5"}); w.Code != 404 {
 		t.Errorf("without metrics: got %d, want 404", w.Code)
 	}
 }
@@ -240,7 +269,7 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
@@ -250,6 +279,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Changes":        func(c *api.Config) { c.Changes = nil },
 		"Eraser":         func(c *api.Config) { c.Eraser = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
+		"LogCare":        func(c *api.Config) { c.LogCare = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },

@@ -8,10 +8,12 @@ import (
 // MaxStreams is the bound of open streams.
 const MaxStreams = maxStreams
 
-// Hasten shortens the server's limits, so that tests see them at work.
-func (s *Server) Hasten(header, read time.Duration) {
+// Hasten shortens the server's limits, so that tests see them at work: for the
+// headers, for a whole small request, and for each pause of a body.
+func (s *Server) Hasten(header, read, grace time.Duration) {
 	s.http.ReadHeaderTimeout = header
-	s.http.ReadTimeout = read
+	s.http.ReadTimeout = min(read, grace)
+	s.bodies = pace{small: read, grace: grace}
 }
 
 // SetStreamHeartbeat makes streams look at their keys more often for a test,

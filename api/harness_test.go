@@ -211,6 +211,7 @@ type bench struct {
 	feed     *changeFeed
 	kept     *requests
 	replays  *replayer
+	care     *logCare
 	erasures *eraser
 	health   *health
 	logging  *logSettings
@@ -245,7 +246,8 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
-		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
+		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
+		care:     &logCare{},
 		health:   &health{},
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
@@ -257,7 +259,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, Eraser: b.erasures,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

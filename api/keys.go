@@ -10,6 +10,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/origin"
 )
 
 // Keys are the API keys. [access.Store] is it.
@@ -185,7 +186,7 @@ func (s *service) publicAddress(c *call) (scheme, host string) {
 	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
 		return u.Scheme, u.Host + strings.TrimRight(u.Path, "/")
 	}
-	if c.Request.TLS != nil || s.trusts(c.peer()) && strings.EqualFold(c.GetHeader("X-Forwarded-Proto"), "https") {
+	if c.Request.TLS != nil || origin.Trusts(s.TrustedProxies, origin.Peer(c.Request)) && strings.EqualFold(c.GetHeader("X-Forwarded-Proto"), "https") {
 		return "https", c.Request.Host
 	}
 	return "http", c.Request.Host

@@ -90,41 +90,58 @@ func TestFailedAuthRate(t *testing.T) {
 	try("192.0.2.1:2000", "wrong", 429)
 }
 
+// forwardings are ways to say where a request comes from, i of each.
+var forwardings = map[string]struct {
+	trusted  string
+	from     string
+	headers  func(i int) []string
+	limited  bool // the 11th failed request is told to wait
+	warnings int
+}{
+	"spoofed by a stranger": {
+		"", "192.0.2.1:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i)} }, true, 1,
+	},
+	"spoofed by a stranger, other header": {
+		"", "192.0.2.1:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Real-Ip: 203.0.113.%d", i)} }, true, 1,
+	},
+	"different callers of a trusted proxy": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i)} }, false, 0,
+	},
+	"one caller who writes hops of his own": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 198.51.100.%d, 203.0.113.9", i)} }, true, 0,
+	},
+	"the same with a second header line": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string {
+			return []string{fmt.Sprintf("X-Forwarded-For: 198.51.100.%d", i), "X-Forwarded-For: 203.0.113.9"}
+		}, true, 0,
+	},
+	"a proxy whose prefix is written as IPv6": {
+		"::ffff:10.0.0.0/104", "10.1.2.3:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i)} }, false, 0,
+	},
+	"a hop that nobody can name, and another header": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string {
+			return []string{"X-Forwarded-For: unknown", fmt.Sprintf("X-Real-Ip: 203.0.113.%d", i)}
+		}, true, 0,
+	},
+	"an IPv6 caller with many addresses": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 2001:db8::%x", i)} }, true, 0,
+	},
+	"through two trusted proxies": {
+		"10.0.0.0/8", "10.1.2.3:5",
+		func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d, 10.9.9.9", i)} }, false, 0,
+	},
+}
+
 func TestForwardedAddress(t *testing.T) {
-	for name, c := range map[string]struct {
-		trusted  string
-		from     string
-		headers  func(i int) []string
-		limited  bool // the 11th failed request is told to wait
-		warnings int
-	}{
-		"spoofed by a stranger": {
-			"", "192.0.2.1:5",
-			func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i)} }, true, 1,
-		},
-		"spoofed by a stranger, other header": {
-			"", "192.0.2.1:5",
-			func(i int) []string { return []string{fmt.Sprintf("X-Real-Ip: 203.0.113.%d", i)} }, true, 1,
-		},
-		"different callers of a trusted proxy": {
-			"10.0.0.0/8", "10.1.2.3:5",
-			func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", i)} }, false, 0,
-		},
-		"one caller who writes hops of his own": {
-			"10.0.0.0/8", "10.1.2.3:5",
-			func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 198.51.100.%d, 203.0.113.9", i)} }, true, 0,
-		},
-		"the same with a second header line": {
-			"10.0.0.0/8", "10.1.2.3:5",
-			func(i int) []string {
-				return []string{fmt.Sprintf("X-Forwarded-For: 198.51.100.%d", i), "X-Forwarded-For: 203.0.113.9"}
-			}, true, 0,
-		},
-		"through two trusted proxies": {
-			"10.0.0.0/8", "10.1.2.3:5",
-			func(i int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 203.0.113.%d, 10.9.9.9", i)} }, false, 0,
-		},
-	} {
+	for name, c := range forwardings {
 		b := newBench(t, func(cfg *api.Config) {
 			cfg.FailedAuthRate = 10
 			if c.trusted != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/origin"
 )
 
 // Web is the page for people.
@@ -57,7 +58,7 @@ const (
 // reportPolicy counts what browsers report that the page's policy refused.
 // What they report is not kept: anybody can send anything.
 func (s *service) reportPolicy(c *call) (answer, error) {
-	if wait, ok := s.reportLimits.take(addressGroup(c.client())); !ok {
+	if wait, ok := s.reportLimits.take(origin.Group(c.client())); !ok {
 		return answer{}, tooMany(wait, "Too many reports came from this address.")
 	}
 	body, err := c.readUpTo(maxPolicyReport)

@@ -33,6 +33,8 @@ type ReplayResult struct {
 	Live        any      `json:"live"`
 	Replayed    any      `json:"replayed"`
 	Differences []string `json:"differences"`
+	// Gaps are the facts that the log lacks, accepted or not.
+	Gaps []LogGap `json:"gaps"`
 }
 
 // ReplayProgress is how far a replay has come: the last fact folded of those up

@@ -83,6 +83,7 @@ func TestContractStandsInTheTable(t *testing.T) {
 var reached = map[string]int{
 	"POST /api/v1/admin/ops/dead/replay": http.StatusBadRequest,
 	"POST /api/v1/admin/ops/dead/drop":   http.StatusBadRequest,
+	"POST /api/v1/admin/ops/log/accept":  http.StatusBadRequest,          // nobody who decides
 	"POST /api/v1/admin/keys":            http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id":      http.StatusNotFound,
 	"GET /assets/*name":                  http.StatusNotFound,

@@ -17,6 +17,11 @@ const (
 	headerTimeout = 5 * time.Second
 	// readTimeout bounds a whole request of up to smallBody.
 	readTimeout = 30 * time.Second
+	// bodyGrace is how long a body may take to begin and how long it may pause:
+	// radio links and busy senders do for some seconds.
+	bodyGrace = 10 * time.Second
+	// bodyFloor is how slow it may be beyond that, in bytes per second.
+	bodyFloor = 1 << 10
 	// writeTimeout bounds the time from the headers to the end of the answer.
 	// The slowest command, a cleanup of millions of records, takes 30 s.
 	writeTimeout = 2 * time.Minute
@@ -47,6 +52,7 @@ type ServerConfig struct {
 type Server struct {
 	http     http.Server
 	listener net.Listener
+	bodies   pace
 }
 
 // NewServer binds the address, so that [Server.Addr] is known before the first
@@ -62,18 +68,17 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", cfg.Addr, err)
 	}
-	return &Server{
-		listener: listener,
-		http: http.Server{
-			Handler:           uploads(cfg.Handler),
-			ReadHeaderTimeout: headerTimeout,
-			ReadTimeout:       readTimeout,
-			WriteTimeout:      writeTimeout,
-			IdleTimeout:       idleTimeout,
-			MaxHeaderBytes:    maxHeader,
-			ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
-		},
-	}, nil
+	s := &Server{listener: listener, bodies: pace{small: readTimeout, grace: bodyGrace}}
+	s.http = http.Server{
+		Handler:           s.paced(cfg.Handler),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       bodyGrace,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	return s, nil
 }
 
 // Addr is the address that was bound.
@@ -100,23 +105,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = errors.Join(err, fmt.Errorf("close listener: %w", closeErr))
 	}
 	return err
-}
-
-// uploads gives large bodies the time they need. Small ones, which are nearly
-// all, pass without a system call more.
-func uploads(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if size := r.ContentLength; size < 0 || size > smallBody {
-			if size < 0 || size > maxUpload {
-				size = maxUpload
-			}
-			needed := readTimeout + time.Duration(size/minRate)*time.Second
-			control := http.NewResponseController(w)
-			now := time.Now() // deadlines of sockets know no other clock
-			// Without a connection to set them on there is nothing to wait for.
-			_ = control.SetReadDeadline(now.Add(needed))
-			_ = control.SetWriteDeadline(now.Add(needed + writeTimeout))
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -159,7 +159,7 @@ func talk(t *testing.T, address string, parts ...string) string {
 }
 
 func TestServerBoundsHeaders(t *testing.T) {
-	_, hasty := serve(t, http.NotFoundHandler(), func(s *api.Server) { s.Hasten(100*time.Millisecond, time.Minute) })
+	_, hasty := serve(t, http.NotFoundHandler(), func(s *api.Server) { s.Hasten(100*time.Millisecond, time.Minute, time.Minute) })
 	if got := talk(t, hasty, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow:"); strings.Contains(got, "200") || strings.Contains(got, "404") {
 		t.Errorf("headers that never end got an answer: %q", got)
 	}
@@ -186,11 +186,69 @@ func TestServerBoundsSlowBodies(t *testing.T) {
 	_, address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
 		ended <- err
-	}), func(s *api.Server) { s.Hasten(time.Second, 100*time.Millisecond) })
+	}), func(s *api.Server) { s.Hasten(time.Second, 100*time.Millisecond, time.Minute) })
 	talk(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhel")
 	var timeout net.Error
 	if err := <-ended; !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("a body that never ends: read ended with %v, want a timeout", err)
+	}
+}
+
+// TestBodiesKeepComing: what a body may take as a whole does not let it pause.
+func TestBodiesKeepComing(t *testing.T) {
+	ended := make(chan error, 1)
+	_, address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		ended <- err
+	}), func(s *api.Server) { s.Hasten(time.Second, time.Hour, 100*time.Millisecond) })
+	for name, request := range map[string]string{
+		"a small one that does not begin": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+		"a large one that does not begin": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n",
+		"a large one that pauses":         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n" + strings.Repeat("x", 200<<10),
+		"chunks that stay away":           "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+	} {
+		began := time.Now()
+		talk(t, address, request)
+		var timeout net.Error
+		if err := <-ended; !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Errorf("%s: read ended with %v, want a timeout", name, err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: ended after %v", name, took)
+		}
+	}
+}
+
+// TestTricklesEnd: less than the floor is too slow although it never pauses.
+func TestTricklesEnd(t *testing.T) {
+	ended := make(chan error, 1)
+	_, address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		ended <- err
+	}), func(s *api.Server) { s.Hasten(time.Second, time.Hour, 300*time.Millisecond) })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	drip := time.NewTicker(20 * time.Millisecond) // not a wait for something: the slowness itself, 50 bytes a second
+	defer drip.Stop()
+	var timeout net.Error
+	for {
+		select {
+		case err := <-ended:
+			if !errors.As(err, &timeout) || !timeout.Timeout() {
+				t.Errorf("read ended with %v, want a timeout", err)
+			}
+			return
+		case <-drip.C:
+			if _, err := conn.Write([]byte("x")); err != nil {
+				drip.Stop() // the server has closed it, and tells why
+			}
+		}
 	}
 }
 
@@ -206,7 +264,7 @@ func TestLargeBodiesGetMoreTime(t *testing.T) {
 		close(half)
 		n, err := io.Copy(io.Discard, r.Body)
 		_, _ = fmt.Fprintf(w, "%d %v", n, err)
-	}), func(s *api.Server) { s.Hasten(time.Second, 50*time.Millisecond) })
+	}), func(s *api.Server) { s.Hasten(time.Second, 50*time.Millisecond, time.Minute) })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +303,7 @@ func TestSlowHandlersAreNotCutOff(t *testing.T) {
 			return api.Page{Page: 1, Limit: 25}, nil
 		}
 	}
-	_, address := serve(t, b.handler, func(s *api.Server) { s.Hasten(time.Second, readLimit) })
+	_, address := serve(t, b.handler, func(s *api.Server) { s.Hasten(time.Second, readLimit, time.Minute) })
 	req, err := http.NewRequestWithContext(t.Context(), "GET", address+"/api/v1/admin/tools/logs/errors", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

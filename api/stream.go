@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -53,8 +54,51 @@ const (
 )
 
 // streamHeartbeat keeps proxies from closing a quiet stream, which common ones
-// do after 60 s, and is how often the key is looked at. Only tests change it.
+// do after 60 s. Only tests change it.
 var streamHeartbeat = 15 * time.Second
+
+const (
+	// streamCheck is how often the key is looked at: a stream ends within a
+	// second of its key.
+	streamCheck = 250 * time.Millisecond
+	// streamEnd is how long the last message of a stream without a key may take.
+	streamEnd = 250 * time.Millisecond
+)
+
+// streams counts the open ones. A key may have as many as are left for all, so
+// that there is one left for the next key.
+type streams struct {
+	mu    sync.Mutex
+	open  int
+	byKey map[string]int // by the key's id
+}
+
+// begin takes a place for the key. The error has kind rate_limited.
+func (s *streams) begin(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch left := maxStreams - s.open; {
+	case left == 0:
+		return tooMany(streamRetry, fmt.Sprintf("There are %d streams open, which is as many as this service keeps.", maxStreams))
+	case s.byKey[key] >= left:
+		return tooMany(streamRetry, fmt.Sprintf("This key has %d streams open, which is its share; the others are for other keys.", s.byKey[key]))
+	}
+	if s.byKey == nil {
+		s.byKey = map[string]int{}
+	}
+	s.open++
+	s.byKey[key]++
+	return nil
+}
+
+func (s *streams) end(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.byKey[key]--; s.byKey[key] == 0 {
+		delete(s.byKey, key)
+	}
+}
 
 type helloJSON struct {
 	Position uint64 `json:"position"`
@@ -92,17 +136,17 @@ func (s *service) streamErrors(c *call) (answer, error) {
 	if c.Request.Method == http.MethodHead {
 		return answer{raw: http.HandlerFunc(streamHeaders)}, nil
 	}
-	if s.streams.Add(1) > maxStreams {
-		s.streams.Add(-1)
-		return answer{}, tooMany(streamRetry, fmt.Sprintf("There are %d streams open, which is as many as this service keeps.", maxStreams))
+	key := c.key.ID
+	if err := s.streams.begin(key); err != nil {
+		return answer{}, err
 	}
 	listener, err := s.Feed.Listen(c.Request.Context())
 	if err != nil {
-		s.streams.Add(-1)
+		s.streams.end(key)
 		return answer{}, err
 	}
 	return answer{raw: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.streams.Add(-1)
+		defer s.streams.end(key)
 		defer listener.Close()
 		streamHeaders(w, r)
 		stream{c: c, listener: listener, control: http.NewResponseController(inner(w))}.run(r.Context())
@@ -137,6 +181,12 @@ type stream struct {
 // run writes until the caller goes away, its key stops working, or the service
 // stops.
 func (s stream) run(ctx context.Context) {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	key := bearer(s.c)
+	watching.Go(func() { s.watch(ctx, key, end) })
 	// The server's limit for reading a request would end the stream with it.
 	// Without a connection, as in tests, there is no limit either.
 	_ = s.control.SetReadDeadline(time.Time{})
@@ -155,7 +205,7 @@ func (s stream) run(ctx context.Context) {
 		case <-s.listener.Done():
 			return
 		case <-heartbeat.C:
-			if _, err := s.c.service.Keys.Authenticate(bearer(s.c)); err != nil || !s.write(": \n\n") {
+			if !s.write(ctx, ": \n\n") {
 				return
 			}
 		case <-ready:
@@ -170,6 +220,25 @@ func (s stream) run(ctx context.Context) {
 	}
 }
 
+// watch ends the stream with its key, also while a message waits for a client
+// that does not read.
+func (s stream) watch(ctx context.Context, key string, end context.CancelFunc) {
+	tick := time.NewTicker(streamCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := s.c.service.Keys.Authenticate(key); err != nil {
+			end()
+			_ = s.control.SetWriteDeadline(time.Now().Add(streamEnd))
+			return
+		}
+	}
+}
+
 // send writes one message; false when nobody takes it. JSON has no line breaks.
 func (s stream) send(ctx context.Context, event string, data any) bool {
 	text, err := json.Marshal(data)
@@ -177,13 +246,16 @@ func (s stream) send(ctx context.Context, event string, data any) bool {
 		s.c.service.Logger.ErrorContext(ctx, "a message of the stream cannot be encoded", "error", err)
 		return false
 	}
-	return s.write("event: " + event + "\ndata: " + string(text) + "\n\n")
+	return s.write(ctx, "event: "+event+"\ndata: "+string(text)+"\n\n")
 }
 
-func (s stream) write(text string) bool {
+func (s stream) write(ctx context.Context, text string) bool {
 	// Deadlines of sockets know no other clock. It stands in for the server's
 	// limit for a whole answer, too.
 	_ = s.control.SetWriteDeadline(time.Now().Add(streamWrite))
+	if ctx.Err() != nil { // the key ended, perhaps before this deadline was set
+		return false
+	}
 	if _, err := s.c.Writer.WriteString(text); err != nil {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,6 +25,7 @@ type changeFeed struct {
 	err    error
 	ended  chan struct{}
 	ready  chan struct{}
+	taken  chan struct{} // gets one for each Take
 	closed chan struct{} // gets one for each listener that was closed
 
 	mu      sync.Mutex
@@ -31,7 +33,7 @@ type changeFeed struct {
 }
 
 func newChangeFeed() *changeFeed {
-	f := &changeFeed{ended: make(chan struct{}), ready: make(chan struct{}, 1), closed: make(chan struct{}, 100)}
+	f := &changeFeed{ended: make(chan struct{}), ready: make(chan struct{}, 1), closed: make(chan struct{}, 100), taken: make(chan struct{}, 100)}
 	close(f.ended)
 	return f
 }
@@ -43,6 +45,7 @@ func (f *changeFeed) Done() <-chan struct{}                        { return f.en
 func (f *changeFeed) Close()                                       { f.closed <- struct{}{} }
 
 func (f *changeFeed) Take() api.RecordChanges {
+	f.taken <- struct{}{}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	taken := f.changes
@@ -143,8 +146,34 @@ func TestStream(t *testing.T) {
 	<-b.feed.closed
 }
 
-func TestStreamEndsWithItsKey(t *testing.T) {
+func TestStreamHasHeartbeats(t *testing.T) {
 	api.SetStreamHeartbeat(t, 20*time.Millisecond)
+	b := newBench(t, nil)
+	b.feed.ended = make(chan struct{})
+	_, lines := open(t, served(t, b), b.key(t, access.ToolsGetErrorLogs))
+	message(t, lines)
+	for range 3 {
+		if got := message(t, lines); got != ": \n" {
+			t.Errorf("a heartbeat is %q", got)
+		}
+	}
+	close(b.feed.ended)
+	<-b.feed.closed
+}
+
+// endsSoon fails when nothing comes for longer than a stream may outlive its
+// key, with room for a machine that is busy and less than its heartbeat.
+func endsSoon(t *testing.T, ended <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(8 * time.Second):
+		t.Fatal("the stream goes on without its key")
+	}
+}
+
+// The heartbeat is the usual one, 15 s: streams end long before it.
+func TestStreamEndsWithItsKey(t *testing.T) {
 	b := newBench(t, nil)
 	b.feed.ended = make(chan struct{})
 	key, text := b.create(t, access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/*"}})
@@ -152,38 +181,78 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	server := served(t, b)
 	_, revoked := open(t, server, text)
 	_, expired := open(t, server, expiring)
-	for _, lines := range []*bufio.Reader{revoked, expired} {
-		message(t, lines)
-		if got := message(t, lines); got != ": \n" {
-			t.Errorf("a heartbeat is %q", got)
-		}
-	}
+	message(t, revoked)
+	message(t, expired)
 	if err := b.keys.Revoke(t.Context(), key.ID); err != nil {
 		t.Fatal(err)
 	}
+	endsSoon(t, b.feed.closed)
+	if rest, err := io.ReadAll(revoked); err != nil || len(rest) > 0 {
+		t.Errorf("the end is %q, %v", rest, err)
+	}
 	b.clock.Move(2 * time.Hour)
-	for _, lines := range []*bufio.Reader{revoked, expired} {
-		if _, err := io.ReadAll(lines); err != nil {
+	endsSoon(t, b.feed.closed)
+	if rest, err := io.ReadAll(expired); err != nil || len(rest) > 0 {
+		t.Errorf("the end is %q, %v", rest, err)
+	}
+}
+
+// TestUnreadStreamEndsWithItsKey: a client that does not read holds a message,
+// and with it the stream, no longer.
+func TestUnreadStreamEndsWithItsKey(t *testing.T) {
+	b := newBench(t, nil)
+	b.feed.ended = make(chan struct{})
+	key, text := b.create(t, access.NewKey{Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/*"}})
+	server := httptest.NewUnstartedServer(b.handler)
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if err := c.(*net.TCPConn).SetWriteBuffer(4 << 10); err != nil {
 			t.Error(err)
 		}
-		<-b.feed.closed
+		return ctx
 	}
+	server.Start()
+	t.Cleanup(server.Close)
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET "+streamPath+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+text+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	large := sample(t)
+	large.Message = strings.Repeat("x", 32<<20) // more than sockets hold
+	b.feed.tell(api.RecordChanges{Records: []errata.Record{large}})
+	<-b.feed.taken
+	if err := b.keys.Revoke(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	endsSoon(t, b.feed.closed)
 }
 
 func TestStreamsAreBounded(t *testing.T) {
 	b := newBench(t, nil)
 	b.feed.ended = make(chan struct{})
-	key := b.key(t, access.ToolsGetErrorLogs)
 	server := served(t, b)
+	var key string
 	var last *http.Response
-	for range api.MaxStreams {
-		resp, lines := open(t, server, key)
-		message(t, lines)
-		last = resp
+	// Each key gets as many as are left for the others, and each new one gets some.
+	for left := api.MaxStreams; left > 0; {
+		key = b.key(t, access.ToolsGetErrorLogs)
+		share := max(left/2, 1)
+		for range share {
+			resp, lines := open(t, server, key)
+			message(t, lines)
+			last = resp
+		}
+		left -= share
+		refused, _ := open(t, server, key)
+		if refused.StatusCode != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
+			t.Errorf("one too many: %d %v", refused.StatusCode, refused.Header)
+		}
 	}
-	refused, _ := open(t, server, key)
-	if refused.StatusCode != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
-		t.Errorf("one too many: %d %v", refused.StatusCode, refused.Header)
+	if refused, _ := open(t, server, b.key(t, access.ToolsGetErrorLogs)); refused.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("with no place left: %d", refused.StatusCode)
 	}
 	if err := last.Body.Close(); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
@@ -39,6 +40,7 @@ type App struct {
 	dir        *dataDir
 	engines    *engine.Engines
 	keys       *access.Store
+	logCare    *logcare.Keeper
 	projector  *projector.Projector
 	commander  *eventlog.Commander
 	audit      *auditTrail
@@ -128,6 +130,7 @@ func (a *App) allSteps() []step {
 		{"engines", a.startEngines},
 		{"stores", a.migrate},
 		{"keys", a.openKeys},
+		{"care of the log", a.openLogCare},
 		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.startProjector},
 		{"commander", a.openCommander},
@@ -202,7 +205,7 @@ func (a *App) migrate(ctx context.Context) error {
 		return err
 	}
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
+		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
 }
 
@@ -226,13 +229,15 @@ func (a *App) openKeys(ctx context.Context) error {
 func (a *App) startProjector(ctx context.Context) (err error) {
 	a.projector, err = projector.New(ctx, projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry,
+		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare,
 	})
 	if err != nil {
 		return err
 	}
 	a.projector.Start()
 	a.cleanups.add("projector", a.projector.Stop)
+	a.logCare.Start()
+	a.cleanups.addPlain("care of the log", a.logCare.Stop)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
@@ -40,6 +41,9 @@ type Options struct {
 	// NATSURL is an external NATS server, "" for the embedded one. Several
 	// servers of one cluster are separated by commas.
 	NATSURL string
+	// NATSReplicas is on how many servers of an external cluster each stream
+	// stands: 1 to 5, 0 means 1. Streams that have more keep them.
+	NATSReplicas int
 	// NATSListen is the address, host:port, at which applications reach the
 	// embedded NATS to publish events, "" for none. NATSProject is the project of
 	// all events that are published, to the embedded or an external one.
@@ -63,6 +67,9 @@ type Options struct {
 	LogMaxBytes int64
 	// LazySync answers senders before their events are on disk.
 	LazySync bool
+	// LogGaps says what becomes of facts of the log that are gone: "accept" goes
+	// on behind them, "stop" shows nothing new until an operator has decided.
+	LogGaps string
 
 	// ModuleLogDays and QueryLogDays are how long entries of the module and
 	// query logs are kept.
@@ -129,10 +136,12 @@ func DefaultOptions() Options {
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
 		AdminRateLimit: 600,
+		LogGaps:        string(logcare.Accept),
 		ModuleLogDays:  14,
 		QueryLogDays:   7,
 		LegacyProject:  1,
 		NATSProject:    1,
+		NATSReplicas:   1,
 
 		KeyEventsPerMinute:     quota.DefaultKeyPerMinute,
 		ProjectEventsPerMinute: quota.DefaultProjectPerMinute,
@@ -172,6 +181,9 @@ func (o Options) Validate() error {
 	}
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < minLog {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, minLog)
+	}
+	if _, err := logcare.ParsePolicy(o.LogGaps); err != nil {
+		return fmt.Errorf("log-gaps: %w", err)
 	}
 	if err := o.validateLimits(); err != nil {
 		return err

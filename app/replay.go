@@ -77,6 +77,12 @@ func (r *replayer) Replay(ctx context.Context, force bool) (api.ReplayResult, er
 		Swapped: done.Swapped, From: done.From, Facts: done.Live.Checkpoint - min(done.From-1, done.Live.Checkpoint), Events: done.Events,
 		TookMS: done.Took.Milliseconds(), PausedMS: done.Paused.Milliseconds(),
 		Live: done.Live, Replayed: done.Rebuilt, Differences: append([]string{}, done.Differences...),
+		Gaps: gapsOf(done.Gaps),
+	}
+	if done.Swapped {
+		if err := r.app.logCare.Replayed(ctx); err != nil {
+			r.app.logger.Warn("what the replay has mended could not be noted; its alarm stays", "error", err)
+		}
 	}
 	if !done.Equal() && !force {
 		differs := errata.Errorf(errata.KindProjectionDiffers, "The records that the log gives are not those that are shown, which stay as they are; look at the details, and replay with force to take those of the log.")

@@ -155,5 +155,5 @@ func (r *retention) purge(ctx context.Context, keep uint64) error {
 }
 
 func (r *retention) resize(ctx context.Context, bytes int64) error {
-	return migrations.Log(ctx, r.app.engines.JetStream(), migrations.LogConfig{Namespace: r.app.options.Namespace, MaxBytes: bytes})
+	return migrations.Log(ctx, r.app.engines.JetStream(), migrations.LogConfig{Namespace: r.app.options.Namespace, MaxBytes: bytes, Replicas: r.app.options.NATSReplicas})
 }

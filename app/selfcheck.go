@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
@@ -13,6 +14,10 @@ import (
 // selfCheckMark is the file of the data folder that tells the next start what
 // need not be looked at again.
 const selfCheckMark = "selfcheck.json"
+
+// selfCheckPatience is how much of a stop a question to a ClickHouse that does
+// not answer may take.
+const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
@@ -41,7 +46,14 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		return err
 	}
 	a.checker.Start()
-	a.cleanups.addPlain("self-check", a.checker.Stop)
+	a.cleanups.add("self-check", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
+		defer cancel()
+		if err := a.checker.Stop(ctx); err != nil {
+			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
+		}
+		return nil
+	})
 	return nil
 }
 

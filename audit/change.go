@@ -33,6 +33,7 @@ var actions = map[string]string{
 	// It comes before a purge of the log, and its entry holds the cursor that
 	// tells the next start that nothing of the purged was missed.
 	"snapshot": "log.snapshot",
+	"gap":      "log.gap",
 }
 
 // stored is the result of a change that is nothing but its fact.

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/logfiles"
 )
 
 const (
@@ -124,6 +126,9 @@ func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
 	}
+	if err := guardFiles(cfg); err != nil {
+		return nil, err
+	}
 	srv, err := n.runServer(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -139,6 +144,20 @@ func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 	}
 	cfg.MaxStore += reserved
 	return n.runServer(ctx, cfg)
+}
+
+// guardFiles takes damaged messages out of the files, before a server loses
+// those behind them or does not come up.
+func guardFiles(cfg NATSConfig) error {
+	mended, err := logfiles.Guard(cfg.StoreDir)
+	if err != nil {
+		return fmt.Errorf("engine: look at the files of the embedded NATS: %w", err)
+	}
+	for _, m := range mended {
+		cfg.Logger.Error("a file of the log was damaged; what can be read is kept, and so is the file as it was",
+			"stream", m.Stream, "file", m.File, "bytes", m.Bytes, "kept", m.Kept)
+	}
+	return nil
 }
 
 // runServer starts a server. Unless applications are to reach it, it
@@ -270,6 +289,11 @@ func (n *NATS) InProcessConn() (net.Conn, error) {
 // Restart stops the embedded server and starts it on the same files. After a
 // failed restart it may be called again.
 func (n *NATS) Restart(ctx context.Context) error {
+	return n.RestartAfter(ctx, func() {})
+}
+
+// RestartAfter is Restart, and calls do while no server uses the files.
+func (n *NATS) RestartAfter(ctx context.Context, do func()) error {
 	if n.cfg.URL != "" {
 		return errors.New("engine: an external NATS cannot be restarted from here")
 	}
@@ -284,6 +308,7 @@ func (n *NATS) Restart(ctx context.Context) error {
 		old.Shutdown()
 		old.WaitForShutdown()
 	}
+	do()
 	n.failure.Store(nil)
 	srv, err := n.startServer(ctx)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -156,7 +156,8 @@ func (a *Appender) enqueue(groups []*group) error {
 // run is the lane: take what waits, seal it, publish it, wake its callers.
 func (a *Appender) run(ctx context.Context) {
 	var ids, raw []byte
-	for n := 0; ; n++ {
+	at := run{appender: a.id}
+	for {
 		groups := a.take()
 		if groups == nil {
 			return
@@ -168,10 +169,14 @@ func (a *Appender) run(ctx context.Context) {
 		}
 		// NATS copies the block only after Publish returned, so each has bytes of its own.
 		block := sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
-		err := a.publish(ctx, block, a.id+"."+strconv.Itoa(n))
+		err := a.publish(ctx, block, at)
 		if err == nil {
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
+			at.block, at.before = at.block+1, at.before+uint64(len(ids)/idSize)
+		} else {
+			// Whether this one is on the log is not known, so counting begins anew.
+			at = run{appender: nuid.Next()}
 		}
 		for _, g := range groups {
 			g.stored <- err
@@ -210,9 +215,11 @@ func (a *Appender) take() []*group {
 // publish sends the block until its fate is known. A repeat under the same
 // message id is recognised by the stream for two minutes, and by the event ids
 // in the fold after that.
-func (a *Appender) publish(ctx context.Context, block []byte, msgID string) error {
+func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
 	for try := 0; ; try++ {
-		err := publishOnce(ctx, a.cfg.Log, subjectEvents+"0", block, msgID)
+		_, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{
+			Subject: a.cfg.Log.Prefix + subjectEvents + lane, Data: block, Header: at.header(),
+		}, at.messageID())
 		if err == nil {
 			return nil
 		}

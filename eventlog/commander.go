@@ -83,7 +83,7 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 func (c *Commander) append(ctx context.Context, subject string, data []byte) (uint64, error) {
 	msgID := nuid.Next()
 	for try := 0; ; try++ {
-		ack, err := publishMsg(ctx, c.cfg.Log, &nats.Msg{Subject: c.cfg.Log.Prefix + subject, Data: data, Header: actorHeader(ctx)}, msgID)
+		ack, err := publishMsg(ctx, c.cfg.Log, &nats.Msg{Subject: c.cfg.Log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}, msgID)
 		if err == nil {
 			return ack.Sequence, nil
 		}

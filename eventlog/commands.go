@@ -109,13 +109,16 @@ type Refused struct {
 // disk, would otherwise use sequences again that the projection has passed,
 // and the new facts under them would never be folded.
 func PadTo(ctx context.Context, log Log, last uint64) error {
-	for {
+	state, err := Inspect(ctx, log)
+	if err != nil {
+		return err
+	}
+	for at := state.Last; at < last; {
 		ack, err := publishAck(ctx, log, subjectCommands+CommandPad, nil, nuid.Next())
 		if err != nil {
 			return fmt.Errorf("fill up the log to %d: %w", last, err)
 		}
-		if ack.Sequence >= last {
-			return nil
-		}
+		at = ack.Sequence
 	}
+	return nil
 }

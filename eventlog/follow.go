@@ -77,8 +77,12 @@ func followOnce(ctx context.Context, log Log, on func(Setting)) error {
 		if err != nil {
 			return fmt.Errorf("metadata of a setting: %w", err)
 		}
+		subject := strings.TrimPrefix(msg.Subject(), log.Prefix)
+		if !sound(subject, msg.Headers(), msg.Data()) {
+			continue // whoever reads all facts tells of it
+		}
 		on(Setting{
-			Name:     strings.TrimPrefix(msg.Subject(), log.Prefix+subjectSettings),
+			Name:     strings.TrimPrefix(subject, subjectSettings),
 			Sequence: meta.Sequence.Stream, Data: msg.Data(), By: actorIn(msg.Headers()),
 		})
 	}

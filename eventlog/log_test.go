@@ -216,8 +216,17 @@ func TestReaderRefuses(t *testing.T) {
 	if err := s.Purge(t.Context(), jetstream.WithPurgeSequence(3)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eventlog.NewReader(t.Context(), l.Log, 2); !errors.Is(err, eventlog.ErrLogPurged) {
-		t.Errorf("from before the beginning: %v", err)
+	front, err := eventlog.NewReader(t.Context(), l.Log, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	var gap *eventlog.GapError
+	if _, err := front.Next(t.Context()); !errors.As(err, &gap) || gap.From != 2 || gap.To != 2 || !errors.Is(err, eventlog.ErrGap) {
+		t.Errorf("from before the beginning: %v, want a gap of fact 2", err)
+	}
+	if f, err := front.Next(t.Context()); err != nil || f.Sequence != 3 {
+		t.Errorf("behind the gap: fact %d, %v", f.Sequence, err)
 	}
 	r, err := eventlog.NewReader(t.Context(), l.Log, 4)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -25,10 +26,11 @@ type messageReply struct {
 		Description string `json:"description"`
 	} `json:"error"`
 	Message *struct {
-		Subject  string `json:"subject"`
-		Sequence uint64 `json:"seq"`
-		Header   []byte `json:"hdrs"`
-		Data     []byte `json:"data"`
+		Subject  string    `json:"subject"`
+		Sequence uint64    `json:"seq"`
+		Header   []byte    `json:"hdrs"`
+		Data     []byte    `json:"data"`
+		Time     time.Time `json:"time"`
 	} `json:"message"`
 }
 
@@ -38,7 +40,15 @@ type message struct {
 	sequence uint64
 	header   nats.Header
 	data     []byte
+	time     time.Time // when the log took it
 }
+
+// behind is the subject without the log's prefix.
+func (m message) behind(log Log) string { return strings.TrimPrefix(m.subject, log.Prefix) }
+
+// sound says whether the message is what was appended, as far as its checksum
+// tells.
+func (m message) sound(log Log) bool { return sound(m.behind(log), m.header, m.data) }
 
 func (m message) id() string { return m.header.Get(jetstream.MsgIDHeader) }
 
@@ -75,12 +85,17 @@ func getMessage(ctx context.Context, log Log, query messageQuery) (m message, fo
 	case reply.Message == nil:
 		return message{}, false, errors.New("the log answered without a message")
 	}
-	m = message{subject: reply.Message.Subject, sequence: reply.Message.Sequence, data: reply.Message.Data}
+	m = message{subject: reply.Message.Subject, sequence: reply.Message.Sequence, data: reply.Message.Data, time: reply.Message.Time}
 	if len(reply.Message.Header) > 0 {
 		// A header that cannot be read is one of somebody else, and says nothing.
 		m.header, _ = nats.DecodeHeadersMsg(reply.Message.Header)
 	}
 	return m, true, nil
+}
+
+// nextMessage finds the first fact at a sequence or behind it.
+func nextMessage(ctx context.Context, log Log, from uint64) (message, bool, error) {
+	return getMessage(ctx, log, messageQuery{Sequence: from, NextFor: log.Prefix + ">"})
 }
 
 // lookBack is how many facts before a sequence are searched first; each further

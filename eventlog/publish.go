@@ -18,6 +18,8 @@ const (
 	subjectCommands = "cmd."
 	subjectSettings = "set."
 	subjectSignIns  = "sig."
+	// lane is what stands behind subjectEvents where an Appender writes.
+	lane = "0"
 	// subjectFolded carries core messages (not stored) in which a projector
 	// tells how far it has come; see Progress.
 	subjectFolded = "folded"
@@ -34,12 +36,7 @@ const (
 // retryLater is what a caller is told to wait when the log cannot take events.
 const retryLater = 5 * time.Second
 
-// publishOnce publishes and waits for the PubAck, once.
-func publishOnce(ctx context.Context, log Log, subject string, data []byte, msgID string) error {
-	_, err := publishAck(ctx, log, subject, data, msgID)
-	return err
-}
-
+// publishAck publishes and waits for the PubAck, once.
 func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
 	return publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subject, Data: data}, msgID)
 }

@@ -51,7 +51,7 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 	msgID := nuid.Next()
 	subject := log.Prefix + subjectSettings + name
 	for try := 0; ; try++ {
-		msg := &nats.Msg{Subject: subject, Data: data, Header: actorHeader(ctx)}
+		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
 		ack, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
 		if err == nil {
 			return ack.Sequence, nil
@@ -68,6 +68,10 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 				return next.sequence, nil
 			case getErr == nil && found:
 				return 0, ErrSettingMoved
+			case getErr == nil && after > 0:
+				if after, getErr = expectation(ctx, log, name, after); getErr != nil {
+					err = getErr
+				}
 			}
 			// Somebody's message is on its way into a replicated log.
 		}
@@ -79,6 +83,21 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 			}
 		}
 	}
+}
+
+// expectation is what to expect of a setting whose newest fact is damaged: the
+// server then finds none, while the value in force is an older one, at after.
+func expectation(ctx context.Context, log Log, name string, after uint64) (uint64, error) {
+	subject := log.Prefix + subjectSettings + name
+	newest, found, err := getMessage(ctx, log, messageQuery{LastFor: subject})
+	if err != nil || found && newest.sequence >= after {
+		return after, err
+	}
+	older, there, err := getMessage(ctx, log, messageQuery{Sequence: after})
+	if err != nil || !there || older.subject != subject {
+		return after, err
+	}
+	return newest.sequence, nil
 }
 
 // isMoved says whether a publish failed because its expectation does not hold.
@@ -105,11 +124,30 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	defer cancel()
 	for try := 0; ; try++ {
 		var m message
-		if m, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil {
+		if m, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil && (!found || !m.sound(log)) {
+			m, found, err = lastReadable(ctx, log, name)
+		}
+		if err == nil {
 			return m.setting(log), found, nil
 		}
 		if pause(ctx, try) != nil {
 			return Setting{}, false, settingsAway(fmt.Errorf("read setting %s: %w", name, err))
+		}
+	}
+}
+
+// lastReadable looks for the newest fact of a setting from the first one on,
+// where the server finds none: there is none, or the newest is damaged, and the
+// one before it is in force.
+func lastReadable(ctx context.Context, log Log, name string) (m message, found bool, err error) {
+	for at := uint64(1); ; {
+		next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: log.Prefix + subjectSettings + name})
+		if err != nil || !there {
+			return m, found, err
+		}
+		at = next.sequence + 1
+		if next.sound(log) {
+			m, found = next, true
 		}
 	}
 }
@@ -120,7 +158,7 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return good(m.data) })
+	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
 	if err != nil {
 		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}

@@ -30,7 +30,8 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	defer cancel()
 	msgID := nuid.Next()
 	for try := 0; ; try++ {
-		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectSignIns + name, Data: data, Header: actorHeader(ctx)}, msgID)
+		header := withSum(actorHeader(ctx), subjectSignIns+name, data)
+		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectSignIns + name, Data: data, Header: header}, msgID)
 		if err == nil {
 			return ack.Sequence, nil
 		}

@@ -96,7 +96,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 	if err != nil {
 		return outcome{}, err
 	}
-	b, err := h.door.Open(w, r, maxOpen)
+	b, err := h.door.Open(w, r, grant, maxOpen)
 	if err != nil {
 		return outcome{}, err
 	}

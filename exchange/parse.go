@@ -10,8 +10,8 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/origin"
 )
 
 // draft is an entry as it was sent: neither scrubbed nor bounded.
@@ -97,7 +97,7 @@ func (p *parser) shared(key []byte) (known bool, err error) {
 		err = p.text(&d.userID)
 	case "ip":
 		err = p.text(&text)
-		d.ip = body.ParseAddr(text)
+		d.ip = origin.ParseAddr(text)
 	default:
 		return false, nil
 	}

@@ -243,13 +243,13 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 			c.commit(t, b)
 			b = newBatch(0)
 			more = s.held != nil
-			if err := s.foldHeld(b); err != nil {
+			if err := s.foldHeld(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for i := 0; i < len(log); i++ {
-		if err := s.foldFact(b, log[i]); err != nil {
+		if err := s.foldFact(t.Context(), b, log[i]); err != nil {
 			t.Fatal(err)
 		}
 		last := i == len(log)-1

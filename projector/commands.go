@@ -48,7 +48,7 @@ func parseCommand(f *eventlog.Fact) *command {
 	c := &command{sequence: f.Sequence}
 	var err error
 	switch f.Name {
-	case eventlog.CommandBarrier, eventlog.CommandPad, eventlog.CommandImported:
+	case eventlog.CommandBarrier, eventlog.CommandPad, eventlog.CommandImported, eventlog.CommandGap:
 		// They change nothing: their sender wants to know that all before
 		// them is visible, or wants a sequence used up.
 		c.answer = map[string]uint64{"sequence": f.Sequence}

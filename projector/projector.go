@@ -26,6 +26,21 @@ type Config struct {
 	// Quiet makes a projector that nobody waits for: a rebuild beside the live
 	// projection. It announces nothing, takes no snapshots and tidies nothing.
 	Quiet bool
+	// Gaps decides about facts of the log that are gone. nil passes over them
+	// without a word, which is for tests and rebuilds.
+	Gaps Gaps
+}
+
+// Gaps decides what becomes of facts of the log that are gone.
+type Gaps interface {
+	// Pass is told of each gap that a projector meets, once in each session, and
+	// of a block that cannot be read, which is a gap of one fact. It returns nil
+	// when folding goes on behind it. The same gap may be told many times, by
+	// several projectors at once.
+	Pass(ctx context.Context, from, to uint64, why string) error
+	// Older is told of facts that the records hold and that the end of the log
+	// has lost, before and after their places are filled.
+	Older(ctx context.Context, from, to uint64) error
 }
 
 // retryPauses are the pauses between sessions and between tries of an insert;
@@ -74,8 +89,9 @@ type Status struct {
 }
 
 // New checks that the projection belongs to the log and, where the log is
-// shorter than the projection, fills it up so that no sequence is used twice.
-// It must be called before anything is appended. Start begins the work.
+// shorter than the projection, fills it up so that no sequence is used twice:
+// ingestion goes on, and cfg.Gaps is told what is missing. It must be called
+// before anything is appended. Start begins the work.
 func New(ctx context.Context, cfg Config) (*Projector, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("projector: ClickHouse is required")
@@ -93,13 +109,45 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 		return nil, err
 	}
 	if log.Last < cp.Sequence {
-		cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", log.Last, "checkpoint", cp.Sequence)
-		if err := eventlog.PadTo(ctx, cfg.Log, cp.Sequence); err != nil {
+		if err := p.fill(ctx, log.Last+1, cp.Sequence); err != nil {
 			return nil, err
 		}
 	}
 	p.status.Store(&Status{Checkpoint: cp})
 	return p, nil
+}
+
+// fill puts facts without meaning where the log has lost some that the records
+// hold. It is said on the log what they stand for: first of all, so that a crash
+// on the way forgets nothing, and behind them, where all who follow the log
+// come by.
+func (p *Projector) fill(ctx context.Context, from, to uint64) error {
+	p.cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", from-1, "checkpoint", to)
+	for _, step := range []func() error{
+		func() error { return p.older(ctx, from, to) },
+		func() error { return eventlog.PadTo(ctx, p.cfg.Log, to) },
+		func() error { return p.older(ctx, from, to) },
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("fill up the log to %d: %w", to, err)
+		}
+	}
+	return nil
+}
+
+func (p *Projector) older(ctx context.Context, from, to uint64) error {
+	if p.cfg.Gaps == nil {
+		return nil
+	}
+	return p.cfg.Gaps.Older(ctx, from, to)
+}
+
+// pass asks whether folding goes on behind a gap.
+func (p *Projector) pass(ctx context.Context, from, to uint64, why string) error {
+	if p.cfg.Gaps == nil {
+		return nil
+	}
+	return p.cfg.Gaps.Pass(ctx, from, to, why)
 }
 
 // position reads the checkpoint and the log's state and checks that they
@@ -132,7 +180,7 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrHistoryLost), errors.Is(err, eventlog.ErrLogPurged):
+		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrHistoryLost):
 			return err
 		}
 		p.failed(err)

@@ -42,8 +42,11 @@ type RebuildProgress struct {
 type Comparison struct {
 	Live    Tally `json:"live"`
 	Rebuilt Tally `json:"rebuilt"`
-	// Differences says in words where the two are not the same.
+	// Differences says in words where the two are not the same. What the log
+	// lacks is among them until an operator has accepted it.
 	Differences []string `json:"differences"`
+	// Gaps are the facts that the log lacks, accepted or not.
+	Gaps []eventlog.Gap `json:"gaps"`
 	// Swapped says that the rebuilt projection is the live one now.
 	Swapped bool `json:"swapped"`
 	// From is the first fact that was read: 1, or behind the snapshot.
@@ -97,6 +100,7 @@ type rebuild struct {
 	next     *Projector
 	start    Checkpoint // of the snapshot, zero without one
 	from     uint64
+	gaps     metGaps
 }
 
 // prepare makes the tables, filled from the snapshot if the log needs one.
@@ -120,8 +124,9 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	if r.conn, err = r.cfg.Connect(name); err != nil {
 		return err
 	}
+	r.gaps.live = r.live.cfg.Gaps
 	r.next = &Projector{
-		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true},
+		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Gaps: &r.gaps},
 		store: NewStore(r.conn, r.live.cfg.Shard),
 	}
 	r.next.metrics = newMetrics(nil, func() float64 { return 0 })
@@ -233,6 +238,9 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
 	if !r.cfg.Distrust {
 		result.Differences = result.Live.differences(result.Rebuilt)
+	}
+	if err := r.lacks(ctx, &result); err != nil {
+		return Comparison{}, err
 	}
 	if result.Equal() || r.cfg.Force {
 		err = r.exchange(ctx)

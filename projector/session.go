@@ -45,7 +45,7 @@ var errUntil = errors.New("folded as far as asked")
 // session reads the checkpoint and folds from there until an error or ctx ends
 // it, or with errUntil once the fact until is committed; 0 is no such fact.
 func (p *Projector) session(ctx context.Context, until uint64) error {
-	cp, log, err := p.position(ctx)
+	cp, log, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,15 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	} else if cp.WindowFrom != 0 {
 		from = min(from, max(cp.WindowFrom, log.First))
 	}
-	reader, err := eventlog.NewReader(ctx, p.cfg.Log, max(from, 1))
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
 	p.status.Store(&Status{Checkpoint: cp})
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
 	}
+	reader, err := p.reader(ctx, max(from, 1), until)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
 	s := &session{
 		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
 		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
@@ -100,6 +100,24 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		s.committer.patience = vanishedTriesAlone
 	}
 	return s.run(ctx, reader)
+}
+
+// begin is position, and fills up a log that has lost its end while the service
+// ran.
+func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, error) {
+	cp, log, err := p.position(ctx)
+	if err == nil && log.Last < cp.Sequence && !p.cfg.Quiet {
+		err = p.fill(ctx, log.Last+1, cp.Sequence)
+	}
+	return cp, log, err
+}
+
+// reader opens the log where a session begins.
+func (p *Projector) reader(ctx context.Context, from, until uint64) (*eventlog.Reader, error) {
+	if until != 0 {
+		return eventlog.NewReaderUntil(ctx, p.cfg.Log, from, until)
+	}
+	return eventlog.NewReader(ctx, p.cfg.Log, from)
 }
 
 // run holds the session's three goroutines together: the first error ends all.
@@ -130,10 +148,16 @@ func ignoreCancelled(err error) error {
 	return err
 }
 
-// read passes the facts on.
+// read passes the facts on, and in the place of those that are gone one without
+// meaning.
 func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 	for {
 		f, err := reader.Next(ctx)
+		var gap *eventlog.GapError
+		if errors.As(err, &gap) {
+			f = eventlog.Fact{Sequence: gap.To, Kind: eventlog.FactGap, Appended: time.Now()}
+			err = s.p.pass(ctx, gap.From, gap.To, gap.Why)
+		}
 		if err != nil {
 			return err
 		}
@@ -161,7 +185,7 @@ func (s *session) fold(ctx context.Context) error {
 		}
 		select {
 		case f := <-in:
-			if err := s.foldFact(b, f); err != nil {
+			if err := s.foldFact(ctx, b, f); err != nil {
 				return err
 			}
 		case out <- b:
@@ -170,7 +194,7 @@ func (s *session) fold(ctx context.Context) error {
 			}
 			b = newBatch(s.hourlyTo)
 			s.p.open.Store(0)
-			if err := s.foldHeld(b); err != nil {
+			if err := s.foldHeld(ctx, b); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -195,17 +219,17 @@ func (s *session) hurryUp(b *batch) {
 func (s *session) last(b *batch) bool { return s.until != 0 && b.last >= s.until }
 
 // foldHeld applies the fact that was held back to the batch behind it.
-func (s *session) foldHeld(b *batch) error {
+func (s *session) foldHeld(ctx context.Context, b *batch) error {
 	f := s.held
 	if s.held = nil; f == nil {
 		return nil
 	}
-	return s.foldFact(b, *f)
+	return s.foldFact(ctx, b, *f)
 }
 
 // foldFact applies one fact to the batch, or holds it back for the next one.
 // Facts up to the checkpoint only refill the window of ids.
-func (s *session) foldFact(b *batch, f eventlog.Fact) error {
+func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error {
 	if f.Sequence <= s.start.Sequence {
 		return s.refill(f)
 	}
@@ -215,6 +239,9 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 		if err != nil {
 			// It stays on the log; skipping it is the same in every replay.
 			s.p.cfg.Logger.Error("a block of the log cannot be read and is left out", "sequence", f.Sequence, "error", err)
+			if err := s.p.pass(ctx, f.Sequence, f.Sequence, eventlog.GapUnreadable); err != nil {
+				return err
+			}
 			b.poison++
 			break
 		}
@@ -238,6 +265,8 @@ func (s *session) foldFact(b *batch, f eventlog.Fact) error {
 		s.recording = s.recording.after(f)
 	case eventlog.FactSignIn:
 		// Nothing of a sign-in is in the records.
+	case eventlog.FactGap:
+		// What is gone is gone in every replay of this log.
 	case eventlog.FactUnknown:
 		// A newer version may know it; skipping it is the same in every replay.
 	}

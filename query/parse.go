@@ -130,32 +130,11 @@ func (p *parser) ip() netip.Prefix {
 	if text == "" {
 		return netip.Prefix{}
 	}
-	prefix, ok := parsePrefix(text)
+	prefix, ok := errata.ParsePrefix(text)
 	if !ok {
 		p.fail(errata.Errorf(errata.KindInvalidIP, "ip %s is neither an address, such as 203.0.113.9 or 2001:db8::1, nor a prefix, such as 10.0.0.0/8.", shown(text)))
 	}
 	return prefix
-}
-
-// parsePrefix reads an address or a prefix. IPv4 written as IPv6 is IPv4.
-func parsePrefix(text string) (netip.Prefix, bool) {
-	const mapped = 96 // ::ffff:0:0/96 holds the IPv4 addresses
-	if !strings.Contains(text, "/") {
-		addr, err := netip.ParseAddr(text)
-		if err != nil || addr.Zone() != "" {
-			return netip.Prefix{}, false
-		}
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen()), true
-	}
-	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, false
-	}
-	if prefix.Addr().Is4In6() && prefix.Bits() >= mapped {
-		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mapped)
-	}
-	return prefix.Masked(), true
 }
 
 func (p *parser) dateRange(now time.Time) (from, to time.Time) {

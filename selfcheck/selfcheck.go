@@ -69,7 +69,6 @@ type Checker struct {
 	doubt   atomic.Bool   // rows alone are to be read
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
-	stopped sync.Once
 
 	looking sync.Mutex // one look at a time; guards what follows
 	mark    mark
@@ -128,15 +127,28 @@ func (c *Checker) Start() {
 	c.ended.Go(func() { c.run(ctx) }) // ends with ctx, which Stop cancels
 }
 
-// Stop ends the looks, and a mend under way: the next start begins it again.
-func (c *Checker) Stop() {
+// Stop ends the looks, and a mend under way: the next start begins it again. It
+// waits for a ClickHouse that does not answer only until ctx ends.
+func (c *Checker) Stop(ctx context.Context) error {
 	c.stop()
-	c.ended.Wait()
+	ended := make(chan struct{})
+	go func() { // ends with the last question to ClickHouse
+		c.ended.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop the self-check: %w", ctx.Err())
+	}
 }
 
 // Stopped notes a clean stop, once nobody writes the tables any more.
 func (c *Checker) Stopped() error {
-	c.looking.Lock()
+	if !c.looking.TryLock() {
+		return nil // it has not ended, so that nobody knows
+	}
 	defer c.looking.Unlock()
 	if c.doubt.Load() || len(c.Last().Damage) > 0 || c.Last().At.IsZero() {
 		return nil // the next start is to look at everything that this one would

@@ -62,7 +62,7 @@ func golden(t *testing.T, name, text string) {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
-		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
+		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
 	} {

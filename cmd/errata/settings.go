@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/app"
 )
 
@@ -66,12 +67,14 @@ func settings(c *config) []setting {
 		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
 		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
 		textSetting("nats-listen", "host:port", "Address at which applications reach the embedded NATS to publish events. Empty: none. DATA/keys/nats.url has the user and its password.", &o.NATSListen),
+		countSetting("nats-replicas", "On how many servers of the cluster at nats-url each stream stands: 1, 3 or 5. Streams that have more keep them.", &o.NATSReplicas),
 		projectSetting("nats-project", "Project that events from NATS belong to.", &o.NATSProject),
 		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
 		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
 		sizeSetting("log-max-bytes", "Size that the log may grow to; then new events are refused, never old ones dropped. \"auto\": 10GiB, at most 80 % of what the disk has for it.", &o.LogMaxBytes),
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
+		textSetting("log-gaps", "choice", "What becomes of facts of the log that a damaged disk took: accept goes on behind them and raises an alarm, stop shows nothing new until an operator has decided.", &o.LogGaps),
 		prefixesSetting("trusted-proxies", "Addresses or prefixes of the proxies whose X-Forwarded-For is believed, separated by commas.", &o.TrustedProxies),
 		listSetting("install-roots", "path,...", "Folders that applications are installed in, cut from the front of file names, separated by commas.", &o.InstallRoots),
 		listSetting("scrub-keys", "key,...", "Further keys whose values are secret, separated by commas. They count in every spelling and as a part of longer keys; \"=key\" only as the whole key.", &o.ScrubKeys),
@@ -283,12 +286,9 @@ func splitList(text string) []string {
 // parsePrefix reads a prefix or a single address, which becomes the prefix of
 // that address alone.
 func parsePrefix(text string) (netip.Prefix, error) {
-	if prefix, err := netip.ParsePrefix(text); err == nil {
-		return prefix.Masked(), nil
-	}
-	addr, err := netip.ParseAddr(text)
-	if err != nil || addr.Zone() != "" {
+	prefix, ok := errata.ParsePrefix(text)
+	if !ok {
 		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a prefix such as 10.0.0.0/8", text)
 	}
-	return netip.PrefixFrom(addr, addr.BitLen()), nil
+	return prefix, nil
 }

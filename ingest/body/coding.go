@@ -2,6 +2,8 @@ package body
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
 )
 
 // coding is a content coding that can be undone.
@@ -40,6 +43,11 @@ const (
 	// maxWindow is the largest zstd window taken. RFC 8878 asks receivers for
 	// 8 MiB; a frame may declare terabytes.
 	maxWindow = 8 << 20
+	// brotliGap is how much less than its window brotli looks back.
+	brotliGap = 16
+	// beginSize is how much of a body with a window must have come, or all of it,
+	// before the window is taken: the largest, 16 MiB, is within MaxRatio then.
+	beginSize = 256 << 10
 	// blockSpace is what the zstd decoder holds beside its window.
 	blockSpace = 256 << 10
 )
@@ -75,45 +83,85 @@ func codingOf(h http.Header) (coding, error) {
 	return found, nil
 }
 
-// openCoding puts the decompressor in front of the wire and pays for its window.
-func (b *Body) openCoding(r *http.Request) error {
+// Windowed says whether the sender chooses how much memory it takes to
+// decompress the body, up to 16 MiB. For any other coding it is 32 KiB.
+func Windowed(h http.Header) bool {
+	c, err := codingOf(h)
+	return err == nil && c.windowed()
+}
+
+func (c coding) windowed() bool { return c == brotlied || c == zstded }
+
+// openCoding puts the decompressor in front of the wire.
+func (b *Body) openCoding(r *http.Request) (err error) {
 	if b.coding == identity {
 		b.open = &b.wire
 		return nil
 	}
+	if b.coding.windowed() {
+		return b.openWindowed(r.Context())
+	}
 	b.src = getSource(&b.wire)
-	window, err := b.window()
-	if err != nil {
-		return err
-	}
-	if err := b.budget.acquire(r.Context(), window); err != nil {
-		return err
-	}
-	b.decoder = window
-	switch b.coding {
-	case gzipped:
+	if b.coding == gzipped {
 		b.open, b.done, err = openGzip(b.src)
-	case deflated:
+	} else {
 		b.open, b.done, err = openDeflate(b.src)
-	case brotlied:
-		b.open, b.done, err = openBrotli(b.src)
-	default:
-		b.open, b.done, err = openZstd(b.src, window-blockSpace)
 	}
 	return err
 }
 
-// window is the memory in bytes that the decompressor will take at most, read
-// from the first bytes. gzip and deflate have 32 KiB, within the base charge.
-func (b *Body) window() (int64, error) {
-	switch b.coding {
-	case brotlied:
-		return brotliWindow(b.src)
-	case zstded:
-		return zstdWindow(b.src)
-	default:
-		return 0, nil
+// openWindowed waits for the beginning of the body, and only then takes the
+// memory that it says it needs: for as long as it takes to decompress what is
+// there, and not for as long as the sender takes to send it. The memory is at
+// most [ingest.MaxRatio] times what has come.
+func (b *Body) openWindowed(ctx context.Context) error {
+	whole, err := b.readBegin()
+	if err != nil {
+		return err
 	}
+	var window int64
+	if b.coding == brotlied {
+		window, err = brotliWindow(b.begin.B, whole)
+	} else {
+		window, err = zstdWindow(b.begin.B)
+	}
+	if err != nil {
+		return err
+	}
+	if err := b.budget.acquire(ctx, b.seat, window); err != nil {
+		return err
+	}
+	b.decoder = window
+	b.packed = wireReader{r: bytes.NewReader(b.begin.B)}
+	if !whole {
+		b.packed.r = io.MultiReader(b.packed.r, &b.wire)
+	}
+	if b.coding == brotlied {
+		b.open, b.done, err = openBrotli(&b.packed)
+	} else {
+		b.open, b.done, err = openZstd(&b.packed, window-blockSpace)
+	}
+	return err
+}
+
+// readBegin reads the first beginSize bytes of the body as sent. whole says
+// that there are no more.
+func (b *Body) readBegin() (whole bool, err error) {
+	b.begin = GetBuffer()
+	for len(b.begin.B) < beginSize {
+		if err := b.Grow(b.begin, 1); err != nil {
+			return false, err
+		}
+		n, err := b.wire.Read(b.begin.B[len(b.begin.B):cap(b.begin.B)])
+		b.begin.B = b.begin.B[:len(b.begin.B)+n]
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 func openGzip(src *bufio.Reader) (io.Reader, func(bool), error) {
@@ -152,7 +200,7 @@ func openDeflate(src *bufio.Reader) (io.Reader, func(bool), error) {
 
 func newFlate(r io.Reader) (io.ReadCloser, error) { return flate.NewReader(r), nil }
 
-func openBrotli(src *bufio.Reader) (io.Reader, func(bool), error) {
+func openBrotli(src io.Reader) (io.Reader, func(bool), error) {
 	z, _ := brotliPool.Get().(*brotli.Reader)
 	if z == nil {
 		z = new(brotli.Reader)
@@ -167,7 +215,7 @@ func openBrotli(src *bufio.Reader) (io.Reader, func(bool), error) {
 	}, nil
 }
 
-func openZstd(src *bufio.Reader, window int64) (io.Reader, func(bool), error) {
+func openZstd(src io.Reader, window int64) (io.Reader, func(bool), error) {
 	if window > pooledWindow {
 		z, err := newZstd(uint64(window))
 		if err != nil {
@@ -195,12 +243,11 @@ func newZstd(window uint64) (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxWindow(window), zstd.WithDecoderMaxMemory(window))
 }
 
-// zstdWindow reads the window that the first frame asks for. A later frame
-// that asks for more is refused by the decoder.
-func zstdWindow(src *bufio.Reader) (int64, error) {
-	head, _ := src.Peek(zstd.HeaderMaxSize) // fewer bytes may do
+// zstdWindow reads the window that the first frame asks for, which the decoder
+// takes with the first block. A later frame that asks for more is refused by it.
+func zstdWindow(begin []byte) (int64, error) {
 	var h zstd.Header
-	if err := h.Decode(head); err != nil {
+	if err := h.Decode(begin[:min(len(begin), zstd.HeaderMaxSize)]); err != nil {
 		return 0, err
 	}
 	window := h.WindowSize
@@ -218,25 +265,33 @@ func zstdWindow(src *bufio.Reader) (int64, error) {
 
 // brotliWindow reads the window size from the stream header (RFC 7932, 9.1):
 // 16 bits of window as "0", 18 to 24 and 17 and 10 to 15 as longer codes.
-func brotliWindow(src *bufio.Reader) (int64, error) {
-	head, err := src.Peek(1)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return 0, err
+//
+// The decoder fills its window before it gives the first byte, so that a bomb of
+// 39 bytes would cost 16 MiB and 50 ms. A body that is there as a whole gets no
+// larger window than what may come out of it: the codes of 18 to 24 have one
+// length, and until a window is full its size changes nothing.
+func brotliWindow(begin []byte, whole bool) (int64, error) {
+	if len(begin) == 0 {
+		return 0, io.ErrUnexpectedEOF
 	}
-	bits := head[0]
+	head := begin[0]
 	switch {
-	case bits&1 == 0:
+	case head&1 == 0:
 		return 1 << 16, nil
-	case bits&0x0e != 0:
-		return 1 << (17 + (bits >> 1 & 7)), nil
-	case bits&0x70 == 0:
+	case head&0x0e == 0 && head&0x70 == 0:
 		return 1 << 17, nil
-	default:
-		return 1 << (8 + (bits >> 4 & 7)), nil
+	case head&0x0e == 0:
+		return 1 << (8 + (head >> 4 & 7)), nil
 	}
+	size := 17 + head>>1&7
+	if whole {
+		most := max(ingest.RatioGrace, ingest.MaxRatio*len(begin))
+		for size > 18 && 1<<(size-1) >= most+brotliGap {
+			size--
+		}
+		begin[0] = head&^0x0e | (size-17)<<1
+	}
+	return 1 << size, nil
 }
 
 func isWindowTooLarge(err error) bool {

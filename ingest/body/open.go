@@ -2,6 +2,7 @@ package body
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -21,6 +22,9 @@ type Options struct {
 	MaxOpen int64
 	// Budget is shared by all doors; nil means unbounded.
 	Budget *Budget
+	// Sender is who the memory is charged to. Without a key in it, the body must
+	// be told of the key with Identify as soon as it is known.
+	Sender Sender
 }
 
 const (
@@ -38,7 +42,9 @@ const (
 // charged to it is held any longer.
 type Body struct {
 	wire    wireReader
-	src     *bufio.Reader // nil for identity
+	src     *bufio.Reader // of gzip and deflate
+	begin   *Buffer       // of brotli and zstd: what was read before anything was unpacked
+	packed  wireReader    // and how much of it the decompressor has
 	open    io.Reader
 	done    func(keep bool) // gives the decompressor back
 	coding  coding
@@ -47,6 +53,8 @@ type Body struct {
 	err     error // sticky, io.EOF included
 
 	budget  *Budget
+	seat    seat
+	sits    bool  // the seat is taken
 	held    int64 // charged for as long as the body is open
 	decoder int64 // charged until the last byte has been read
 }
@@ -70,15 +78,45 @@ func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	}
 	b := &Body{coding: c, maxOpen: o.MaxOpen, budget: o.Budget}
 	b.wire.r = http.MaxBytesReader(w, r.Body, o.MaxWire)
-	if err := b.budget.acquire(r.Context(), baseCharge); err != nil {
+	if err := b.sit(r.Context(), o.Sender, baseCharge); err != nil {
 		return nil, err
 	}
-	b.held = baseCharge
 	if err := b.openCoding(r); err != nil {
 		b.Close()
 		return nil, b.explain(err)
 	}
 	return b, nil
+}
+
+// sit takes a place and n bytes for the body.
+func (b *Body) sit(ctx context.Context, from Sender, n int64) (err error) {
+	if b.seat, err = b.budget.open(ctx, from, n); err != nil {
+		return err
+	}
+	b.held, b.sits = n, true
+	return nil
+}
+
+// rise gives back the place and all that is charged.
+func (b *Body) rise() {
+	if b.sits {
+		b.budget.close(b.seat, b.held+b.decoder)
+		b.held, b.decoder, b.sits = 0, 0, false
+	}
+}
+
+// Identify charges the body to its sender, whose key was in the body, from now
+// on. The error has kind overloaded; then the body can only be closed.
+func (b *Body) Identify(ctx context.Context, from Sender) error {
+	held, decoder := b.held, b.decoder
+	// What is held counts for nobody while it waits: the share of those without a
+	// key must not be spent on a key that has to wait.
+	b.rise()
+	if err := b.sit(ctx, from, held+decoder); err != nil {
+		return err
+	}
+	b.held, b.decoder = held, decoder
+	return nil
 }
 
 // Read gives decompressed bytes.
@@ -91,7 +129,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case b.read > b.maxOpen:
 		n, b.err = 0, tooLarge(b.maxOpen, "after decompression")
-	case b.coding != identity && b.read > ingest.RatioGrace && b.read > ingest.MaxRatio*b.wire.n:
+	case b.coding != identity && b.read > ingest.RatioGrace && b.read > ingest.MaxRatio*b.unpacked():
 		n, b.err = 0, errata.Errorf(errata.KindBodyTooLarge,
 			"the body decompresses to more than %d times its size; send it in smaller or plain requests", ingest.MaxRatio)
 	case err == io.EOF:
@@ -103,11 +141,19 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// unpacked is how many bytes as sent have gone into the decompressor.
+func (b *Body) unpacked() int64 {
+	if b.coding.windowed() {
+		return b.packed.n
+	}
+	return b.wire.n
+}
+
 // Charge adds n bytes of memory that the request holds until Close. It fails
 // with kind overloaded when the budget is spent; it never waits, because the
 // request already holds a part of what others wait for.
 func (b *Body) Charge(n int) error {
-	if !b.budget.try(int64(n)) {
+	if !b.budget.try(b.seat, int64(n)) {
 		return overloaded()
 	}
 	b.held += int64(n)
@@ -118,8 +164,7 @@ func (b *Body) Charge(n int) error {
 // request's own body to the server. Calling it twice is harmless.
 func (b *Body) Close() error {
 	b.releaseDecoder()
-	b.budget.release(b.held)
-	b.held = 0
+	b.rise()
 	if b.err == nil {
 		b.err = errata.Errorf(errata.KindInvalidBody, "the body was read after it was closed")
 	}
@@ -137,7 +182,11 @@ func (b *Body) releaseDecoder() {
 		putSource(b.src)
 		b.src = nil
 	}
-	b.budget.release(b.decoder)
+	if b.begin != nil {
+		b.begin.Free()
+		b.begin = nil
+	}
+	b.budget.release(b.seat, b.decoder)
 	b.decoder = 0
 }
 

@@ -64,6 +64,9 @@ func pack(t testing.TB, with func(io.Writer) (io.WriteCloser, error), content []
 	return packed.Bytes()
 }
 
+// known is a sender whose key is known.
+var known = body.Sender{Key: "key"}
+
 // open reads a body to its end and gives what came out.
 func open(r *http.Request, o body.Options) ([]byte, error) {
 	b, err := body.Open(httptest.NewRecorder(), r, o)
@@ -100,7 +103,7 @@ func TestEveryCodingIsUndone(t *testing.T) {
 				if name == "large" && form == "byte by byte" {
 					continue // takes seconds and shows nothing more
 				}
-				got, err := open(request(reader, c.header), body.Options{Budget: body.NewBudget(0)})
+				got, err := open(request(reader, c.header), body.Options{Budget: body.NewBudget(0), Sender: known})
 				if err != nil || !bytes.Equal(got, content) {
 					t.Errorf("%s, %s, %s: %d bytes of %d, %v", c.name, name, form, len(got), len(content), err)
 				}
@@ -255,7 +258,7 @@ func TestHugeWindowIsRefusedBeforeItIsAllocated(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := open(request(bytes.NewReader(frame), "zstd"), body.Options{Budget: body.NewBudget(0)})
+		_, err := open(request(bytes.NewReader(frame), "zstd"), body.Options{Budget: body.NewBudget(0), Sender: known})
 		runtime.ReadMemStats(&after)
 		if errata.KindOf(err) != errata.KindBodyTooLarge {
 			t.Errorf("%s: %v", name, err)
@@ -269,7 +272,7 @@ func TestHugeWindowIsRefusedBeforeItIsAllocated(t *testing.T) {
 func TestReadAllBoundsAndCharges(t *testing.T) {
 	budget := body.NewBudget(4 << 20)
 	content := bytes.Repeat([]byte("x"), 1<<20)
-	b, err := body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget})
+	b, err := body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget, Sender: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +293,7 @@ func TestReadAllBoundsAndCharges(t *testing.T) {
 		t.Error("a closed body can be read")
 	}
 
-	b, err = body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget})
+	b, err = body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget, Sender: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +318,7 @@ func FuzzDecompress(f *testing.F) {
 	f.Add(uint8(3), []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0})
 	budget := body.NewBudget(64 << 20)
 	f.Fuzz(func(t *testing.T, which uint8, packed []byte) {
-		got, err := open(request(bytes.NewReader(packed), names[int(which)%len(names)]), body.Options{Budget: budget, MaxOpen: 1 << 20})
+		got, err := open(request(bytes.NewReader(packed), names[int(which)%len(names)]), body.Options{Budget: budget, MaxOpen: 1 << 20, Sender: known})
 		if kind := errata.KindOf(err); err != nil && kind != errata.KindInvalidBody && kind != errata.KindBodyTooLarge {
 			t.Errorf("%v", err)
 		}

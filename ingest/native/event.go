@@ -9,9 +9,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/lenient"
 	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/origin"
 )
 
 // maxID bounds an event's id.
@@ -105,7 +105,7 @@ func (p *parser) field(key []byte) error {
 	case "ip":
 		var text string
 		err := p.text("ip", &text)
-		d.IP = body.ParseAddr(text)
+		d.IP = origin.ParseAddr(text)
 		return err
 	case "fingerprint":
 		return p.fingerprint()

@@ -71,7 +71,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 	if h.door.Switches().Development {
 		w.Header().Set(ingest.HeaderDevelopment, "1")
 	}
-	b, err := h.door.Open(w, r, maxOpen)
+	b, err := h.door.Open(w, r, grant, maxOpen)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -188,7 +188,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if req.encoding == foreign {
 		return partialSuccess{}, errata.Errorf(errata.KindUnsupportedMediaType, "the content type must be application/x-protobuf or application/json")
 	}
-	b, err := h.door.Open(w, r, maxOpen)
+	b, err := h.door.Open(w, r, grant, maxOpen)
 	if err != nil {
 		return partialSuccess{}, err
 	}

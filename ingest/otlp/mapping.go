@@ -7,8 +7,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/origin"
 )
 
 // resource is what all records of a resource share.
@@ -150,10 +150,10 @@ func (m *mapping) attribute(key string, v value) {
 		older(&d.Method, v)
 		d.Method = strings.ToUpper(d.Method)
 	case "client.address":
-		d.IP = body.ParseAddr(v.String())
+		d.IP = origin.ParseAddr(v.String())
 	case "http.client_ip":
 		if !d.IP.IsValid() {
-			d.IP = body.ParseAddr(v.String())
+			d.IP = origin.ParseAddr(v.String())
 		}
 	case "user.id":
 		d.UserID = v.String()

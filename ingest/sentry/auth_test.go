@@ -194,3 +194,26 @@ func FuzzAuthHeader(f *testing.F) {
 		}
 	})
 }
+
+// A body that brings its own key is opened only where that takes a fixed amount
+// of memory.
+func TestPackedBodiesWithTheirOwnKey(t *testing.T) {
+	h, recorder := newHandler(t)
+	dsn := "{\"dsn\":\"https://" + key + "@errors.example.test/7\"}\n{\"type\":\"event\"}\n" + event
+	for _, p := range packers {
+		want := 200
+		if p.coding == "br" || p.coding == "zstd" {
+			want = 401
+		}
+		packed := string(squeeze(t, p.writer, []byte(dsn)))
+		if w := post(h, "/api/7/envelope/", packed, "Content-Encoding", p.coding); w.Code != want {
+			t.Errorf("%s: %d %s, want %d", p.name, w.Code, w.Body, want)
+		}
+		if w := post(h, envelopeURL, packed, "Content-Encoding", p.coding); w.Code != 200 {
+			t.Errorf("%s, key in the query: %d %s", p.name, w.Code, w.Body)
+		}
+	}
+	if got := recorder.Count(); got != 8 {
+		t.Errorf("%d events, want 8", got)
+	}
+}

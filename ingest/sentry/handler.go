@@ -7,6 +7,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/quota"
 )
@@ -63,8 +64,12 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
 	}
 	key, named := PublicKey(r)
+	if !named && endpoint == "store" {
+		return "", noKey()
+	}
 	var grant ingest.Grant
 	var over error // the key or its project has sent more than it may
+	var b *body.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
 			return "", err
@@ -72,10 +77,10 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		if over = h.door.Admit(grant); over != nil && !mayBeReport(r, endpoint) {
 			return "", over
 		}
-	} else if endpoint == "store" {
-		return "", noKey()
+		b, err = h.door.Open(w, r, grant, 0)
+	} else {
+		b, err = h.door.OpenUnknown(w, r, 0)
 	}
-	b, err := h.door.Open(w, r, 0)
 	if err != nil {
 		return "", err
 	}
@@ -86,13 +91,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		err = in.store()
 	} else {
 		if err = in.header(); err == nil && !named {
-			if key = dsnKey(in.dsn); key == "" {
-				return "", noKey()
+			if grant, err = h.identify(r, in, project); err == nil {
+				over = h.door.Admit(grant)
 			}
-			if grant, err = h.door.ByPublicKey(key, project); err != nil {
-				return "", err
-			}
-			over = h.door.Admit(grant)
 		}
 		if err == nil {
 			err = in.items()
@@ -106,6 +107,20 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", quota.Holding(over, len(in.drafts))
 	}
 	return in.firstID, h.accept(w, r, grant, in.drafts)
+}
+
+// identify finds the grant of the key in the envelope's header, and charges the
+// request to it.
+func (h *Handler) identify(r *http.Request, in *intake, project uint64) (ingest.Grant, error) {
+	key := dsnKey(in.dsn)
+	if key == "" {
+		return ingest.Grant{}, noKey()
+	}
+	grant, err := h.door.ByPublicKey(key, project)
+	if err != nil {
+		return ingest.Grant{}, err
+	}
+	return grant, h.door.Identify(r, in.body, grant)
 }
 
 // accept stores the drafts. A request of which not one was taken has failed.

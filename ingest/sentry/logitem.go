@@ -11,9 +11,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/lenient"
 	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/origin"
 )
 
 // addLogs reads a container of log items and keeps those of level error and
@@ -170,7 +170,7 @@ func (l *logItem) keep(name, value string) {
 	case "http.request.method":
 		d.Method = strings.ToUpper(value)
 	case "client.address":
-		d.IP = body.ParseAddr(value)
+		d.IP = origin.ParseAddr(value)
 	case "url.full":
 		l.url = value
 	case "url.path":

@@ -10,8 +10,8 @@ import (
 	"github.com/go-faster/jx"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/origin"
 )
 
 // maxQuery bounds the pairs of a query that came as a list or an object.
@@ -119,14 +119,14 @@ func (p *parser) uri() string {
 // SDK asks for that or runs in the user's browser; else the one that the
 // application's server saw.
 func (p *parser) ip(sender netip.Addr) netip.Addr {
-	if addr := body.ParseAddr(string(p.userIP)); addr.IsValid() {
+	if addr := origin.ParseAddr(string(p.userIP)); addr.IsValid() {
 		return addr
 	}
 	if string(p.inferIP) != "never" && (string(p.userIP) == "{{auto}}" ||
 		string(p.inferIP) == "auto" || p.draft.Context.Platform == "javascript") {
 		return sender
 	}
-	return body.ParseAddr(string(p.remoteAddr))
+	return origin.ParseAddr(string(p.remoteAddr))
 }
 
 // pairs reads an object, or a list of two-element lists, and calls add for

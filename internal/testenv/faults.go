@@ -3,6 +3,7 @@ package testenv
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -64,11 +65,23 @@ func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
 // ask Embedded first.
 func (b *Broker) RestartNATS() {
 	b.t.Helper()
+	b.DamageNATS(nil)
+}
+
+// DamageNATS is RestartNATS, and calls damage with the folder of NATS's files
+// while no server is there.
+func (b *Broker) DamageNATS(damage func(folder string)) {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
 	defer cancel()
 	connected := b.NATS.StatusChanged(nats.CONNECTED)
 	defer b.NATS.RemoveStatusListener(connected)
-	if err := b.nats.Restart(ctx); err != nil {
+	folder := filepath.Join(b.Dir, "nats")
+	if err := b.nats.RestartAfter(ctx, func() {
+		if damage != nil {
+			damage(folder)
+		}
+	}); err != nil {
 		b.t.Fatal(err)
 	}
 	select {

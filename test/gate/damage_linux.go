@@ -121,7 +121,9 @@ func (g *gate) plan(random *rand.Rand) (all []planted) {
 	if !g.full() {
 		all = append(all, planted{kinds[random.IntN(len(kinds))], short}, planted{kinds[random.IntN(len(kinds))], gone})
 	}
-	part := kind{name: "records part", find: func(data string) ([]string, error) {
+	// Of a part that is gone nothing is left to be noticed once the log has
+	// given its rows again.
+	part := kind{name: "records part", silent: true, find: func(data string) ([]string, error) {
 		dir, err := tableDir(data, "records")
 		if err != nil {
 			return nil, err
@@ -134,7 +136,7 @@ func (g *gate) plan(random *rand.Rand) (all []planted) {
 
 // runDamage plants each damage in a copy of the same data.
 func runDamage(ctx context.Context, g *gate, seed uint64) error {
-	t, err := g.newTemplate(ctx, "original", seed, templateEvents, nil)
+	t, err := g.newTemplate(ctx, "original", seed, g.past, nil)
 	if err != nil {
 		return err
 	}
@@ -188,19 +190,51 @@ func (g *gate) damaged(ctx context.Context, r *Result, t *template, p planted, n
 		return err
 	}
 	x.watch(ctx, r, t.failing, p.kind.silent)
+	if p.kind.accepted && r.Noticed != "" && x.service.running() {
+		x.accept(ctx, r, t.failing)
+	}
 	return nil
+}
+
+// acceptCommand is the step of an operator after facts of the log are gone.
+var acceptCommand = []string{"log", "accept", "--by", "gate"}
+
+// accept takes that step: nothing is red afterwards.
+func (x *session) accept(ctx context.Context, r *Result, usual map[string]check) {
+	r.Hands = append(r.Hands, "errata "+strings.Join(acceptCommand, " "))
+	if _, err := x.service.run(ctx, acceptCommand...); err != nil {
+		r.violate("%v", err)
+		return
+	}
+	var red []string
+	err := x.service.poll(ctx, x.gate.limit(damageVisible), func(ctx context.Context) bool {
+		red = red[:0]
+		if code := x.service.ready(ctx); code != "" {
+			red = append(red, "readyz "+code)
+		}
+		failing, err := x.service.failing(ctx)
+		for name := range failing {
+			if _, known := usual[name]; !known {
+				red = append(red, name)
+			}
+		}
+		return err == nil && len(red) == 0
+	})
+	if err != nil {
+		r.violate("after the loss was accepted it is still red: %s", strings.Join(red, ", "))
+	}
 }
 
 // watch follows a service that was started on damaged data: is it noticed, are
 // new events visible, do lists answer, and are the records what they were.
 func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, silent bool) {
-	ctx, cancel := context.WithCancel(ctx)
+	noticing, cancel := context.WithCancel(ctx)
 	defer cancel()
 	since := x.service.started
 	noticed := make(chan struct{})
-	go func() { // ends with its limit, or with ctx
+	go func() { // ends with its limit, or when it is told to
 		defer close(noticed)
-		r.Noticed, r.NoticedMS = x.notice(ctx, since, usual)
+		r.Noticed, r.NoticedMS = x.notice(noticing, since, usual)
 	}()
 	took, err := x.probe(ctx, since, x.gate.limit(damageVisible))
 	r.RecoveryMS = took.Milliseconds()
@@ -216,6 +250,9 @@ func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, 
 	}
 	good := x.awaitExact(ctx, since, noticed)
 	r.ListsMS = time.Since(since).Milliseconds()
+	if silent && good != nil {
+		cancel() // nobody has to notice anything
+	}
 	<-noticed
 	if good == nil {
 		good = &Result{}

@@ -21,13 +21,16 @@ type kind struct {
 	// silent kinds are made anew from others without a word; all other damage
 	// must be noticed.
 	silent bool
+	// accepted damage ends with the word of an operator, one step: what is gone
+	// is gone, and somebody has to know.
+	accepted bool
 }
 
 // kinds are those that a damage is planted in.
 var kinds = []kind{
-	{name: "log block, old", find: logBlock(func(n int) int { return 0 })},
-	{name: "log block, young", find: logBlock(func(n int) int { return n - 2 })},
-	{name: "log block, last", find: logBlock(func(n int) int { return n - 1 })},
+	{name: "log block, old", find: logBlock(func(n int) int { return 0 }), accepted: true},
+	{name: "log block, young", find: logBlock(func(n int) int { return n - 2 }), accepted: true},
+	{name: "log block, last", find: logBlock(func(n int) int { return n - 1 }), accepted: true},
 	{name: "log index.db", find: inStream("LOG", "msgs/index.db"), silent: true},
 	{name: "log meta.inf", find: inStream("LOG", "meta.inf")},
 	{name: "keys block", find: inStream("KV_keys", "msgs/*.blk")},
@@ -41,7 +44,7 @@ var kinds = []kind{
 	{name: "projection mark", find: inPart("records", "*.proj/data.cmrk*")},
 	{name: "skip index", find: inPart("records", "skp_idx_*.idx*")},
 	{name: "skip index mark", find: inPart("records", "skp_idx_*.cmrk*")},
-	{name: "payload data", find: inPart("payloads", "data.bin")},
+	{name: "payload data", find: inPart("contexts", "data.bin")},
 	{name: "hours data", find: inPart("hourly", "data.bin")},
 }
 

@@ -69,7 +69,12 @@ func freeze(pid int, d time.Duration) (over time.Time, err error) {
 
 // runKills deals kills and freezes to one service under load.
 func runKills(ctx context.Context, g *gate, seed uint64) error {
-	s, err := g.newService("kills", filepath.Join(g.dir, "kills"))
+	return g.dealAll(ctx, seed, "kills", g.rounds(2, 60), ways)
+}
+
+// dealAll deals each of the faults so many times to one service.
+func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int, ways []way) error {
+	s, err := g.newService(name, filepath.Join(g.dir, name))
 	if err != nil {
 		return err
 	}
@@ -79,7 +84,6 @@ func runKills(ctx context.Context, g *gate, seed uint64) error {
 		return err
 	}
 	defer x.end()
-	rounds := g.rounds(2, 60)
 	for round := range rounds {
 		for _, w := range ways {
 			if ctx.Err() != nil {

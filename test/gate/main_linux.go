@@ -31,8 +31,9 @@ type gate struct {
 	slack  float64
 
 	batch, problems int
-	parallel        int    // damaged services at once: they mostly wait
-	damage          string // beginnings of the damages to plant, "" for all
+	pace            time.Duration // between two requests of a sender
+	parallel        int           // damaged services at once: they mostly wait
+	damage          string        // beginnings of the damages to plant, "" for all
 
 	http     *http.Client
 	journal  *journal
@@ -42,6 +43,10 @@ type gate struct {
 
 	mu      sync.Mutex // guards results and what is printed
 	results []*Result
+
+	// past is how many events the copies of the damages begin with.
+	past int
+	doc  string // file whose section of figures is written anew, "" for none
 }
 
 // full says whether this is the long form.
@@ -91,6 +96,9 @@ func run(ctx context.Context) (err error) {
 	flag.IntVar(&g.batch, "batch", 0, "most events of one request; 0: 20, in the full form 200")
 	flag.IntVar(&g.parallel, "parallel", 3, "damaged services at once; they mostly wait")
 	flag.StringVar(&g.damage, "damage", "", "damages to plant, separated by commas, each by the beginning of its name, such as \"flip: log\"")
+	flag.IntVar(&g.past, "past", templateEvents, "events in the data that is damaged, of 4 kB each; a file of the log takes 8 MB")
+	flag.DurationVar(&g.pace, "pace", 0, "time between two requests of a sender")
+	flag.StringVar(&g.doc, "doc", "", "file whose section of figures is written anew, docs/reliability.md")
 	flag.IntVar(&g.problems, "problems", 400, "problems that the senders have between them")
 	flag.Parse()
 	chosen, err := g.prepare(only, out)

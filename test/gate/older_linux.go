@@ -75,6 +75,10 @@ func (x *session) olderLog(ctx context.Context, r *Result, usual map[string]chec
 	} else {
 		r.RecoveryMS = took.Milliseconds()
 	}
+	x.accept(ctx, r, usual)
+	if err := x.service.barrier(ctx, x.gate.limit(visibleLimit)); err != nil {
+		r.violate("%v", err)
+	}
 	x.compare(ctx, r)
 	r.Detail = fmt.Sprintf("the log lacks what came in since the copy, of %d events", r.Accepted)
 }

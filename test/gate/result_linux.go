@@ -1,14 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -63,9 +58,9 @@ func (g *gate) report(r *Result) {
 	if len(r.Violations) > 0 {
 		verdict = "VIOLATED"
 	}
-	fmt.Fprintf(g.print, "%-8s %-28s seed %d  accepted %d  lost %d  twice %d  back %d  wrong %d  recovery %v  lists %v  hands %d  noticed %s  %s\n",
+	fmt.Fprintf(g.print, "%-8s %-28s seed %d  accepted %d  lost %d  twice %d  back %d  wrong %d  recovery %v  lists %v  hands %d  noticed %s  took %v  %s\n",
 		verdict, r.Fault, r.Seed, r.Accepted, r.Lost, r.Twice, r.Back, r.Wrong,
-		ms(r.RecoveryMS), ms(r.ListsMS), len(r.Hands), orDash(r.Noticed), r.Detail)
+		ms(r.RecoveryMS), ms(r.ListsMS), len(r.Hands), orDash(r.Noticed), ms(r.TookMS), r.Detail)
 	for _, hand := range r.Hands {
 		fmt.Fprintf(g.print, "         hand: %s\n", hand)
 	}
@@ -140,45 +135,4 @@ func summary(w io.Writer, results []*Result) error {
 			ms(s.Recoveries[len(s.Recoveries)/2]), ms(s.Recoveries[len(s.Recoveries)-1]), ms(s.ListsMaxMS))
 	}
 	return table.Flush()
-}
-
-// machine tells where the figures are from.
-func machine() string {
-	return fmt.Sprintf("%s/%s, %d processors, %s, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), time.Now().UTC().Format("2006-01-02 15:04"))
-}
-
-// finish prints the summary, writes the JSON file and says whether all passed.
-func (g *gate) finish() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	violated := 0
-	for _, r := range g.results {
-		if len(r.Violations) > 0 {
-			violated++
-		}
-	}
-	fmt.Fprintf(g.print, "\n%s; form %s, seed %d; %d events accepted in all sessions\n\n", machine(), g.form, g.seed, g.accepted.Load())
-	if err := summary(g.print, g.results); err != nil {
-		return fmt.Errorf("print the summary: %w", err)
-	}
-	report := map[string]any{
-		"machine": machine(), "form": g.form, "seed": g.seed, "accepted": g.accepted.Load(),
-		"left_out": g.leftOut, "summary": rows(g.results), "results": g.results,
-	}
-	text, err := json.MarshalIndent(report, "", " ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	path := filepath.Join(g.out, "gate.json")
-	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	fmt.Fprintf(g.print, "\nreport and raw log: %s\n", g.out)
-	if len(g.leftOut) > 0 {
-		fmt.Fprintf(g.print, "left out: %s\n", strings.Join(g.leftOut, ", "))
-	}
-	if violated > 0 {
-		return fmt.Errorf("%d of %d runs broke a promise", violated, len(g.results))
-	}
-	return nil
 }

@@ -43,6 +43,7 @@ type sender struct {
 	next   int // number of the next event
 	batch  int // most events of one request
 	fill   int // bytes of payload that each event carries
+	pace   time.Duration
 }
 
 // giveUp is one in so many: a request without an answer that is not sent again
@@ -74,6 +75,9 @@ func (s *sender) run(ctx, abandon context.Context) {
 		s.ledger.Accept(events)
 		if len(events) > 0 && s.random.IntN(8) == 0 {
 			send(abandon, events) // once more, whether it arrives or not
+		}
+		if s.pace > 0 {
+			pause(ctx, s.pace)
 		}
 	}
 }

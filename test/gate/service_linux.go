@@ -30,7 +30,6 @@ type service struct {
 	addr string
 	log  string   // file of its output
 	args []string // further settings
-	env  []string
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
@@ -67,7 +66,7 @@ func (s *service) start() error {
 	args := []string{"serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
 		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0"}
 	cmd := exec.Command(s.gate.binary, append(args, s.args...)...)
-	cmd.Env = append(cleanEnv(), s.env...)
+	cmd.Env = append(cleanEnv(), unlimited...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A service must not outlive the gate, whatever ends it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -84,6 +83,12 @@ func (s *service) start() error {
 	s.cmd, s.exited, s.started, s.logFrom = cmd, exited, begin, info.Size()
 	s.mu.Unlock()
 	return nil
+}
+
+// unlimited switches off what holds back one sender: the gate's few send what
+// many would.
+var unlimited = []string{
+	"ERRATA_KEY_EVENTS_PER_MINUTE=0", "ERRATA_PROJECT_EVENTS_PER_MINUTE=0", "ERRATA_NEW_RECORDS_PER_HOUR=0",
 }
 
 // cleanEnv is the environment without settings of Errata, except where the
@@ -198,6 +203,19 @@ func awaitGone(pid int) {
 		}
 		time.Sleep(pollPause) // reason: the kernel tells only a parent when a process has ended
 	}
+}
+
+// run runs a command of the product on the data folder, as an operator would.
+func (s *service) run(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.gate.binary, append(args, "--data", s.data)...)
+	cmd.Env = append(cleanEnv(), "ERRATA_KEY="+s.admin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("errata %s: %w: %.400s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
 }
 
 // key reads a key file that the first start wrote.

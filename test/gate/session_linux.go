@@ -68,7 +68,7 @@ func (x *session) join() error {
 	}
 	for i := range senders {
 		x.senders = append(x.senders, &sender{
-			doors: d, number: i + 1, ledger: x.ledger, batch: x.gate.batch,
+			doors: d, number: i + 1, ledger: x.ledger, batch: x.gate.batch, pace: x.gate.pace,
 			random: rand.New(rand.NewPCG(x.seed, uint64(i+1))),
 		})
 	}

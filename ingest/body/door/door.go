@@ -21,6 +21,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/origin"
 )
 
 // Config is what a door needs. Accepter and Keyring are required.
@@ -72,6 +73,10 @@ func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.Keyring == nil {
 		return nil, fmt.Errorf("%s door: Keyring is missing", name)
 	}
+	var err error
+	if cfg.TrustedProxies, err = origin.Normal(cfg.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("%s door: TrustedProxies: %w", name, err)
+	}
 	if cfg.Budget == nil {
 		cfg.Budget = body.NewBudget(body.DefaultBudget)
 	}
@@ -115,13 +120,35 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 	return c, nil
 }
 
-// Open opens the request's body within the door's budget.
-func (d *Door) Open(w http.ResponseWriter, r *http.Request, maxOpen int64) (*body.Body, error) {
-	return body.Open(w, r, body.Options{MaxOpen: maxOpen, Budget: d.Budget})
+// Open opens the body of a request of the grant's holder within the door's
+// budget.
+func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*body.Body, error) {
+	return body.Open(w, r, body.Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
+}
+
+// OpenUnknown is Open for a body that brings its key. [Door.Identify] must
+// follow before anything large is read. It refuses the codings with which a
+// sender says how much memory is taken.
+func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*body.Body, error) {
+	if body.Windowed(r.Header) {
+		return nil, errata.Errorf(errata.KindUnauthorized,
+			"a body in br or zstd is opened only for a key outside of it; send the key in the header X-Sentry-Auth or the query parameter sentry_key, or compress with gzip")
+	}
+	return d.Open(w, r, ingest.Grant{}, maxOpen)
+}
+
+// Identify charges a body of OpenUnknown to the holder of the grant.
+func (d *Door) Identify(r *http.Request, b *body.Body, g ingest.Grant) error {
+	return b.Identify(r.Context(), d.charged(r, g))
+}
+
+// charged is who the memory of a request is charged to.
+func (d *Door) charged(r *http.Request, g ingest.Grant) body.Sender {
+	return body.Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
 
 // Sender is the address that the request came from.
-func (d *Door) Sender(r *http.Request) netip.Addr { return body.ClientAddr(r, d.TrustedProxies) }
+func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.TrustedProxies) }
 
 // Admit refuses a request whose key or project has sent more than it may. It is
 // asked as soon as the key is known, before the body is read. Kind: rate_limited.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +126,27 @@ func TestTold(t *testing.T) {
 	}
 	if told := door.Told(errata.Errorf(errata.KindInvalidBody, "cut")); told.RetryAfter != 0 {
 		t.Errorf("a broken body says to come back after %v", told.RetryAfter)
+	}
+}
+
+// A prefix of trusted proxies means the same here as everywhere, however it is
+// written.
+func TestSender(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r.RemoteAddr = "10.1.2.3:5"
+	r.Header.Set("X-Forwarded-For", "203.0.113.9")
+	for prefix, want := range map[string]string{"10.0.0.0/8": "203.0.113.9", "::ffff:10.0.0.0/104": "203.0.113.9", "10.9.0.0/16": "10.1.2.3"} {
+		d, err := door.New("test", door.Config{
+			Accepter: &doortest.Recorder{}, Keyring: doortest.Keys{}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix(prefix)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Sender(r).String(); got != want {
+			t.Errorf("%s: %s, want %s", prefix, got, want)
+		}
+	}
+	if _, err := door.New("test", door.Config{Accepter: &doortest.Recorder{}, Keyring: doortest.Keys{}, TrustedProxies: make([]netip.Prefix, 1)}); err == nil {
+		t.Error("an empty prefix is taken")
 	}
 }

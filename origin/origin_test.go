@@ -1,4 +1,4 @@
-package body_test
+package origin_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/origin"
 )
 
 func TestClientAddr(t *testing.T) {
@@ -22,7 +22,7 @@ func TestClientAddr(t *testing.T) {
 			r.Header.Set("X-Real-IP", realIP)
 		}
 		got := ""
-		if addr := body.ClientAddr(r, proxies); addr.IsValid() {
+		if addr := origin.Client(r, proxies); addr.IsValid() {
 			got = addr.String()
 		}
 		if got != want {
@@ -49,4 +49,50 @@ func TestClientAddr(t *testing.T) {
 	f("X-Real-IP", "10.0.0.1:4000", nil, "198.51.100.1", "198.51.100.1", trusted)
 	f("X-Real-IP is junk", "10.0.0.1:4000", nil, "localhost", "10.0.0.1", trusted)
 	f("X-Forwarded-For wins", "10.0.0.1:4000", []string{"198.51.100.1"}, "198.51.100.2", "198.51.100.1", trusted)
+}
+
+// A prefix has one meaning however it is written.
+func TestNormal(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3/8": "10.0.0.0/8", "::ffff:10.0.0.0/104": "10.0.0.0/8", "::ffff:10.1.2.3/128": "10.1.2.3/32",
+		"fd00::1/8": "fd00::/8", "::ffff:0.0.0.0/96": "0.0.0.0/0", "::ffff:10.0.0.0/95": "", "::/0": "::/0",
+	} {
+		got, err := origin.Normal([]netip.Prefix{netip.MustParsePrefix(text)})
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s: is %v, want it refused", text, got)
+			}
+		} else if err != nil || len(got) != 1 || got[0].String() != want {
+			t.Errorf("%s: is %v, %v, want %s", text, got, err, want)
+		}
+	}
+	if _, err := origin.Normal([]netip.Prefix{{}}); err == nil {
+		t.Error("an empty prefix is taken")
+	}
+}
+
+func TestGroup(t *testing.T) {
+	for text, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+	} {
+		if got := origin.Group(origin.ParseAddr(text)); got.String() != want {
+			t.Errorf("%s: in %v, want %s", text, got, want)
+		}
+	}
+	if got := origin.Group(netip.Addr{}); got != (netip.Prefix{}) {
+		t.Errorf("nobody: in %v", got)
+	}
+}
+
+// The address of a socket has no zone: it is the same machine without it.
+func TestPeer(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	for remote, want := range map[string]string{
+		"[fe80::1%eth0]:5": "fe80::1", "[::ffff:192.0.2.7]:5": "192.0.2.7", "192.0.2.7:5": "192.0.2.7", "@": "invalid IP", "": "invalid IP",
+	} {
+		r.RemoteAddr = remote
+		if got := origin.Peer(r).String(); got != want {
+			t.Errorf("%q: %s, want %s", remote, got, want)
+		}
+	}
 }

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/app"
+)
+
+// logPath is where the API tells how the log is.
+const logPath = "/api/v1/admin/ops/log"
+
+const logHelp = `Checks the log for what a damaged disk has taken, mends it from a copy, and says
+what is to become of what cannot be mended.`
+
+// maybeKeyCommand gives a command the configuration, and a client with the admin
+// key when asked says that a running service is asked.
+func maybeKeyCommand(t *terminal, cmd *cobra.Command, asked func() bool, do func(cmd *cobra.Command, c *client, cfg *config) error) *cobra.Command {
+	addSettings(cmd, "data", "listen", "nats-url")
+	addURL(cmd)
+	addKey(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := loadConfig(cmd.Flags(), t.environ)
+		if err != nil {
+			return err
+		}
+		if !asked() {
+			return do(cmd, nil, cfg)
+		}
+		c := newClient(cmd, t, cfg)
+		if c.key, err = readKey(cmd, t, cfg); err != nil {
+			return err
+		}
+		return do(cmd, c, cfg)
+	}
+	return cmd
+}
+
+func newLog(t *terminal) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "log",
+		Short: "Check and mend the log",
+		Long:  logHelp,
+	}
+	group.AddCommand(newLogVerify(t), newLogAccept(t), newLogRepair(t))
+	return group
+}
+
+// logGap is a stretch of the log whose facts are gone.
+type logGap struct {
+	From        uint64 `json:"from"`
+	To          uint64 `json:"to"`
+	Why         string `json:"why"`
+	LeastEvents uint64 `json:"least_events"`
+	MostEvents  uint64 `json:"most_events"`
+	Others      uint64 `json:"others"`
+	Files       string `json:"files"`
+	By          string `json:"by"`
+	Name        string `json:"name"`
+}
+
+// String is the gap in words.
+func (g logGap) String() string {
+	text := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
+	if g.Why == "older" {
+		text = fmt.Sprintf("facts %d to %d were lost from the end of the log", g.From, g.To)
+	}
+	if g.Files != "" {
+		text += " (" + g.Files + ")"
+	}
+	switch {
+	case g.LeastEvents == g.MostEvents && g.MostEvents == 1:
+		text += ": 1 event"
+	case g.LeastEvents == g.MostEvents:
+		text += fmt.Sprintf(": %d events", g.MostEvents)
+	default:
+		text += fmt.Sprintf(": %d to %d events", g.LeastEvents, g.MostEvents)
+	}
+	if g.Others > 0 {
+		text += "; deletes and settings may be among them"
+	}
+	switch g.By {
+	case "operator":
+		text += "; accepted by " + printable(g.Name, maxWhat)
+	case "policy":
+		text += "; nobody has accepted that yet"
+	}
+	return text
+}
+
+const logVerifyHelp = `Reads every fact of the log: that it is there, that its bytes have their checksum,
+and that it can be decoded. Prints what is gone, and ends with 1 when anything is
+that nobody has accepted.
+
+  errata log verify            asks the running service
+  errata log verify --stopped  reads the files in DATA/nats while no service runs,
+                               and changes nothing in them`
+
+func newLogVerify(t *terminal) *cobra.Command {
+	var stopped bool
+	cmd := maybeKeyCommand(t, &cobra.Command{
+		Use:   "verify",
+		Short: "Check every fact of the log",
+		Long:  logVerifyHelp,
+	}, func() bool { return !stopped }, func(cmd *cobra.Command, c *client, cfg *config) error {
+		report, err := verifyLog(cmd.Context(), c, cfg, stopped)
+		if err != nil {
+			return fmt.Errorf("check the log: %w", err)
+		}
+		if err := printLogReport(cmd.OutOrStdout(), report); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(report.Gaps, func(g logGap) bool { return g.By != "operator" }) {
+			return errors.New("the log lacks facts; errata log repair brings them back from a copy, errata log accept goes on without them")
+		}
+		return nil
+	})
+	cmd.Flags().BoolVar(&stopped, "stopped", false, "Read the files in DATA/nats; the service must not run.")
+	return cmd
+}
+
+// logReport is what reading every fact has found.
+type logReport struct {
+	First  uint64   `json:"first"`
+	Last   uint64   `json:"last"`
+	Facts  uint64   `json:"facts"`
+	Events uint64   `json:"events"`
+	Bytes  uint64   `json:"bytes"`
+	Gaps   []logGap `json:"gaps"`
+}
+
+func verifyLog(ctx context.Context, c *client, cfg *config, stopped bool) (report logReport, err error) {
+	if stopped {
+		found, err := app.VerifyStoppedLog(cfg.service)
+		if err != nil {
+			return report, err
+		}
+		report = logReport{First: found.First, Last: found.Last, Facts: found.Facts, Events: found.Events, Bytes: found.Bytes}
+		for _, g := range found.Gaps {
+			report.Gaps = append(report.Gaps, logGap(g))
+		}
+		return report, nil
+	}
+	patient := *c
+	patient.http.Timeout = 0 // the service says when it ends
+	return report, patient.call(ctx, http.MethodPost, logPath+"/verify", nil, &report)
+}
+
+func printLogReport(w io.Writer, r logReport) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "facts %d to %d: %d are good, with %d events in %d bytes\n", r.First, r.Last, r.Facts, r.Events, r.Bytes)
+	for _, g := range r.Gaps {
+		text.WriteString("  " + g.String() + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+const logAcceptHelp = `Accepts what the log has lost, in your name: a fact on the log says so from now
+on. The alarm ends, and where log-gaps is stop, new events are shown again.
+
+Where facts in the middle of the log are gone, records made before the damage keep
+them and a replay does not. Where the log ended before the records did, this keeps
+the records, and a later replay would lose what only they hold.`
+
+func newLogAccept(t *terminal) *cobra.Command {
+	var by string
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "accept",
+		Short: "Go on without what the log has lost",
+		Long:  logAcceptHelp,
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		if strings.TrimSpace(by) == "" {
+			return usagef("say who decides: --by NAME")
+		}
+		var gaps []logGap
+		if err := c.call(cmd.Context(), http.MethodPost, logPath+"/accept", map[string]string{"by": by}, &gaps); err != nil {
+			return fmt.Errorf("accept what the log has lost: %w", err)
+		}
+		if len(gaps) == 0 {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "there is nothing that waits for a decision")
+			return err
+		}
+		for _, g := range gaps {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), g.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	cmd.Flags().StringVar(&by, "by", "", "Your `name`, as it stands on the log and in the audit trail.")
+	return cmd
+}
+
+const logRepairHelp = `Puts facts back that the log has lost, while no service runs, from a copy of
+DATA/nats of any age. What the service itself has set aside in DATA/nats/damaged
+is looked at as well. Facts get their old places, and the files as they were are
+kept in DATA/nats/damaged. The copy must be of the same log.
+
+  errata log repair --from /backup/nats
+
+Afterwards start the service. Where records were made without the facts it says
+so, and errata replay --force makes them anew. What no copy has stays gone: errata
+log accept says that somebody knows.`
+
+func newLogRepair(t *terminal) *cobra.Command {
+	var from []string
+	cmd := maybeKeyCommand(t, &cobra.Command{
+		Use:   "repair",
+		Short: "Put lost facts back from a copy, while the service is stopped",
+		Long:  logRepairHelp,
+	}, func() bool { return false }, func(cmd *cobra.Command, _ *client, cfg *config) error {
+		done, err := app.RepairStoppedLog(cfg.service, from)
+		if err != nil {
+			return fmt.Errorf("repair the log: %w", err)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%d facts are back\n", done.Restored)
+		if len(done.Gaps) == 0 {
+			return nil
+		}
+		for _, g := range done.Gaps {
+			fmt.Fprintln(cmd.OutOrStdout(), "  "+logGap(g).String())
+		}
+		return errors.New("no copy has the rest; another one may, else start the service and run errata log accept")
+	})
+	cmd.Flags().StringArrayVar(&from, "from", nil, "`Folder` with a copy of DATA/nats; may be given several times.")
+	return cmd
+}

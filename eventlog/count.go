@@ -1,0 +1,91 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// countBatch is how many blocks are asked for at a time, at most 50 MB: more
+	// than 64 MB at once cut the connection.
+	countBatch = 50
+	// maxLanes is how many appenders are remembered; each start of a node is one.
+	maxLanes = 1000
+)
+
+// EventCount is what stands on a stretch of the log.
+type EventCount struct {
+	// Events is the number of event ids in the blocks that can be read, Unreadable
+	// the number of blocks that cannot.
+	Events, Unreadable uint64
+	// Lost is how many events the log confirmed to an appender and does not have.
+	Lost uint64
+}
+
+// EventCounter counts events stretch by stretch, by the heads of the blocks. It
+// remembers between them how far each appender had come. The zero value is ready.
+type EventCounter struct{ lanes map[string]uint64 }
+
+// ErrTooMuch says that a stretch of the log holds more than was to be read.
+var ErrTooMuch = errors.New("there is too much on the log")
+
+// Count counts the events of the facts from and to, both included. It reads at
+// most so many bytes: ErrTooMuch.
+func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
+	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		FilterSubjects: []string{log.Prefix + subjectEvents + ">"},
+	})
+	if err != nil {
+		return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+	}
+	for {
+		batch, err := consumer.FetchNoWait(countBatch)
+		if err != nil {
+			return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+		}
+		read := 0
+		for msg := range batch.Messages() {
+			meta, err := msg.Metadata()
+			if err != nil {
+				return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+			}
+			if read++; meta.Sequence.Stream > to {
+				return n, nil
+			}
+			if most -= len(msg.Data()); most < 0 {
+				return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, ErrTooMuch)
+			}
+			c.add(&n, msg)
+		}
+		if err := batch.Error(); err != nil {
+			return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+		}
+		if read == 0 {
+			return n, ctx.Err()
+		}
+	}
+}
+
+// add counts one block.
+func (c *EventCounter) add(n *EventCount, msg jetstream.Msg) {
+	if block, err := BlockIDs(msg.Data()); err == nil {
+		n.Events += uint64(block.Len())
+	} else {
+		n.Unreadable++
+	}
+	at := runIn(msg.Headers(), msg.Data())
+	if at == nil {
+		return
+	}
+	if c.lanes == nil || len(c.lanes) > maxLanes {
+		c.lanes = map[string]uint64{}
+	}
+	if known, ok := c.lanes[at.appender]; ok && at.before > known {
+		n.Lost += at.before - known
+	}
+	c.lanes[at.appender] = max(c.lanes[at.appender], at.before+at.events)
+}

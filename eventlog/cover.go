@@ -1,0 +1,58 @@
+package eventlog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Covered says whether the facts that count cover a stretch of the log together.
+func Covered(from, to uint64, facts []GapFact, counts func(GapFact) bool) bool {
+	stretches := make([]Gap, 0, len(facts))
+	for _, f := range facts {
+		if counts(f) {
+			stretches = append(stretches, f.Gap)
+		}
+	}
+	slices.SortFunc(stretches, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range stretches {
+		if s.From > from {
+			return false
+		}
+		if s.To >= to {
+			return true
+		}
+		from = max(from, s.To+1)
+	}
+	return false
+}
+
+// OpenGaps are the gaps that the policy noted and that nobody has decided about
+// since, each once.
+func OpenGaps(facts []GapFact) []Gap {
+	return gaps(facts, func(f GapFact) bool {
+		return f.By == GapByPolicy && !Covered(f.From, f.To, facts, func(later GapFact) bool {
+			return later.By != GapByPolicy && later.Sequence > f.Sequence
+		})
+	})
+}
+
+// SettledGaps are the gaps that an operator accepted and that did not come back.
+func SettledGaps(facts []GapFact) []Gap {
+	return gaps(facts, func(f GapFact) bool {
+		return f.By == GapByOperator && !Covered(f.From, f.To, facts, func(later GapFact) bool {
+			return later.By == GapClosed && later.Sequence > f.Sequence
+		})
+	})
+}
+
+// gaps are those of the facts that match, each stretch once.
+func gaps(facts []GapFact, match func(GapFact) bool) []Gap {
+	list := []Gap{}
+	for _, f := range facts {
+		same := func(g Gap) bool { return g.From == f.From && g.To == f.To && g.Why == f.Why }
+		if match(f) && !slices.ContainsFunc(list, same) {
+			list = append(list, f.Gap)
+		}
+	}
+	return list
+}

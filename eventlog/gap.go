@@ -1,0 +1,296 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// CommandGap says that facts of the log are gone; see [Gap]. It changes no
+// record: it is how the log itself tells, to every later reader, what somebody
+// has decided about them.
+const CommandGap = "gap"
+
+// Why facts are gone.
+const (
+	// GapMissing: the log has no fact with these sequences.
+	GapMissing = "missing"
+	// GapUnreadable: the facts are there and their bytes are not what was
+	// appended.
+	GapUnreadable = "unreadable"
+	// GapOlder: the log ended before the records did, and facts without meaning
+	// took the places of those that it had lost.
+	GapOlder = "older"
+)
+
+// Who decides about a gap.
+const (
+	// GapByPolicy: nobody has looked at it yet.
+	GapByPolicy = "policy"
+	// GapByOperator: somebody has, and goes on without the facts.
+	GapByOperator = "operator"
+	// GapClosed: the facts are on the log and in the records again, or the
+	// records were made again without them.
+	GapClosed = "closed"
+)
+
+// Gap is a stretch of the log whose facts are gone, and the body of the command
+// gap.
+type Gap struct {
+	From uint64 `json:"from"` // first sequence
+	To   uint64 `json:"to"`   // last sequence
+	// Events says how many events were in it.
+	Events Estimate `json:"events"`
+	// Why is GapMissing, GapUnreadable or GapOlder.
+	Why string `json:"why"`
+	// By is GapByPolicy, GapByOperator or GapClosed, "" for a gap about which
+	// nothing stands on the log.
+	By string `json:"by,omitempty"`
+	// Name is the operator's.
+	Name string `json:"name,omitempty"`
+	// Files are the files of the log in which the facts stood, "" when unknown.
+	Files string `json:"files,omitempty"`
+}
+
+// Facts is how many facts are gone.
+func (g Gap) Facts() uint64 { return g.To - g.From + 1 }
+
+// String is the gap in words.
+func (g Gap) String() string {
+	what := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
+	if g.From == g.To {
+		what = fmt.Sprintf("fact %d is %s", g.From, g.Why)
+	}
+	if g.Why == GapOlder {
+		what = fmt.Sprintf("facts %d to %d were lost from the end of the log", g.From, g.To)
+	}
+	if g.Files != "" {
+		what += " (" + g.Files + ")"
+	}
+	return what + " with " + g.Events.String()
+}
+
+// Estimate says how many events a gap held. The two numbers are the same when
+// the counters of the blocks around it tell exactly.
+type Estimate struct {
+	Least uint64 `json:"least"`
+	Most  uint64 `json:"most"`
+	// Others is how many of the facts may have been commands, settings or
+	// blocks of another writer.
+	Others uint64 `json:"others,omitempty"`
+}
+
+// String is the estimate in words.
+func (e Estimate) String() string {
+	var text string
+	switch {
+	case e.Least == e.Most && e.Most == 1:
+		text = "1 event"
+	case e.Least == e.Most:
+		text = fmt.Sprintf("%d events", e.Most)
+	default:
+		text = fmt.Sprintf("between %d and %d events", e.Least, e.Most)
+	}
+	if e.Others > 0 {
+		text += "; deletes and settings may be among them"
+	}
+	return text
+}
+
+// GapError says that a Reader has met a gap. The next call of Next goes on
+// behind it.
+type GapError struct {
+	From, To uint64
+	Why      string
+}
+
+// Error is the gap in words.
+func (e *GapError) Error() string {
+	return fmt.Sprintf("facts %d to %d of the log are %s", e.From, e.To, e.Why)
+}
+
+// Is makes it an ErrGap.
+func (e *GapError) Is(target error) bool { return target == ErrGap }
+
+// AppendGap puts what was decided about a gap on the log, in the name of
+// [errata.ActorOf](ctx), and returns its sequence. It tries until the outcome is
+// known or a few seconds have passed.
+func AppendGap(ctx context.Context, log Log, g Gap) (uint64, error) {
+	// Two nodes that meet the same gap at the same time say it once.
+	return appendGap(ctx, log, g, fmt.Sprintf("gap.%d.%d.%s.%s", g.From, g.To, g.By, g.Why))
+}
+
+// AppendGapAgain is AppendGap for a gap that was told before, in a place that is
+// passed over.
+func AppendGapAgain(ctx context.Context, log Log, g Gap) (uint64, error) {
+	return appendGap(ctx, log, g, nuid.Next())
+}
+
+func appendGap(ctx context.Context, log Log, g Gap, id string) (uint64, error) {
+	data, err := json.Marshal(g)
+	if err != nil {
+		return 0, fmt.Errorf("encode a gap: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	for try := 0; ; try++ {
+		header := withSum(actorHeader(ctx), subjectCommands+CommandGap, data)
+		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectCommands + CommandGap, Data: data, Header: header}, id)
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if pause(ctx, try) != nil {
+			return 0, unavailable(fmt.Errorf("append the gap from %d to %d: %w", g.From, g.To, err))
+		}
+	}
+}
+
+// GapFact is a gap about which something stands on the log.
+type GapFact struct {
+	Gap
+	// Sequence is that of the fact that says so, Appended when the log took it.
+	Sequence uint64
+	Appended time.Time
+	Actor    errata.Actor
+}
+
+// GapFacts reads all that stands on the log about gaps, oldest first.
+func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
+	var list []GapFact
+	for next := uint64(1); ; {
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandGap})
+		if err != nil {
+			return nil, fmt.Errorf("read what is known of gaps: %w", err)
+		}
+		if !found {
+			return list, nil
+		}
+		next = m.sequence + 1
+		fact := GapFact{Sequence: m.sequence, Appended: m.time, Actor: actorIn(m.header)}
+		if json.Unmarshal(m.data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
+			continue // of another build, or nobody's
+		}
+		list = append(list, fact)
+	}
+}
+
+// Filled says whether a place of the log holds a fact without meaning, as it is
+// put where the end of the log was lost.
+func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
+	m, found, err := getMessage(ctx, log, messageQuery{Sequence: sequence})
+	if err != nil {
+		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
+	}
+	return found && IsFilling(m.behind(log), m.sequence, m.data), nil
+}
+
+// IsFilling says whether a fact, its subject without the log's prefix, only
+// stands in the place of one that was lost, which may take it back.
+func IsFilling(subject string, sequence uint64, data []byte) bool {
+	var g Gap
+	return subject == subjectCommands+CommandPad ||
+		subject == subjectCommands+CommandGap && json.Unmarshal(data, &g) == nil && g.From == sequence
+}
+
+// estimateReach is how many facts on either side of a gap are looked at for a
+// block that carries a counter; commands and settings stand between blocks.
+const estimateReach = 32
+
+// EstimateGap says how many events stood in a stretch of the log whose facts are
+// gone, by the counters of the blocks on both sides.
+func EstimateGap(ctx context.Context, log Log, from, to uint64) (Estimate, error) {
+	before, err := neighbour(ctx, log, from, false)
+	if err != nil {
+		return Estimate{}, err
+	}
+	after, err := neighbour(ctx, log, to, true)
+	if err != nil {
+		return Estimate{}, err
+	}
+	return estimate(before, after, to-from+1), nil
+}
+
+// neighbour is the counter of the first block of the appenders' subject on one
+// side of a sequence, nil when there is none near.
+func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, error) {
+	for step := uint64(1); step <= estimateReach; step++ {
+		seq := at + step
+		if !behind {
+			if step >= at {
+				return nil, nil //nolint:nilnil // the log begins here
+			}
+			seq = at - step
+		}
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: seq})
+		if err != nil {
+			return nil, fmt.Errorf("look around a gap: %w", err)
+		}
+		if found && m.behind(log) == subjectEvents+lane {
+			return runIn(m.header, m.data), nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none near
+}
+
+// run is where a block stands among those of the appender that made it.
+type run struct {
+	appender string
+	block    uint64 // number of the block, from 0
+	before   uint64 // events in the blocks before it
+	events   uint64 // in this one
+}
+
+// headerBefore carries how many events its appender has put on the log before
+// the block. The appender and the number of the block are the message id.
+const headerBefore = "Errata-Before"
+
+// header is the part of the counter that is no message id.
+func (r run) header() nats.Header {
+	return nats.Header{headerBefore: []string{strconv.FormatUint(r.before, 10)}}
+}
+
+func (r run) messageID() string { return r.appender + "." + strconv.FormatUint(r.block, 10) }
+
+// runIn reads the counter of a block, nil when it has none.
+func runIn(h nats.Header, data []byte) *run {
+	appender, number, ok := strings.Cut(h.Get(jetstream.MsgIDHeader), ".")
+	block, err := strconv.ParseUint(number, 10, 64)
+	before, errBefore := strconv.ParseUint(h.Get(headerBefore), 10, 64)
+	b, errBlock := BlockIDs(data)
+	if !ok || errors.Join(err, errBefore, errBlock) != nil {
+		return nil
+	}
+	return &run{appender: appender, block: block, before: before, events: uint64(b.Len())}
+}
+
+// estimate says what the counters around a gap of so many facts tell. Between
+// two blocks of one appender all is known of its own blocks; of a block of an
+// appender that began inside the gap, what it has appended since. What is left
+// may be anything.
+func estimate(before, after *run, facts uint64) Estimate {
+	var blocks, events uint64
+	switch {
+	case before != nil && after != nil && before.appender == after.appender && after.block > before.block:
+		blocks, events = after.block-before.block-1, after.before-before.before-before.events
+	case before != nil && after != nil && before.appender != after.appender, before == nil && after != nil:
+		blocks, events = after.block, after.before
+	}
+	if blocks > facts {
+		blocks, events = 0, 0 // they did not stand in this gap alone
+	}
+	others := facts - blocks
+	return Estimate{Least: events, Most: events + others*errata.MaxBlockEvents, Others: others}
+}

@@ -1,0 +1,128 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Report is what a look at every fact of the log found.
+type Report struct {
+	// First and Last are the sequences that the log should have.
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	// Facts are those that were read, Blocks those of them with events.
+	Facts  uint64 `json:"facts"`
+	Blocks uint64 `json:"blocks"`
+	Events uint64 `json:"events"`
+	Bytes  uint64 `json:"bytes"`
+	// Gaps is what is gone, lowest first.
+	Gaps []Gap `json:"gaps"`
+}
+
+// Verify reads the log from its first fact to the last it had at the beginning,
+// and checks of each that it is there, that its bytes have their checksum, and
+// that a block can be decoded. step is called behind each fact, and ends the
+// look with its error; nil for nobody.
+func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
+	state, err := Inspect(ctx, log)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{First: state.First, Last: state.Last, Gaps: []Gap{}}
+	if report.First, err = trueFirst(ctx, log, state.First); err != nil {
+		return Report{}, err
+	}
+	if report.First < state.First {
+		report.gap(report.First, state.First-1, GapMissing)
+	}
+	if state.Last < state.First {
+		return report, nil
+	}
+	r, err := NewReaderUntil(ctx, log, state.First, state.Last)
+	if err != nil {
+		return Report{}, err
+	}
+	defer r.Close()
+	if err := report.read(ctx, r, step); err != nil {
+		return Report{}, err
+	}
+	for i := range report.Gaps {
+		g := &report.Gaps[i]
+		if g.Events, err = EstimateGap(ctx, log, g.From, g.To); err != nil {
+			return Report{}, err
+		}
+	}
+	return report, nil
+}
+
+// read looks at every fact up to Last.
+func (report *Report) read(ctx context.Context, r *Reader, step func() error) error {
+	var scratch []byte
+	for at := uint64(0); at < report.Last; {
+		f, err := r.Next(ctx)
+		var gap *GapError
+		switch {
+		case errors.As(err, &gap):
+			at = gap.To
+			report.gap(gap.From, min(gap.To, report.Last), gap.Why)
+			continue
+		case err != nil:
+			return fmt.Errorf("read every fact of the log: %w", err)
+		}
+		at = f.Sequence
+		report.Facts++
+		report.Bytes += uint64(len(f.Data))
+		if f.Kind == FactEvents {
+			block, err := DecodeBlock(f.Data, scratch)
+			if err != nil {
+				report.gap(at, at, GapUnreadable)
+				continue
+			}
+			scratch = block.Raw()
+			report.Blocks++
+			report.Events += uint64(block.Len())
+		}
+		if step != nil {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gap notes a gap, as part of the one that ends before it.
+func (report *Report) gap(from, to uint64, why string) {
+	if n := len(report.Gaps); n > 0 {
+		if last := &report.Gaps[n-1]; last.To+1 == from && last.Why == why {
+			last.To = to
+			return
+		}
+	}
+	report.Gaps = append(report.Gaps, Gap{From: from, To: to, Why: why})
+}
+
+// trueFirst is the first fact that the log should have. It begins with 1, or
+// with the fact that a snapshot on the log let it be purged to.
+func trueFirst(ctx context.Context, log Log, first uint64) (uint64, error) {
+	if first <= 1 {
+		return first, nil
+	}
+	kept := uint64(1)
+	for next := first; ; {
+		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandSnapshot})
+		if err != nil {
+			return 0, fmt.Errorf("look for what the log was purged to: %w", err)
+		}
+		if !found {
+			return kept, nil
+		}
+		next = m.sequence + 1
+		var s Snapshot
+		if json.Unmarshal(m.data, &s) == nil && s.Keep <= first {
+			kept = max(kept, s.Keep)
+		}
+	}
+}

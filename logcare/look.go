@@ -1,0 +1,185 @@
+package logcare
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+const (
+	// glancePause is how often the log is asked whether its numbers fit: how
+	// many messages it has and between which sequences. It costs one question.
+	glancePause = 5 * time.Second
+	// lookPause is how often the whole log is read. A bit that a disk flips
+	// stays flipped, so the first look behind each start finds most.
+	lookPause = 6 * time.Hour
+	// lookShare is how much longer the look waits than it works: one tenth of a
+	// processor at most, and of what the disk can read.
+	lookShare = 9
+	// lookWork is how long it works at a time.
+	lookWork = 5 * time.Millisecond
+	// lookAgain is the pause behind a look that failed.
+	lookAgain = 10 * time.Second
+)
+
+// Start begins to look for gaps: at once, whenever the log's own numbers say so,
+// and every few hours. Stop ends it.
+func (k *Keeper) Start() {
+	life, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
+	k.ended.Go(func() { k.run(life) }) // ends with life
+}
+
+// Stop ends the looking. It may be called more than once, also before Start.
+func (k *Keeper) Stop() {
+	if k.cancel != nil {
+		k.cancel()
+	}
+	k.ended.Wait()
+}
+
+func (k *Keeper) run(ctx context.Context) {
+	glance := time.NewTicker(glancePause)
+	defer glance.Stop()
+	var missing uint64 // as the last look found it
+	for next := time.Now(); ; {
+		if now, err := k.missing(ctx); err == nil && now != missing {
+			next = time.Now()
+			missing = now
+		}
+		if !time.Now().Before(next) {
+			next = time.Now().Add(lookPause)
+			if err := k.look(ctx); err != nil && ctx.Err() == nil {
+				k.cfg.Logger.Warn("the log could not be checked; it is tried again", "error", err)
+				next = time.Now().Add(lookAgain)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-glance.C:
+		}
+	}
+}
+
+// missing is how many messages the log says that it lacks, by its own numbers.
+func (k *Keeper) missing(ctx context.Context) (uint64, error) {
+	state, err := eventlog.Inspect(ctx, k.cfg.Log)
+	if err != nil || state.Last < state.First {
+		return 0, err
+	}
+	return state.Last - state.First + 1 - min(state.Facts, state.Last-state.First+1), nil
+}
+
+// look reads the whole log slowly and notes what is gone.
+func (k *Keeper) look(ctx context.Context) error {
+	report, err := eventlog.Verify(ctx, k.cfg.Log, pacer(ctx))
+	if err != nil {
+		return err
+	}
+	_, err = k.found(ctx, report)
+	return err
+}
+
+// Verify reads the whole log at full speed, notes what is gone and says what it
+// found.
+func (k *Keeper) Verify(ctx context.Context) (eventlog.Report, error) {
+	report, err := eventlog.Verify(ctx, k.cfg.Log, nil)
+	if err != nil {
+		return eventlog.Report{}, err
+	}
+	return k.found(ctx, report)
+}
+
+// found takes note of what a look has found, and gives its gaps the names that
+// are known.
+func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Report, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.refresh(ctx); err != nil {
+		return report, err
+	}
+	for i := range report.Gaps {
+		g := &report.Gaps[i]
+		g.Files = k.cfg.Locate(g.From, g.To)
+		if _, err := k.note(ctx, g.From, g.To, g.Why); err != nil {
+			return report, fmt.Errorf("note a gap: %w", err)
+		}
+		g.By, g.Name = decision(k.facts, g.From, g.To)
+	}
+	k.looked = time.Now().UTC()
+	var err error
+	if k.healed, err = k.cameBack(ctx, report); err != nil {
+		return report, err
+	}
+	k.tell()
+	return report, nil
+}
+
+// decision is what was decided about a stretch, and the name of the operator who
+// did so last.
+func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
+	if !eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool { return f.By == eventlog.GapByOperator }) {
+		return eventlog.GapByPolicy, ""
+	}
+	for _, f := range facts {
+		if f.By == eventlog.GapByOperator && f.From <= to && from <= f.To {
+			name = f.Name
+		}
+	}
+	return eventlog.GapByOperator, name
+}
+
+// cameBack are the gaps that stand on the log and are none any more: their facts
+// were put back, and the records were not made anew since.
+func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventlog.Gap, error) {
+	var list []eventlog.Gap
+	for _, gap := range append(eventlog.OpenGaps(k.facts), eventlog.SettledGaps(k.facts)...) {
+		if gap.To < report.First || overlaps(gap, report.Gaps) {
+			continue
+		}
+		if gap.Why == eventlog.GapOlder {
+			filled, err := eventlog.Filled(ctx, k.cfg.Log, gap.From)
+			if err != nil {
+				return nil, err
+			}
+			if filled {
+				continue
+			}
+		}
+		list = append(list, gap)
+	}
+	return list, nil
+}
+
+func overlaps(gap eventlog.Gap, with []eventlog.Gap) bool {
+	for _, other := range with {
+		if gap.From <= other.To && other.From <= gap.To {
+			return true
+		}
+	}
+	return false
+}
+
+// pacer makes a step of a look that leaves the machine to others: it works for
+// lookWork and waits lookShare times as long.
+func pacer(ctx context.Context) func() error {
+	began := time.Now()
+	return func() error {
+		worked := time.Since(began)
+		if worked < lookWork {
+			return nil
+		}
+		pause := time.NewTimer(lookShare * min(worked, 10*lookWork))
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		began = time.Now()
+		return nil
+	}
+}

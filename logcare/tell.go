@@ -1,0 +1,111 @@
+package logcare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/eventlog"
+)
+
+// The alarms.
+const (
+	// AlarmGap: facts of the log are gone and nobody has decided about them.
+	AlarmGap = "log-gap"
+	// AlarmOlder: the log ended before the records did.
+	AlarmOlder = "log-older"
+	// AlarmBack: facts are on the log again that the records were made without.
+	AlarmBack = "log-repaired"
+)
+
+// maxTold is how many gaps an alarm names.
+const maxTold = 3
+
+type metrics struct {
+	facts prometheus.Counter
+	gaps  *prometheus.GaugeVec
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		facts: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "errata_log_gap_facts_total", Help: "Facts of the log that were found to be gone since the start."}),
+		gaps: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "errata_log_gaps", Help: "Gaps of the log: open ones wait for an operator's decision."}, []string{"state"}),
+	}
+	if r != nil {
+		r.MustRegister(m.facts, m.gaps)
+	}
+	return m
+}
+
+// tell raises and clears the alarms by what stands on the log. mu is held.
+func (k *Keeper) tell() {
+	var gone, older []eventlog.Gap
+	for _, gap := range eventlog.OpenGaps(k.facts) {
+		if k.back(gap) {
+			continue
+		}
+		if gap.Why == eventlog.GapOlder {
+			older = append(older, gap)
+		} else {
+			gone = append(gone, gap)
+		}
+	}
+	k.metrics.gaps.WithLabelValues("open").Set(float64(len(gone) + len(older)))
+	k.metrics.gaps.WithLabelValues("accepted").Set(float64(len(eventlog.SettledGaps(k.facts))))
+	k.metrics.gaps.WithLabelValues("repaired").Set(float64(len(k.healed)))
+	k.say(AlarmGap, gone, func() (string, string) {
+		detail := "The log lacks what was accepted before: " + list(gone) + ". What stands behind it is shown; records made before the damage still count it, a replay would not, and an event of it that is sent again counts again."
+		if k.stopped != nil {
+			detail = fmt.Sprintf("Nothing new is shown since fact %d, as log-gaps=stop wants it: %s. Events are taken and safe.", k.stopped.From-1, list(gone))
+		}
+		return detail, "with the service stopped, errata log repair --from COPY takes the facts from a copy of data/nats; errata log accept --by NAME goes on without them"
+	})
+	k.say(AlarmOlder, older, func() (string, string) {
+		cause := "a backup of the log was put back that is older than the records, or its disk lost what it had confirmed"
+		if k.cfg.LazySync {
+			cause = "a power cut took what lazy-sync had not written yet, or a backup of the log was put back that is older than the records"
+		}
+		return "The log ended before the records do: " + list(older) + ". Either " + cause + ". New events are safe: the places were filled. The settings are those that the log still has.",
+			"errata log accept --by NAME keeps the records and goes on, and a later replay would lose what only they hold; errata replay --force takes the log's word, and the records lose it now; errata log repair --from COPY, with the service stopped, puts the facts back from a newer copy of data/nats"
+	})
+	k.say(AlarmBack, k.healed, func() (string, string) {
+		return "Facts are on the log again that were gone: " + list(k.healed) + ". Records may have been made without them.",
+			"errata replay makes the records anew, with --force where they differ"
+	})
+}
+
+// back says that the facts of a gap were found on the log again. mu is held.
+func (k *Keeper) back(gap eventlog.Gap) bool {
+	for _, healed := range k.healed {
+		if healed.From == gap.From && healed.To == gap.To {
+			return true
+		}
+	}
+	return false
+}
+
+// say raises the alarm for the gaps, or clears it when there are none.
+func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
+	if len(gaps) == 0 {
+		k.cfg.Alarms.Clear(name)
+		return
+	}
+	detail, hint := words()
+	k.cfg.Alarms.Raise(name, detail, hint)
+}
+
+// list names the first gaps.
+func list(gaps []eventlog.Gap) string {
+	var text []string
+	for i, gap := range gaps {
+		if i == maxTold {
+			text = append(text, fmt.Sprintf("and %d more stretches", len(gaps)-maxTold))
+			break
+		}
+		text = append(text, gap.String())
+	}
+	return strings.Join(text, ", ")
+}

@@ -1,0 +1,95 @@
+package selfcheck_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/errata-log/errata/selfcheck"
+)
+
+func truncated(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flipped(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Files of a part that can be damaged, as ClickHouse names them.
+var damaged = []struct {
+	name, pattern string
+	whole         bool // the rows themselves stay whole
+	named         string
+}{
+	{"data", "data.bin", false, "records"},
+	{"mark", "data.*mrk*", false, "records"},
+	{"projection", "by_time.proj/data.bin", true, "by_time"},
+	{"marks of a projection", "by_count.proj/data.*mrk*", true, "by_count"},
+	{"skip index", "skp_idx_ix_user.idx*", true, "records"},
+	{"marks of a skip index", "skp_idx_ix_user.*mrk*", true, "records"},
+}
+
+// A file of the youngest part is damaged while ClickHouse runs: it is noticed by
+// the next check and named, lists answer as long as the rows are whole, and all
+// is as it was afterwards.
+func TestDamageIsMended(t *testing.T) {
+	for _, harm := range []struct {
+		name string
+		do   func(*testing.T, string)
+	}{{"truncated", truncated}, {"flipped", flipped}} {
+		for _, file := range damaged {
+			t.Run(harm.name+" "+file.name, func(t *testing.T) {
+				h := newHouse(t)
+				h.fill()
+				if err := h.checker.Look(t.Context()); err != nil || len(h.checker.Last().Damage) > 0 {
+					t.Fatalf("before anything happened: %v, %v", h.checker.Last().Damage, err)
+				}
+				h.answers("before anything happened")
+				folders := h.filled()
+				harm.do(t, h.file(folders[len(folders)-1], file.pattern))
+				h.exec("SYSTEM DROP MARK CACHE")
+				h.exec("SYSTEM DROP INDEX MARK CACHE")
+				if file.whole {
+					h.answers("damaged")
+				}
+				h.mended(selfcheck.AlarmParts, file.named)
+				if h.rebuilt > 0 {
+					t.Errorf("all records were made again for the youngest part")
+				}
+			})
+		}
+	}
+}
+
+// The same after ClickHouse was killed: it sets aside what it cannot load, or
+// passes over it.
+func TestDamageAtAKillIsMended(t *testing.T) {
+	for _, file := range damaged {
+		t.Run(file.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.fill()
+			folders := h.filled()
+			truncated(t, h.file(folders[len(folders)-1], file.pattern))
+			h.KillClickHouse()
+			h.stop() // the service goes with it
+			h.start()
+			h.barrier() // what was set aside is folded again
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.send("seen afterwards, broken")
+			h.whole()
+		})
+	}
+}
