@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
@@ -57,6 +58,7 @@ type App struct {
 	requests   requests
 	settings   *settings.Store
 	pipeline   *ingest.Pipeline
+	quotas     *quota.Quotas
 	letters    letters
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
@@ -148,6 +150,7 @@ func (a *App) allSteps() []step {
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
+		{"limits", a.setLimits},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
 		{"sign-in codes", a.openChallenges},
@@ -158,6 +161,7 @@ func (a *App) allSteps() []step {
 		{"self-check", a.startSelfCheck},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
+		{"quotas", a.openQuotas},
 		{"events from NATS", a.startNATSIn},
 		{"ingest nodes", a.startLeaves},
 		{"server", a.listen},

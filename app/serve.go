@@ -113,8 +113,8 @@ func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
-		Budget:         body.NewBudget(body.DefaultBudget),
-		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
+		Budget:         body.NewBudget(body.DefaultBudget), Quotas: a.quotas,
+		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
 }
 
