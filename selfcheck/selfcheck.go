@@ -78,7 +78,9 @@ type Checker struct {
 	full    bool                 // the next reading is of every part
 	tried   map[string]int       // mends that failed, by what was to be mended
 	rest    time.Time            // no mend before
-	lost    bool                 // the log does not reach what is damaged
+	// released says that merges which were held at the start go on; see [Hold].
+	released bool
+	lost     bool // the log does not reach what is damaged
 	// lostBefore is the first fact that was left when all before it was lost, 0
 	// for never.
 	lostBefore uint64
@@ -242,6 +244,10 @@ func (c *Checker) Look(ctx context.Context) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if !c.released && result.Err == nil && c.cfg.Sole {
+		// Whatever was held has been tried: parts must not pile up.
+		c.released = c.exec(ctx, "SYSTEM START MERGES records", nil) == nil
 	}
 	c.report(result, "")
 	return result.Err
