@@ -47,6 +47,8 @@ const (
 	OpsRead     Scope = "Ops/Read"
 	// OpsReplay lets its holder rebuild the projection from the log.
 	OpsReplay Scope = "Ops/Replay"
+	// OpsErase lets its holder take a person out of the records for good.
+	OpsErase Scope = "Ops/Erase"
 )
 
 // Everything is the pattern that covers every scope.
@@ -61,7 +63,7 @@ var Scopes = []Scope{
 	SignInEvaluate, SignInRecord,
 	ToolsGetErrorLogs, ToolsGetErrorLog, ToolsDeleteErrorLogs, ToolsClearErrorLogs,
 	ToolsRebuildErrorLogs, ToolsGetLogSettings, ToolsUpdateLogSettings, ToolsUpdateErrorStatus,
-	EventsWrite, KeysManage, AuditRead, OpsRead, OpsReplay,
+	EventsWrite, KeysManage, AuditRead, OpsRead, OpsReplay, OpsErase,
 }
 
 // Covers reports whether holding s, a scope or a pattern, is enough where want

@@ -60,6 +60,8 @@ type Config struct {
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
 	Audit Audit
+	// Eraser takes persons out of the records.
+	Eraser Eraser
 	// Replayer rebuilds the projection.
 	Replayer Replayer
 	// Importer imports old error files; nil: its routes answer 501.
@@ -165,6 +167,8 @@ func (c *Config) check() error {
 		return errors.New("Insights is missing")
 	case c.Changes == nil:
 		return errors.New("Changes is missing")
+	case c.Eraser == nil:
+		return errors.New("Eraser is missing")
 	case c.Replayer == nil:
 		return errors.New("Replayer is missing")
 	case c.Requests == nil:

@@ -240,7 +240,7 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
@@ -248,6 +248,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Records":        func(c *api.Config) { c.Records = nil },
 		"Insights":       func(c *api.Config) { c.Insights = nil },
 		"Changes":        func(c *api.Config) { c.Changes = nil },
+		"Eraser":         func(c *api.Config) { c.Eraser = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },

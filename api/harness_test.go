@@ -211,6 +211,7 @@ type bench struct {
 	feed     *changeFeed
 	kept     *requests
 	replays  *replayer
+	erasures *eraser
 	health   *health
 	logging  *logSettings
 	security *securitySettings
@@ -243,6 +244,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		changes:  &changes{},
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
+		erasures: &eraser{},
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}}},
 		health:   &health{},
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
@@ -255,7 +257,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, Eraser: b.erasures,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

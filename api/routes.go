@@ -78,6 +78,7 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
 		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, s.replay),
 		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
+		s.scoped("POST", admin+"/ops/erase", access.OpsErase, s.erase),
 		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, s.listLetters),
 		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, s.replayLetters),
 		s.scoped("POST", admin+"/ops/dead/drop", access.OpsReplay, s.dropLetters),

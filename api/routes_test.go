@@ -102,6 +102,7 @@ var reached = map[string]int{
 	"GET /api/v1/admin/tools/logs/errors/trends":           http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/cleanup/preview": http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/status":          http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/ops/erase":                         http.StatusUnprocessableEntity,
 }
 
 func target(r api.Route) string {

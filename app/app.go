@@ -51,6 +51,7 @@ type App struct {
 	challenges challenges
 	signIns    *signIns
 	importer   *importer
+	retention  *retention
 	replayer   *replayer
 	checker    *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
@@ -131,6 +132,7 @@ func (a *App) allSteps() []step {
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
@@ -196,7 +198,7 @@ func (a *App) migrate(ctx context.Context) error {
 		return err
 	}
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(),
+		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
 }
 

@@ -214,7 +214,7 @@ func (h *health) checkLog(ctx context.Context) api.Check {
 	c.Detail = fmt.Sprintf("facts %d to %d, %d of %d bytes", state.First, state.Last, state.Bytes, state.MaxBytes)
 	if err := h.logReady(ctx); err != nil {
 		c.Detail += "; " + err.Error()
-		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk and restart the service"
+		c.Hint = "events are refused: raise log-max-bytes, or make room on the disk; an embedded log that the disk has stopped comes back by itself"
 		return c
 	}
 	c.OK = true

@@ -63,6 +63,7 @@ func (a *App) steps() []step {
 		{"spool", a.openSpool},
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
+		{"watchdog", a.startWatchdog},
 		{"ingest", a.openIngest},
 		{"server", a.listenLeaf},
 		{"address", a.announceLeaf},

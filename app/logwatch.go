@@ -24,6 +24,8 @@ type watchedLog struct {
 	mu       sync.Mutex
 	failedAt time.Time // of the latest failed append, zero after one that succeeded
 	why      error
+	// silentSince is when the log first gave no answer, zero after one.
+	silentSince time.Time
 }
 
 // troubleFades is how long one refusal counts when no other append follows.
@@ -55,6 +57,23 @@ func (w *watchedLog) note(err error) {
 	if err != nil {
 		w.failedAt = w.now()
 	}
+	switch {
+	case errata.KindOf(err) != errata.KindLogUnavailable: // it was taken, or refused
+		w.silentSince = time.Time{}
+	case w.silentSince.IsZero():
+		w.silentSince = w.failedAt
+	}
+}
+
+// silent is when the first and the last of the latest appends failed because the
+// log gave no answer, and why; no error when it has given one since.
+func (w *watchedLog) silent() (first, last time.Time, why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.silentSince.IsZero() {
+		return first, last, nil
+	}
+	return w.silentSince, w.failedAt, w.why
 }
 
 // trouble is why the log refused the latest events, nil while it takes them

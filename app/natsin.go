@@ -23,11 +23,20 @@ import (
 // is set.
 const NATSFile = keysDir + "/nats.url"
 
+// maxReplicas is the most that JetStream keeps of a stream.
+const maxReplicas = 5
+
 // validateNATS names the first of the settings of the NATS way in that cannot
 // be used.
 func (o Options) validateNATS() error {
 	if o.NATSProject == 0 {
 		return fmt.Errorf("nats-project: want the number of a project, from 1 up")
+	}
+	if o.NATSReplicas < 0 || o.NATSReplicas > maxReplicas {
+		return fmt.Errorf("nats-replicas: %d is not from 1 to %d", o.NATSReplicas, maxReplicas)
+	}
+	if o.NATSReplicas > 1 && o.NATSURL == "" {
+		return fmt.Errorf("nats-replicas: the embedded NATS is one server; name those of a cluster in nats-url")
 	}
 	for _, listen := range []struct{ name, addr, instead string }{
 		{"nats-listen", o.NATSListen, "let applications publish there"},

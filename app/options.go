@@ -39,6 +39,9 @@ type Options struct {
 	// NATSURL is an external NATS server, "" for the embedded one. Several
 	// servers of one cluster are separated by commas.
 	NATSURL string
+	// NATSReplicas is on how many servers of an external cluster each stream
+	// stands: 1 to 5, 0 means 1. Streams that have more keep them.
+	NATSReplicas int
 	// NATSListen is the address, host:port, at which applications reach the
 	// embedded NATS to publish events, "" for none. NATSProject is the project of
 	// all events that are published, to the embedded or an external one.
@@ -124,6 +127,7 @@ func DefaultOptions() Options {
 		QueryLogDays:   7,
 		LegacyProject:  1,
 		NATSProject:    1,
+		NATSReplicas:   1,
 
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),

@@ -42,6 +42,7 @@ type retention struct {
 func (a *App) startRetention(context.Context) error {
 	life, stop := context.WithCancel(context.Background())
 	r := &retention{app: a, logger: a.logger, stop: stop}
+	a.retention = r
 	r.ended.Go(func() { r.run(life) }) // ends with life
 	a.cleanups.addPlain("retention", func() {
 		r.stop()
@@ -154,5 +155,5 @@ func (r *retention) purge(ctx context.Context, keep uint64) error {
 }
 
 func (r *retention) resize(ctx context.Context, bytes int64) error {
-	return migrations.Log(ctx, r.app.engines.JetStream(), migrations.LogConfig{Namespace: r.app.options.Namespace, MaxBytes: bytes})
+	return migrations.Log(ctx, r.app.engines.JetStream(), migrations.LogConfig{Namespace: r.app.options.Namespace, MaxBytes: bytes, Replicas: r.app.options.NATSReplicas})
 }

@@ -86,6 +86,7 @@ func (a *App) handler() (http.Handler, error) {
 		Feed:           changeFeed{a.feed},
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
+		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
 		Replayer:       a.replayer,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),

@@ -27,6 +27,7 @@ const (
 var actions = map[string]string{
 	"delete":  "errors.delete",
 	"cleanup": "errors.cleanup",
+	"erase":   "errors.erase",
 	"status":  "errors.status",
 	"import":  "errors.import",
 	// It comes before a purge of the log, and its entry holds the cursor that
@@ -84,6 +85,9 @@ func changeOf(stream string, f *eventlog.Fact) change {
 			c.entry.Action = name
 		}
 		c.entry.Request = requestPart(f.Data)
+		if f.Name == eventlog.CommandErase {
+			c.entry.Request = erased(f.Data)
+		}
 	case eventlog.FactSetting:
 		c.entry.Action = "settings." + f.Name
 		c.entry.Result = stored
@@ -100,6 +104,16 @@ func changeOf(stream string, f *eventlog.Fact) change {
 		c.silent = true
 	}
 	return c
+}
+
+// erased is what the trail keeps of an erasure: how many, not whom. The trail is
+// never cut.
+func erased(data []byte) json.RawMessage {
+	var body eventlog.Erase
+	if json.Unmarshal(data, &body) != nil {
+		return digest(data)
+	}
+	return encode(map[string]int{"users": len(body.Users), "addresses": len(body.Addresses)})
 }
 
 // meaningless commands change nothing that people know of.

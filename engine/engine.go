@@ -164,6 +164,14 @@ func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.
 // connection reconnects by itself. It is an error with an external NATS.
 func (e *Engines) RestartNATS(ctx context.Context) error { return e.nats.Restart(ctx) }
 
+// NATSStopped is why the embedded NATS takes no messages until it is restarted,
+// "" while it does and when it is external.
+func (e *Engines) NATSStopped() string { return e.nats.Stopped() }
+
+// TestLogRoom writes something where the embedded NATS has its files, and removes
+// it: the error says why the log could not be written.
+func (e *Engines) TestLogRoom() error { return e.nats.TestRoom() }
+
 // Stop ends both engines: ClickHouse first, because the projection follows the
 // log, NATS last. It may be called more than once; later calls return what the
 // first returned.

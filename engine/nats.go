@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -25,6 +26,10 @@ const (
 	// natsRetryWait is short because the embedded server is back in
 	// milliseconds and an external one should not be missed either.
 	natsRetryWait = 100 * time.Millisecond
+	// A server that is frozen keeps its connections. One that answers none of so many
+	// pings, one each interval, is given up for another: after 4 s at most.
+	natsPing         = time.Second
+	natsPingsUnheard = 2
 	// natsMaxMemory bounds JetStream's memory storage, which nothing of
 	// Errata's uses.
 	natsMaxMemory = 64 << 20
@@ -65,6 +70,9 @@ type NATS struct {
 	js   jetstream.JetStream
 
 	restart sync.Mutex // held while one restart is under way
+	// failure is why the running server has stopped taking messages, nil while it
+	// takes them.
+	failure atomic.Pointer[string]
 
 	mu       sync.Mutex     // guards what follows
 	embedded *server.Server // nil when external, and while it restarts
@@ -85,7 +93,7 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		}
 	}()
 	if cfg.URL == "" {
-		if n.embedded, err = startNATSServer(ctx, cfg); err != nil {
+		if n.embedded, err = n.startServer(ctx); err != nil {
 			return nil, err
 		}
 		n.keepAddr()
@@ -108,14 +116,15 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	return n, nil
 }
 
-// startNATSServer starts the embedded server with room for all that its streams
+// startServer starts the embedded server with room for all that its streams
 // have reserved: a server with less would refuse every change to them, the
 // change to a smaller log among them.
-func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
+func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
+	cfg := n.cfg
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
 	}
-	srv, err := runNATSServer(ctx, cfg)
+	srv, err := n.runServer(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +138,13 @@ func startNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error
 		return nil, fmt.Errorf("engine: read what the embedded NATS has reserved: %w", err)
 	}
 	cfg.MaxStore += reserved
-	return runNATSServer(ctx, cfg)
+	return n.runServer(ctx, cfg)
 }
 
-// runNATSServer starts a server. Unless applications are to reach it, it
+// runServer starts a server. Unless applications are to reach it, it
 // listens nowhere: it is reached through memory only, so there is no port to
 // guard.
-func runNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
+func (n *NATS) runServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
 	options := &server.Options{
 		ServerName:         "errata",
 		NoSigs:             true,
@@ -152,7 +161,7 @@ func runNATSServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) 
 	if err != nil {
 		return nil, fmt.Errorf("engine: configure the embedded NATS: %w", err)
 	}
-	srv.SetLoggerV2(natsLog{cfg.Logger.With("engine", "nats")}, false, false, false)
+	srv.SetLoggerV2(natsLog{cfg.Logger.With("engine", "nats"), n.noteFailure}, false, false, false)
 	srv.Start()
 
 	ready := make(chan bool, 1)
@@ -181,6 +190,7 @@ func (n *NATS) options() []nats.Option {
 		nats.CustomInboxPrefix(serviceInbox),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
+		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsUnheard),
 		// What is published while NATS is away must fail, or the caller would
 		// wait for an answer that depends on memory.
 		nats.ReconnectBufSize(-1),
@@ -274,7 +284,8 @@ func (n *NATS) Restart(ctx context.Context) error {
 		old.Shutdown()
 		old.WaitForShutdown()
 	}
-	srv, err := startNATSServer(ctx, n.cfg)
+	n.failure.Store(nil)
+	srv, err := n.startServer(ctx)
 	if err != nil {
 		return err
 	}
@@ -326,11 +337,21 @@ func (n *NATS) Stop(ctx context.Context) error {
 
 // natsLog passes what the server says to the service's log. Its notices are
 // its banner and its configuration: of interest to those who look for them.
-type natsLog struct{ log *slog.Logger }
+type natsLog struct {
+	log *slog.Logger
+	// serious is told of each warning and error.
+	serious func(string)
+}
+
+func (l natsLog) tell(level slog.Level, format string, v []any) {
+	text := fmt.Sprintf(format, v...)
+	l.serious(text)
+	l.log.Log(context.Background(), level, text)
+}
 
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.log.Warn(fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
+func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
 func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
 func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

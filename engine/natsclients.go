@@ -44,6 +44,9 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 	if err := errors.Join(c.leaves(o), c.join(o)); err != nil {
 		return err
 	}
+	if c.Leaves.Addr != "" || c.Hub.URL != "" { // a hub and its nodes notice when the other one is frozen
+		o.PingInterval, o.MaxPingsOut = natsPing, natsPingsUnheard
+	}
 	if c.Clients.Addr == "" {
 		o.DontListen = true
 	} else {

@@ -32,6 +32,8 @@ const (
 	CommandStatus = "status"
 	// CommandCleanup removes the records last seen up to a time; see [Cleanup].
 	CommandCleanup = "cleanup"
+	// CommandErase takes the traces of persons out of the records; see [Erase].
+	CommandErase = "erase"
 )
 
 // Signatures is the body of a delete. Both books are meant. It is answered
@@ -50,6 +52,14 @@ type StatusMove struct {
 // is Before, in Unix milliseconds, or earlier. It is answered with [Changed].
 type Cleanup struct {
 	Before int64 `json:"before"`
+}
+
+// Erase is the body of an erasure: users as applications name them, and IP
+// addresses. Records of whose first sighting they are lose user, address and
+// context; texts that mention an address lose it. It is answered with [Changed].
+type Erase struct {
+	Users     []string `json:"users,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
 }
 
 // Snapshot is the body of a snapshot. The window of event ids forgets the

@@ -65,7 +65,7 @@ type LogConfig struct {
 	Namespace string
 	// MaxBytes is the room of the log; a full log refuses new messages.
 	MaxBytes int64
-	// Replicas is 1, or 3 or 5 in a cluster. 0 means 1.
+	// Replicas is 1, or 3 or 5 in a cluster. 0 means 1. What has more keeps them.
 	Replicas int
 }
 
@@ -119,8 +119,8 @@ func suffixed(name, namespace string) string {
 
 // Log makes the stream of the log and its buckets, or checks that those that
 // are there are as they must be. A different room or number of replicas and a
-// subject that is missing are brought up to date; any other difference is an error that names it, because
-// events would be lost, or read wrongly.
+// subject that is missing are brought up to date, but replicas never lowered; any other difference is an error
+// that names it, because events would be lost, or read wrongly.
 func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	switch {
 	case !namespaceForm.MatchString(cfg.Namespace):
@@ -270,6 +270,8 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 		return err
 	}
 	info := stream.CachedInfo()
+	// More replicas are an operator's decision, and fewer would be less safe.
+	want.Replicas = max(want.Replicas, info.Config.Replicas)
 	if wrong := differences(info.Config, want); len(wrong) > 0 {
 		return fmt.Errorf("it is there and cannot be used: %s; give this service another namespace, or move the log with a copy", strings.Join(wrong, ", "))
 	}
@@ -349,8 +351,8 @@ func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.Ke
 	return err
 }
 
-// checkBucket brings a bucket that is there up to date. History can be raised;
-// storage cannot be changed.
+// checkBucket brings a bucket that is there up to date: its history, and its room
+// and replicas unless an operator has given it more. Storage cannot be changed.
 func checkBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
 	stream, err := js.Stream(ctx, "KV_"+want.Bucket)
 	if err != nil {
@@ -360,9 +362,12 @@ func checkBucket(ctx context.Context, js jetstream.JetStream, want jetstream.Key
 	if have.Storage != want.Storage {
 		return fmt.Errorf("it is there and cannot be used: storage is %v and must be %v", have.Storage, want.Storage)
 	}
-	if have.MaxMsgsPerSubject == int64(want.History) && have.MaxBytes == want.MaxBytes && have.Replicas == want.Replicas {
+	if have.MaxMsgsPerSubject == int64(want.History) && have.MaxBytes >= want.MaxBytes && have.Replicas >= want.Replicas {
 		return nil
 	}
-	_, err = js.UpdateKeyValue(ctx, want)
-	return err
+	want.MaxBytes, want.Replicas = max(want.MaxBytes, have.MaxBytes), max(want.Replicas, have.Replicas)
+	if _, err = js.UpdateKeyValue(ctx, want); err != nil {
+		return fmt.Errorf("change its room to %d bytes, its replicas to %d and its history to %d: %w", want.MaxBytes, want.Replicas, want.History, err)
+	}
+	return nil
 }

@@ -14,6 +14,9 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 	if cmd.sweep != nil {
 		return c.sweepAll(ctx, cmd, before)
 	}
+	if cmd.erasure != nil {
+		return c.eraseAll(ctx, cmd, before)
+	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
 	if !c.p.cfg.Quiet {
 		if err := c.p.store.takeSnapshot(ctx); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // command is a command of the log as it is carried out. Exactly one of the
-// function and the two pointers is set for one that changes something.
+// function and the pointers is set for one that changes something.
 type command struct {
 	sequence uint64
 	// answer is what the sender is told if nothing is changed.
@@ -21,6 +21,8 @@ type command struct {
 	keys []recordKey
 	// sweep removes all records up to a time, however many those are.
 	sweep *sweep
+	// erasure takes persons out of all records that know of them.
+	erasure *erasure
 	// snapshot keeps a copy of all tables.
 	snapshot *eventlog.Snapshot
 }
@@ -30,7 +32,9 @@ type sweep struct{ before time.Time }
 
 // alone says that what stands before the command has to be in the tables
 // before it can be carried out: it works on the tables, not on known records.
-func (c *command) alone() bool { return c != nil && (c.sweep != nil || c.snapshot != nil) }
+func (c *command) alone() bool {
+	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
+}
 
 // position is the command's place in the log.
 func (c *command) position() errata.Position { return errata.PositionOf(c.sequence, 0) }
@@ -67,6 +71,11 @@ func parseCommand(f *eventlog.Fact) *command {
 		var body eventlog.Cleanup
 		err = json.Unmarshal(f.Data, &body)
 		c.sweep = &sweep{before: time.UnixMilli(body.Before).UTC()}
+	case eventlog.CommandErase:
+		var body eventlog.Erase
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.erasure, err = newErasure(body)
+		}
 	case eventlog.CommandSnapshot:
 		c.snapshot = new(eventlog.Snapshot)
 		err = json.Unmarshal(f.Data, c.snapshot)

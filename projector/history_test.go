@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,8 +75,9 @@ func (h *history) events() {
 			ID: errata.NewEventID(1, id), Project: 1, Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
-			IP: netip.MustParseAddr("10.0.0.1"),
+			IP: h.someAddress(),
 		}
+		h.mention(&events[i])
 		h.sent = append(h.sent, events[i])
 	}
 	data, err := eventlog.EncodeBlock(events)
@@ -86,6 +88,27 @@ func (h *history) events() {
 	for i, e := range events {
 		h.count(e, errata.PositionOf(seq, i))
 	}
+}
+
+// mention lets some events speak of a person: in the context, who may differ
+// from the user's number, and in the texts.
+func (h *history) mention(e *errata.Event) {
+	switch h.random.IntN(4) {
+	case 0:
+		e.Payload = fmt.Appendf(nil, `{"user":%q}`, h.someUser())
+	case 1:
+		e.Message += " of [" + h.someAddress().String() + "]"
+	case 2:
+		e.URI += "?from=" + h.someAddress().String() + "&then"
+		e.Payload = fmt.Appendf(nil, `{"tags":{"peer":%q}}`, h.someAddress())
+	}
+}
+
+func (h *history) someUser() string { return []string{"3", "u-77", "5"}[h.random.IntN(3)] }
+
+// someAddress is one of three, two of which begin alike.
+func (h *history) someAddress() netip.Addr {
+	return netip.MustParseAddr([]string{"10.0.0.1", "10.0.0.11", "2001:db8::7"}[h.random.IntN(3)])
 }
 
 // publish puts a fact on the log, so that its place is known before anybody
@@ -187,6 +210,38 @@ func (h *history) cleanup() {
 	})
 }
 
+// erase takes a user or an address out of the records.
+func (h *history) erase() {
+	var body eventlog.Erase
+	var user, address string
+	if h.random.IntN(2) == 0 {
+		user = h.someUser()
+		body.Users = []string{user}
+	} else {
+		address = h.someAddress().String()
+		body.Addresses = []string{address}
+	}
+	h.command(eventlog.CommandErase, body, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		key := modelKey(r.Book, r.Signature)
+		payload := h.payload[key]
+		theirs := user != "" && (fmt.Sprint(r.UserID) == user || payload == `{"user":"`+user+`"}`) || r.IP.String() == address
+		mentions := address != "" && (strings.Contains(r.Message, "["+address+"]") || strings.Contains(r.URI, "="+address+"&") || strings.Contains(payload, `"`+address+`"`))
+		if theirs {
+			r.UserID, r.IP = 0, netip.IPv6Unspecified()
+		}
+		if !theirs && !mentions {
+			return r, false, true
+		}
+		if address != "" {
+			r.Message = strings.ReplaceAll(r.Message, "["+address+"]", "[[erased]]")
+			r.URI = strings.ReplaceAll(r.URI, "="+address+"&", "=[erased]&")
+		}
+		r.Version = at
+		h.payload[key] = ""
+		return r, true, true
+	})
+}
+
 func (h *history) toggle() {
 	h.off = !h.off
 	h.publish("set.logging", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"error_log":%t}}`, !h.off))
@@ -284,8 +339,10 @@ func TestAnyHistory(t *testing.T) {
 			h.delete()
 		case n < 78:
 			h.move()
-		case n < 84:
+		case n < 82:
 			h.cleanup()
+		case n < 84:
+			h.erase()
 		case n < 88:
 			h.toggle()
 		case n < 93:

@@ -62,8 +62,12 @@ func (c *sweepChunk) covers(s errata.Signature) bool {
 }
 
 func (c *sweepChunk) args() []any {
+	return append(c.rangeArgs(), clickhouse.Named("before", c.before.UnixMilli()))
+}
+
+// rangeArgs bind the ends of the range.
+func (c *sweepChunk) rangeArgs() []any {
 	return []any{
-		clickhouse.Named("before", c.before.UnixMilli()),
 		clickhouse.Named("first", hex.EncodeToString(c.first[:])), clickhouse.Named("last", hex.EncodeToString(c.last[:])),
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/client/natstransport"
+	"github.com/errata-log/errata/internal/testenv"
 )
 
 // serveUsers runs a server on which each user may publish events and hear the
@@ -166,6 +167,60 @@ func TestOnlyAnAcknowledgementCounts(t *testing.T) {
 	for _, answer := range append(slices.Clone(answers), "none") {
 		if refused, err := transport.Send(t.Context(), []client.Message{{ID: "a", Body: []byte("{}")}}); err == nil {
 			t.Errorf("answer %q: refused %v, want an error", answer, refused)
+		}
+	}
+}
+
+// An application that is attached to a server that is frozen takes another one,
+// and sends again what was not acknowledged.
+func TestAFrozenServerIsGivenUp(t *testing.T) {
+	proxies := map[string]*testenv.FreezingProxy{}
+	var list []string
+	streams := map[string]jetstream.JetStream{}
+	for range 2 {
+		address := serveUsers(t, "shop")
+		service, err := nats.Connect(address("service"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(service.Close)
+		js, err := jetstream.New(service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ERRORS", Subjects: []string{natstransport.DefaultSubject + ".*"}}); err != nil {
+			t.Fatal(err)
+		}
+		proxy := testenv.NewFreezingProxy(t, hostOf(t, address("shop")))
+		proxies[proxy.Addr], streams[proxy.Addr] = proxy, js
+		list = append(list, "nats://shop:p@"+proxy.Addr)
+	}
+	conn, err := natstransport.Connect(strings.Join(list, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	transport, err := natstransport.New(conn, natstransport.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := hostOf(t, conn.ConnectedUrl())
+	proxies[first].Freeze()
+	began := time.Now()
+	c := newClient(t, transport, nil)
+	id := c.Capture(t.Context(), errors.New("order failed"))
+	closeIt(t, c)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the event was acknowledged after %v, want 5s at most", took)
+	}
+	for addr, js := range streams {
+		stream, err := js.Stream(t.Context(), "ERRORS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := stored(t, stream)
+		if addr == first && len(all) > 0 || addr != first && (len(all) != 1 || all[0].Header.Get("Nats-Msg-Id") != id) {
+			t.Errorf("%s (frozen: %v) has %d messages", addr, addr == first, len(all))
 		}
 	}
 }

@@ -66,6 +66,7 @@ func settings(c *config) []setting {
 		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
 		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
 		textSetting("nats-listen", "host:port", "Address at which applications reach the embedded NATS to publish events. Empty: none. DATA/keys/nats.url has the user and its password.", &o.NATSListen),
+		countSetting("nats-replicas", "On how many servers of the cluster at nats-url each stream stands: 1, 3 or 5. Streams that have more keep them.", &o.NATSReplicas),
 		projectSetting("nats-project", "Project that events from NATS belong to.", &o.NATSProject),
 		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
 		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),

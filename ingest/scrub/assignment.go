@@ -2,50 +2,93 @@ package scrub
 
 import "strings"
 
-// This file finds the values behind secret keys in free text.
+// This file finds secret keys before an operator in free text.
 
-// maxKey bounds how far back a key is looked for.
-const maxKey = 64
+// maxKey bounds how far back a key is looked for, maxBlanks the blanks of a
+// table between it and the operator.
+const (
+	maxKey    = 64
+	maxBlanks = 32
+)
 
 // assignment is the range of the secret value behind the "=" or ":" at s[i].
-func (x *Scrubber) assignment(s string, i int) (start, end int) {
-	if s[i] == ':' && strings.HasPrefix(s[i:], "://") {
-		return urlPassword(s, i)
+func (sc *scan) assignment(i int) (start, end int) {
+	s := sc.s
+	if s[i] == ':' {
+		if strings.HasPrefix(s[i:], "://") {
+			return urlPassword(s, i)
+		}
+		if i > 0 && isDigit(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1]) {
+			if start, end = telegram(s, i); end > start {
+				return start, end
+			}
+		}
+		if i+1 < len(s) && (isDigit(s[i+1]) || s[i+1] == '*') {
+			if start, end = pgpass(s, i); end > start {
+				return start, end
+			}
+		}
 	}
 	from, ok := operatorEnd(s, i)
 	if !ok {
 		return -1, -1
 	}
 	key, quoted := keyBefore(s, i)
-	if key != "" && !x.isSecretInText(s, i, key) {
-		key = unescaped(s, i, key)
-	}
-	if key == "" || !x.isSecretInText(s, i, key) || s[i] == ':' && !quoted && x.isOrdinaryLabel(s, i, key) {
+	if key == "" {
 		return -1, -1
 	}
-	start = from
-	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {
-		start++
+	sc.pair(key, from)
+	return sc.x.valueBehind(s, i, from, key, quoted)
+}
+
+// valueBehind is the range of the value behind an operator from s[i] to s[from]
+// if its key is secret.
+func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (start, end int) {
+	if !x.isSecretInText(s, i, key) {
+		plain := unescaped(s, i, key)
+		if plain == key || plain == "" || !x.isSecretInText(s, i, plain) {
+			return -1, -1
+		}
+		key = plain
 	}
-	if start == len(s) || s[start] == '\n' || s[start] == '\r' {
+	colon := s[i] == ':' || s[i] >= 0x80
+	if colon && !quoted && x.isOrdinaryLabel(s, i, key) {
 		return -1, -1
 	}
-	if header := headerRange(s, start, key); header > start {
-		return start, header
-	}
-	prose := s[i] == ':' && !quoted || start > from && !quoted
-	start, end = valueRange(s, start)
-	if end <= start {
+	value := valueStart(s, from)
+	if value.at == len(s) {
 		return -1, -1
 	}
-	if prose && !x.isProseSecret(s, key, start, end) || isCount(key, s[start:end]) {
+	if !value.nextLine {
+		if header := headerRange(s, value.at, key); header > value.at {
+			return value.at, header
+		}
+	}
+	if isErrorList(s[value.at:]) {
 		return -1, -1
+	}
+	prose := colon && (!quoted || isAlpha(s[value.at])) || value.at > from && !quoted && !value.typed || value.nextLine && !value.typed
+	start, end = valueRange(s, value.at)
+	if end <= start || !prose && isCount(key, s[start:end]) {
+		return -1, -1
+	}
+	whole := start == value.at && s[start] != '[' && s[start] != '{' // without quotes or brackets
+	if whole && s[i] != '>' {
+		if phrase := phraseEnd(s, start, end, key, !colon); phrase > end {
+			return start, phrase
+		}
+	}
+	if prose && (!x.isProseSecret(s, key, start, end) || isCount(key, s[start:end])) {
+		return -1, -1
+	}
+	if value.nextLine && !value.typed && !looksDrawn(s[start:end]) && end < len(s) && s[end] != '\n' && s[end] != '\r' {
+		return -1, -1 // a list or a sentence begins there
 	}
 	return start, end
 }
 
 // operatorEnd is the end of the operator at s[i]; "==", "!=", "::" and the like
-// do not assign.
+// do not assign, and ":=" does only in front of a quote.
 func operatorEnd(s string, i int) (end int, ok bool) {
 	next, previous := byte(0), byte(0)
 	if i+1 < len(s) {
@@ -54,10 +97,16 @@ func operatorEnd(s string, i int) (end int, ok bool) {
 	if i > 0 {
 		previous = s[i-1]
 	}
-	if strings.IndexByte("=!<>:~", previous) >= 0 && previous != 0 {
-		return 0, previous == '<' // never
+	if previous != 0 && strings.IndexByte("=!<>:~", previous) >= 0 {
+		return 0, false
 	}
 	switch {
+	case s[i] == ':' && next == '=':
+		k := i + 2
+		for k < len(s) && s[k] == ' ' {
+			k++
+		}
+		return i + 2, quoteAt(s, k) > 0
 	case next == '=' || next == ':':
 		return 0, false
 	case s[i] == '=' && next == '>':
@@ -68,25 +117,68 @@ func operatorEnd(s string, i int) (end int, ok bool) {
 
 // keyBefore is the key that ends before s[i], and whether it stood in quotes.
 func keyBefore(s string, i int) (key string, quoted bool) {
-	end := i
-	for end > 0 && i-end < 2 && s[end-1] == ' ' {
+	start, end, quoted := keyRange(s, i)
+	key = s[start:end]
+	if start > 0 && s[start-1] == ':' && (key == "protected" || key == "private") {
+		// How PHP shows whose property it is: ["key":protected], [key:App\User:private]
+		owner := start - 1
+		if key == "private" {
+			owner = ownerStart(s, owner)
+		}
+		start, end, _ = keyRange(s, owner)
+		return s[start:end], true
+	}
+	if len(key) > 4 && key[0] == 'u' && start > 0 && s[start-1] == '\\' {
+		if plain := unicodeKey(s, start, end); plain != "" {
+			key = plain
+		}
+	}
+	if strings.IndexByte(key, '%') > 0 {
+		key = lastKey(percentDecoded(key))
+	}
+	return key, quoted
+}
+
+func keyRange(s string, i int) (start, end int, quoted bool) {
+	end = i
+	for end > 0 && i-end < maxBlanks && (s[end-1] == ' ' || s[end-1] == '\t') {
 		end--
 	}
-	for end > 0 && strings.IndexByte(`"'\]`+"`", s[end-1]) >= 0 && i-end < 6 {
+	closing := end
+	for end > 0 && closing-end < 6 && strings.IndexByte("\"'\\]`", s[end-1]) >= 0 {
 		quoted = quoted || s[end-1] != ']'
 		end--
 	}
-	start := end
+	if coded := codedQuoteBefore(s, end); coded > 0 {
+		quoted, end = true, end-coded
+	}
+	start = end
 	for start > 0 && end-start < maxKey && isKeyByte(s[start-1]) {
 		start--
 	}
-	return s[start:end], quoted
+	return start, end, quoted
+}
+
+// ownerStart is where the name of a class before the colon at s[i] begins: at
+// the colon before it, i itself if there is none.
+func ownerStart(s string, i int) int {
+	k := i
+	for k > 0 && i-k < maxWord && (isKeyByte(s[k-1]) || strings.IndexByte("\\\"'", s[k-1]) >= 0) {
+		k--
+	}
+	if k > 0 && s[k-1] == ':' {
+		return k - 1
+	}
+	return i
 }
 
 // unescaped is the key without the letter of the escape before it: in a text
 // that was quoted, a line that begins with pin reads \npin.
 func unescaped(s string, i int, key string) string {
-	start := strings.LastIndex(s[:i], key)
+	start := lastBefore(s, i, key)
+	if start > 0 && s[start-1] == '\\' && len(key) > 5 && key[0] == 'u' && isHex(key[1]) && isHex(key[4]) {
+		return key[5:]
+	}
 	if start > 0 && s[start-1] == '\\' && strings.IndexByte("nrt", key[0]) >= 0 {
 		return key[1:]
 	}
@@ -98,15 +190,17 @@ func isKeyByte(c byte) bool {
 }
 
 // isSecretInText says whether a key in free text is secret. "api key" and
-// "access token" are two words there. A bare "key" is too common to be one.
+// "mot de passe" are more than one word there. A bare "key" is too common to
+// be one.
 func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
-	if bare := strings.Trim(key, "_-.[$"); isOneOf(bare, "key", "code", "phrase", "number") {
-		end := strings.LastIndex(s[:i], key)
+	bare := strings.Trim(key, "_-.[$")
+	if isPairEnd(bare) {
+		end := lastBefore(s, i, key)
 		if end < 1 || s[end-1] != ' ' {
-			return false
+			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && isDrawnQuery(s, i)
 		}
 		before, _ := keyBefore(s, end-1)
-		return isSecretPair(before)
+		return isSecretPair(before, bare)
 	}
 	if x.SecretKey(key) {
 		return true
@@ -115,18 +209,73 @@ func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	return inner != key && inner != "key" && x.SecretKey(inner)
 }
 
+// lastBefore is where a key begins that stands before s[i], -1 if it does not
+// stand there as it is because it was escaped.
+func lastBefore(s string, i int, key string) int {
+	const longest = 4 * maxKey // with its quotes, and the blanks behind it
+	from := max(0, i-longest)
+	if k := strings.LastIndex(s[from:i], key); k >= 0 {
+		return from + k
+	}
+	return -1
+}
+
+// isDrawnQuery says whether the value of "?key=" in the query of an address is
+// long and drawn; short ones name a thing.
+func isDrawnQuery(s string, i int) bool {
+	const least = 16
+	end := run(s[:min(len(s), i+maxWord)], i+1, urlSafe)
+	return end-i-1 >= least && strings.ContainsAny(s[i+1:end], "0123456789")
+}
+
 // isOrdinaryLabel says whether what stands before a colon only looks like a
 // secret key: a file (session.php:12), or what a parser did not expect.
 func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !x.SecretKey(key[dot+1:]) {
 		return true
 	}
+	if start := lastBefore(s, i, key); start > 0 && s[start-1] == '/' {
+		value := s[i+1 : run(s, i+1, ".")]
+		return value != "" && strings.Trim(value, "0123456789.") == "" // the version of an image, the port of a host
+	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")
 }
 
-// isSecretPair says whether "key" behind a word of a sentence is a secret one.
-func isSecretPair(word string) bool {
+// isPairEnd says whether a key may be the last word of one of several words.
+func isPairEnd(word string) bool {
+	switch len(word) {
+	case 3:
+		return strings.EqualFold(word, "key")
+	case 4:
+		return isOneOf(word, "code", "hash")
+	case 5:
+		return isOneOf(word, "words", "passe", "sandi")
+	case 6:
+		return isOneOf(word, "phrase", "number", "khẩu")
+	case 8:
+		return strings.EqualFold(word, "provided")
+	}
+	return len(word) > 6 && word[0] >= 0x80 && isOneOf(word, "المرور", "السر")
+}
+
+// isSecretPair says whether "key", "phrase" and the like behind a word of a
+// sentence are a secret.
+func isSecretPair(word, last string) bool {
+	switch {
+	case isOneOf(last, "hash"):
+		return isOneOf(word, "password")
+	case isOneOf(last, "provided"):
+		return isOneOf(word, "key", "token", "password")
+	case isOneOf(last, "phrase", "words"):
+		return isOneOf(word, "seed", "recovery", "backup", "mnemonic", "secret", "pass")
+	case isOneOf(last, "passe"):
+		return isOneOf(word, "de")
+	case last[0] >= 0x80 || isOneOf(last, "sandi"):
+		return isOneOf(word, "kata", "mật", "كلمة")
+	case isOneOf(last, "code") && isOneOf(word, "recovery", "backup", "security", "verification"):
+		return true
+	}
 	return isOneOf(word, "api", "access", "private", "secret", "encryption", "signing", "license", "master", "ssh", "auth", "pass", "card", "pin")
 }
 
@@ -138,151 +287,4 @@ func isOneOf(word string, words ...string) bool {
 		}
 	}
 	return false
-}
-
-// headerRange is the end of the value of a header that holds more than one
-// word: Authorization with its scheme, cookies to the end of the line. It is 0
-// for other keys.
-func headerRange(s string, start int, key string) int {
-	switch {
-	case hasSuffixFold(key, "authorization"):
-		word := run(s, start, "-")
-		if word == start || word == len(s) || s[word] != ' ' {
-			return 0
-		}
-		switch strings.ToLower(s[start:word]) {
-		case "bearer", "basic", "token", "negotiate", "apikey", "sentry":
-			from, end := valueRange(s, word+1)
-			if end <= from {
-				return 0
-			}
-			return end
-		case "digest", "aws4-hmac-sha256", "hmac", "hawk", "oauth", "ntlm":
-			return lineEnd(s, start, key)
-		}
-	case isOneOf(key, "cookie", "set-cookie", "http_cookie"):
-		if quoteAt(s, start) > 0 || s[start] == '{' || s[start] == '[' {
-			return 0
-		}
-		if end := lineEnd(s, start, key); !isSentenceWord(strings.TrimSpace(s[start:end])) {
-			return end
-		}
-	}
-	return 0
-}
-
-// lineEnd is the end of the line at s[i], or of the quotes that the key before
-// it stands in ('Cookie: a=b').
-func lineEnd(s string, i int, key string) int {
-	stop := "\r\n"
-	if k := strings.LastIndex(s[:i], key); k > 0 && strings.IndexByte("\"'`", s[k-1]) >= 0 {
-		stop += s[k-1 : k]
-	}
-	if k := strings.IndexAny(s[i:], stop); k >= 0 {
-		return i + k
-	}
-	return len(s)
-}
-
-// valueRange is the range of the value that begins at s[i]: the content of
-// quotes or brackets, else up to a delimiter. It is empty for a value that is
-// filtered already or says that there is none.
-func valueRange(s string, i int) (start, end int) {
-	if i >= len(s) {
-		return i, i
-	}
-	start, end = i, valueEnd(s, i)
-	if opener := quoteAt(s, i); opener > 0 {
-		start += opener
-		end = quoteEnd(s, start, s[i:start])
-	}
-	switch s[start:end] {
-	case "", Filtered, "null", "nil", "NULL", "None", "true", "false", "undefined", "***", "******", "********", "[FILTERED]", "[REDACTED]":
-		return i, i
-	}
-	return start, end
-}
-
-// quoteAt is the length of the opening quote at s[i], with the backslashes of
-// a text that was quoted before; 0 if there is none.
-func quoteAt(s string, i int) int {
-	k := i
-	for k < len(s) && s[k] == '\\' && k-i < 4 {
-		k++
-	}
-	if k < len(s) && (s[k] == '"' || s[k] == '\'' || s[k] == '`') {
-		return k + 1 - i
-	}
-	return 0
-}
-
-// quoteEnd is where the quotes are closed, the end of the text if they never are.
-func quoteEnd(s string, i int, opener string) int {
-	q := opener[len(opener)-1]
-	for k := i; k < len(s); k++ {
-		if len(opener) == 1 && s[k] == '\\' && k+1 < len(s) {
-			k++
-			continue
-		}
-		if s[k] == q && strings.HasSuffix(s[i:k], opener[:len(opener)-1]) {
-			return k - len(opener) + 1
-		}
-	}
-	return len(s)
-}
-
-// valueEnd is the end of a value without quotes: a bracket's mate for a list or
-// object, else the next delimiter. A filtered value with more glued to it counts whole.
-func valueEnd(s string, i int) int {
-	k := i
-	if strings.HasPrefix(s[i:], Filtered) {
-		if k += len(Filtered); k == len(s) || strings.IndexByte("/.:", s[k]) >= 0 {
-			return k
-		}
-	} else if s[i] == '[' || s[i] == '{' {
-		return bracketEnd(s, i)
-	}
-	for k < len(s) && s[k] > ' ' && strings.IndexByte("&,;)}]\"'`<>|", s[k]) < 0 {
-		k++
-	}
-	for k > i && (s[k-1] == '.' || s[k-1] == '\\' || s[k-1] == ':') {
-		k--
-	}
-	return k
-}
-
-// bracketEnd is the end of the bracketed text at s[i], that of its line if it
-// is not closed.
-func bracketEnd(s string, i int) int {
-	depth := 0
-	for k := i; k < len(s); k++ {
-		switch s[k] {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth--; depth == 0 {
-				return k + 1
-			}
-		case '\n':
-			return k
-		}
-	}
-	return len(s)
-}
-
-// element is the range of the text of an XML element with a secret name, whose
-// start tag ends with the > at s[i].
-func (x *Scrubber) element(s string, i int) (start, end int) {
-	name := i
-	for name > 0 && i-name < maxKey && (isAlnum(s[name-1]) || strings.IndexByte("_-.:", s[name-1]) >= 0) {
-		name--
-	}
-	if name == i || name == 0 || s[name-1] != '<' || !x.SecretKey(s[name:i]) {
-		return -1, -1
-	}
-	k := strings.IndexByte(s[i:], '<')
-	if k < 0 || !strings.HasPrefix(s[i+k:], "</") || strings.TrimSpace(s[i+1:i+k]) == "" || s[i+1:i+k] == Filtered {
-		return -1, -1
-	}
-	return i + 1, i + k
 }

@@ -2,8 +2,11 @@ package scrub
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // SecretKey says whether the value under a key is a secret. The key is read
@@ -18,38 +21,48 @@ func SecretKey(key string) bool { return standard.SecretKey(key) }
 func (x *Scrubber) SecretKey(key string) bool {
 	var buf [96]byte
 	k := fold(buf[:0], key)
-	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(k)
+	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(&k)
 }
 
 // foldedKey is a key in lower case with letters and digits only, and where its
 // words begin.
 type foldedKey struct {
-	text   []byte
-	starts [16]int // the first words'
-	words  int
+	text    []byte
+	starts  [16]uint8 // the first words'
+	words   int
+	foreign bool // it has letters of another script
 }
 
-// fold folds a key into buf.
+// fold folds a key into buf. Letters with a mark lose it (contraseña, hasło),
+// those of other scripts stay, and what is no letter is dropped: zero width and
+// other disguises.
 func fold(buf []byte, key string) (k foldedKey) {
 	previous := byte(0)
 	for i := 0; i < len(key); i++ {
 		c := key[i]
 		switch {
 		case isAlnum(c):
-		case strings.HasPrefix(key[i:], "\u212a"): // the Kelvin sign, k in every case mapping
-			c, i = 'k', i+2
-		case strings.HasPrefix(key[i:], "\u017f"): // the long s
-			c, i = 's', i+1
 		case c >= 0x80:
-			continue // zero width and other disguises
+			r, size := utf8.DecodeRuneInString(key[i:])
+			i += size - 1
+			var letter rune
+			if c, letter = plainLetter(r); letter != 0 {
+				if previous == 0 {
+					k.begin(len(buf))
+				}
+				previous, k.foreign = 'a', true
+				buf = utf8.AppendRune(buf, letter)
+			}
+			if c == 0 {
+				continue
+			}
 		default:
 			previous = 0
 			continue
 		}
 		hump := isUpper(c) && (!isUpper(previous) || i+1 < len(key) && isAlpha(key[i+1]) && !isUpper(key[i+1]))
-		if (previous == 0 || hump) && k.words < len(k.starts) {
-			k.starts[k.words] = len(buf)
-			k.words++
+		if previous == 0 || hump {
+			k.begin(len(buf))
 		}
 		previous = c
 		if isUpper(c) {
@@ -61,6 +74,55 @@ func fold(buf []byte, key string) (k foldedKey) {
 	return k
 }
 
+// begin remembers that a word begins.
+func (k *foldedKey) begin(at int) {
+	if k.words < len(k.starts) && at <= math.MaxUint8 {
+		k.starts[k.words] = uint8(at)
+		k.words++
+	}
+}
+
+// plainLetter is the Latin letter under the marks of r, or the small letter of
+// another script; both are 0 for what is no letter.
+func plainLetter(r rune) (latin byte, other rune) {
+	switch {
+	case r == '\u212a':
+		return 'k', 0 // the Kelvin sign
+	case r >= '\uff21' && r <= '\uff3a':
+		return byte(r-'\uff21') + 'A', 0 // full width
+	case r >= '\uff41' && r <= '\uff5a':
+		return byte(r-'\uff41') + 'a', 0
+	case r == utf8.RuneError || !unicode.IsLetter(r):
+		return 0, 0
+	}
+	if base := marked[r]; base != 0 {
+		return base, 0
+	}
+	if r < firstOther {
+		return 0, 0
+	}
+	return 0, unicode.ToLower(r)
+}
+
+// firstOther is where the scripts begin that are not Latin: Greek.
+const firstOther = 0x370
+
+// marked are the Latin letters with marks that keys have, by rune.
+var marked = func() map[rune]byte {
+	const with = "áàâäãåāăąảạấầẩẫậắằẳẵặçćčĉċďđéèêëēĕėęěẻẽẹếềểễệĝğġģĥħíìîïĩīĭįıỉịĵķĺļľŀłñńņňóòôöõøōŏőỏọốồổỗộớờởỡợơŕŗřśŝşšșſţťŧțúùûüũūŭůűųủụứừửữựưŵýÿŷỳỷỹỵźżž"
+	const base = "aaaaaaaaaaaaaaaaaaaaacccccddeeeeeeeeeeeeeeeeegggghhiiiiiiiiiiijklllllnnnnoooooooooooooooooooooorrrssssssttttuuuuuuuuuuuuuuuuuuwyyyyyyyzzz"
+	letters := map[rune]byte{'İ': 'I'}
+	i := 0
+	for _, r := range with {
+		letters[r] = base[i]
+		if upper := unicode.ToUpper(r); upper >= 0x80 {
+			letters[upper] = base[i] - 'a' + 'A'
+		}
+		i++
+	}
+	return letters
+}()
+
 // The default list, folded: terms count wherever they stand in a key, words as
 // a word of it, whole ones as all of it.
 var (
@@ -71,39 +133,113 @@ var (
 		"credential", "cookie", "csrf", "crypt", "certificate", "connectsid", "creditcard", "cardnumber", "ccnumber",
 		"xsrf", "xforwardedfor", "xrealip", "mysqlpwd", "verceljwt", "bearer", "email", "formvars", "remoteaddr", "ipaddress",
 		"googsignature", "awsaccesskeyid", "encryptionkey", "socialsecurity",
+		"mnemonic", "seedphrase", "seedwords", "recoveryphrase", "backupphrase", "recoverycode", "backupcode",
 	}
-	defaultWords = []string{"pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw"}
+	defaultWords = []string{"pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw", "psk"}
 	defaultWhole = []string{"key", "su", "sudo", "symfony"}
+
+	// The names of passwords in other languages. Those that are part of ordinary
+	// words count as a word of a key only.
+	passwordTerms = []string{
+		"passwort", "kennwort", "geheimnis", "losungswort", // German
+		"contrasen", "motdepasse", "palavrapasse", "wachtwoord", // Spanish and Catalan, French, Portuguese, Dutch
+		"adgangskode", "losenord", "passord", "salasana", // Danish, Swedish, Norwegian, Finnish
+		"jelszo", "lozinka", "slaptazod", "katasandi", "matkhau", // Hungarian, Croatian, Lithuanian, Indonesian, Vietnamese
+		"пароль", "пароли", "гасло", "лозинк", "парола", // Russian, Ukrainian, Serbian, Bulgarian
+		"密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "패스워드", "암호",
+		"συνθηματικ", "κωδικός", "κωδικοσ", "κωδικόσ", "סיסמה", "סיסמא", "كلمةالمرور", "كلمةالسر", "पासवर्ड", "รหัสผ่าน",
+	}
+	passwordWords = []string{"clave", "senha", "haslo", "heslo", "geslo", "parola", "parole", "parool", "sifre", "mdp", "kodeord"}
 )
 
 // DefaultKeys is the default list of secret keys: those that count wherever
 // they stand in a key, those that count as a word of it, and those that count
 // as the whole key.
 func DefaultKeys() (anywhere, words, whole []string) {
-	return slices.Clone(defaultTerms), slices.Clone(defaultWords), slices.Clone(defaultWhole)
+	return slices.Concat(defaultTerms, passwordTerms), slices.Concat(defaultWords, passwordWords), slices.Clone(defaultWhole)
 }
 
-// terms are the default terms by their first letter.
-var terms = func() (t [26][]string) {
-	for _, term := range defaultTerms {
-		c := term[0] - 'a'
-		t[c] = append(t[c], term)
-	}
-	return t
-}()
-
-func (k foldedKey) hasTerm() bool {
-	for i, c := range k.text {
-		if c < 'a' {
+// terms are the terms by their first two letters, and isTermStart says which
+// two begin one; those of other scripts stand apart. The words are by length.
+var terms, isTermStart, foreignTerms, wordTerms = func() (by [26][26][]string, starts [26]uint32, foreign []string, words [12][]string) {
+	for _, term := range slices.Concat(defaultTerms, passwordTerms) {
+		folded := fold(nil, term)
+		text := string(folded.text)
+		if folded.foreign {
+			foreign = append(foreign, text)
 			continue
 		}
-		for _, term := range terms[c-'a'] {
+		first, second := text[0]-'a', text[1]-'a'
+		by[first][second] = append(by[first][second], text)
+		starts[first] |= 1 << second
+	}
+	for _, word := range slices.Concat(defaultWords, passwordWords) {
+		words[len(word)] = append(words[len(word)], word)
+	}
+	return by, starts, foreign, words
+}()
+
+func isWordTerm(word string) bool {
+	return len(word) < len(wordTerms) && slices.Contains(wordTerms[len(word)], word)
+}
+
+func (k *foldedKey) hasTerm() bool {
+	for i := 0; i+1 < len(k.text); i++ {
+		first, second := k.text[i]-'a', k.text[i+1]-'a'
+		if first >= 26 || second >= 26 || isTermStart[first]&(1<<second) == 0 {
+			continue
+		}
+		for _, term := range terms[first][second] {
 			if len(k.text)-i >= len(term) && string(k.text[i:i+len(term)]) == term && !isOrdinary(term, k.text[i:]) {
 				return true
 			}
 		}
 	}
+	if k.foreign {
+		for _, term := range foreignTerms {
+			if bytes.Contains(k.text, []byte(term)) {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+// isPassword says whether a key names nothing but a password: it ends with one
+// of the English names, or holds one of the others.
+func (k *foldedKey) isPassword() bool {
+	for _, name := range [...]string{"password", "passwd", "passphrase", "pwd", "secret", "userpass", "dbpass", "psk"} {
+		if bytes.HasSuffix(k.text, []byte(name)) {
+			return true
+		}
+	}
+	for _, term := range passwordNames {
+		if bytes.Contains(k.text, []byte(term)) {
+			return true
+		}
+	}
+	for i := range k.words {
+		if slices.Contains(passwordWords, string(k.word(i))) {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordNames are the passwordTerms, folded.
+var passwordNames = func() (names []string) {
+	for _, term := range passwordTerms {
+		names = append(names, string(fold(nil, term).text))
+	}
+	return names
+}()
+
+// word is word i of the key.
+func (k *foldedKey) word(i int) []byte {
+	if i+1 < k.words {
+		return k.text[k.starts[i]:k.starts[i+1]]
+	}
+	return k.text[k.starts[i]:]
 }
 
 // isOrdinary says whether a term is only the beginning of an ordinary word:
@@ -120,14 +256,10 @@ func isOrdinary(term string, rest []byte) bool {
 }
 
 // hasWord looks for terms that count as a whole word of the key.
-func (k foldedKey) hasWord() bool {
+func (k *foldedKey) hasWord() bool {
 	for i := range k.words {
-		end := len(k.text)
-		if i+1 < k.words {
-			end = k.starts[i+1]
-		}
-		word := string(k.text[k.starts[i]:end])
-		if slices.Contains(defaultWords, word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
+		word := string(k.word(i))
+		if isWordTerm(word) || word == "key" && i > 0 && (i == k.words-1 || k.holdsValue(i+1)) && !k.isPlainKey(i) {
 			return true
 		}
 	}
@@ -136,12 +268,8 @@ func (k foldedKey) hasWord() bool {
 
 // holdsValue says whether word i behind "key" says that the key itself follows
 // (stripe_key_value), and not something about it (MissingKeyException).
-func (k foldedKey) holdsValue(i int) bool {
-	end := len(k.text)
-	if i+1 < k.words {
-		end = k.starts[i+1]
-	}
-	switch string(k.text[k.starts[i]:end]) {
+func (k *foldedKey) holdsValue(i int) bool {
+	switch string(k.word(i)) {
 	case "value", "val", "data", "material", "content", "string", "text", "pem", "base64", "hex", "raw":
 		return true
 	}
@@ -150,8 +278,8 @@ func (k foldedKey) holdsValue(i int) bool {
 
 // isPlainKey says whether "key" behind word i-1 names a thing of a database or
 // a cache that is no secret.
-func (k foldedKey) isPlainKey(i int) bool {
-	switch string(k.text[k.starts[i-1]:k.starts[i]]) {
+func (k *foldedKey) isPlainKey(i int) bool {
+	switch string(k.word(i - 1)) {
 	case "primary", "foreign", "unique", "sort", "partition", "cache", "routing", "public", "index", "message", "translation", "lookup", "duplicate":
 		return true
 	}
@@ -162,7 +290,7 @@ func (k foldedKey) isPlainKey(i int) bool {
 const maxPass = 12
 
 // isExact looks for terms that are secret only as the whole key.
-func (k foldedKey) isExact() bool {
+func (k *foldedKey) isExact() bool {
 	if slices.Contains(defaultWhole, string(k.text)) {
 		return true
 	}

@@ -29,7 +29,7 @@ scan:
 			}
 		}
 	}
-	if at < 0 || s[start:at] == Filtered || colon < 0 && at-start < 16 || at == start {
+	if at < 0 || s[start:at] == Filtered || colon < 0 && at-start < 16 && (at-start < 12 || !isMixed(s[start:at])) || at == start {
 		return -1, -1
 	}
 	return start, at
@@ -69,7 +69,7 @@ func dsnPassword(s string, i int) (start, end int) {
 // isHostPort says whether a text begins with a numeric host or host:port.
 func isHostPort(s string) bool {
 	host := run(s, 0, ".-")
-	if host == 0 {
+	if host == 0 || s[:host] == "sha256" || s[:host] == "sha512" { // the digest of an image
 		return false
 	}
 	if dot := strings.IndexByte(s[:host], '.'); dot > 0 && isPort(s[:dot]) {

@@ -14,7 +14,7 @@ import "strings"
 // Version is the version of the rules. It is stored with each event, so that
 // one can tell later what an event was scrubbed by; it grows with each change
 // of a rule.
-const Version = 2
+const Version = 3
 
 // Filtered stands where a secret was. SDKs write the same word.
 const Filtered = "[Filtered]"
@@ -26,8 +26,11 @@ const maxRounds = 4
 // Text replaces the secrets in free text:
 //
 //	values behind secret keys      password=x  "token": "x"  --secret x  <pwd>x</pwd>  Cookie: x
-//	credentials by their form      Bearer x, JWT, AWS, GitHub, GitLab, Slack, Stripe, Google keys, our own, PEM blocks
+//	the same, escaped              password%3Dx  \u0022token\u0022:\u0022x\u0022  &lt;pwd&gt;x&lt;/pwd&gt;
+//	what statements and calls hold INSERT … (password) VALUES ('x')  IDENTIFIED BY 'x'  curl -u bob:x  PDO->__construct('…', 'bob', 'x')
+//	credentials by their form      Bearer x, JWT, PEM blocks, hashes of passwords, and the table in forms.go
 //	user and password in URLs      postgres://user:pass@host, user:pass@tcp(host)
+//	addresses of mail in quotes    Duplicate entry 'x@y.example' for key 'users.email'
 //	numbers of people              cards (13 to 19 digits, Luhn), IBAN, US SSN
 //	names of home folders          /home/x/, /Users/x, C:\Users\x
 //
@@ -48,7 +51,8 @@ func (x *Scrubber) Text(s string) string {
 
 // replaceAll replaces each secret that is found going from left to right.
 func (x *Scrubber) replaceAll(s string) string {
-	start, end := x.find(s, 0)
+	sc := scan{x: x, s: s}
+	start, end := sc.next(0)
 	if start < 0 {
 		return s
 	}
@@ -59,95 +63,10 @@ func (x *Scrubber) replaceAll(s string) string {
 		out.WriteString(s[last:start])
 		out.WriteString(Filtered)
 		last = end
-		start, end = x.find(s, end)
+		start, end = sc.next(end)
 	}
 	out.WriteString(s[last:])
 	return out.String()
-}
-
-// find is the range of the first secret at or behind from, -1 when there is none.
-func (x *Scrubber) find(s string, from int) (start, end int) {
-	for i := from; i < len(s); i++ {
-		c := triggers[s[i]]
-		if c == nothing {
-			continue
-		}
-		switch c {
-		case letter, capital, digit:
-			if i > 0 && isAlnum(s[i-1]) {
-				continue
-			}
-			start, end = word(s, i, c)
-		case separator:
-			start, end = x.assignment(s, i)
-		case slash:
-			start, end = homeName(s, i)
-		case dash:
-			start, end = x.dashes(s, i)
-		case at:
-			start, end = dsnPassword(s, i)
-		case bracket:
-			start, end = x.element(s, i)
-		}
-		if end > start && end > from {
-			return max(start, from), end // what was replaced before stays
-		}
-	}
-	return -1, -1
-}
-
-// The bytes that a secret or the key before it can begin or end with.
-const (
-	nothing = iota
-	letter
-	capital
-	digit
-	separator
-	slash
-	dash
-	at
-	bracket
-)
-
-var triggers = func() (t [256]uint8) {
-	for c := byte('0'); c <= '9'; c++ {
-		t[c] = digit
-	}
-	for c := byte('A'); c <= 'Z'; c++ {
-		t[c] = capital
-	}
-	for _, c := range []byte("begrswx") {
-		t[c] = letter
-	}
-	t['='], t[':'] = separator, separator
-	t['/'], t['\\'] = slash, slash
-	t['-'], t['@'], t['>'] = dash, at, bracket
-	return t
-}()
-
-// word looks for a credential, an account or a card number that begins at s[i].
-func word(s string, i int, class uint8) (start, end int) {
-	if class == digit {
-		if end := cardAt(s, i); end > 0 {
-			return i, end
-		}
-		if end := ssnAt(s, i); end > 0 {
-			return i, end
-		}
-		return -1, -1
-	}
-	if class == capital {
-		if end := ibanAt(s, i); end > 0 {
-			return i, end
-		}
-	}
-	if start, end := bearer(s, i); end > start {
-		return start, end
-	}
-	if end := tokenAt(s, i); end > 0 {
-		return i, end
-	}
-	return -1, -1
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -55,6 +55,21 @@ var textGolden = []struct{ text, want string }{
 	{"eik_ing_0123456789ab_secretsecret_abcdef leaked", "[Filtered] leaked"},
 	{"x -----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY----- y", "x [Filtered] y"},
 	{"x -----BEGIN PRIVATE KEY-----\nMIIB", "x [Filtered]"},
+	// Statements, calls, command lines, dumps and escapes.
+	{"SET PASSWORD = PASSWORD('hunter2')", "SET PASSWORD = PASSWORD('[Filtered]')"},
+	{"INSERT INTO u (name, password, n) VALUES ('bob', 'hunter2', 7), ('eve', 'x''y, z', 8)", "INSERT INTO u (name, password, n) VALUES ('bob', '[Filtered]', 7), ('eve', '[Filtered]', 8)"},
+	{"CREATE USER bob IDENTIFIED BY 'hunter2' REQUIRE SSL", "CREATE USER bob IDENTIFIED BY '[Filtered]' REQUIRE SSL"},
+	{"PDO->__construct('mysql:host=db', 'app', 'hunter2')", "PDO->__construct('mysql:host=db', 'app', '[Filtered]')"},
+	{"curl -u bob:hunter2 https://x.example/", "curl -u bob:[Filtered] https://x.example/"},
+	{"mysql -uroot -phunter2 shop", "mysql -uroot -p[Filtered] shop"},
+	{"[\"password\"]=>\n  string(7) \"hunter2\"", "[\"password\"]=>\n  string(7) \"[Filtered]\""},
+	{"a=1&x=user%3Dbob%26password%3Dhunter2%26n%3D1", "a=1&x=user%3Dbob%26password%3D[Filtered]%26n%3D1"},
+	{`{\u0022contrase\u00f1a\u0022:\u0022hunter2\u0022}`, `{\u0022contrase\u00f1a\u0022:\u0022[Filtered]\u0022}`},
+	{"<Password Type=\"x\">hunter2</Password>", "<Password Type=\"x\">[Filtered]</Password>"},
+	{"db.example:5432:shop:app:hunter2", "db.example:5432:shop:app:[Filtered]"},
+	{"пароль: hunter2, 密码：hunter2", "пароль: [Filtered], 密码：[Filtered]"},
+	{"password=correct horse battery staple", "password=[Filtered]"},
+	{"Duplicate entry 'bob@x.example' for key 'users.mail'", "Duplicate entry '[Filtered]' for key 'users.mail'"},
 	// URLs and DSNs.
 	{"dial postgres://app:hunter2@db:5432/shop?x=1", "dial postgres://[Filtered]@db:5432/shop?x=1"},
 	{"https://0123456789abcdef0123456789abcdef@errors.example/7", "https://[Filtered]@errors.example/7"},
@@ -176,7 +191,9 @@ func TestNoPlantedSecretSurvivesInText(t *testing.T) {
 // pieces are what the rules look at, to be put together in every order.
 var pieces = append(strings.Split(`password|token|api|key|auth|Cookie|Authorization|Bearer|Basic|Digest|--|-----BEGIN |-----END |-----|PRIVATE KEY|eyJ|eik_|AKIA|sk_|sk-|ghp_|xoxb-|AIza|
 |0123456789abcdefABCDEF|abcdefghijklmnop|hunter2|4111111111111111|4111 1111|123-45-6789|DE89370400440532013000|/home/|/Users/|C:\|Users\|bob|/|\|\\|postgres://|://|user:pass|@|@tcp(|localhost|db:5432|
-|=|:|: | = |=>| => |==|"|\"|'|<|>|</|<pwd>|</pwd>|[|]|{|}|(|)|,|;|&|?|.|_|-| |  |null|[Filtered]|[Filtered|é`, "|"), "|", "\n", "\xff", "\u200b")
+|=|:|: | = |=>| => |==|"|\"|'|<|>|</|<pwd>|</pwd>|[|]|{|}|(|)|,|;|&|?|.|_|-| |  |null|[Filtered]|[Filtered|é|пароль|mot de |passe|contraseña|%3D|%3A|%22|%26|%253D|\u003d|\u0022|\u0026|\u00f1|\u003c|\u003e|&quot;|&gt;|&lt;|：|
+|INSERT INTO u (a, password) |VALUES |('x', |create user |identified by |curl |-u |mysql |-p|login |PDO->__construct|string(7) |protected|private|name|key|value|$2y$10$|{SSHA}|*|hooks.slack.com/services/|bob@x.example|123456789|AAF|
+|->|s:7:|<![CDATA[|]]>|Private-Lines: 1|Private-MAC: |walrus|x1Y2z3Q4w5|is`, "|"), "|", "\n", "\r\n", "\t", "\xff", "\u200b")
 
 func textGen() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
@@ -209,7 +226,9 @@ func checkText(t failer, text string) {
 // again. A quadratic one needs minutes for these 256 KiB, ours some
 // milliseconds; the limit leaves room for a busy machine.
 func TestTextIsLinear(t *testing.T) {
-	bad := []string{"://a:b/", "://:", "sk-a-", "sk-_", "--.", "--a.", "Auser:pass", "password:", "password: ", `C:\token`, "password=\"", "-----BEGIN ", "<pwd>", "a:b", "DE89 ", "4111 ", "/home/a", "--token "}
+	bad := []string{"://a:b/", "://:", "sk-a-", "sk-_", "--.", "--a.", "Auser:pass", "password:", "password: ", `C:\token`, "password=\"", "-----BEGIN ", "<pwd>", "a:b", "DE89 ", "4111 ", "/home/a", "--token ",
+		"(pin) VALUES ('", "(pin) VALUES (", "curl ", "curl -u a:b ", "mysql -p'", "PDO->__construct(", "a:private", "\\u0061", "\\u0061=", "%3D", "a%3D", "%253D%253D", "\"name\":\"pin\",", "<key>pin</key>", "\"pin\",", "password is ",
+		"create identified by ", "password=a b ", "mnemonic: a b c ", "&gt;", "$2y$", "M0123456789012345678901234.", "hooks.slack.com/", "x@", "token x1Y2z3Q4 ", "password:\n", "password\u003d", "：", "contrase\\u00f1a:", "<a b='", "Private-Lines:\n", "a-us1", "s:1:\"", "\";s:1:\""}
 	for _, piece := range append(bad, pieces...) {
 		if piece == "" {
 			continue

@@ -104,8 +104,8 @@ func (x *Scrubber) addPattern(pattern string) error {
 }
 
 // isOwn says whether a key is one of the operator's.
-func (x *Scrubber) isOwn(k foldedKey) bool {
-	if x == nil {
+func (x *Scrubber) isOwn(k *foldedKey) bool {
+	if x == nil || len(x.anywhere)+len(x.whole) == 0 {
 		return false
 	}
 	for _, key := range x.anywhere {
@@ -123,7 +123,8 @@ func (x *Scrubber) isOwn(k foldedKey) bool {
 
 func (x *Scrubber) isOwnKey(key string) bool {
 	var buf [96]byte
-	return x.isOwn(fold(buf[:0], key))
+	k := fold(buf[:0], key)
+	return x.isOwn(&k)
 }
 
 // matches replaces what the operator's patterns match. They never see what was

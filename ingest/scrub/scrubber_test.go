@@ -25,7 +25,7 @@ func TestAdditions(t *testing.T) {
 		{"customer_no=17x and customerNo: hunter", "customer_no=[Filtered] and customerNo: [Filtered]"},
 		{`{"oldCustomerNo":"17","patient":"Anna","patients":3}`, `{"oldCustomerNo":"[Filtered]","patient":"[Filtered]","patients":3}`},
 		{"order of KD-12345 for MRN 77 failed", "order of [Filtered] for [Filtered] failed"},
-		{"password=hunter2 KD-1234", "password=[Filtered] [Filtered]"},
+		{"password=hunter2 for KD-1234", "password=[Filtered] for [Filtered]"},
 		{"patient: not found", "patient: not found"},
 		{"KD-123 stays", "KD-123 stays"},
 	} {

@@ -2,43 +2,9 @@ package scrub
 
 import "strings"
 
-// This file knows credentials by their form.
+// This file finds credentials by their form.
 
-// form is how a kind of credential looks.
-type form struct {
-	prefix, bytes string // bytes besides letters and digits
-	min           int    // how many follow the prefix at least
-	digit         bool   // one of them must be a digit, because words begin like that, too
-}
-
-var forms = [...]form{
-	{"eyJ", "_-+/=.", 14, false},       // JWT and other base64 of a JSON object
-	{"eik_", "_", 8, false},            // Errata's own keys
-	{"AKIA", "", 12, false},            // AWS access keys
-	{"ASIA", "", 12, true},             //
-	{"AIza", "_-", 30, false},          // Google
-	{"ghp_", "", 16, false},            // GitHub
-	{"gho_", "", 16, false},            //
-	{"ghu_", "", 16, false},            //
-	{"ghs_", "", 16, false},            //
-	{"ghr_", "", 16, false},            //
-	{"github_pat_", "_", 16, false},    //
-	{"glpat-", "_-", 16, false},        // GitLab
-	{"xoxa-", "-", 8, true},            // Slack
-	{"xoxb-", "-", 8, true},            //
-	{"xoxe-", "-", 8, true},            //
-	{"xoxp-", "-", 8, true},            //
-	{"xoxr-", "-", 8, true},            //
-	{"xoxs-", "-", 8, true},            //
-	{"sk_", "_", 16, true},             // Stripe
-	{"rk_", "_", 16, true},             //
-	{"whsec_", "_", 16, true},          //
-	{"sk-", "_-", 20, true},            // OpenAI and others
-	{"SG.", "._-", 32, true},           // SendGrid
-	{"AGE-SECRET-KEY-", "", 16, false}, //
-}
-
-// formsOf are the forms by their first byte, because every word is looked at.
+// formsOf are the forms by their first byte.
 var formsOf = func() (of [128][]form) {
 	for _, f := range forms {
 		of[f.prefix[0]] = append(of[f.prefix[0]], f)
@@ -57,22 +23,194 @@ func tokenAt(s string, i int) int {
 	}
 	of := formsOf[rest[0]&0x7f]
 	for k := range of {
-		f := &of[k]
-		if rest[1] != f.prefix[1] || !strings.HasPrefix(rest, f.prefix) {
-			continue
+		if f := &of[k]; rest[1] == f.prefix[1] && strings.HasPrefix(rest, f.prefix) {
+			if end := f.end(s, i+len(f.prefix)); end > 0 {
+				return end
+			}
 		}
-		from := i + len(f.prefix)
-		probe := run(s[:min(len(s), from+maxProbe)], from, f.bytes)
-		if probe-from < f.min || f.digit && !strings.ContainsAny(s[from:probe], "0123456789") {
-			continue
-		}
-		end := run(s, probe, f.bytes)
-		for end > from+f.min && strings.IndexByte("._-", s[end-1]) >= 0 {
-			end-- // the full stop behind it
-		}
-		return end
 	}
 	return 0
+}
+
+// end is the end of the credential whose prefix ends at s[from], 0 if what
+// follows is not one.
+func (f *form) end(s string, from int) int {
+	limit := min(len(s), from+maxProbe)
+	var probe int
+	switch f.looks {
+	case hexed, exact:
+		for probe = from; probe < limit && isHex(s[probe]) && (f.looks == hexed || !isUpper(s[probe])); probe++ {
+		}
+		if probe < len(s) && isAlnum(s[probe]) || f.looks == exact && probe != from+f.min {
+			return 0
+		}
+	default:
+		probe = run(s[:limit], from, f.bytes)
+	}
+	if probe-from < f.min || !f.looks.fit(s[from:probe]) {
+		return 0
+	}
+	end := run(s, probe, f.bytes)
+	for end > from+f.min && strings.IndexByte("._-,:/", s[end-1]) >= 0 {
+		end-- // the full stop behind it
+	}
+	return end
+}
+
+// fit says whether a run has the kinds of letters that are asked of it.
+func (l looks) fit(s string) bool {
+	switch l {
+	case numbered:
+		return strings.ContainsAny(s, "0123456789")
+	case mixed:
+		return isMixed(s)
+	}
+	return true
+}
+
+// isMixed says whether a text has a digit, a capital and a small letter.
+func isMixed(s string) bool {
+	digits, capitals, smalls := false, false, false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isDigit(c):
+			digits = true
+		case isUpper(c):
+			capitals = true
+		case isAlpha(c):
+			smalls = true
+		}
+	}
+	return digits && capitals && smalls
+}
+
+// discordAt is the end of the token of a Discord bot at s[i], 0 if there is
+// none: the id of the bot in base64, 6 letters, and 27 or more, with full stops
+// between them.
+func discordAt(s string, i int) int {
+	const shortest, longest, middle, last = 23, 28, 6, 27
+	for dot := i + shortest; dot <= i+longest && dot+middle+last < len(s); dot++ {
+		if s[dot] != '.' || s[dot+middle+1] != '.' {
+			continue
+		}
+		if run(s[:dot], i, urlSafe) != dot || run(s, dot+1, urlSafe) != dot+middle+1 {
+			return 0
+		}
+		if end := run(s, dot+middle+2, urlSafe); end-dot-middle-2 >= last && isMixed(s[i:end]) {
+			return end
+		}
+	}
+	return 0
+}
+
+// isDiscordByte says whether a token of Discord may begin at s[i], by one byte
+// that words rarely reach.
+func isDiscordByte(s string, i int) bool {
+	const shortest = 23
+	return i+shortest < len(s) && s[i+shortest] != ' ' && s[i+shortest-1] != ' ' && s[i+shortest-2] != ' '
+}
+
+// airtableAt is the end of a personal token of Airtable at s[i], 0 if there is none.
+func airtableAt(s string, i int) int {
+	const id, secret = len("pat") + 14, 64
+	end := i + id + 1 + secret
+	if end > len(s) || s[i+id] != '.' || !strings.HasPrefix(s[i:], "pat") || run(s, i, "") != i+id || run(s, i+id+1, "") != end {
+		return 0
+	}
+	return end
+}
+
+// telegram is the range of the token of a Telegram bot around the colon at
+// s[i]: 8 to 10 digits before it, 35 letters or some more behind it.
+func telegram(s string, i int) (start, end int) {
+	const least, most, secret, longest = 8, 10, 35, 48
+	end = run(s[:min(len(s), i+1+longest+1)], i+1, urlSafe)
+	start = i
+	for start > 0 && i-start <= most && isDigit(s[start-1]) {
+		start--
+	}
+	if end < i+1+secret || end > i+1+longest || i-start < least || i-start > most || !isMixed(s[i:end]) {
+		return -1, -1
+	}
+	return start, end
+}
+
+// mailchimp is the range of a key of Mailchimp around the dash at s[i]: 32 hex
+// digits before it, the data centre (us7) behind it.
+func mailchimp(s string, i int) (start, end int) {
+	const length = 32
+	start = i - length
+	if start < 0 || start > 0 && isAlnum(s[start-1]) {
+		return -1, -1
+	}
+	for k := start; k < i; k++ {
+		if !isHex(s[k]) {
+			return -1, -1
+		}
+	}
+	return start, run(s, i+1, "")
+}
+
+// terraform is the range of a token around the .atlasv1. whose a is at s[i].
+func terraform(s string, i int) (start, end int) {
+	const mark, least = "atlasv1.", 32
+	if i == 0 || s[i-1] != '.' || !strings.HasPrefix(s[i:], mark) {
+		return -1, -1
+	}
+	start = i - 1
+	for start > 0 && i-start < least && isAlnum(s[start-1]) {
+		start--
+	}
+	end = run(s, i+len(mark), urlSafe)
+	if end-i-len(mark) < least {
+		return -1, -1
+	}
+	return start, end
+}
+
+// hashAt is the end of the hash of a password that begins with the $ at s[i],
+// 0 if there is none.
+func hashAt(s string, i int) int {
+	for k := range hashForms {
+		if f := &hashForms[k]; strings.HasPrefix(s[i+1:], f.prefix) {
+			end := f.end(s, i+1+len(f.prefix))
+			if end > 0 && (f.looks == mixed || strings.Count(s[i:min(end, i+maxProbe)], "$") >= 3) {
+				return end
+			}
+		}
+	}
+	return 0
+}
+
+// schemeHash is the end of the hash of a password at the brace at s[i], which
+// is how LDAP writes its kind: {SSHA}…; 0 if there is none.
+func schemeHash(s string, i int) int {
+	const longest, least = 16, 20
+	closing := strings.IndexByte(s[i:min(len(s), i+longest)], '}')
+	if closing < 0 || !isOneOf(s[i+1:i+closing], "SSHA", "SSHA256", "SSHA512", "SHA", "SHA256", "SHA512", "SMD5", "MD5", "CRYPT", "PBKDF2-SHA256", "ARGON2", "BCRYPT", "BLF-CRYPT") {
+		return 0
+	}
+	end := run(s, i+closing+1, hashed)
+	if end-i-closing-1 < least {
+		return 0
+	}
+	return end
+}
+
+// mysqlHash is the end of the hash of a password of MySQL, * and 40 hex digits
+// in capitals, at s[i]; 0 if there is none.
+func mysqlHash(s string, i int) int {
+	const length = 40
+	end := run(s, i+1, "")
+	if end-i-1 != length {
+		return 0
+	}
+	for k := i + 1; k < end; k++ {
+		if !isHex(s[k]) || isAlpha(s[k]) && !isUpper(s[k]) {
+			return 0
+		}
+	}
+	return end
 }
 
 // bearer is the range of the credentials behind "Bearer" or "Basic" at s[i].
@@ -121,29 +259,6 @@ func looksDrawn(v string) bool {
 	return humps*4 > len(v)
 }
 
-// dashes finds PEM blocks and the values of command line options at s[i].
-func (x *Scrubber) dashes(s string, i int) (start, end int) {
-	if i > 0 && s[i-1] == '-' {
-		return -1, -1
-	}
-	const begin = "-----BEGIN"
-	if strings.HasPrefix(s[i:], begin) && i+len(begin) < len(s) && strings.IndexByte(" %+", s[i+len(begin)]) >= 0 {
-		return i, pemEnd(s, i)
-	}
-	if !strings.HasPrefix(s[i:], "--") || i > 0 && isAlnum(s[i-1]) {
-		return -1, -1
-	}
-	key := run(s[:min(len(s), i+2+maxKey)], i+2, "-_.")
-	if key == i+2 || key+1 >= len(s) || s[key] != ' ' || !x.SecretKey(s[i+2:key]) {
-		return -1, -1
-	}
-	start = key + 1
-	if s[start] == '-' {
-		return -1, -1
-	}
-	return valueRange(s, start)
-}
-
 // pemEnd is the end of the PEM block at s[i], that of the text if it was cut.
 func pemEnd(s string, i int) int {
 	const mark = "-----END"
@@ -156,6 +271,31 @@ func pemEnd(s string, i int) int {
 		return end + k + len("-----")
 	}
 	return end
+}
+
+// puttyKey is the range of the private part of a key of PuTTY whose header
+// "Private-Lines" is at s[i]: up to its MAC, which is made with it.
+func puttyKey(s string, i int) (start, end int) {
+	const header, mac = "Private-Lines:", "Private-MAC:"
+	if !strings.HasPrefix(s[i:], header) {
+		return -1, -1
+	}
+	line := strings.IndexByte(s[i:], '\n')
+	if line < 0 {
+		return -1, -1
+	}
+	start = i + line + 1
+	end = run(s, start, "+/=\r\n")
+	if strings.HasPrefix(s[end:], "-MAC:") && strings.HasSuffix(s[start:end], "Private") {
+		end -= len("Private")
+	}
+	if strings.HasPrefix(s[end:], mac) {
+		end = run(s, end+len(mac), " ")
+	}
+	if strings.TrimSpace(s[start:end]) == "" {
+		return -1, -1
+	}
+	return start, end
 }
 
 func hasPrefixFold(s, prefix string) bool {

@@ -46,6 +46,7 @@ var Layers = []Layer{
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/..."}},
 	{Dir: "stray"},
+	{Dir: "watchdog"},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine"},
@@ -54,7 +55,7 @@ var Layers = []Layer{
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "selfcheck", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
-		"signin/...", "stray",
+		"signin/...", "stray", "watchdog",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
@@ -81,7 +82,7 @@ const (
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
 	{nats, []string{"eventlog", "ingest/natsin", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, ingest/natsin, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
-	{natsServer, []string{"engine", "internal/testenv"}, "only engine runs servers"},
+	{natsServer, []string{"engine", "internal/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},
@@ -101,6 +102,7 @@ var Guards = []Guard{
 	{"github.com/getsentry/sentry-go", nil, "the service never reports through an SDK, it is what SDKs report to"},
 	{"github.com/getsentry/raven-go", nil, "the service never reports through an SDK, it is what SDKs report to"},
 	{"github.com/pkg/errors", nil, "the service has errors of its own; only clients in tests wrap theirs with it"},
+	{"github.com/hanwen/go-fuse/v2", []string{"test/gate/disk"}, "only the gate makes a disk that can lose power"},
 	{"go.opentelemetry.io", nil, "the service reads OTLP by itself, it is what exporters report to"},
 }
 

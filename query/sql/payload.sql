@@ -5,5 +5,6 @@ WHERE book = {book:String}
 {{- if .ByID}}
     AND id = {id:UInt64}
 {{- end}}
-ORDER BY id DESC
+{{- /* A context that was emptied stands beside what it was until they are merged. */}}
+ORDER BY id DESC, gone DESC
 LIMIT 1

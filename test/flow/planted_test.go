@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/errata-log/errata/ingest/scrub"
 )
@@ -57,15 +58,21 @@ func spellings(key string, whole bool) []string {
 	words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune("-_.", r) })
 	titled := slices.Clone(words)
 	for i, w := range titled {
-		titled[i] = strings.ToUpper(w[:1]) + w[1:]
+		titled[i] = firstLetter(w, strings.ToUpper)
 	}
 	pascal := strings.Join(titled, "")
 	snake, kebab := strings.Join(words, "_"), strings.Join(words, "-")
-	all := []string{key, snake, kebab, strings.ToUpper(snake), strings.ToLower(pascal[:1]) + pascal[1:], pascal, strings.Join(titled, "-")}
+	all := []string{key, snake, kebab, strings.ToUpper(snake), firstLetter(pascal, strings.ToLower), pascal, strings.Join(titled, "-")}
 	if !whole {
 		all = append(all, "my_"+snake, "user"+pascal, snake+"_value", "X-"+strings.Join(titled, "-"), "HTTP_"+strings.ToUpper(snake))
 	}
 	return all
+}
+
+// firstLetter changes the first letter of a word, which may be of any script.
+func firstLetter(word string, to func(string) string) string {
+	_, size := utf8.DecodeRuneInString(word)
+	return to(word[:size]) + word[size:]
 }
 
 // textPlaces are the ways in which a key K and its value V stand in a text.

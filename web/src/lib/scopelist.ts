@@ -53,6 +53,7 @@ export const scopeGroups: readonly ScopeGroup[] = [
     scopes: [
       { name: 'Ops/Read', means: 'see how the service is, and its figures' },
       { name: 'Ops/Replay', means: 'make the records anew from the log' },
+      { name: 'Ops/Erase', means: 'take a person out of the records for good' },
       { name: 'Audit/Read', means: 'read and verify the audit trail' },
       { name: 'Keys/Manage', means: 'list, make and revoke keys' },
       { name: 'Events/Write', means: 'send errors' },

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Eraser takes persons out of the records, and out of what is kept beside them.
+type Eraser interface {
+	// Erase returns when no answer shows them any more, and how many records it
+	// met. With cut, the facts from before go from the log as well. Errors:
+	// log_full, log_unavailable, store_unavailable, already_running.
+	Erase(ctx context.Context, users, addresses []string, cut bool) (Changed, error)
+}
+
+const (
+	// maxErased bounds one request: each of them is looked for in every context.
+	maxErased = 100
+	// maxUser is the longest name of a user that events keep, in bytes.
+	maxUser = 256
+)
+
+// erase takes persons out, however long that takes.
+func (s *service) erase(c *call) (answer, error) {
+	var body struct {
+		Users     []string `json:"users"`
+		Addresses []string `json:"addresses"`
+		CutLog    bool     `json:"cut_log"`
+	}
+	if err := c.bind(&body); err != nil {
+		return answer{}, err
+	}
+	if n := len(body.Users) + len(body.Addresses); n == 0 || n > maxErased {
+		return answer{}, errata.Errorf(errata.KindInvalidEntry, "Name 1 to %d users and addresses; these are %d.", maxErased, n)
+	}
+	for _, user := range body.Users {
+		if id, err := strconv.ParseInt(user, 10, 64); user == "" || len(user) > maxUser || err == nil && id == 0 {
+			return answer{}, errata.Errorf(errata.KindInvalidEntry, "A user is named as applications name it, in 1 to %d bytes; 0 stands for nobody.", maxUser)
+		}
+	}
+	for _, text := range body.Addresses {
+		if addr, err := netip.ParseAddr(text); err != nil || addr.Unmap().IsUnspecified() {
+			return answer{}, errata.Errorf(errata.KindInvalidIP, "%q is no IP address of anybody.", cut(text))
+		}
+	}
+	control := http.NewResponseController(c.Writer)
+	_ = control.SetWriteDeadline(time.Time{}) // without a connection there is none
+	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
+	_ = control.SetWriteDeadline(time.Now().Add(answerTime))
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: map[string]any{"erased": true, "count": changed.total(), "log_cut": body.CutLog}}, nil
+}

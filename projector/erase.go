@@ -1,0 +1,218 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/packed"
+)
+
+var (
+	//go:embed sql/erase_count.sql
+	sqlEraseCount string
+	//go:embed sql/erase_records.sql
+	sqlEraseRecords string
+	//go:embed sql/erase_contexts.sql
+	sqlEraseContexts string
+)
+
+// erasedText stands where an address stood in a text.
+const erasedText = "[erased]"
+
+// noText is a pattern that no text has: there is no end of a word between two
+// letters.
+const noText = `a\ba`
+
+// eraseSize is about how many records one insert of an erasure changes.
+const eraseSize = 20_000
+
+// erasure is whose traces are taken out of records, in the forms that they have
+// there.
+type erasure struct {
+	users     []string // as contexts have them
+	ids       []int64  // those that are numbers, as records have them
+	addresses []netip.Addr
+	// inText finds the addresses in texts, nil when there are none.
+	inText *regexp.Regexp
+}
+
+// newErasure checks what is to be erased. An unknown user and an unknown address
+// are those of most records, and nobody's.
+func newErasure(body eventlog.Erase) (*erasure, error) {
+	e := &erasure{}
+	for _, user := range body.Users {
+		id, err := strconv.ParseInt(user, 10, 64)
+		if user == "" || err == nil && id == 0 {
+			return nil, fmt.Errorf("%q is no user", user)
+		}
+		e.users = append(e.users, user)
+		if err == nil {
+			e.ids = append(e.ids, id)
+		}
+	}
+	var forms []string
+	for _, text := range body.Addresses {
+		addr, err := netip.ParseAddr(text)
+		if err != nil || addr.Unmap().IsUnspecified() {
+			return nil, fmt.Errorf("%q is no address", text)
+		}
+		addr = addr.Unmap().WithZone("")
+		e.addresses = append(e.addresses, addr)
+		forms = append(forms, formsOf(addr)...)
+	}
+	if len(e.users)+len(e.addresses) == 0 {
+		return nil, errors.New("it names nobody")
+	}
+	if len(forms) > 0 {
+		e.inText = regexp.MustCompile("(?i)" + strings.Join(forms, "|"))
+	}
+	return e, nil
+}
+
+// formsOf are patterns of the ways in which an address is written. 1.2.3.4 does
+// not stand in 11.2.3.4.
+func formsOf(addr netip.Addr) []string {
+	if addr.Is4() {
+		return []string{`\b` + regexp.QuoteMeta(addr.String()) + `\b`}
+	}
+	var forms []string
+	for _, text := range []string{addr.String(), addr.StringExpanded()} {
+		form := regexp.QuoteMeta(text)
+		if !strings.HasPrefix(text, ":") {
+			form = `\b` + form
+		}
+		if !strings.HasSuffix(text, ":") {
+			form += `\b`
+		}
+		forms = append(forms, form)
+	}
+	return forms
+}
+
+// of is the record without the traces, at the command's place in the log. theirs
+// says that its first sighting was one of theirs; else somebody else's mentions
+// them.
+func (e *erasure) of(r errata.Record, theirs bool, at errata.Position) errata.Record {
+	if theirs {
+		r.UserID, r.IP = 0, netip.Addr{}
+	}
+	if e.inText != nil {
+		r.Message = e.inText.ReplaceAllString(r.Message, erasedText)
+		r.URI = e.inText.ReplaceAllString(r.URI, erasedText)
+	}
+	r.Version = at
+	return r
+}
+
+// args bind what the statements look for in a range of signatures.
+func (e *erasure) args(c *sweepChunk) []any {
+	addresses := make([]string, len(e.addresses))
+	for i, addr := range e.addresses {
+		addresses[i] = netip.AddrFrom16(addr.As16()).String()
+	}
+	pattern := noText
+	if e.inText != nil {
+		pattern = e.inText.String()
+	}
+	// Not nil, which is NULL and no list.
+	users, ids := append([]string{}, e.users...), append([]int64{}, e.ids...)
+	return append(c.rangeArgs(), clickhouse.Named("users", users), clickhouse.Named("ids", ids),
+		clickhouse.Named("addresses", addresses), clickhouse.Named("pattern", pattern))
+}
+
+// eraseChunks is how many inserts an erasure takes.
+func (s *Store) eraseChunks(ctx context.Context, e *erasure) (int, error) {
+	var records uint64
+	row := s.conn.QueryRow(gently(ctx), sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
+	if err := row.Scan(&records); err != nil {
+		return 0, fmt.Errorf("count what is to be erased: %w", err)
+	}
+	return int(min(records/eraseSize+1, maxSweepChunks)), nil
+}
+
+// erasable are the changes of an erasure to the records in the range.
+func (s *Store) erasable(ctx context.Context, e *erasure, c *sweepChunk, at errata.Position) (changes []change, err error) {
+	rows, err := s.conn.Query(gently(ctx), sqlEraseRecords, e.args(c)...)
+	if err != nil {
+		return nil, fmt.Errorf("find what is to be erased: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var column string
+		var theirs bool
+		if err := rows.Scan(&column, &theirs); err != nil {
+			return nil, fmt.Errorf("find what is to be erased: %w", err)
+		}
+		old, err := packed.Decode(column)
+		if err != nil {
+			return nil, fmt.Errorf("read what is to be erased: %w", err)
+		}
+		now := e.of(old, theirs, at)
+		changes = append(changes, change{key: recordKey{old.Book, old.Signature}, old: &old, now: &now})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("find what is to be erased: %w", err)
+	}
+	return changes, nil
+}
+
+// eraseContexts empties the contexts of the records in the range that the
+// command at the position has changed. A repeat writes the same.
+func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Position) error {
+	args := append(c.rangeArgs(), clickhouse.Named("version", uint64(at)))
+	if err := s.conn.Exec(gently(ctx), sqlEraseContexts, args...); err != nil {
+		return fmt.Errorf("empty the contexts that are erased: %w", err)
+	}
+	return nil
+}
+
+// eraseAll takes the traces out of the records, chunk by chunk, as a cleanup
+// removes its records. The contexts of a chunk are emptied after its records
+// were changed, for they may be all that says whose the records are: the
+// version of a record says that it was changed, also after a crash between.
+func (c *committer) eraseAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
+	if c.cp.Row == 0 {
+		return c.finish(ctx, cmd, before, nil, eventlog.Changed{})
+	}
+	progress := c.cp.Sweep
+	if progress.Sequence != cmd.sequence {
+		chunks, err := c.p.store.eraseChunks(ctx, cmd.erasure)
+		if err != nil {
+			return nil, err
+		}
+		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
+	}
+	for {
+		if progress.Done > 0 {
+			if err := c.p.store.eraseContexts(ctx, sweep{}.chunk(progress.Done-1, progress.Chunks), cmd.position()); err != nil {
+				return nil, err
+			}
+		}
+		if progress.Done == progress.Chunks {
+			return c.finish(ctx, cmd, before, nil, progress.Removed)
+		}
+		changes, err := c.p.store.erasable(ctx, cmd.erasure, sweep{}.chunk(progress.Done, progress.Chunks), cmd.position())
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			progress.Removed.Add(changes[i].key.book, 1)
+		}
+		progress.Done++
+		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), changes: changes}
+		step.to.Sweep = progress
+		if err := c.apply(ctx, step); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,8 @@
+-- Empties the contexts of the records that an erasure has changed.
+INSERT INTO contexts (book, signature, id, payload, gone)
+SELECT book, signature, id, '' AS payload, 1 AS gone
+FROM records FINAL
+WHERE book IN ('system', 'database')
+  AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
+  AND version = {version:UInt64}
+SETTINGS use_skip_indexes = 0

@@ -1,0 +1,32 @@
+-- The records that an erasure changes, and whether their first sighting was one
+-- of the person: by the columns of the record, or by its context.
+WITH
+    named AS
+    (
+        SELECT book, signature, id
+        FROM contexts
+        WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
+          AND has({users:Array(String)}, JSONExtractString(payload, 'user'))
+    ),
+    mentioned AS
+    (
+        SELECT book, signature, id
+        FROM contexts
+        WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
+          AND match(payload, {pattern:String})
+    )
+SELECT packed, theirs
+FROM
+(
+    SELECT
+        book, signature, packed,
+        has({ids:Array(Int64)}, user_id) OR has({addresses:Array(IPv6)}, ip) OR (book, signature, id) IN named AS theirs,
+        match(message_preview, {pattern:String}) OR match(request_uri, {pattern:String})
+            OR (book, signature, id) IN mentioned AS mentions
+    FROM records FINAL
+    WHERE book IN ('system', 'database')
+      AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
+)
+WHERE theirs OR mentions
+ORDER BY book, signature
+SETTINGS use_skip_indexes = 0

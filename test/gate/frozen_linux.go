@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/errata-log/errata/test/gate/referee"
+)
+
+const (
+	// anotherServer is the promise when the NATS server that the service is
+	// attached to stands still: another one is taken, and events with it.
+	anotherServer = 5 * time.Second
+	// frozenServer is how long it stands still.
+	frozenServer = 20 * time.Second
+)
+
+// runFrozen freezes the NATS server that the service is attached to, one of
+// three that keep every stream three times.
+func runFrozen(ctx context.Context, g *gate, seed uint64) error {
+	c, err := g.newCluster(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	s, err := g.newService("frozen", filepath.Join(g.dir, "frozen"), "--nats-url", c.urls(), "--nats-replicas", "3", "--log-max-bytes", "1GiB")
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	x, err := g.newSession(ctx, s, seed)
+	if err != nil {
+		return err
+	}
+	defer x.end()
+	for i := range g.rounds(1, 6) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		r := g.begin("NATS server frozen", seed+uint64(i))
+		if err := x.freezeServer(ctx, r, c); err != nil {
+			r.violate("%v", err)
+		}
+		g.report(r)
+	}
+	return nil
+}
+
+// freezeServer freezes the server, measures until events are taken again while
+// it still stands, lets it go on, and compares.
+func (x *session) freezeServer(ctx context.Context, r *Result, c *cluster) error {
+	x.load(ctx)
+	defer x.stop()
+	x.loadUntil(ctx, 300, loadTime)
+	pid, _ := x.service.process()
+	b, err := c.attached(pid)
+	if err != nil {
+		return err
+	}
+	frozen := b.cmd.Process.Pid
+	if err := syscall.Kill(frozen, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("freeze a NATS server: %w", err)
+	}
+	began := time.Now()
+	thaw := func() { _ = syscall.Kill(frozen, syscall.SIGCONT) } // it may have ended
+	defer thaw()
+	took, err := x.awaitAccepted(ctx, began, frozenServer)
+	r.Detail = fmt.Sprintf("events are taken again after %v", took.Round(time.Millisecond))
+	if err != nil {
+		r.violate("%v while the server stands still", err)
+	} else if took > x.gate.limit(anotherServer) {
+		r.violate("events were taken again %v after the server stood still, want %v", took.Round(time.Millisecond), x.gate.limit(anotherServer))
+	}
+	pause(ctx, frozenServer-time.Since(began))
+	thaw()
+	x.recovered(ctx, r, time.Now(), killRecovery, killRecovery)
+	x.verify(ctx, r)
+	return c.awaitHealthy(ctx)
+}
+
+// awaitAccepted sends events until one that was sent after since is accepted.
+func (x *session) awaitAccepted(ctx context.Context, since time.Time, limit time.Duration) (time.Duration, error) {
+	ctx, cancel := context.WithDeadline(ctx, since.Add(limit))
+	defer cancel()
+	s := &sender{doors: x.senders[0].doors, number: probeSender + 1, ledger: x.ledger, random: x.random, next: x.tries}
+	for ctx.Err() == nil {
+		e := []referee.Event{x.ledger.World.Event(s.number, s.next)}
+		s.next++
+		x.tries = s.next
+		// Short, so that one request that hangs does not stand for all.
+		try, end := context.WithTimeout(ctx, time.Second)
+		got := s.native(try, e)
+		end()
+		if got == accepted {
+			x.ledger.Accept(e)
+			return time.Since(since), nil
+		}
+		x.ledger.Doubt(e)
+		pause(ctx, pollPause)
+	}
+	return time.Since(since), fmt.Errorf("no event is accepted within %v", limit)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/errata-log/errata/test/gate/disk"
+)
+
+const (
+	// diskBytes is the size of the disk that loses power; the image is sparse.
+	diskBytes = 6 << 30
+	// powerRecovery is the promise after a power cut: new events are visible,
+	// and every list and search answers.
+	powerRecovery = 10 * time.Second
+	// selfCuts is how often the disk itself is cut before anything is believed.
+	selfCuts = 6
+)
+
+// newDisk makes a disk in a folder of its own.
+func (g *gate) newDisk(name string, size int64) (*disk.Disk, error) {
+	dir := filepath.Join(g.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	return disk.New(dir, size)
+}
+
+// runPower cuts the power of a service under load.
+func runPower(ctx context.Context, g *gate, seed uint64) error {
+	if err := checkDisk(g, seed); err != nil {
+		return err
+	}
+	d, err := g.newDisk("power", diskBytes)
+	if err != nil {
+		return err
+	}
+	defer func() { reportClose(g, d.Close()) }()
+	s, err := g.newService("power", filepath.Join(d.Path(), "data"))
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	x, err := g.newSession(ctx, s, seed)
+	if err != nil {
+		return err
+	}
+	defer x.end()
+	for i := range g.rounds(3, 60) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		r := g.begin("power cut", seed+uint64(i))
+		err := x.cut(ctx, r, d)
+		g.report(r)
+		if err != nil {
+			return err
+		}
+	}
+	x.reportReplay(ctx)
+	return nil
+}
+
+// reportClose says what could not be taken down.
+func reportClose(g *gate, err error) {
+	if err != nil {
+		fmt.Fprintln(g.print, "gate:", err)
+	}
+}
+
+// cut lets the clients work, takes the power away and gives it back, starts the
+// service, and compares. The error says that the disk itself failed.
+func (x *session) cut(ctx context.Context, r *Result, d *disk.Disk) error {
+	x.load(ctx)
+	defer x.stop()
+	x.loadUntil(ctx, x.gate.rounds(300, 5000), loadTime)
+	pause(ctx, time.Duration(x.random.Int64N(int64(2*time.Second))))
+	loss, err := d.Cut(x.random, x.service.kill)
+	r.Detail = fmt.Sprintf("%d unflushed writes: %d kept, %d torn, %d dropped; %d flushes before", loss.Writes, loss.Kept, loss.Torn, loss.Dropped, loss.Flushes)
+	if err != nil {
+		r.violate("%v", err)
+		return err
+	}
+	if err := d.On(); err != nil {
+		r.violate("%v", err)
+		return err
+	}
+	over := time.Now()
+	if err := x.service.start(); err != nil {
+		return err
+	}
+	if err := x.service.awaitUp(ctx); err != nil {
+		r.violate("%v", err)
+		return nil
+	}
+	x.recovered(ctx, r, over, powerRecovery, powerRecovery)
+	x.loadUntil(ctx, x.gate.rounds(200, 10_000), loadTime)
+	x.verify(ctx, r)
+	return nil
+}
+
+// checkDisk sees that the disk keeps what is flushed and loses what is not.
+func checkDisk(g *gate, seed uint64) error {
+	dir := filepath.Join(g.dir, "disk-check")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	r := g.begin("check of the disk itself", seed)
+	report, err := disk.Check(dir, seed, selfCuts)
+	r.Detail = fmt.Sprintf("%d cuts: %d files with fsync whole; without it %d gone, %d damaged", report.Cuts, report.Synced, report.Missing, report.Damaged)
+	if err != nil {
+		r.violate("%v", err)
+	}
+	g.report(r)
+	return err
+}
+
+// runControl cuts the power of a service that answers before its events are on
+// disk. That it loses something is what the other cuts are worth: a check that
+// finds nothing here would find nothing anywhere.
+func runControl(ctx context.Context, g *gate, seed uint64) error {
+	d, err := g.newDisk("control", diskBytes)
+	if err != nil {
+		return err
+	}
+	defer func() { reportClose(g, d.Close()) }()
+	s, err := g.newService("control", filepath.Join(d.Path(), "data"), "--lazy-sync")
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	x, err := g.newSession(ctx, s, seed)
+	if err != nil {
+		return err
+	}
+	defer x.end()
+	seen := g.begin("power cut", seed)
+	x.load(ctx)
+	x.loadUntil(ctx, 500, loadTime)
+	before, _ := x.ledger.Accepted()
+	if _, err := d.Cut(x.random, s.kill); err != nil {
+		return err
+	}
+	if err := d.On(); err != nil {
+		return err
+	}
+	r := g.begin("control: lazy sync must lose", seed)
+	defer g.report(r)
+	r.Accepted = before
+	if err := s.start(); err != nil {
+		return err
+	}
+	// What is under way is not sent again here: the keys may be gone as well.
+	x.giveUp()
+	if err := s.awaitUp(ctx); err != nil {
+		r.Detail = "after the cut: " + err.Error()
+		return nil
+	}
+	x.compare(ctx, seen)
+	r.Detail = fmt.Sprintf("seen: lost %d; %.300s", seen.Lost, strings.Join(seen.Violations, "; "))
+	if len(seen.Violations) == 0 {
+		r.violate("after a power cut of a service with --lazy-sync nothing was missed: the gate does not see losses")
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+package main
+
+// scenarios are all groups of faults, in the order in which they run.
+var scenarios = []scenario{
+	{"kills", false, runKills},
+	{"first-start", false, runFirstStart},
+	{"power", true, runPower},
+	{"control", true, runControl},
+	{"damage", false, runDamage},
+	{"older", false, runOlder},
+	{"full", true, runFull},
+	{"away", false, runAway},
+	{"frozen", false, runFrozen},
+}

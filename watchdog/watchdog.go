@@ -1,0 +1,173 @@
+// Package watchdog brings the log back after its disk was full or failed for a
+// while. JetStream stops a stream, or all of them, at the first write that fails,
+// and leaves them stopped when the disk is well again; what heals them is a
+// restart of the server on the same files.
+//
+//	the log is stopped ─▶ alarm ─▶ something can be written again ─▶ restart ─▶ alarm is over
+//
+// A restart loses nothing that was confirmed: every confirmation comes after an
+// fsync, and who got none sends again under the same id.
+//
+// The package must not know what the log is. It must never restart a log that
+// works, however slow it is.
+package watchdog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Alarm is the name of the alarm that stands while the log is stopped.
+const Alarm = "log-stopped"
+
+const (
+	// look is how often the log is looked at. Together with restartAgain and the
+	// restart itself it is less than the 10 s within which a log comes back.
+	look = time.Second
+	// silenceLasts is for how long appends must have gone unanswered without a break
+	// before they count as a stopped log that nobody has reported. A machine that is
+	// only slow answers one now and then.
+	silenceLasts = 20 * time.Second
+	// restartAgain is the pause before a restart that was of no use is tried again.
+	restartAgain = 3 * time.Second
+	// restartTimeout bounds one restart; checking a large log takes a while.
+	restartTimeout = 2 * time.Minute
+)
+
+// Config says what is watched. Everything but Logger and Registerer is required.
+type Config struct {
+	// Stopped is why the log takes nothing until it is restarted, "" while it does.
+	Stopped func() string
+	// Silent is when the first and the last of the latest appends failed for want
+	// of an answer, and why; no error when there was an answer since.
+	Silent func() (first, last time.Time, why error)
+	// TestRoom writes something where the log is, and says why that failed.
+	TestRoom func() error
+	// Restart restarts the log. After a failed one it may be called again.
+	Restart func(ctx context.Context) error
+	Alarms  Alarms
+	Now     func() time.Time
+	Logger  *slog.Logger
+	// Registerer receives the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
+// Alarms is where the operator is told.
+type Alarms interface {
+	Raise(name, detail, hint string)
+	Clear(name string)
+}
+
+// Watchdog watches one log.
+type Watchdog struct {
+	cfg      Config
+	restarts prometheus.Counter
+
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	// What follows is used by one goroutine.
+	alarmed   bool
+	restarted time.Time // last
+}
+
+// New checks the configuration. Start begins to watch.
+func New(cfg Config) (*Watchdog, error) {
+	if cfg.Stopped == nil || cfg.Silent == nil || cfg.TestRoom == nil || cfg.Restart == nil || cfg.Alarms == nil || cfg.Now == nil {
+		return nil, errors.New("watchdog: Stopped, Silent, TestRoom, Restart, Alarms and Now are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Watchdog{cfg: cfg, end: func() {}, restarts: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "errata_log_restarts_total", Help: "Restarts of the embedded NATS because it had stopped taking messages.",
+	})}
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(w.restarts); err != nil {
+			return nil, fmt.Errorf("register metrics of the watchdog: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// Start begins to watch. It must be called once.
+func (w *Watchdog) Start() {
+	ctx, end := context.WithCancel(context.Background())
+	w.end = end
+	w.running.Go(func() { // ends with Stop
+		tick := time.NewTicker(look)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				w.look(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// Stop ends watching and waits for a restart that is under way.
+func (w *Watchdog) Stop() {
+	w.end()
+	w.running.Wait()
+}
+
+// look looks once, and does what there is to do.
+func (w *Watchdog) look(ctx context.Context) {
+	why := w.stopped()
+	if why == "" {
+		if w.alarmed {
+			w.alarmed = false
+			w.cfg.Alarms.Clear(Alarm)
+		}
+		return
+	}
+	if err := w.cfg.TestRoom(); err != nil {
+		w.alarm(why+"; nothing can be written there: "+err.Error(), "events are refused; make room on the disk, and the log comes back by itself within 10 s")
+		return
+	}
+	now := w.cfg.Now()
+	if now.Sub(w.restarted) < restartAgain {
+		return
+	}
+	w.alarm(why, "events are refused; the log is being restarted")
+	w.cfg.Logger.Warn("the log takes nothing although its disk can be written; its server is restarted", "why", why)
+	w.restarts.Inc()
+	ctx, cancel := context.WithTimeout(ctx, restartTimeout)
+	defer cancel()
+	err := w.cfg.Restart(ctx)
+	w.restarted = w.cfg.Now()
+	if err != nil {
+		w.alarm(why+"; its restart failed: "+err.Error(), "events are refused; it is tried again every few seconds; see the log of the service")
+		return
+	}
+	w.cfg.Logger.Info("the log was restarted", "took", w.cfg.Now().Sub(now))
+}
+
+// stopped is why the log takes nothing, "" while it takes events.
+func (w *Watchdog) stopped() string {
+	if why := w.cfg.Stopped(); why != "" {
+		return why
+	}
+	first, last, err := w.cfg.Silent()
+	if first.Before(w.restarted) {
+		first = w.restarted
+	}
+	if lasts := last.Sub(first); err != nil && lasts >= silenceLasts {
+		return fmt.Sprintf("the log has confirmed nothing for %v: %v", lasts.Round(time.Second), err)
+	}
+	return ""
+}
+
+func (w *Watchdog) alarm(detail, hint string) {
+	w.alarmed = true
+	w.cfg.Alarms.Raise(Alarm, detail, hint)
+}
