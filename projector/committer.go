@@ -127,13 +127,16 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 			work.changes = append(work.changes, changes[i])
 		}
 	}
-	work.to.Totals = c.totals.after(work.changes)
 	return work, nil
 }
 
 // apply writes one step and takes note of what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
+	work.to.Totals = c.totals.after(work.changes)
+	if work.sweep != nil {
+		work.to.Totals = work.to.Totals.less(work.sweep.takes)
+	}
 	if err := c.addHours(ctx, work.changes, work.to.Sequence); err != nil {
 		return err
 	}
