@@ -182,6 +182,9 @@ func (h *house) barrier() {
 // fill makes parts of several ages, with merges held back so that they stay.
 func (h *house) fill() {
 	h.t.Helper()
+	if err := h.checker.Look(h.t.Context()); err != nil { // the first one lets merges go on
+		h.t.Fatal(err)
+	}
 	h.exec("SYSTEM STOP MERGES records")
 	h.t.Cleanup(func() {
 		_ = h.ClickHouse.Exec(context.WithoutCancel(h.t.Context()), "SYSTEM START MERGES records") // best effort: the database goes
