@@ -22,7 +22,10 @@ const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
-func (a *App) markCleanStop(context.Context) error {
+//
+// Before the projector and the merges change anything, it also looks once
+// whether they may.
+func (a *App) markCleanStop(ctx context.Context) error {
 	a.cleanups.add("mark of the self-check", func(context.Context) error {
 		if a.checker == nil {
 			return nil
@@ -32,6 +35,13 @@ func (a *App) markCleanStop(context.Context) error {
 		}
 		return a.checker.Stopped()
 	})
+	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
+		return nil
+	}
+	conn := a.engines.ClickHouse()
+	if err := selfcheck.Hold(ctx, conn, projector.NewStore(conn, 0)); err != nil {
+		a.logger.Warn("the records were not looked at before the start; the self-check does", "error", err)
+	}
 	return nil
 }
 

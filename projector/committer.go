@@ -136,7 +136,6 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 			work.changes = append(work.changes, changes[i])
 		}
 	}
-	work.to.Totals = c.totals.after(work.changes)
 	return work, nil
 }
 
@@ -176,6 +175,10 @@ func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*erra
 // apply writes one step and takes note of what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
+	work.to.Totals = c.totals.after(work.changes)
+	if work.sweep != nil {
+		work.to.Totals = work.to.Totals.less(work.sweep.takes)
+	}
 	if err := c.addHours(ctx, work.changes, work.to.Sequence); err != nil {
 		return err
 	}
