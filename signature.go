@@ -48,6 +48,28 @@ type Identity struct {
 	Fingerprint []string
 }
 
+// overflowMark begins the signatures of overflow records. That the signature of
+// a problem begins so by chance is as likely as guessing 8 random bytes.
+const overflowMark = "overflow"
+
+// SignOverflow is the signature of the record in which the events of new
+// problems of an exception class are counted while their project has no budget
+// for records of their own; class is "" for those without one. It says by
+// itself what it is, see [Signature.Overflow], so that nothing else has to.
+func SignOverflow(book Book, project uint64, class string) Signature {
+	buf := make([]byte, 0, 160)
+	buf = append(buf, RecipeVersion, byte(book))
+	buf = binary.AppendUvarint(buf, project)
+	buf = appendFramed(append(buf, 'O'), class)
+	sum := sha256.Sum256(buf)
+	var s Signature
+	copy(s[copy(s[:], overflowMark):], sum[:])
+	return s
+}
+
+// Overflow says that the signature is that of an overflow record.
+func (s Signature) Overflow() bool { return string(s[:len(overflowMark)]) == overflowMark }
+
 // Sign computes signature v1: SHA-256 over length-framed fields, cut to 16
 // bytes. Length framing makes the input injective: no text can imitate the
 // border between two fields. A fingerprint given by the caller stands in for

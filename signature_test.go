@@ -101,3 +101,27 @@ func BenchmarkSign(b *testing.B) {
 		errata.Sign(id)
 	}
 }
+
+// TestSignOverflowGolden freezes the signatures of overflow records, which say
+// by themselves what they are.
+func TestSignOverflowGolden(t *testing.T) {
+	for _, c := range []struct {
+		book    errata.Book
+		project uint64
+		class   string
+		want    string
+	}{
+		{errata.BookSystem, 1, "", "6f766572666c6f7749bd27813046a63a"},
+		{errata.BookDatabase, 1, "", "6f766572666c6f770ef1c8ca6d3ec4c6"},
+		{errata.BookSystem, 300, "", "6f766572666c6f77686b84cf4970854e"},
+		{errata.BookSystem, 1, "RuntimeException", "6f766572666c6f77450112fa33c70fe6"},
+	} {
+		got := errata.SignOverflow(c.book, c.project, c.class)
+		if got.String() != c.want || !got.Overflow() {
+			t.Errorf("%v %d %q: %v, want %s", c.book, c.project, c.class, got, c.want)
+		}
+	}
+	if s := errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1}); s.Overflow() {
+		t.Errorf("the signature of a problem is %v", s)
+	}
+}

@@ -24,6 +24,9 @@ type Config struct {
 	Now func() time.Time
 	// Random is where secrets come from, nil for the system's.
 	Random io.Reader
+	// CopyFile is a file that gets a copy of all keys, with the hashes of their
+	// secrets, for [Mend]; "" for none.
+	CopyFile string
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
 	// Skipped is told of an entry in the place of a key's that is none, nil for
@@ -84,6 +87,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	select {
 	case err := <-first:
 		if err == nil {
+			if cfg.CopyFile != "" {
+				s.ended.Go(func() { s.keepCopies(life, cfg.CopyFile) }) // ends when life does
+			}
 			return s, nil
 		}
 		s.Close()

@@ -179,7 +179,7 @@ func TestOpsStatus(t *testing.T) {
 	n, bytes := uint64(3), int64(9e9)
 	b.health.figures = api.Figures{
 		EventsPerSecond: 12.3456, LagFacts: &n, Lag: 1234567 * time.Microsecond, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
-		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n,
+		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
 }

@@ -38,9 +38,10 @@ type Figures struct {
 	// ClickHouseBytes is what the tables have on disk.
 	ClickHouseBytes *uint64
 	// LostAtSenders counts the errors that senders told this node they dropped,
-	// DroppedBySwitch the events that came while recording was off; since the
-	// start of the service.
-	LostAtSenders, DroppedBySwitch *uint64
+	// DroppedBySwitch the events that came while recording was off, RefusedByLimit
+	// at least those that were refused because their key or project had sent too
+	// many; since the start of the service.
+	LostAtSenders, DroppedBySwitch, RefusedByLimit *uint64
 }
 
 type figuresJSON struct {
@@ -54,6 +55,7 @@ type figuresJSON struct {
 	ClickHouseBytes *uint64 `json:"clickhouse_bytes"`
 	LostAtSenders   *uint64 `json:"lost_at_senders"`
 	DroppedBySwitch *uint64 `json:"dropped_by_switch"`
+	RefusedByLimit  *uint64 `json:"refused_by_limit"`
 }
 
 func figuresOf(f Figures) figuresJSON {
@@ -61,6 +63,7 @@ func figuresOf(f Figures) figuresJSON {
 		EventsPerSecond: math.Round(f.EventsPerSecond*100) / 100, LagFacts: f.LagFacts, LagMS: f.Lag.Milliseconds(),
 		LogBytes: f.LogBytes, LogMaxBytes: f.LogMaxBytes, DiskFree: f.DiskFree, DiskTotal: f.DiskTotal,
 		ClickHouseBytes: f.ClickHouseBytes, LostAtSenders: f.LostAtSenders, DroppedBySwitch: f.DroppedBySwitch,
+		RefusedByLimit: f.RefusedByLimit,
 	}
 }
 

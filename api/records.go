@@ -58,6 +58,7 @@ type recordJSON struct {
 	IP             string          `json:"ip"`
 	Status         errata.Status   `json:"status"`
 	Regressed      bool            `json:"regressed"`
+	Overflow       bool            `json:"overflow"`
 }
 
 type detailJSON struct {
@@ -123,6 +124,7 @@ func recordOf(r *errata.Record) recordJSON {
 		UserID:         r.UserID,
 		Status:         r.Status,
 		Regressed:      r.Regressed,
+		Overflow:       r.Signature.Overflow(),
 	}
 	if r.IP.IsValid() {
 		row.IP = r.IP.Unmap().String()

@@ -100,7 +100,7 @@ func TestRecordFieldOrder(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`id signature type level count first_seen last_seen file line message_preview exception_class
-		request_uri request_method user_id ip status regressed payload`)
+		request_uri request_method user_id ip status regressed overflow payload`)
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("fields of a record (-want +got):\n%s", diff)
 	}

@@ -107,7 +107,7 @@ func TestViewsOfOneRecord(t *testing.T) {
 	for query, parts := range map[string][]string{
 		"SELECT * FROM records WHERE exception_class = 'OrderError'": {
 			`"type":"system"`, `"level":"error"`, `"count":6`, `"file":"orders.go"`, `"line":51`, `"message_preview":"order failed"`,
-			`"request_uri":"\/checkout"`, `"request_method":"POST"`, `"user_id":7`, `"ip":"203.0.113.9"`, `"status":"open"`, `"regressed":false`,
+			`"request_uri":"\/checkout"`, `"request_method":"POST"`, `"user_id":7`, `"ip":"203.0.113.9"`, `"status":"open"`, `"regressed":false`, `"overflow":false`,
 		},
 		"SELECT ip, length(signature) AS n FROM records WHERE exception_class = 'PollError'":                                                                 {`"ip":"2001:db8::7"`, `"n":32`},
 		"SELECT ip FROM records WHERE exception_class = 'PDOException'":                                                                                      {`"ip":""`},

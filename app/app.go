@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
@@ -21,6 +24,7 @@ import (
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/standby"
 	"github.com/errata-log/errata/stray"
 )
 
@@ -36,17 +40,25 @@ type App struct {
 	strays *stray.Counter
 
 	// In the order they come to be.
-	dir        *dataDir
-	engines    *engine.Engines
-	keys       *access.Store
-	logCare    *logcare.Keeper
-	projector  *projector.Projector
+	dir       *dataDir
+	engines   *engine.Engines
+	keys      *access.Store
+	logCare   *logcare.Keeper
+	projector *projector.Projector
+	// records is whether what needs ClickHouse is up.
+	records        *standby.Phase
+	exchangeWriter *exchange.Writer
+	// logAtOpen is the last fact of the log before anything was taken; opened says
+	// that something may have been. The bringing up of the records has them.
+	logAtOpen  uint64
+	opened     bool
 	commander  *eventlog.Commander
 	audit      *auditTrail
 	log        *watchedLog
 	requests   requests
 	settings   *settings.Store
 	pipeline   *ingest.Pipeline
+	quotas     *quota.Quotas
 	letters    letters
 	mail       *smtp.Sender  // nil: no mail module
 	places     *geo.Database // nil: no location database
@@ -126,28 +138,30 @@ func (a *App) allSteps() []step {
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"stores", a.migrate},
+		{"streams", a.migrateLog},
 		{"keys", a.openKeys},
 		{"care of the log", a.openLogCare},
 		{"mark of the self-check", a.markCleanStop},
-		{"projector", a.startProjector},
+		{"projector", a.makeProjector},
+		{"records", a.startRecords},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
+		{"limits", a.setLimits},
 		{"mail", a.openMail},
 		{"location database", a.openLocation},
 		{"sign-in codes", a.openChallenges},
 		{"sign-ins", a.startSignIns},
-		{"module and query logs", a.startExchange},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
+		{"quotas", a.openQuotas},
 		{"events from NATS", a.startNATSIn},
 		{"ingest nodes", a.startLeaves},
 		{"server", a.listen},
@@ -183,58 +197,40 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
 		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
-		EngineBinary: o.EngineBinary, Library: o.LibCHDB,
+		EngineBinary: o.EngineBinary, Library: o.LibCHDB, ClickHouseLater: true,
 		Logger: a.logger, Registerer: o.Registry,
 	})
 	if err != nil {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
+	if mended := a.engines.MendedFiles(); len(mended) > 0 {
+		a.alarms.Raise("nats-files-damaged", strings.Join(mended, "; "), "nothing is missing; check the disk. The alarm ends with the next start")
+	}
 	return nil
 }
 
-func (a *App) migrate(ctx context.Context) error {
-	if err := migrations.ClickHouse(ctx, a.engines.ClickHouseOptions()); err != nil {
-		return err
-	}
-	if err := a.makeViews(ctx); err != nil {
-		return err
-	}
+func (a *App) migrateLog(ctx context.Context) error {
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
 }
 
 func (a *App) openKeys(ctx context.Context) error {
+	if err := a.mendKeys(ctx); err != nil {
+		return err
+	}
 	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(a.options.Namespace))
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = keyring{a.keys}
 	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
-}
-
-// startProjector comes before the log is opened for writing: where the log is
-// shorter than the projection, the projector fills it up first. So it also
-// stops after the log, and folds what came in last if it gets to it.
-func (a *App) startProjector(ctx context.Context) (err error) {
-	a.projector, err = projector.New(ctx, projector.Config{
-		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare,
-	})
-	if err != nil {
-		return err
-	}
-	a.projector.Start()
-	a.cleanups.add("projector", a.projector.Stop)
-	a.logCare.Start()
-	a.cleanups.addPlain("care of the log", a.logCare.Stop)
-	return nil
 }
 
 func (a *App) openLog(context.Context) error {

@@ -1,28 +1,10 @@
 package app
 
 import (
-	"context"
-
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/migrations"
 )
-
-// startExchange begins to write the module and query logs. It comes before the
-// doors: how far the logs are written is found out while nobody adds to them.
-func (a *App) startExchange(ctx context.Context) error {
-	writer, err := exchange.NewWriter(ctx, exchange.WriterConfig{
-		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
-		ModuleDays: a.options.ModuleLogDays, QueryDays: a.options.QueryLogDays,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"),
-	})
-	if err != nil {
-		return err
-	}
-	writer.Start()
-	a.cleanups.add("module and query logs", writer.Stop)
-	return nil
-}
 
 // exchanges says where the entries of the two logs wait.
 func (a *App) exchanges() exchange.Stream {
@@ -38,6 +20,7 @@ func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler
 		Door: cfg, Stream: a.exchanges(),
 		Rules:    a.rules,
 		Switches: a.exchangeSwitches,
+		Ready:    a.records.Err,
 	}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {
 		return nil, nil, err

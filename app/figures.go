@@ -64,8 +64,8 @@ func (f figures) read(ctx context.Context) api.Figures {
 	if free, total, err := f.disk(); err == nil {
 		all.DiskFree, all.DiskTotal = &free, &total
 	}
-	if lost, dropped, err := f.losses(); err == nil {
-		all.LostAtSenders, all.DroppedBySwitch = &lost, &dropped
+	if l, err := f.losses(); err == nil {
+		all.LostAtSenders, all.DroppedBySwitch, all.RefusedByLimit = &l.atSenders, &l.bySwitch, &l.byLimit
 	}
 	pending.Wait()
 	return all
@@ -92,29 +92,35 @@ func tableBytes(ctx context.Context, conn driver.Conn) (uint64, error) {
 	}
 }
 
-// losses are read off the service's own metrics: errors that senders say they
-// dropped, and events that were dropped because recording is switched off.
-func (f figures) losses() (lost, dropped uint64, err error) {
+// losses are events that did not come into the records: those that senders say
+// they dropped, those that were dropped because recording is switched off, and
+// those of keys and projects that sent too many.
+type losses struct{ atSenders, bySwitch, byLimit uint64 }
+
+// losses are read off the service's own metrics.
+func (f figures) losses() (l losses, err error) {
 	families, err := f.metrics.Gather()
 	if err != nil {
-		return 0, 0, fmt.Errorf("gather metrics: %w", err)
+		return l, fmt.Errorf("gather metrics: %w", err)
 	}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			value := uint64(metric.GetCounter().GetValue())
 			switch family.GetName() {
 			case "errata_client_lost_total":
-				lost += value
+				l.atSenders += value
+			case "errata_refused_events_total":
+				l.byLimit += value
 			case "errata_events_dropped_total":
 				for _, label := range metric.GetLabel() {
 					if label.GetName() == "reason" && label.GetValue() == "switched_off" {
-						dropped += value
+						l.bySwitch += value
 					}
 				}
 			}
 		}
 	}
-	return lost, dropped, nil
+	return l, nil
 }
 
 // arrivals counts events of the last minute. Its zero value is ready.

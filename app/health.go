@@ -40,6 +40,7 @@ type health struct {
 	trouble    func() error // of the latest appends
 	ping       func(context.Context) error
 	unsynced   func(context.Context) ([]string, error)
+	records    func() error // why what needs ClickHouse is not up
 	projection func() projector.Status
 	engines    func(context.Context) []engine.Check
 	now        func() time.Time
@@ -68,6 +69,9 @@ func (h *health) Ready(ctx context.Context) error {
 	}
 	if err := h.storeReady(ctx); err != nil {
 		return errata.Errorf(errata.KindStoreUnavailable, "ClickHouse does not answer. Events are taken and safe; records cannot be read.").Because(err)
+	}
+	if err := h.records(); err != nil {
+		return err
 	}
 	if err := h.projectorReady(); err != nil {
 		return err

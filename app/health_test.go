@@ -22,6 +22,7 @@ type wellness struct {
 	appendErr  error
 	pingErr    error
 	tables     []string
+	records    error
 	projection projector.Status
 	alarms     []errata.Alarm
 	keys       []access.Key
@@ -34,6 +35,7 @@ func healthOf(w *wellness, now *time.Time) *health {
 		trouble:    func() error { return w.appendErr },
 		ping:       func(context.Context) error { return w.pingErr },
 		unsynced:   func(context.Context) ([]string, error) { return w.tables, w.pingErr },
+		records:    func() error { return w.records },
 		projection: func() projector.Status { return w.projection },
 		alarms:     func() []errata.Alarm { return w.alarms },
 		keys:       func() []access.Key { return w.keys },
@@ -62,6 +64,7 @@ func TestReady(t *testing.T) {
 		{"log without a limit", wellness{}, wellness{log: eventlog.State{Bytes: 10, MaxBytes: -1}}, ""},
 		{"log answers and takes nothing", wellness{}, wellness{appendErr: errata.Errorf(errata.KindLogUnavailable, "x")}, errata.KindLogUnavailable},
 		{"ClickHouse away", wellness{}, wellness{pingErr: errAway}, errata.KindStoreUnavailable},
+		{"waits for ClickHouse since the start", wellness{}, wellness{records: errata.Errorf(errata.KindStoreUnavailable, "away")}, errata.KindStoreUnavailable},
 		{"a little behind", wellness{}, wellness{projection: projector.Status{Lag: readyLag}}, ""},
 		{"far behind and stuck", wellness{}, wellness{projection: projector.Status{Lag: readyLag + 1}}, errata.KindStoreUnavailable},
 		{"far behind and getting on",

@@ -65,6 +65,7 @@ func (a *App) steps() []step {
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
 		{"ingest", a.openIngest},
+		{"quotas", a.openQuotas},
 		{"server", a.listenLeaf},
 		{"address", a.announceLeaf},
 	}

@@ -33,6 +33,7 @@ func testOptions(t *testing.T) app.Options {
 	o.Listen = "127.0.0.1:0"
 	o.EngineBinary = testenv.EngineBinary(t)
 	o.LogMaxBytes = 64 << 20
+	o.NewRecordsPerHour = 0 // the log begins with what the test puts there
 	o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return o
 }

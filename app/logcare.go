@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/eventlog"
@@ -20,7 +22,28 @@ func (a *App) openLogCare(ctx context.Context) (err error) {
 		Log: a.stream(), Policy: policy, Alarms: a.alarms, Locate: a.locate, LazySync: a.options.LazySync,
 		Logger: a.logger, Registerer: a.options.Registry,
 	})
+	a.tellDamagedFiles()
 	return err
+}
+
+// alarmFiles: messages of a stream other than the log were damaged.
+const alarmFiles = "files-damaged"
+
+// tellDamagedFiles raises an alarm for what the start has found in other streams
+// than the log, whose own gaps are told one by one. It stands until the next
+// start, which finds nothing any more.
+func (a *App) tellDamagedFiles() {
+	var found []string
+	for _, m := range a.engines.Damaged() {
+		if m.Stream != a.stream().Stream {
+			found = append(found, fmt.Sprintf("stream %s, file %s, %d bytes, as it was kept in %s", m.Stream, m.File, m.Bytes, m.Kept))
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	a.alarms.Raise(alarmFiles, "The disk has damaged messages, which were taken out: "+strings.Join(found, "; ")+". What they held is lost; an older value may be in force.",
+		"KV_keys holds the API keys: look at errata keys list and make again what is missing; the other streams hold work in progress. The alarm ends with the next start")
 }
 
 // locate names the files of a stretch of the embedded log.

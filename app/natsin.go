@@ -131,7 +131,7 @@ func (a *App) startNATSIn(ctx context.Context) error {
 	}
 	a.letters = letters{natsin.NewLetters(a.queues(), a.rules)}
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: kept, Project: a.options.NATSProject,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: kept, Project: a.options.NATSProject, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/signin"
@@ -89,6 +90,14 @@ type Options struct {
 	ScrubKeys, ScrubPatterns, ScrubQueryAllow []string
 	// AdminRateLimit is the requests a minute of one admin key, 0 for no limit.
 	AdminRateLimit int
+	// KeyEventsPerMinute and ProjectEventsPerMinute are the events a minute that
+	// one ingest key and all keys of one project together may send to this node,
+	// 0 for no limit. A sixth of them may come at once.
+	KeyEventsPerMinute, ProjectEventsPerMinute int
+	// NewRecordsPerHour is how many new records a project may get in an hour, 0
+	// for any number. Events that would make one more are counted in an overflow
+	// record of their class. It is put on the log at the start, for all nodes.
+	NewRecordsPerHour int
 
 	// MailModule sends mails: "smtp", or "" for none. The rest is what it is
 	// told; see the package signin/smtp.
@@ -134,6 +143,10 @@ func DefaultOptions() Options {
 		NATSProject:    1,
 		NATSReplicas:   1,
 
+		KeyEventsPerMinute:     quota.DefaultKeyPerMinute,
+		ProjectEventsPerMinute: quota.DefaultProjectPerMinute,
+		NewRecordsPerHour:      defaultNewRecordsPerHour,
+
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),
 
@@ -172,8 +185,8 @@ func (o Options) Validate() error {
 	if _, err := logcare.ParsePolicy(o.LogGaps); err != nil {
 		return fmt.Errorf("log-gaps: %w", err)
 	}
-	if o.AdminRateLimit < 0 {
-		return fmt.Errorf("admin-rate-limit: %d is negative; 0 switches the limit off", o.AdminRateLimit)
+	if err := o.validateLimits(); err != nil {
+		return err
 	}
 	for name, days := range map[string]int{"module-log-days": o.ModuleLogDays, "query-log-days": o.QueryLogDays} {
 		if days < 1 || days > maxLogDays {

@@ -44,6 +44,9 @@ func (a *App) openReplay(context.Context) error {
 
 // Replay rebuilds the projection and swaps it in.
 func (r *replayer) Replay(ctx context.Context, force bool) (api.ReplayResult, error) {
+	if err := r.app.records.Err(); err != nil {
+		return api.ReplayResult{}, err
+	}
 	select {
 	case r.running <- struct{}{}:
 	default:

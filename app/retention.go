@@ -68,6 +68,9 @@ func (r *retention) run(ctx context.Context) {
 
 // look purges the log if it is time to.
 func (r *retention) look(ctx context.Context) error {
+	if !r.app.records.Up() {
+		return nil // nobody can take the snapshot
+	}
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
 	state, err := r.app.logState(ctx)

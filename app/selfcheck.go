@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/errata-log/errata/api"
@@ -21,7 +22,10 @@ const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
-func (a *App) markCleanStop(context.Context) error {
+//
+// Before the projector and the merges change anything, it also looks once
+// whether they may.
+func (a *App) markCleanStop(ctx context.Context) error {
 	a.cleanups.add("mark of the self-check", func(context.Context) error {
 		if a.checker == nil {
 			return nil
@@ -31,12 +35,19 @@ func (a *App) markCleanStop(context.Context) error {
 		}
 		return a.checker.Stopped()
 	})
+	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
+		return nil
+	}
+	conn := a.engines.ClickHouse()
+	if err := selfcheck.Hold(ctx, conn, projector.NewStore(conn, 0)); err != nil {
+		a.logger.Warn("the records were not looked at before the start; the self-check does", "error", err)
+	}
 	return nil
 }
 
-// startSelfCheck begins to ask whether log and tables agree.
+// startSelfCheck begins to ask whether log and tables agree, when there are tables.
 func (a *App) startSelfCheck(context.Context) (err error) {
-	_, embedded := a.engines.EmbeddedClickHouse()
+	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.remake, Sole: embedded, Mark: a.dir.join(selfCheckMark),
@@ -45,11 +56,19 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.checker.Start()
+	started := false
+	a.records.WhenUp(func() {
+		started = true
+		a.checker.Start()
+	})
 	a.cleanups.add("self-check", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
 		defer cancel()
-		if err := a.checker.Stop(ctx); err != nil {
+		err := a.records.Stop(ctx)
+		if err == nil && started { // nothing starts it any more
+			err = a.checker.Stop(ctx)
+		}
+		if err != nil {
 			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
 		}
 		return nil
@@ -71,6 +90,10 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 		defer func() { <-r.app.history }()
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if open := r.app.logCare.State().Open; len(open) > 0 {
+		// The records may be the only place where what the log has lost still is.
+		return fmt.Errorf("the log lacks facts and nobody has decided about them (%v), so the records are not made anew by themselves: errata log accept, or errata log repair, comes first", open[0])
 	}
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)

@@ -113,8 +113,8 @@ func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
-		Budget:         body.NewBudget(body.DefaultBudget),
-		Now:            a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
+		Budget:         body.NewBudget(body.DefaultBudget), Quotas: a.quotas,
+		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
 }
 
@@ -155,7 +155,7 @@ func (a *App) health() *health {
 		unsynced: func(ctx context.Context) ([]string, error) {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
-		projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
+		records: a.records.Err, projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
 		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
 		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}

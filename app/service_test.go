@@ -28,6 +28,7 @@ type row struct {
 	ExceptionClass string `json:"exception_class"`
 	MessagePreview string `json:"message_preview"`
 	Level          string `json:"level"`
+	Overflow       bool   `json:"overflow"`
 }
 
 // list is the first page of records.

@@ -36,7 +36,7 @@ func (e *Engines) Checks(ctx context.Context) []Check {
 	}
 	checks = append(checks, e.checkClickHouse(ctx))
 	if e.clickhouse.child != nil {
-		checks = append(checks, e.checkRestarts(time.Now()))
+		checks = append(checks, e.checkRestarts(time.Now()), checkLimits(e.clickhouse.child.shortfalls()))
 	}
 	return checks
 }
@@ -148,6 +148,17 @@ func (e *Engines) checkRestarts(now time.Time) Check {
 		if ago < restartMemory {
 			c.OK, c.Hint = false, "look for 'engine=clickhouse' in the log of this service, and at the kernel's log for the out-of-memory killer"
 		}
+	}
+	return c
+}
+
+// checkLimits says whether the engine gave up what it does not need. Where it
+// could not, it works all the same, and an operator should know.
+func checkLimits(shortfalls []string) Check {
+	c := Check{Name: "clickhouse limits", OK: true, Detail: "the embedded engine reads its own files only, and no client can end it"}
+	if len(shortfalls) > 0 {
+		c.Detail = "the embedded engine works without " + strings.Join(shortfalls, "; without ")
+		c.Hint = "give nobody but people you trust a shell on this machine, or use a kernel with Landlock (5.19 or later)"
 	}
 	return c
 }

@@ -51,6 +51,7 @@ const (
 
 var (
 	errChildAway    = errors.New("engine: the embedded ClickHouse is being restarted")
+	errNoProcess    = errors.New("the program cannot be run")
 	errChildStopped = errors.New("engine: the embedded ClickHouse is stopped")
 )
 
@@ -70,12 +71,14 @@ type child struct {
 	addr        string
 	up          chan struct{} // closed while there is one that answers
 	stopped     bool
+	output      *childLog
+	failed      error // of the last start that failed, nil while one answers
 	restarts    int
 	lastRestart time.Time
 }
 
-// startChild starts the engine and returns when it answers. The context bounds
-// the start only.
+// startChild starts the engine and returns when it answers, or when it may come
+// later. The context bounds the start only.
 func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*child, error) {
 	for _, dir := range []string{cfg.DataDir, cfg.RunDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -91,15 +94,9 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 		done:      make(chan struct{}),
 		up:        make(chan struct{}),
 	}
-	p, addr, err := c.launch(ctx)
-	if err != nil {
-		c.files.remove()
+	if err := c.begin(ctx); err != nil {
 		return nil, fmt.Errorf("engine: start the embedded ClickHouse: %w", err)
 	}
-	c.setUp(p, addr)
-	var watching context.Context
-	watching, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go c.watch(watching, p)
 	return c, nil
 }
 
@@ -146,6 +143,7 @@ func (c *child) revive(ctx context.Context, failures int) *process {
 			return p
 		}
 		if ctx.Err() == nil {
+			c.setFailed(err)
 			c.log.Error("the embedded ClickHouse did not start", "error", err)
 		}
 	}
@@ -172,6 +170,9 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		if err := c.files.write(c.cfg, c.keys, port); err != nil {
 			return nil, "", err
 		}
+		if err := refuseFunctions(c.cfg.DataDir); err != nil {
+			return nil, "", fmt.Errorf("take functions from its users: %w", err)
+		}
 		cmd := exec.Command(c.cfg.EngineBinary, c.cfg.Library, c.cfg.DataDir, c.files.dir,
 			"--config-file="+c.files.config, "--query="+childQuery)
 		cmd.Dir = c.cfg.DataDir // a core dump and the like stay with the data
@@ -181,10 +182,13 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		output := &childLog{log: c.log}
 		p, err := startProcess(cmd, output)
 		if err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("%w: %w", errNoProcess, err)
 		}
 		addr := loopback(port)
 		if err = c.awaitReady(ctx, p, addr); err == nil {
+			c.mu.Lock()
+			c.output = output
+			c.mu.Unlock()
 			return p, addr, nil
 		}
 		p.stop(0)
@@ -226,13 +230,22 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("it ended before it answered (%s)", causeOf(p))
+			return &endedEarly{p.err, causeOf(p)}
 		case <-ctx.Done():
 			return fmt.Errorf("it does not answer: %w", errors.Join(ctx.Err(), err))
 		case <-time.After(childReadyPoll):
 		}
 	}
 }
+
+// endedEarly is a child that ended before it answered.
+type endedEarly struct {
+	err   error // nil for an exit status of 0
+	cause string
+}
+
+func (e *endedEarly) Error() string { return "it ended before it answered (" + e.cause + ")" }
+func (e *endedEarly) Unwrap() error { return e.err }
 
 // pingChild asks the child, once, whether it answers to the user.
 func pingChild(ctx context.Context, addr, user, password string) error {
@@ -261,7 +274,7 @@ func causeOf(p *process) string {
 func (c *child) setUp(p *process, addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.proc, c.addr = p, addr
+	c.proc, c.addr, c.failed = p, addr, nil
 	close(c.up)
 }
 
@@ -270,6 +283,22 @@ func (c *child) setDown() {
 	defer c.mu.Unlock()
 	c.proc, c.addr = nil, ""
 	c.up = make(chan struct{})
+}
+
+func (c *child) setFailed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
+}
+
+// away is what to tell whoever waited for the child in vain.
+func (c *child) away(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: it did not start: %w", context.Cause(ctx), c.failed)
 }
 
 func (c *child) countRestart() {
@@ -288,6 +317,16 @@ func (c *child) pid() (pid int, ok bool) {
 		return 0, false
 	}
 	return c.proc.pid(), true
+}
+
+// shortfalls are what the child could not do for its safety when it started.
+func (c *child) shortfalls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.output == nil {
+		return nil
+	}
+	return c.output.shortfalls()
 }
 
 // restarted is how often the child was started again, and when last.
@@ -338,7 +377,7 @@ func (c *child) address(ctx context.Context) (string, error) {
 	case <-c.done:
 		return "", errChildStopped
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return "", c.away(ctx)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -31,6 +32,18 @@ type childLog struct {
 	rest  []byte // a line without its end yet
 	plain int
 	tail  []string
+	short []string // see shortfalls
+}
+
+// shortfall begins the lines in which errata-engine says what it could not do for
+// its safety and does without.
+const shortfall = "errata-engine: without "
+
+// shortfalls are what the child could not do for its safety.
+func (c *childLog) shortfalls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.short)
 }
 
 // Write takes any piece of the child's output.
@@ -69,7 +82,7 @@ func (c *childLog) line(text string) {
 	if ok {
 		// What fails in a query or on a connection is answered to the client,
 		// which is us; logged here it would be told twice, with the query's text.
-		if component == "executeQuery" || component == "TCPHandler" {
+		if component == "executeQuery" || strings.Contains(component, "TCPHandler") {
 			return
 		}
 		if strings.HasPrefix(component, schedulePool) {
@@ -79,10 +92,13 @@ func (c *childLog) line(text string) {
 		return
 	}
 	text = strings.TrimSpace(text)
-	if text == "" || isStackLine(text) {
+	if text == "" || isStackLine(text) || strings.HasPrefix(text, "(version ") { // ends such a stack
 		return
 	}
 	text = shortened(text)
+	if what, ok := strings.CutPrefix(text, shortfall); ok {
+		c.short = append(c.short, what)
+	}
 	if c.plain++; c.plain <= maxPlainLines {
 		c.log.Warn(text)
 	}

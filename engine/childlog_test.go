@@ -100,3 +100,19 @@ func FuzzChildLog(f *testing.F) {
 		}
 	})
 }
+
+// What the child goes without reaches whoever asks for the checks.
+func TestShortfallsAreKept(t *testing.T) {
+	output := &childLog{log: slog.New(slog.DiscardHandler)}
+	if _, err := output.Write([]byte("hello\nerrata-engine: without confinement to its own files: the kernel has no Landlock\n")); err != nil {
+		t.Fatal(err)
+	}
+	got := output.shortfalls()
+	if len(got) != 1 || got[0] != "confinement to its own files: the kernel has no Landlock" {
+		t.Fatalf("the shortfalls are %q", got)
+	}
+	check := checkLimits(got)
+	if !check.OK || !strings.Contains(check.Detail, got[0]) || check.Hint == "" {
+		t.Errorf("the check says %+v", check)
+	}
+}

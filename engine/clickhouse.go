@@ -45,6 +45,9 @@ type ClickHouseConfig struct {
 	// Memory bounds the embedded engine in bytes, 0 means 2 GiB.
 	Memory int64
 
+	// Later: see [Config.ClickHouseLater].
+	Later bool
+
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 	// Registerer takes the metrics; nil for none.
@@ -92,8 +95,10 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, 
 	if err != nil {
 		return nil, err
 	}
-	if err = ensureDatabase(ctx, ch.options, cfg.ConnectTimeout, ch.child != nil); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	if !cfg.Later {
+		if err = ensureDatabase(ctx, ch.options, cfg.ConnectTimeout, ch.child != nil); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
 	}
 	if ch.conn, err = clickhouse.Open(ch.options); err != nil {
 		return nil, fmt.Errorf("engine: connect to ClickHouse: %w", err)
@@ -204,7 +209,7 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout ti
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("connect to ClickHouse: %w", err)
+			return fmt.Errorf("connect to ClickHouse: %w: %w", errAway, err)
 		case <-time.After(connectRetryWait):
 		}
 	}

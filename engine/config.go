@@ -67,6 +67,10 @@ type Config struct {
 	// the whole log. Leave it off unless the log is replicated.
 	LazySync bool
 
+	// ClickHouseLater lets Start succeed while ClickHouse is away. The connections
+	// work when it is back; [Engines.PrepareClickHouse] must have succeeded before.
+	ClickHouseLater bool
+
 	// EngineBinary is the path of errata-engine, "" to look beside the running
 	// program. Library is the path of libchdb.so, "" to look at
 	// $ERRATA_LIBCHDB, beside the running program, and in the cache folder.

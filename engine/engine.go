@@ -13,6 +13,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/logfiles"
 )
 
 // bucketRoom is what JetStream may keep beside the log: buckets and their
@@ -98,6 +100,7 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		EngineBinary:   e.cfg.EngineBinary,
 		Library:        e.cfg.Library,
 		Memory:         e.cfg.ClickHouseMemory,
+		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
 		Registerer:     e.cfg.Registerer,
 	})
@@ -115,6 +118,10 @@ func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
 // NATSLeavesAddr is the address that ingest nodes reach the embedded NATS at, ""
 // when they cannot. Leaves are the ids of those that are connected.
 func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
+
+// MendedFiles has a sentence for each file of the embedded NATS that was found
+// damaged before the start and is whole again.
+func (e *Engines) MendedFiles() []string { return e.nats.mended }
 
 // Leaves are the ids of the ingest nodes that are connected, sorted.
 func (e *Engines) Leaves() []string { return e.nats.Leaves() }
@@ -158,6 +165,10 @@ func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 // when ClickHouse is external, and for the moment in which it is being
 // restarted.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
+
+// Damaged are the files of the embedded NATS from which damaged messages were
+// taken; see [NATS.Damaged].
+func (e *Engines) Damaged() []logfiles.Mended { return e.nats.Damaged() }
 
 // RestartNATS stops the embedded NATS and starts it on the same data, which
 // heals a stream that a full disk or a failed fsync has stopped. The

@@ -306,6 +306,7 @@ func TestChecks(t *testing.T) {
 		"log sync":            {false, "lazy"},
 		"clickhouse":          {true, "database errata_store"},
 		"clickhouse restarts": {true, "none"},
+		"clickhouse limits":   {true, "reads its own files only, and no client can end it"},
 	} {
 		check := find(t, e, name)
 		if check.OK != want.ok || !strings.Contains(check.Detail, want.detail) || (check.Hint == "") != check.OK {

@@ -18,8 +18,8 @@ const drainTimeout = time.Minute
 //
 // The driver closes a connection when a query is given up, with an answer on
 // its way. The kernel then resets the connection, the engine's read fails, and
-// the embedded ClickHouse has nobody to catch that: the whole process ends. A
-// server of ClickHouse's own installs a handler for it. So the connection is
+// where errata-engine could not give the library a handler for that, the whole
+// process ends. So the connection is
 // only ended in one direction here, which the engine takes for a client that
 // has gone and for whom the query is cancelled, and what it still sends is read
 // and thrown away.

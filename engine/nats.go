@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,8 @@ type NATS struct {
 	conn *nats.Conn
 	hub  *nats.Conn // to the account of ingest nodes, nil where none can come
 	js   jetstream.JetStream
+	// mended has a sentence for each file that was damaged before the start.
+	mended []string
 
 	restart sync.Mutex // held while one restart is under way
 	// failure is why the running server has stopped taking messages, nil while it
@@ -79,6 +82,7 @@ type NATS struct {
 	mu       sync.Mutex     // guards what follows
 	embedded *server.Server // nil when external, and while it restarts
 	stopped  bool
+	damaged  []logfiles.Mended // by this process
 }
 
 // StartNATS starts the embedded server, or not, and connects.
@@ -95,6 +99,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 		}
 	}()
 	if cfg.URL == "" {
+		if n.mended, err = mendMetaFiles(cfg.StoreDir, time.Now()); err != nil {
+			return nil, err
+		}
 		if n.embedded, err = n.startServer(ctx); err != nil {
 			return nil, err
 		}
@@ -126,7 +133,7 @@ func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
 	}
-	if err := guardFiles(cfg); err != nil {
+	if err := n.guardFiles(); err != nil {
 		return nil, err
 	}
 	srv, err := n.runServer(ctx, cfg)
@@ -148,13 +155,16 @@ func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 
 // guardFiles takes damaged messages out of the files, before a server loses
 // those behind them or does not come up.
-func guardFiles(cfg NATSConfig) error {
-	mended, err := logfiles.Guard(cfg.StoreDir)
+func (n *NATS) guardFiles() error {
+	mended, err := logfiles.Guard(n.cfg.StoreDir)
 	if err != nil {
 		return fmt.Errorf("engine: look at the files of the embedded NATS: %w", err)
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.damaged = append(n.damaged, mended...)
 	for _, m := range mended {
-		cfg.Logger.Error("a file of the log was damaged; what can be read is kept, and so is the file as it was",
+		n.cfg.Logger.Error("a file of the log was damaged; what can be read is kept, and so is the file as it was",
 			"stream", m.Stream, "file", m.File, "bytes", m.Bytes, "kept", m.Kept)
 	}
 	return nil
@@ -264,6 +274,14 @@ func redactURL(addresses string) string {
 		redacted = append(redacted, u.Redacted())
 	}
 	return strings.Join(redacted, ",")
+}
+
+// Damaged are the files of the embedded server from which damaged messages were
+// taken since this process has started.
+func (n *NATS) Damaged() []logfiles.Mended {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.damaged)
 }
 
 // Conn is the connection; see [Engines.NATS].

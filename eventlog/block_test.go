@@ -77,6 +77,9 @@ func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if project, class := e.Origin(); project != ev.Project || string(class) != ev.Class {
+			t.Fatal("the origin of entry", i, "is", project, string(class), "and not", ev.Project, ev.Class)
+		}
 		if i != len(events) || e.ID != block.ID(i) {
 			t.Fatal("entry out of order", i)
 		}
@@ -178,6 +181,7 @@ func FuzzDecodeBlock(f *testing.F) {
 		b.Entries(func(_ int, e Entry) {
 			n++
 			_, _ = e.Event() // may be refused, must not panic
+			_, _ = e.Origin()
 		})
 		if n != b.Len() {
 			t.Fatalf("%d entries of %d", n, b.Len())

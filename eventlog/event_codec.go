@@ -130,6 +130,25 @@ func (e Entry) Clone() Entry {
 // Size is the number of bytes that a clone of the entry holds.
 func (e Entry) Size() int { return len(e.body) }
 
+// Origin is the project of the event and its exception class, which shares the
+// entry's bytes, read without the rest. Both are zero where [Entry.Event] fails
+// before them.
+func (e Entry) Origin() (project uint64, class []byte) {
+	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
+	project = d.uvarint(math.MaxUint64)
+	d.uvarint(math.MaxUint32) // line
+	d.varint()                // user id
+	d.uvarint(math.MaxUint32) // scrub version
+	d.address()
+	d.bytes() // file
+	d.bytes() // message
+	class = d.bytes()
+	if d.failed {
+		return 0, nil
+	}
+	return project, class
+}
+
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
 	d := fields{rest: e.body[min(eventHead, len(e.body)):]}

@@ -37,7 +37,7 @@ func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	if report.First < state.First {
 		report.gap(report.First, state.First-1, GapMissing)
 	}
-	if state.Last < state.First {
+	if state.Last < max(state.First, 1) {
 		return report, nil
 	}
 	r, err := NewReaderUntil(ctx, log, state.First, state.Last)
@@ -48,6 +48,9 @@ func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	if err := report.read(ctx, r, step); err != nil {
 		return Report{}, err
 	}
+	if err := report.afterPurge(ctx, log); err != nil {
+		return Report{}, err
+	}
 	for i := range report.Gaps {
 		g := &report.Gaps[i]
 		if g.Events, err = EstimateGap(ctx, log, g.From, g.To); err != nil {
@@ -55,6 +58,40 @@ func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 		}
 	}
 	return report, nil
+}
+
+// afterPurge takes out of the gaps what was purged while the log was read.
+func (report *Report) afterPurge(ctx context.Context, log Log) error {
+	if len(report.Gaps) == 0 {
+		return nil
+	}
+	state, err := Inspect(ctx, log)
+	if err != nil {
+		return err
+	}
+	first, err := trueFirst(ctx, log, state.First)
+	if err != nil || first <= report.First {
+		return err
+	}
+	report.First = first
+	gaps := report.Gaps[:0]
+	for _, g := range report.Gaps {
+		if g.From = max(g.From, first); g.From <= g.To {
+			gaps = append(gaps, g)
+		}
+	}
+	report.Gaps = gaps
+	return nil
+}
+
+// Purged says whether a fact is gone because the log was purged of it.
+func Purged(ctx context.Context, log Log, sequence uint64) (bool, error) {
+	state, err := Inspect(ctx, log)
+	if err != nil || sequence >= state.First {
+		return false, err
+	}
+	first, err := trueFirst(ctx, log, state.First)
+	return sequence < first, err
 }
 
 // read looks at every fact up to Last.

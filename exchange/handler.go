@@ -30,6 +30,10 @@ type Config struct {
 	Rules ingest.Rules
 	// Switches is asked once for each request.
 	Switches func() Switches
+	// Ready is nil when entries may be put on the stream, else the error that
+	// their sender is told: before it is known how far the logs are written, a
+	// sequence could be used twice. A nil function means always.
+	Ready func() error
 }
 
 // Handler takes entries of one log. It is safe for concurrent use.
@@ -157,6 +161,11 @@ func (h *Handler) record(r *http.Request, grant ingest.Grant, drafts []draft) (i
 		entries = append(entries, c.clean(&drafts[i], grant.Project, received))
 	}
 	if len(entries) > 0 {
+		if h.cfg.Ready != nil {
+			if err := h.cfg.Ready(); err != nil {
+				return 0, err
+			}
+		}
 		if err := h.cfg.Stream.publish(r.Context(), h.log, rand.Text(), entries); err != nil {
 			return 0, err
 		}

@@ -70,18 +70,22 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 		cfg.Skipped = func(uint64, error) {}
 	}
 	w := &Writer{}
-	metrics := newWriterMetrics(cfg.Registerer, func(log Log) float64 { return w.lanes[log].lag().Seconds() })
 	for _, log := range logs {
 		days := map[Log]int{Modules: cfg.ModuleDays, Queries: cfg.QueryDays}[log]
 		l := &lane{
 			stream: cfg.Stream, store: store{cfg.ClickHouse, log, time.Duration(days) * 24 * time.Hour},
-			now: cfg.Now, logger: cfg.Logger.With("log", log.String()), metrics: metrics,
+			now: cfg.Now, logger: cfg.Logger.With("log", log.String()),
 			skipped: cfg.Skipped,
 		}
 		if err := l.locate(ctx); err != nil {
 			return nil, err
 		}
 		w.lanes[log] = l
+	}
+	// Last, so that a call that failed can be made again.
+	metrics := newWriterMetrics(cfg.Registerer, func(log Log) float64 { return w.lanes[log].lag().Seconds() })
+	for _, l := range w.lanes {
+		l.metrics = metrics
 	}
 	return w, nil
 }

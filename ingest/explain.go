@@ -26,6 +26,10 @@ type Explanation struct {
 	// Fingerprint is the caller's own grouping, with the fields above in place
 	// of {{ default }}. When there is one, class, place and message count only there.
 	Fingerprint []string `json:"fingerprint,omitempty"`
+
+	// Overflow is the signature of the record that counts the event instead,
+	// where it is a new problem and new-records-per-hour is spent.
+	Overflow string `json:"overflow"`
 }
 
 // ExplainedPlace is where an error is, and who says so.
@@ -64,6 +68,7 @@ func (r *Rules) Explain(d *Draft, application uint64) (Explanation, *errata.Erro
 		},
 		Message:     ExplainedMessage{From: "message", Before: read.signing, Head: errata.HeadLine(read.signing)},
 		Fingerprint: id.Fingerprint,
+		Overflow:    errata.SignOverflow(id.Book, id.Project, id.Class).String(),
 	}
 	if read.signing != read.message {
 		x.Message.From = "template"

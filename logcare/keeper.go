@@ -126,6 +126,10 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 		k.tell()
 		return nil
 	}
+	// Nor is what was purged while somebody read it a gap.
+	if purged, err := eventlog.Purged(ctx, k.cfg.Log, to); err != nil || purged {
+		return err
+	}
 	gap, err := k.note(ctx, from, to, why)
 	if err != nil {
 		return err

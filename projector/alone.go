@@ -29,15 +29,11 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 // finish is the last step of a command: its sequence is passed and its answer
 // stored. A snapshot changes the window, which before knows.
 func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, sweep *sweepChunk, answer any) (*commit, error) {
-	totals := c.totals
-	if sweep != nil {
-		totals = totals.less(sweep.takes)
-	}
 	work := &commit{
 		from: c.cp, to: c.cp.next(cmd.sequence), sweep: sweep,
 		command: cmd.sequence, answer: encodeAnswer(answer),
 	}
-	work.to.WindowFrom, work.to.WindowTime, work.to.Totals = before.WindowFrom, before.WindowTime, totals
+	work.to.WindowFrom, work.to.WindowTime = before.WindowFrom, before.WindowTime
 	return work, c.apply(ctx, work)
 }
 
@@ -76,7 +72,7 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 			return c.finish(ctx, cmd, before, chunk, progress.Removed)
 		}
 		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), sweep: chunk}
-		step.to.Sweep, step.to.Totals = progress, c.totals.less(chunk.takes)
+		step.to.Sweep = progress
 		if err := c.apply(ctx, step); err != nil {
 			return nil, err
 		}

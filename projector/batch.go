@@ -1,6 +1,9 @@
 package projector
 
 import (
+	"bytes"
+	"maps"
+	"slices"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -35,6 +38,16 @@ type delta struct {
 	id       errata.Position
 	version  errata.Position // position of the last event
 	hours    []hourCount     // of the events that hourly does not hold yet
+
+	// project and class are those of the sighting, and others hold what is said
+	// of events of another class, which only a fingerprint can bring under one
+	// signature. They are known while there is a budget of new records.
+	project uint64
+	class   []byte
+	others  map[string]*delta
+	// overflow: this is of an overflow record, of that class.
+	overflow      bool
+	overflowClass string
 }
 
 // hourCount counts the events of one level in one hour.
@@ -52,17 +65,16 @@ const (
 	lastHour = 1<<32/3600 - 1
 )
 
-// addHour counts an event in its hour. Events of a stretch are mostly of one
+// addHour counts events in their hour. Events of a stretch are mostly of one
 // hour and one level, so that the search ends at once.
-func (d *delta) addHour(e eventlog.Entry) {
-	hour := e.Time / millisPerHour
+func (d *delta) addHour(at hourCount) {
 	for i := len(d.hours) - 1; i >= 0; i-- {
-		if h := &d.hours[i]; h.hour == hour && h.level == e.Level {
-			h.count++
+		if h := &d.hours[i]; h.hour == at.hour && h.level == at.level {
+			h.count += at.count
 			return
 		}
 	}
-	d.hours = append(d.hours, hourCount{hour: hour, level: e.Level, count: 1})
+	d.hours = append(d.hours, at)
 }
 
 // add folds one more event, later in the log, into the delta.
@@ -70,6 +82,39 @@ func (d *delta) add(e eventlog.Entry, at errata.Position) {
 	d.count++
 	d.first, d.last = min(d.first, e.Time), max(d.last, e.Time)
 	d.version = at
+}
+
+// merge adds what a later delta says, and its others, of the same record.
+func (d *delta) merge(later *delta) {
+	d.count += later.count
+	d.first, d.last = min(d.first, later.first), max(d.last, later.last)
+	d.version = max(d.version, later.version)
+	for _, h := range later.hours {
+		d.addHour(h)
+	}
+	for _, other := range later.others {
+		d.merge(other)
+	}
+}
+
+// whole is the delta with all classes in one.
+func (d *delta) whole() *delta {
+	others := d.others
+	d.others = nil
+	for _, class := range slices.Sorted(maps.Keys(others)) {
+		d.merge(others[class])
+	}
+	return d
+}
+
+// appendTo appends the delta of each class.
+func (d *delta) appendTo(list []*delta) []*delta {
+	list = append(list, d)
+	for _, other := range d.others {
+		list = append(list, other)
+	}
+	d.others = nil
+	return list
 }
 
 // batch is what becomes one insert: the deltas of a stretch of the log up to
@@ -87,6 +132,8 @@ type batch struct {
 	off        uint64 // events left out because recording was switched off
 	bytes      int
 	recording  recording // after the last fact
+	budget     budget    // of its events; after the last fact, what was spent left out
+	overflowed uint64    // events counted in overflow records
 	hourlyTo   uint64    // events up to this sequence stand in hourly already
 	command    *eventlog.Fact
 }
@@ -111,7 +158,7 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 			b.events++
 			d := b.count(e, errata.PositionOf(seq, i))
 			if hourly {
-				d.addHour(e)
+				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})
 			}
 		}
 	})
@@ -119,16 +166,46 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 
 func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 	key := recordKey{e.Book, e.Signature}
-	if d, ok := b.deltas[key]; ok {
-		d.add(e, at)
+	d, ok := b.deltas[key]
+	if !ok {
+		d = b.begin(e, at)
+		b.deltas[key] = d
+		b.order = append(b.order, key)
 		return d
 	}
+	if b.budget.Limit > 0 {
+		if _, class := e.Origin(); !bytes.Equal(class, d.class) {
+			return b.countOther(d, e, string(class), at)
+		}
+	}
+	d.add(e, at)
+	return d
+}
+
+// begin is the delta that an event is the first of.
+func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	kept := e.Clone()
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, sighting: kept, id: at, version: at}
-	b.deltas[key] = d
-	b.order = append(b.order, key)
+	if b.budget.Limit > 0 {
+		d.project, d.class = kept.Origin()
+	}
 	return d
+}
+
+// countOther counts an event whose class is not the sighting's.
+func (b *batch) countOther(d *delta, e eventlog.Entry, class string, at errata.Position) *delta {
+	other, ok := d.others[class]
+	if ok {
+		other.add(e, at)
+		return other
+	}
+	if d.others == nil {
+		d.others = map[string]*delta{}
+	}
+	other = b.begin(e, at)
+	d.others[class] = other
+	return other
 }
 
 // full says that the batch must be committed before more is folded.

@@ -52,6 +52,17 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 		if err != nil {
 			ev = errata.Event{Level: d.sighting.Level}
 		}
+		if d.overflow {
+			// The sighting is one of many problems: it is an example, which its
+			// payload shows, and where it was says nothing. Whose it was stays, so
+			// that an erasure finds it.
+			return errata.Record{
+				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
+				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
+				Level: ev.Level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
+				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+			}, ev.Payload, err
+		}
 		return errata.Record{
 			Book: d.sighting.Book, Signature: d.sighting.Signature,
 			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
@@ -89,6 +100,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (ch
 	for _, key := range keys {
 		ch := change{key: key, old: old[key], now: old[key]}
 		if d, folded := b.deltas[key]; folded {
+			d = d.whole()
 			now, payload, err := advance(ch.old, d)
 			if err != nil {
 				unreadable = append(unreadable, now.ID)

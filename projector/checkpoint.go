@@ -33,6 +33,8 @@ type Checkpoint struct {
 	Log int64 `json:"log"`
 	// RecordingOff: at this place of the log, events are not counted.
 	RecordingOff bool `json:"recording_off,omitempty"`
+	// Budget is that of new records at this place of the log.
+	Budget budget `json:"budget,omitzero"`
 	// Totals are what the tables must add up to at this checkpoint.
 	Totals Totals `json:"totals,omitzero"`
 	// Sweep is how far the cleanup behind Sequence has come, if one is under way.
@@ -71,7 +73,7 @@ func decodeCheckpoint(row, count uint64, text string) (Checkpoint, error) {
 		return Checkpoint{}, fmt.Errorf("decode the checkpoint of row %d: %w", row, err)
 	}
 	cp.Row = row
-	if cp.Sequence > row || cp.Events != count {
+	if _, ok := openSpending(cp.Budget.Spent); !ok || cp.Sequence > row || cp.Events != count {
 		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", row)
 	}
 	return cp, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,9 @@ type committer struct {
 	known    *presence
 	// confirmed is when the checkpoint was last seen to be cp.
 	confirmed time.Time
+	// spent is what is spent of the budget of new records in a turn of it.
+	spent     spending
+	spentTurn uint64
 }
 
 func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, known *presence) *committer {
@@ -43,7 +47,14 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, k
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &committer{p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now()}
+	spent, ok := openSpending(cp.Budget.Spent)
+	if !ok {
+		panic("a checkpoint was taken whose budget cannot be read") // decodeCheckpoint refuses it
+	}
+	return &committer{
+		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
+		spent: spent, spentTurn: cp.Budget.Turn,
+	}
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in
@@ -95,18 +106,14 @@ func (c *committer) stillOurs(ctx context.Context) error {
 // prepare computes what the batch changes, from the records as they are now.
 // What a command that stands alone changes is not in it, nor is its sequence.
 func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commit, error) {
-	keys := b.order
-	if cmd != nil {
-		for _, key := range cmd.keys {
-			if _, folded := b.deltas[key]; !folded {
-				keys = append(slices.Clip(keys), key)
-			}
-		}
-	}
-	old, err := c.currentRecords(ctx, keys)
+	old, err := c.currentRecords(ctx, withCommand(b, cmd))
 	if err != nil {
 		return nil, err
 	}
+	if err := c.spend(ctx, b, old); err != nil {
+		return nil, err
+	}
+	keys := withCommand(b, cmd)
 	changes, unreadable := changesOf(b, keys, old)
 	for _, id := range unreadable {
 		c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", id)
@@ -118,6 +125,8 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	to := c.cp.next(last)
 	to.Events, to.Duplicates, to.Poison, to.Off = to.Events+b.events, to.Duplicates+b.duplicates, to.Poison+b.poison, to.Off+b.off
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
+	to.Budget = b.budget
+	to.Budget.Spent = c.spent.encode()
 	work := &commit{from: c.cp, to: to}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
@@ -127,13 +136,49 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 			work.changes = append(work.changes, changes[i])
 		}
 	}
-	work.to.Totals = c.totals.after(work.changes)
 	return work, nil
+}
+
+// withCommand are the keys of the batch and after them those of its command.
+func withCommand(b *batch, cmd *command) []recordKey {
+	keys := b.order
+	if cmd == nil {
+		return keys
+	}
+	for _, key := range cmd.keys {
+		if _, folded := b.deltas[key]; !folded {
+			keys = append(slices.Clip(keys), key)
+		}
+	}
+	return keys
+}
+
+// spend takes the new records of the batch out of the budget, and moves those
+// that it has no room for into overflow records, which are then in old too.
+func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
+	if c.spentTurn != b.budget.Turn {
+		c.spent, c.spentTurn = spending{}, b.budget.Turn
+	}
+	refused := b.overBudget(old, c.spent)
+	if len(refused) == 0 {
+		return nil
+	}
+	there, err := c.currentRecords(ctx, overflowKeys(refused))
+	if err != nil {
+		return err
+	}
+	maps.Copy(old, there)
+	b.overflow(refused, old, c.spent)
+	return nil
 }
 
 // apply writes one step and takes note of what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
+	work.to.Totals = c.totals.after(work.changes)
+	if work.sweep != nil {
+		work.to.Totals = work.to.Totals.less(work.sweep.takes)
+	}
 	if err := c.addHours(ctx, work.changes, work.to.Sequence); err != nil {
 		return err
 	}

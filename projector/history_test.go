@@ -31,6 +31,7 @@ type history struct {
 	random *rand.Rand
 	now    time.Time
 	off    bool
+	budget modelBudget
 	sent   []errata.Event // to be sent again
 
 	seen    map[errata.EventID]bool
@@ -134,6 +135,9 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	}
 	key := modelKey(e.Book, e.Signature)
 	r, ok := h.records[key]
+	if !ok && h.overBudget() {
+		key, r, ok = h.overflow(&e)
+	}
 	if !ok {
 		r = errata.Record{
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
@@ -181,6 +185,9 @@ func (h *history) command(name string, body any, effect func(r errata.Record, at
 func (h *history) someSignatures() (texts []string) {
 	for range 1 + h.random.IntN(3) {
 		texts = append(texts, h.signature(h.random.IntN(problems+1)).String())
+	}
+	if h.random.IntN(4) == 0 {
+		texts = append(texts, h.someOverflow().String())
 	}
 	return texts
 }
@@ -343,8 +350,10 @@ func TestAnyHistory(t *testing.T) {
 			h.cleanup()
 		case n < 84:
 			h.erase()
-		case n < 88:
+		case n < 87:
 			h.toggle()
+		case n < 88:
+			h.limit()
 		case n < 93:
 			stop()
 			p, stop = l.start()

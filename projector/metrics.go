@@ -7,11 +7,11 @@ import (
 )
 
 type metrics struct {
-	folded, duplicates, poison, lookups, retries, records prometheus.Counter
-	checkpoint, pending                                   prometheus.Gauge
-	insert                                                prometheus.Histogram
-	tidies                                                *prometheus.CounterVec
-	parts                                                 *prometheus.GaugeVec
+	folded, overflowed, duplicates, poison, lookups, retries, records prometheus.Counter
+	checkpoint, pending                                               prometheus.Gauge
+	insert                                                            prometheus.Histogram
+	tidies                                                            *prometheus.CounterVec
+	parts                                                             *prometheus.GaugeVec
 }
 
 // newMetrics registers the metrics; lag is asked at every scrape, because it
@@ -25,6 +25,7 @@ func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 	}
 	m := &metrics{
 		folded:     counter("errata_events_folded_total", "Events counted into records."),
+		overflowed: counter("errata_events_overflow_total", "Events of new problems that are counted in overflow records, because their project's new records of the hour are spent."),
 		duplicates: counter("errata_events_duplicate_total", "Events recognised as repeats of an event id and not counted."),
 		poison:     counter("errata_blocks_unreadable_total", "Blocks of the log that could not be read and were left out."),
 		lookups:    counter("errata_projector_lookups_total", "Records looked up in ClickHouse because they were not cached."),
@@ -41,7 +42,7 @@ func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 			Name: "errata_projection_parts", Help: "Active parts of a table; every look-up reads each."}, []string{"table"}),
 	}
 	if r != nil {
-		r.MustRegister(m.folded, m.duplicates, m.poison, m.lookups, m.retries, m.records, m.checkpoint, m.pending, m.insert, m.tidies, m.parts,
+		r.MustRegister(m.folded, m.overflowed, m.duplicates, m.poison, m.lookups, m.retries, m.records, m.checkpoint, m.pending, m.insert, m.tidies, m.parts,
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "errata_projector_lag_seconds", Help: "How long the oldest fact that is not visible has waited."}, lag))
 	}
@@ -50,6 +51,7 @@ func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 
 func (m *metrics) committed(b *batch, work *commit, took time.Duration) {
 	m.folded.Add(float64(b.events))
+	m.overflowed.Add(float64(b.overflowed))
 	m.duplicates.Add(float64(b.duplicates))
 	m.poison.Add(float64(b.poison))
 	m.records.Add(float64(len(work.changes)))

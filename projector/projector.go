@@ -88,11 +88,25 @@ type Status struct {
 	Err error
 }
 
-// New checks that the projection belongs to the log and, where the log is
-// shorter than the projection, fills it up so that no sequence is used twice:
-// ingestion goes on, and cfg.Gaps is told what is missing. It must be called
-// before anything is appended. Start begins the work.
+// errNotLocated is the status before Locate: nobody knows how far the records are.
+var errNotLocated = errors.New("how far the records are is not known yet")
+
+// New makes a projector and locates it. It must be called before anything is
+// appended. Start begins the work.
 func New(ctx context.Context, cfg Config) (*Projector, error) {
+	p, err := NewUnlocated(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Locate(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// NewUnlocated makes a projector without a word to ClickHouse, which may be away.
+// [Projector.Locate] must have succeeded before Start.
+func NewUnlocated(cfg Config) (*Projector, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("projector: ClickHouse is required")
 	}
@@ -104,42 +118,51 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 	if !cfg.Quiet {
 		p.tidier = newTidier(p.store, cfg.Logger, p.metrics)
 	}
-	cp, log, err := p.position(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if log.Last < cp.Sequence {
-		if err := p.fill(ctx, log.Last+1, cp.Sequence); err != nil {
-			return nil, err
-		}
-	}
-	p.status.Store(&Status{Checkpoint: cp})
+	p.status.Store(&Status{Err: errNotLocated})
 	return p, nil
 }
 
-// fill puts facts without meaning where the log has lost some that the records
-// hold. It is said on the log what they stand for: first of all, so that a crash
-// on the way forgets nothing, and behind them, where all who follow the log
-// come by.
+// Locate checks that the projection belongs to the log and, where the log is
+// shorter than the projection, fills it up so that no sequence is used twice:
+// ingestion goes on, and cfg.Gaps is told what is missing. It may be called again
+// after an error.
+func (p *Projector) Locate(ctx context.Context) error {
+	cp, log, err := p.position(ctx)
+	if err != nil {
+		return err
+	}
+	if log.Last < cp.Sequence {
+		if err := p.fill(ctx, log.Last+1, cp.Sequence); err != nil {
+			return err
+		}
+	}
+	p.status.Store(&Status{Checkpoint: cp})
+	return nil
+}
+
+// fill fills up a log that has lost facts which the records hold.
 func (p *Projector) fill(ctx context.Context, from, to uint64) error {
 	p.cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", from-1, "checkpoint", to)
-	for _, step := range []func() error{
-		func() error { return p.older(ctx, from, to) },
-		func() error { return eventlog.PadTo(ctx, p.cfg.Log, to) },
-		func() error { return p.older(ctx, from, to) },
-	} {
+	return Fill(ctx, p.cfg.Log, p.cfg.Gaps, from, to)
+}
+
+// Fill puts facts without meaning where a log has lost its end, from one sequence
+// to the other. gaps, nil for nobody, says on the log what they stand for: first
+// of all, so that a crash on the way forgets nothing, and behind them, where all
+// who follow the log come by.
+func Fill(ctx context.Context, log eventlog.Log, gaps Gaps, from, to uint64) error {
+	tell := func() error {
+		if gaps == nil {
+			return nil
+		}
+		return gaps.Older(ctx, from, to)
+	}
+	for _, step := range []func() error{tell, func() error { return eventlog.PadTo(ctx, log, to) }, tell} {
 		if err := step(); err != nil {
 			return fmt.Errorf("fill up the log to %d: %w", to, err)
 		}
 	}
 	return nil
-}
-
-func (p *Projector) older(ctx context.Context, from, to uint64) error {
-	if p.cfg.Gaps == nil {
-		return nil
-	}
-	return p.cfg.Gaps.Older(ctx, from, to)
 }
 
 // pass asks whether folding goes on behind a gap.

@@ -27,10 +27,12 @@ type session struct {
 	committer *committer
 	window    *window
 	start     Checkpoint
-	hourlyTo  uint64    // events up to here stood in hourly when the session began
-	recording recording // at the place of the fold
-	until     uint64    // the last fact to fold, 0 to go on for ever
-	scratch   []byte    // decompressed events of the block being folded
+	hourlyTo  uint64         // events up to here stood in hourly when the session began
+	recording recording      // at the place of the fold
+	budget    budget         // there; what was spent of it is known to the committer
+	until     uint64         // the last fact to fold, 0 to go on for ever
+	scratch   []byte         // decompressed events of the block being folded
+	held      *eventlog.Fact // begins the next batch, because the open one must not go on
 
 	facts   chan eventlog.Fact
 	batches chan *batch   // unbuffered: a batch fills until the committer takes it
@@ -90,9 +92,10 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	defer reader.Close()
 	s := &session{
 		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
-		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, until: until,
+		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
+	s.budget.Spent = ""
 	if !copies {
 		s.committer.patience = vanishedTriesAlone
 	}
@@ -176,7 +179,7 @@ func (s *session) fold(ctx context.Context) error {
 		if b.empty() {
 			out = nil
 		}
-		if b.full() || s.last(b) {
+		if b.full() || s.held != nil || s.last(b) {
 			in = nil
 			s.hurryUp(b)
 		}
@@ -191,6 +194,9 @@ func (s *session) fold(ctx context.Context) error {
 			}
 			b = newBatch(s.hourlyTo)
 			s.p.open.Store(0)
+			if err := s.foldHeld(ctx, b); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -212,8 +218,17 @@ func (s *session) hurryUp(b *batch) {
 // last says that the batch ends in the last fact to fold.
 func (s *session) last(b *batch) bool { return s.until != 0 && b.last >= s.until }
 
-// foldFact applies one fact to the batch. Facts up to the checkpoint only
-// refill the window of ids.
+// foldHeld applies the fact that was held back to the batch behind it.
+func (s *session) foldHeld(ctx context.Context, b *batch) error {
+	f := s.held
+	if s.held = nil; f == nil {
+		return nil
+	}
+	return s.foldFact(ctx, b, *f)
+}
+
+// foldFact applies one fact to the batch, or holds it back for the next one.
+// Facts up to the checkpoint only refill the window of ids.
 func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error {
 	if f.Sequence <= s.start.Sequence {
 		return s.refill(f)
@@ -231,11 +246,22 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 			break
 		}
 		s.scratch = block.Raw()
+		if s.budget.Hour == 0 { // of a program that had no budget
+			s.budget.Hour = s.window.clock / millisPerHour
+		}
+		if !s.moveBudget(b, s.budget.at(block.Received)) {
+			s.held = &f
+			return nil
+		}
 		b.fold(s.window, f.Sequence, block, s.recording)
 	case eventlog.FactCommand:
 		b.command = &f
 		s.trimWindow(f)
 	case eventlog.FactSetting:
+		if !s.moveBudget(b, s.budget.after(f)) {
+			s.held = &f
+			return nil
+		}
 		s.recording = s.recording.after(f)
 	case eventlog.FactSignIn:
 		// Nothing of a sign-in is in the records.
@@ -244,7 +270,7 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	case eventlog.FactUnknown:
 		// A newer version may know it; skipping it is the same in every replay.
 	}
-	b.recording = s.recording
+	b.recording, b.budget = s.recording, s.budget
 	if b.empty() {
 		b.since = f.Appended
 		s.p.open.Store(f.Appended.UnixNano())
@@ -253,6 +279,15 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	b.windowFrom, b.windowTime = s.window.from(f.Sequence + 1)
 	s.p.metrics.pending.Set(float64(f.Pending))
 	return nil
+}
+
+// moveBudget puts the budget in force, unless the batch holds events of another.
+func (s *session) moveBudget(b *batch, next budget) bool {
+	if len(b.order) > 0 && !next.sameRule(s.budget) {
+		return false
+	}
+	s.budget, b.budget = next, next
+	return true
 }
 
 // trimWindow forgets the ids that go with a snapshot.

@@ -3,6 +3,7 @@ package selfcheck
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/errata-log/errata/eventlog"
@@ -13,7 +14,7 @@ import (
 // look finds what is wrong.
 func (c *Checker) look(ctx context.Context) (r Result) {
 	r.At = c.cfg.Now()
-	suspected := c.doubt.Load()
+	suspected := c.doubt.Load() && len(c.Last().Damage) == 0
 	defer func() {
 		r.Took = c.cfg.Now().Sub(r.At)
 		c.metrics.looked(r)
@@ -120,7 +121,7 @@ func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) err
 			return err
 		}
 		r.Parts, r.Bytes = r.Parts+1, r.Bytes+p.bytes
-		if damage != nil {
+		if c.broken[p.id()] = damage != nil; damage != nil {
 			r.Damage = append(r.Damage, *damage)
 			continue
 		}
@@ -165,6 +166,7 @@ func (c *Checker) forget(all []part) {
 			delete(c.seen, id)
 		}
 	}
+	maps.DeleteFunc(c.broken, func(id string, broken bool) bool { return !broken || !there[id] })
 }
 
 // due are the parts whose turn it is, by age: the youngest first among those
@@ -175,7 +177,7 @@ func (c *Checker) due(all []part, everything bool) (due []part) {
 	largest := uint64(0)
 	for _, p := range all {
 		_, seen := c.seen[p.id()]
-		if !seen && p.modified.After(c.mark.Sound) || everything {
+		if !seen && p.modified.After(c.mark.Sound) || everything || c.broken[p.id()] {
 			due = append(due, p)
 			continue
 		}

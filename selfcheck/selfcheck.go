@@ -73,11 +73,14 @@ type Checker struct {
 	looking sync.Mutex // one look at a time; guards what follows
 	mark    mark
 	seen    map[string]time.Time // by part, when it was last found whole
+	broken  map[string]bool      // by part, those that were last found not to be
 	saved   uint64               // bytes that may be read
 	full    bool                 // the next reading is of every part
 	tried   map[string]int       // mends that failed, by what was to be mended
 	rest    time.Time            // no mend before
-	lost    bool                 // the log does not reach what is damaged
+	// released says that merges which were held at the start go on; see [Hold].
+	released bool
+	lost     bool // the log does not reach what is damaged
 	// lostBefore is the first fact that was left when all before it was lost, 0
 	// for never.
 	lostBefore uint64
@@ -98,6 +101,8 @@ type Result struct {
 	// unless there is damage.
 	Records, Events uint64
 	Damage          []Damage
+	// Good is when a look last came to something.
+	Good time.Time
 	// Err says why the look came to nothing, nil when it did not.
 	Err error
 }
@@ -116,7 +121,7 @@ func New(cfg Config) (*Checker, error) {
 	}
 	return &Checker{
 		cfg: cfg, metrics: newMetrics(cfg.Registerer), wake: make(chan struct{}, 1), stop: func() {},
-		mark: m, seen: map[string]time.Time{}, saved: lookBytes, tried: map[string]int{},
+		mark: m, seen: map[string]time.Time{}, broken: map[string]bool{}, saved: lookBytes, tried: map[string]int{},
 	}, nil
 }
 
@@ -150,7 +155,7 @@ func (c *Checker) Stopped() error {
 		return nil // it has not ended, so that nobody knows
 	}
 	defer c.looking.Unlock()
-	if c.doubt.Load() || len(c.Last().Damage) > 0 || c.Last().At.IsZero() {
+	if last := c.Last(); c.doubt.Load() || len(last.Damage) > 0 || last.Good.IsZero() {
 		return nil // the next start is to look at everything that this one would
 	}
 	c.mark.Sound = c.cfg.Now()
@@ -180,12 +185,16 @@ func (c *Checker) run(ctx context.Context) {
 // unrest says that there is a reason to look before the minute is over: there is
 // something to be mended, somebody has met damage, or the projector is at a loss.
 func (c *Checker) unrest() bool {
+	woken := false
 	select {
 	case <-c.wake:
-		return true
+		woken = true
 	default:
 	}
-	return len(c.Last().Damage) > 0 && !c.cfg.Now().Before(c.resting()) || atALoss(c.cfg.Projector.Status().Err)
+	if len(c.Last().Damage) > 0 { // what is known need not be looked for
+		return !c.cfg.Now().Before(c.resting())
+	}
+	return woken || atALoss(c.cfg.Projector.Status().Err)
 }
 
 func (c *Checker) resting() time.Time {
@@ -236,6 +245,10 @@ func (c *Checker) Look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if !c.released && result.Err == nil && c.cfg.Sole {
+		// Whatever was held has been tried: parts must not pile up.
+		c.released = c.exec(ctx, "SYSTEM START MERGES records", nil) == nil
+	}
 	c.report(result, "")
 	return result.Err
 }
@@ -245,6 +258,9 @@ func (c *Checker) report(r Result, doing string) {
 	c.mu.Lock()
 	if r.Err != nil && len(r.Damage) == 0 {
 		r.Damage = c.last.Damage // nobody knows better
+	}
+	if r.Good = r.At; r.Err != nil {
+		r.Good = c.last.Good
 	}
 	c.last = r
 	c.mu.Unlock()

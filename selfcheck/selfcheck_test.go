@@ -101,7 +101,7 @@ func (h *house) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.t.
 // start starts projector, checker and reader, as a start of the service does.
 func (h *house) start() {
 	h.t.Helper()
-	var err error
+	err := selfcheck.Hold(h.t.Context(), h.ClickHouse, projector.NewStore(h.ClickHouse, 0))
 	for range 5 { // a connection of before a kill is found out when it is used
 		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger()}); err == nil {
 			break
@@ -182,6 +182,9 @@ func (h *house) barrier() {
 // fill makes parts of several ages, with merges held back so that they stay.
 func (h *house) fill() {
 	h.t.Helper()
+	if err := h.checker.Look(h.t.Context()); err != nil { // the first one lets merges go on
+		h.t.Fatal(err)
+	}
 	h.exec("SYSTEM STOP MERGES records")
 	h.t.Cleanup(func() {
 		_ = h.ClickHouse.Exec(context.WithoutCancel(h.t.Context()), "SYSTEM START MERGES records") // best effort: the database goes

@@ -17,7 +17,7 @@ func (r Result) Tell(now time.Time) (ok bool, detail, hint string) {
 	case len(r.Damage) > 0:
 		return false, r.Damage[0].String(), "see the alarms"
 	case r.Err != nil:
-		return now.Sub(r.At) < late, fmt.Sprintf("came to nothing: %v", r.Err), "see the check of clickhouse"
+		return now.Sub(r.Good) < late, fmt.Sprintf("came to nothing: %v", r.Err), "see the check of clickhouse"
 	}
 	return true, fmt.Sprintf("%d records that count %d events, as their checkpoint says; %d of %d parts read, %d MiB, in %v, %v ago",
 		r.Records, r.Events, r.Parts, r.Of, r.Bytes>>20, r.Took.Round(time.Millisecond), now.Sub(r.At).Round(time.Second)), ""

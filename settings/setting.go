@@ -14,6 +14,8 @@ import (
 // Snapshot is the value of every setting at one moment. It never changes.
 type Snapshot struct {
 	Logging Logging
+	// Limits are those of projects.
+	Limits Limits
 	// Security is what is asked at sign-in.
 	Security signin.Settings
 
@@ -41,7 +43,7 @@ var known = []interface {
 	load(into *Snapshot, data []byte) error
 	// foreign is not nil for what is no fact of the setting in any version.
 	foreign(data []byte) error
-}{logging, twoFactor, location, addressBook, localization}
+}{logging, limits, twoFactor, location, addressBook, localization}
 
 func (of setting[T]) title() string { return of.name }
 

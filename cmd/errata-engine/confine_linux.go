@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,9 +18,12 @@ import (
 const minLandlock = 2
 
 // What the engine reads of the system: its own limits and counters, time
-// zones, libraries that the C library loads late.
+// zones, libraries that the C library loads late. Of /proc it is not what other
+// processes show: their environment may hold passwords.
 var systemPaths = []string{
-	"/proc", "/sys", "/usr", "/lib", "/lib64",
+	"/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/uptime", "/proc/loadavg",
+	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/max_map_count",
+	"/sys", "/usr", "/lib", "/lib64",
 	"/etc/localtime", "/etc/timezone", "/etc/ld.so.cache",
 	"/dev/null", "/dev/random", "/dev/urandom",
 }
@@ -34,14 +38,23 @@ const (
 )
 
 // confine takes from the calling thread, and from all that it starts, the
-// rights that the engine does not need: every file but those below data (to
-// write), run and the system's own (to read), running programs, and connecting
-// to anything. The function file() of the engine would otherwise read whatever
-// the service may read, for every user who may read a table.
+// rights that the engine does not need: those of root, every file but those
+// below data (to write), run and the system's own (to read), running programs,
+// and connecting to anything. What reads files in the engine could otherwise
+// read whatever the service may read.
 //
 // Threads of Go's own that are there already keep their rights; they run
-// nothing of the engine's. An error says that nothing was taken.
+// nothing of the engine's. An error says that less was taken.
 func confine(data, run string) error {
+	// The kernel wants it for Landlock from those who are not root.
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	return errors.Join(dropCapabilities(data), restrictFiles(data, run))
+}
+
+// restrictFiles leaves the engine the files that it needs.
+func restrictFiles(data, run string) error {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return fmt.Errorf("the kernel has no Landlock: %w", errno)
@@ -74,9 +87,6 @@ func confine(data, run string) error {
 			return fmt.Errorf("allow %s: %w", path, err)
 		}
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new privileges: %w", err)
-	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, set, 0, 0); errno != 0 {
 		return fmt.Errorf("apply the rules: %w", errno)
 	}
@@ -96,7 +106,11 @@ func addRule(set int, path string, rights uint64) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	// The kernel forgets a file of /proc that nobody has open, makes another one
+	// for the next who asks, and the rule is not about that one.
+	if !strings.HasPrefix(path, "/proc/") {
+		defer unix.Close(fd)
+	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)

@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -53,12 +54,21 @@ func main() {
 	if err != nil {
 		fail(exitUnavailable, fmt.Sprintf("%v; run 'make engine' to bring it again, or set ERRATA_CLICKHOUSE_DSN", err))
 	}
+	if err := surviveErrors(library, knownSymbol, lib.known); err != nil {
+		goWithout("a handler of errors, so that a wrong packet on one connection ends it", err)
+	}
 	if err := confine(data, run); err != nil {
-		fmt.Fprintln(os.Stderr, "errata-engine: it is not confined to its own files:", err)
+		goWithout("confinement to its own files", err)
 	}
 	if text := lib.serve(append([]string{"clickhouse"}, options...)); text != "" {
 		fail(exitSoftware, text)
 	}
+}
+
+// goWithout tells the parent what could not be done for safety. It shows it to
+// whoever asks for the checks, so the first words must stay as they are.
+func goWithout(what string, err error) {
+	fmt.Fprintf(os.Stderr, "errata-engine: without %s: %s\n", what, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 func fail(code int, text string) {
@@ -71,7 +81,12 @@ type library struct {
 	queryCmdline             func(argc int32, argv unsafe.Pointer) uintptr
 	resultError              func(result uintptr) string
 	setSignalHandlersEnabled func(enabled int32)
+
+	known uintptr // the address of knownSymbol
 }
+
+// knownSymbol is a function of the library by which its place in memory is found.
+const knownSymbol = "chdb_query_cmdline"
 
 // load opens the library and finds its functions.
 func load(path string) (*library, error) {
@@ -81,7 +96,7 @@ func load(path string) (*library, error) {
 	}
 	var lib library
 	for name, fn := range map[string]any{
-		"chdb_query_cmdline":               &lib.queryCmdline,
+		knownSymbol:                        &lib.queryCmdline,
 		"chdb_result_error":                &lib.resultError,
 		"chdb_set_signal_handlers_enabled": &lib.setSignalHandlersEnabled,
 	} {
@@ -90,6 +105,9 @@ func load(path string) (*library, error) {
 			return nil, fmt.Errorf("%s is not a libchdb that can be used: %w", path, err)
 		}
 		purego.RegisterFunc(fn, symbol)
+		if name == knownSymbol {
+			lib.known = symbol
+		}
 	}
 	return &lib, nil
 }

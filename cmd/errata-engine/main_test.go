@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,5 +47,40 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("exit %d, %q; want %d and %q", got, stderr.String(), test.code, test.want)
 			}
 		})
+	}
+}
+
+// TestConfined: what the engine cannot read it reads for nobody, whatever its users
+// may call. Here it is asked without any user and without what the service takes
+// from them.
+func TestConfined(t *testing.T) {
+	library, err := engine.FindLibrary("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, run := t.TempDir(), t.TempDir()
+	inside := filepath.Join(data, "inside")
+	if err := os.WriteFile(inside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		inside: true, "/proc/self/stat": true, "/proc/meminfo": true,
+		outside: false, "/etc/passwd": false,
+		fmt.Sprintf("/proc/%d/environ", os.Getpid()): false, fmt.Sprintf("/proc/%d/cmdline", os.Getpid()): false,
+		"/proc/1/environ": false, "/proc/kallsyms": false,
+	} {
+		cmd := exec.Command(testenv.EngineBinary(t), library, data, run, "--path="+data, "--query=SELECT throwIf(length(file('"+path+"')) = 0)")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It says nothing about a query that works.
+		if said := string(out); want && said != "" || !want && !strings.Contains(said, "Permission denied") {
+			t.Errorf("%s: may be read is %t, and it said: %s", path, want, said)
+		}
 	}
 }

@@ -77,6 +77,10 @@ func TestPrecedence(t *testing.T) {
 		"nats-project":         {"2", "3", "4"},
 		"nats-leaf-listen":     {"127.0.0.1:7", "127.0.0.1:8", "127.0.0.1:9"},
 		"nats-leaf":            {"nats://f:1", "nats://e:1", "nats://g:1"},
+
+		"key-events-per-minute":     {"1", "2", "3"},
+		"project-events-per-minute": {"1", "2", "3"},
+		"new-records-per-hour":      {"1", "2", "3"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {

@@ -128,6 +128,7 @@ func explainEvent(w io.Writer, document []byte, o app.Options, application uint6
 	if len(x.Fingerprint) > 0 {
 		row("fingerprint", strings.Join(x.Fingerprint, " | "), "stands in for class, place and message")
 	}
+	row("overflow", x.Overflow, "counts it instead while new-records-per-hour is spent")
 	_, err = io.WriteString(w, out.String())
 	return err
 }

@@ -65,6 +65,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 	if err != nil {
 		return outcome{}, err
 	}
+	if err := h.door.Admit(grant); err != nil {
+		return outcome{}, err
+	}
 	if h.door.Switches().Development {
 		w.Header().Set(ingest.HeaderDevelopment, "1")
 	}

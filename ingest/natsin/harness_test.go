@@ -12,6 +12,7 @@ import (
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
@@ -28,6 +29,7 @@ type bench struct {
 	queues Queues
 	log    eventlog.Log
 	off    bool // the error log is switched off
+	quotas *quota.Quotas
 }
 
 func newBench(t *testing.T) *bench {
@@ -58,7 +60,7 @@ func (b *bench) receiver() *Receiver {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := New(Config{Queues: b.queues, Log: b.log, Accepter: pipeline, Project: 7})
+	r, err := New(Config{Queues: b.queues, Log: b.log, Accepter: pipeline, Project: 7, Quotas: b.quotas})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 )
 
 // Subjects behind the namespace's prefix.
@@ -50,6 +51,9 @@ type Config struct {
 	Kept jetstream.KeyValue
 	// Project is the project of everything that is published.
 	Project uint64
+	// Quotas slow the receiver down: what is over them waits in the queue, and
+	// publishers are told when that is full. nil: as fast as the log takes.
+	Quotas *quota.Quotas
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
 	// Logger takes what the operator should see; nil discards it.

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/migrations"
 )
 
@@ -202,5 +204,29 @@ func TestForeignBlocksInThePlaceOfTheQueue(t *testing.T) {
 	b.wantOnce(9)
 	if n := b.state(b.queues.Dead).Msgs; n != 0 {
 		t.Errorf("%d letters, want none", n)
+	}
+}
+
+// What is over the quota waits in the queue, and is taken when there is room: a
+// publisher that floods loses nothing and slows nobody.
+func TestWaitsWhileOverTheQuota(t *testing.T) {
+	b := newBench(t)
+	var now atomic.Int64
+	now.Store(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).UnixNano())
+	var err error
+	if b.quotas, err = quota.New(quota.Config{KeyPerMinute: 60, Now: func() time.Time { return time.Unix(0, now.Load()) }}); err != nil {
+		t.Fatal(err)
+	}
+	b.quotas.Charge(ingest.Grant{Project: 7, KeyID: sourceName}, 11) // one more than there is
+	b.publishMany(0, 5)
+	r := b.start()
+	b.await("the receiver has met the messages", func() bool { return r.since.Load() != 0 })
+	if n := b.state(b.queues.Intake).Msgs; n != 5 {
+		t.Errorf("%d messages wait, want 5", n)
+	}
+	now.Add(int64(3 * time.Second))
+	b.awaitEmpty()
+	if n := len(b.logged()); n != 5 {
+		t.Errorf("%d events on the log, want 5", n)
 	}
 }

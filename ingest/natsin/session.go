@@ -2,6 +2,7 @@ package natsin
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -49,7 +50,12 @@ func (r *Receiver) refuse(ctx context.Context, d *eventlog.Drain, m *message, re
 
 // accept takes the drafts through the pipeline onto the log.
 func (r *Receiver) accept(ctx context.Context, d *eventlog.Drain, drafts []ingest.Draft, from []*message) error {
-	src := ingest.Source{Project: r.cfg.Project, KeyID: sourceName, Received: r.cfg.Now()}
+	grant := ingest.Grant{Project: r.cfg.Project, KeyID: sourceName}
+	if err := r.cfg.Quotas.Wait(ctx, grant); err != nil {
+		return fmt.Errorf("wait for the quota of events from NATS: %w", err)
+	}
+	r.cfg.Quotas.Charge(grant, len(drafts))
+	src := ingest.Source{Project: grant.Project, KeyID: grant.KeyID, Received: r.cfg.Now()}
 	stored := false
 	receipt, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, rejected []ingest.Rejection) error {
 		stored = true

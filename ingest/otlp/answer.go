@@ -51,8 +51,11 @@ func (p partialSuccess) encode(req request) []byte {
 func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
 	status := told.Kind.Status()
 	if door.Passing(told.Kind) {
-		// OTel Python drops what gets 429 and keeps what gets 503.
-		status = http.StatusServiceUnavailable
+		if told.Kind != errata.KindRateLimited {
+			// OTel Python drops what gets 429 and keeps what gets 503, which is
+			// right for who sends too much and for nobody else.
+			status = http.StatusServiceUnavailable
+		}
 		w.Header().Set("Retry-After", strconv.Itoa(door.RetrySeconds(told)))
 	}
 	if status == http.StatusUnauthorized {
@@ -84,7 +87,7 @@ func grpcCode(status int) int {
 		return 5 // NOT_FOUND
 	case http.StatusForbidden:
 		return 7 // PERMISSION_DENIED
-	case http.StatusRequestEntityTooLarge:
+	case http.StatusRequestEntityTooLarge, http.StatusTooManyRequests:
 		return 8 // RESOURCE_EXHAUSTED
 	case http.StatusMethodNotAllowed:
 		return 12 // UNIMPLEMENTED

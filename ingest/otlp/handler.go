@@ -180,6 +180,11 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if err != nil {
 		return partialSuccess{}, err
 	}
+	if req.signal != &metrics { // they hold no events
+		if err := h.door.Admit(grant); err != nil {
+			return partialSuccess{}, err
+		}
+	}
 	if req.encoding == foreign {
 		return partialSuccess{}, errata.Errorf(errata.KindUnsupportedMediaType, "the content type must be application/x-protobuf or application/json")
 	}

@@ -102,7 +102,8 @@ func TestRefusalsAreStatusesInTheEncodingOfTheRequest(t *testing.T) {
 	}
 }
 
-// OTel Python drops what is answered with 429, so back-pressure is 503.
+// OTel Python drops what is answered with 429, so back-pressure is 503. Only who
+// sends more than it may gets 429.
 func TestBackPressureIs503(t *testing.T) {
 	limited := errata.Errorf(errata.KindRateLimited, "over the budget")
 	limited.RetryAfter = 90 * time.Second
@@ -113,7 +114,7 @@ func TestBackPressureIs503(t *testing.T) {
 	}{
 		"away":    {errata.Errorf(errata.KindLogUnavailable, "the log does not answer"), 503, 14, "5"},
 		"full":    {errata.Errorf(errata.KindLogFull, "the log is full"), 503, 14, "5"},
-		"limited": {limited, 503, 14, "90"},
+		"limited": {limited, 429, 8, "90"},
 		"fault":   {errors.New("nil map at /srv/errata/x.go"), 500, 13, ""},
 	} {
 		for contentType, content := range map[string][]byte{protobuf: recorded(t, "otel-go-logs.pb"), jsonText: []byte(oneLog)} {
@@ -130,7 +131,7 @@ func TestBackPressureIs503(t *testing.T) {
 	// success would be final.
 	h, recorder := newHandler(t)
 	recorder.Reject = func(ingest.Draft) *errata.Error { return limited }
-	if w := post(h, "/v1/logs", jsonText, []byte(oneLog)); w.Code != 503 {
+	if w := post(h, "/v1/logs", jsonText, []byte(oneLog)); w.Code != 429 {
 		t.Errorf("rejected for now: %d %s", w.Code, w.Body)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/quota"
 )
 
 // allowOrigins lets a page of any origin send and read the answer: the key is
@@ -52,7 +53,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 		wait := strconv.Itoa(door.RetrySeconds(told))
 		header.Set("Retry-After", wait)
 		// With the categories named, SDKs count what they hold back and report it.
-		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:key:"+limitReason(told.Kind))
+		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:"+string(quota.ScopeOf(err))+":"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
 	w.WriteHeader(told.Kind.Status())

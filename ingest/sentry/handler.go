@@ -9,6 +9,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/quota"
 )
 
 // Config is what the door needs.
@@ -67,10 +68,14 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", noKey()
 	}
 	var grant ingest.Grant
+	var over error // the key or its project has sent more than it may
 	var b *body.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
 			return "", err
+		}
+		if over = h.door.Admit(grant); over != nil && !mayBeReport(r, endpoint) {
+			return "", over
 		}
 		b, err = h.door.Open(w, r, grant, 0)
 	} else {
@@ -86,7 +91,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		err = in.store()
 	} else {
 		if err = in.header(); err == nil && !named {
-			grant, err = h.identify(r, in, project)
+			if grant, err = h.identify(r, in, project); err == nil {
+				over = h.door.Admit(grant)
+			}
 		}
 		if err == nil {
 			err = in.items()
@@ -96,6 +103,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", err
 	}
 	h.lost.count(in.lost)
+	if over != nil && len(in.drafts) > 0 {
+		return "", quota.Holding(over, len(in.drafts))
+	}
 	return in.firstID, h.accept(w, r, grant, in.drafts)
 }
 
@@ -130,6 +140,17 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Gr
 		return receipt.Rejected[0].Err
 	}
 	return nil
+}
+
+// maxReport is as large as SDKs make an envelope that holds nothing but a report
+// of what they lost.
+const maxReport = 2 << 10
+
+// mayBeReport says whether the request is small enough to hold nothing but a
+// client report. Those are read from a sender that sends too much as well: they
+// tell what it dropped because it was asked to wait.
+func mayBeReport(r *http.Request, endpoint string) bool {
+	return endpoint == "envelope" && r.ContentLength > 0 && r.ContentLength <= maxReport
 }
 
 func noKey() error {

@@ -40,6 +40,7 @@ var Layers = []Layer{
 	{Dir: "access", May: []string{"."}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
+	{Dir: "standby", May: []string{"."}},
 	{Dir: "origin", May: []string{"."}},
 	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
 	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin"}},
@@ -57,7 +58,7 @@ var Layers = []Layer{
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "ops",
+		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
 		"signin/...", "stray", "watchdog",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},

@@ -78,7 +78,9 @@ func Options(data, engine string, log io.Writer) app.Options {
 	o.Listen = "127.0.0.1:0"
 	o.EngineBinary = engine
 	o.LogMaxBytes = 256 << 20
-	o.AdminRateLimit = 0 // the tests ask often
+	o.AdminRateLimit = 0                                  // the tests ask often
+	o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 // and send much
+	o.NewRecordsPerHour = 0                               // and begin with an empty log
 	o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return o
 }

@@ -130,27 +130,33 @@ func fill(out []byte, places []int) {
 	}
 }
 
-// readAnswer reads one answer and refuses all but a 2xx.
-func readAnswer(in *bufio.Reader) error {
+// readHead reads the head of an answer: its first line, and how long its body is.
+func readHead(in *bufio.Reader) (status string, length int, err error) {
 	head := textproto.NewReader(in)
-	status, err := head.ReadLine()
-	if err != nil {
-		return fmt.Errorf("read the status: %w", err)
+	if status, err = head.ReadLine(); err != nil {
+		return "", 0, fmt.Errorf("read the status: %w", err)
 	}
-	length := 0
 	for {
 		line, err := head.ReadLineBytes()
 		if err != nil {
-			return fmt.Errorf("read the header: %w", err)
+			return "", 0, fmt.Errorf("read the header: %w", err)
 		}
 		if len(line) == 0 {
-			break
+			return status, length, nil
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
 			if length, err = strconv.Atoi(string(value)); err != nil {
-				return fmt.Errorf("read the length: %w", err)
+				return "", 0, fmt.Errorf("read the length: %w", err)
 			}
 		}
+	}
+}
+
+// readAnswer reads one answer and refuses all but a 2xx.
+func readAnswer(in *bufio.Reader) error {
+	status, length, err := readHead(in)
+	if err != nil {
+		return err
 	}
 	if len(status) < 10 || status[9] != '2' {
 		body, _ := io.ReadAll(io.LimitReader(in, int64(min(length, 500)))) // for the message only

@@ -36,6 +36,7 @@ type bench struct {
 	engine    string // path of errata-engine
 	stocks    string // folder in which filled stocks are kept, or ""
 	steadyFor time.Duration
+	floodFor  time.Duration
 	queries   string // what the names of queries begin with that the list row runs
 	// peak is the highest rate of single events seen, for the row that runs at half of it.
 	peak float64
@@ -52,7 +53,7 @@ type sizes struct {
 	lines   int   // lines of the file of the import row
 }
 
-const allRows = "single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,steady,delete,cleanup,cleanup-quiet,replay,import"
+const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,steady,delete,cleanup,cleanup-quiet,replay,import"
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
@@ -66,6 +67,7 @@ func main() {
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
 	stocks := flag.String("stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
 	queries := flag.String("queries", "", "run only the queries of the list row whose names begin so")
+	floodFor := flag.Duration("flood", 20*time.Second, "length of the flood, and of the time before it")
 	steadyFor := flag.Duration("steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(*engine); err == nil {
@@ -81,7 +83,7 @@ func main() {
 	}
 	size, err := parseSizes(*lists, *changed, *events, *lines)
 	if err == nil {
-		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, queries: *queries, sizes: size}, strings.Split(*rows, ","))
+		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, floodFor: *floodFor, queries: *queries, sizes: size}, strings.Split(*rows, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -121,6 +123,7 @@ type measure struct {
 func (b *bench) measures() map[string]measure {
 	return map[string]measure{
 		"otlp":   {do: b.otlp},
+		"flood":  {do: b.flood, alone: true},
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"sentry-cpu": {do: b.sentryCPU, alone: true},
 		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},
@@ -145,6 +148,13 @@ func (b *bench) measure(name string, m measure) error {
 // inherits the backlog of another.
 func (b *bench) withService(name string, measure func() error) (err error) {
 	options := app.DefaultOptions()
+	options.KeyEventsPerMinute, options.ProjectEventsPerMinute = 0, 0 // one key sends all it can
+	options.NewRecordsPerHour = 0
+	return b.withOptions(name, options, measure)
+}
+
+// withOptions is withService with limits of one's own.
+func (b *bench) withOptions(name string, options app.Options, measure func() error) (err error) {
 	options.Data = filepath.Join(b.dir, name)
 	options.Listen = "127.0.0.1:0"
 	options.AdminRateLimit = 0

@@ -43,14 +43,14 @@ func (e event) signature() errata.Signature {
 }
 
 // shown is a record as the contract shows it: its 15 fields in their order,
-// then the two of decisions.md. The types are those of the contract.
+// then the two of decisions.md and whether it is an overflow record. The types are those of the contract.
 func shown(r errata.Record) string {
 	return body(
 		"id", uint64(r.ID), "signature", r.Signature.String(), "type", r.Book.String(), "level", r.Level.String(),
 		"count", r.Count, "first_seen", instant(r.FirstSeen), "last_seen", instant(r.LastSeen),
 		"file", r.File, "line", r.Line, "message_preview", r.Message, "exception_class", r.Class,
 		"request_uri", r.URI, "request_method", r.Method, "user_id", r.UserID, "ip", address(r.IP),
-		"status", string(r.Status), "regressed", r.Regressed)
+		"status", string(r.Status), "regressed", r.Regressed, "overflow", r.Signature.Overflow())
 }
 
 // address is an address in an answer, "" when it is not known.

@@ -84,7 +84,8 @@ func newService(t *testing.T) *service {
 // failpoint before is reported as not ready.
 func (s *service) start(point string) (took time.Duration, ready bool) {
 	s.t.Helper()
-	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0")
+	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
+		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0")
 	cmd.Env = append(os.Environ(), failpoint.Variable+"="+point)
 	cmd.Stdout, cmd.Stderr = s.log, s.log
 	begin := time.Now()

@@ -165,7 +165,7 @@ func answersHaveTheShape(t *testing.T, s *service) {
 	want := regexp.MustCompile(`^\{"data":\[\{"id":\d+,"signature":"[0-9a-f]{32}","type":"(system|database)","level":"error","count":1,` +
 		`"first_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","last_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",` +
 		`"file":"src/\w+\.go","line":\d+,"message_preview":"it broke","exception_class":"Error_\w+","request_uri":"/p\?page=\d+","request_method":"GET",` +
-		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2\}\}\s*$`)
+		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false,"overflow":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2\}\}\s*$`)
 	if a.status != http.StatusOK || !want.MatchString(a.body) {
 		t.Errorf("list: %d %s", a.status, a.body)
 	}
@@ -174,7 +174,7 @@ func answersHaveTheShape(t *testing.T, s *service) {
 	}
 	rows, _ := s.list(t, "limit=1")
 	a = s.do(t, http.MethodGet, listPath+"/"+rows[0].Signature+"?type="+rows[0].Type, "", "X-Api-Key", s.admin)
-	want = regexp.MustCompile(`^\{"data":\{"id":.*"regressed":false,"payload":\{"source":"native","message":"it broke",.*\}\}\}\s*$`)
+	want = regexp.MustCompile(`^\{"data":\{"id":.*"regressed":false,"overflow":false,"payload":\{"source":"native","message":"it broke",.*\}\}\}\s*$`)
 	if a.status != http.StatusOK || !want.MatchString(a.body) || strings.Contains(a.body, `"meta"`) {
 		t.Errorf("detail: %d %s", a.status, a.body)
 	}

@@ -36,6 +36,7 @@ type record struct {
 	IP             string    `json:"ip"`
 	Status         string    `json:"status"`
 	Regressed      bool      `json:"regressed"`
+	Overflow       bool      `json:"overflow"`
 }
 
 // detailed is a record with the context of its first sighting.

@@ -63,7 +63,8 @@ func (s *service) start() error {
 	if err != nil {
 		return fmt.Errorf("look at the service's log: %w", err)
 	}
-	args := []string{"serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0"}
+	args := []string{"serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
+		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0"}
 	cmd := exec.Command(s.gate.binary, append(args, s.args...)...)
 	cmd.Env = append(cleanEnv(), unlimited...)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -20,6 +20,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/origin"
 )
 
@@ -38,6 +39,9 @@ type Config struct {
 	// Budget bounds the memory of all requests in flight and should be shared
 	// by all doors; nil makes one for this door alone.
 	Budget *body.Budget
+	// Quotas are how many events a key and a project may send, and should be
+	// shared by all doors; nil: as many as they like.
+	Quotas *quota.Quotas
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// NewID makes random ids of 32 hex digits; nil means crypto/rand.
@@ -146,9 +150,23 @@ func (d *Door) charged(r *http.Request, g ingest.Grant) body.Sender {
 // Sender is the address that the request came from.
 func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.TrustedProxies) }
 
-// Accept hands the drafts over as coming from the holder of the grant.
+// Admit refuses a request whose key or project has sent more than it may. It is
+// asked as soon as the key is known, before the body is read. Kind: rate_limited.
+func (d *Door) Admit(g ingest.Grant) error { return d.Quotas.Check(g) }
+
+// Accept hands the drafts over as coming from the holder of the grant, when it is
+// their turn, and charges them.
 func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
-	return d.Accepter.Accept(ctx, ingest.Source{Project: g.Project, KeyID: g.KeyID, Received: d.Now()}, drafts)
+	leave, err := d.Quotas.Enter(ctx, g)
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
+	defer leave()
+	receipt, err := d.Accepter.Accept(ctx, ingest.Source{Project: g.Project, KeyID: g.KeyID, Received: d.Now()}, drafts)
+	if err == nil {
+		d.Quotas.Charge(g, receipt.Accepted+len(receipt.Rejected))
+	}
+	return receipt, err
 }
 
 // ByToken finds the grant of the API key in Authorization: Bearer or
@@ -197,8 +215,10 @@ func isPublicKey(key string) bool {
 }
 
 // Done counts the answer to a request and logs what only the operator may
-// see. ctx is the request's; err is nil for a request that was taken.
+// see. It is called once the body is closed, and may keep a refusal by [Door.Admit]
+// back. ctx is the request's; err is nil for a request that was taken.
 func (d *Door) Done(ctx context.Context, requestID string, err error) {
+	d.Quotas.Settle(ctx, err)
 	if err == nil {
 		d.requests.WithLabelValues(d.name, "ok").Inc()
 		return

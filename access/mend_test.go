@@ -1,0 +1,153 @@
+package access_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/engine"
+)
+
+// keyFolder is a NATS folder with a bucket of keys and the file of their copies.
+type keyFolder struct{ nats, copies string }
+
+// open starts the server and opens the keys, mended before.
+func (f keyFolder) open(t *testing.T, do func(*access.Store)) access.Mended {
+	t.Helper()
+	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: f.nats, MaxStore: 64 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	bucket, err := n.JetStream().CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys", History: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mended, err := access.Mend(t.Context(), n.JetStream(), "keys", f.copies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := access.Open(t.Context(), access.Config{Bucket: bucket, CopyFile: f.copies})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	do(store)
+	f.awaitCopies(t, store)
+	return mended
+}
+
+// awaitCopies returns when the file has all keys as they are.
+func (f keyFolder) awaitCopies(t *testing.T, store *access.Store) {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		text, err := os.ReadFile(f.copies)
+		whole := err == nil
+		for _, key := range store.List() {
+			whole = whole && bytes.Contains(text, []byte(`"key.`+key.ID+`"`)) &&
+				(key.RevokedAt.IsZero() || bytes.Contains(text, []byte(`"revoked"`)))
+		}
+		if whole {
+			return
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-late:
+			t.Fatalf("after 10 s the copies are %s, error %v", text, err)
+		}
+	}
+}
+
+// flip changes a bit of the text where it stands first, or last, in the bucket.
+func (f keyFolder) flip(t *testing.T, text string, last bool) {
+	t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range blocks {
+		block, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(block, []byte(text))
+		if last {
+			at = bytes.LastIndex(block, []byte(text))
+		}
+		if at < 0 {
+			continue
+		}
+		block[at] ^= 1
+		if err := os.WriteFile(path, block, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("none of %v holds %q", blocks, text)
+}
+
+func TestMendKeys(t *testing.T) {
+	f := keyFolder{nats: filepath.Join(t.TempDir(), "nats"), copies: filepath.Join(t.TempDir(), "keys.copy")}
+	var good, revoked access.Key
+	var goodText, revokedText string
+	if mended := f.open(t, func(s *access.Store) {
+		var err error
+		if good, goodText, err = s.Create(t.Context(), access.NewKey{Kind: access.KindAdmin, Name: "good", Scopes: []access.Scope{access.Everything}}); err != nil {
+			t.Fatal(err)
+		}
+		if revoked, revokedText, err = s.Create(t.Context(), access.NewKey{Kind: access.KindAdmin, Name: "revoked", Scopes: []access.Scope{access.Everything}}); err != nil {
+			t.Fatal(err)
+		}
+		if err = s.Revoke(t.Context(), revoked.ID); err != nil {
+			t.Fatal(err)
+		}
+	}); len(mended.Damaged) != 0 {
+		t.Fatalf("mended at the first start: %+v", mended)
+	}
+	expect := func(s *access.Store) {
+		t.Helper()
+		if _, err := s.Authenticate(goodText); err != nil {
+			t.Errorf("the good key: %v", err)
+		}
+		if _, err := s.Authenticate(revokedText); err == nil {
+			t.Error("the key that was revoked works")
+		}
+	}
+	for what, damage := range map[string]func(){
+		"the key":         func() { f.flip(t, `"good"`, true) },
+		"the revocation":  func() { f.flip(t, `"revoked":"`, true) },
+		"its first state": func() { f.flip(t, `"name":"revoked"`, false) },
+	} {
+		damage()
+		mended := f.open(t, expect)
+		if len(mended.Damaged) == 0 && mended.History == 0 {
+			t.Errorf("%s was damaged and nothing was mended", what)
+		}
+		if len(mended.Lost) != 0 {
+			t.Errorf("%s: %v are lost", what, mended.Lost)
+		}
+		if again := f.open(t, expect); len(again.Damaged) != 0 || again.History != 0 {
+			t.Errorf("%s: mended again: %+v", what, again)
+		}
+	}
+	if err := os.Remove(f.copies); err != nil {
+		t.Fatal(err)
+	}
+	f.flip(t, `"good"`, true)
+	mended := f.open(t, func(*access.Store) {})
+	if !slices.Equal(mended.Lost, []string{"key." + good.ID}) {
+		t.Errorf("without a copy %v are lost, want the key %s", mended.Lost, good.ID)
+	}
+}

@@ -1,0 +1,91 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/errata-log/errata/app"
+)
+
+// TestBudgetOfNewRecords: beyond new-records-per-hour new problems are counted
+// together, over a restart too, which puts nothing more on the log.
+func TestBudgetOfNewRecords(t *testing.T) {
+	o := testOptions(t)
+	o.NewRecordsPerHour = 3
+	for start := range 2 {
+		a := build(t, o)
+		stop := run(t, a)
+		ingest := key(t, filepath.Join(o.Data, app.IngestKeyFile))
+		for n := range 10 {
+			body := fmt.Sprintf(`{"id":"%d-%d","message":"problem %s","exception_class":"FloodError","fingerprint":["%d-%d"]}`, start, n, strings.Repeat("x", n), start, n)
+			if status, answer := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", ingest, body); status != http.StatusAccepted {
+				t.Fatalf("event %d: %d %s", n, status, answer)
+			}
+		}
+		want := uint64(10 * (start + 1))
+		rows := awaitRecords(t, a, func(rows []row) bool {
+			var sum uint64
+			for _, r := range rows {
+				sum += r.Count
+			}
+			return sum == want
+		})
+		// An hour may end in between, and brings three more.
+		if full := len(rows) == 4 || len(rows) == 7 || len(rows) == 10; !full {
+			t.Errorf("%d records, want 3 and one of overflow: %+v", len(rows), rows)
+		}
+		overflow := 0
+		for _, r := range rows {
+			if r.Overflow {
+				overflow++
+				if r.Count < 4 || r.ExceptionClass != "FloodError" || !strings.HasPrefix(r.MessagePreview, "New problems of the class FloodError, counted together") {
+					t.Errorf("the overflow record: %+v", r)
+				}
+			}
+		}
+		if overflow != 1 {
+			t.Errorf("%d overflow records: %+v", overflow, rows)
+		}
+		if entries := trail(t, a, "action=settings.limits"); len(entries) != 1 || entries[0].Actor.KeyID != "service" {
+			t.Errorf("start %d: the limit is on the log as %+v, want once by the service", start, entries)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLimitOfAKey: who sends more than it may is refused, and shown.
+func TestLimitOfAKey(t *testing.T) {
+	o := testOptions(t)
+	o.KeyEventsPerMinute = 6 // one at once
+	a := build(t, o)
+	run(t, a)
+	url, ingest := a.Welcome().URL, key(t, filepath.Join(o.Data, app.IngestKeyFile))
+	want := http.StatusAccepted
+	for range 3 {
+		if status, body := request(t, http.MethodPost, url+"/api/v1/events", ingest, `{"message":"again"}`); status != want {
+			t.Fatalf("%d %s, want %d", status, body, want)
+		}
+		want = http.StatusTooManyRequests
+	}
+	if status, body := request(t, http.MethodPost, url+"/v1/logs", ingest, oneLog); status != want {
+		t.Errorf("the same key at another door: %d %s", status, body)
+	}
+	awaitMetric(t, a, `errata_refused_events_total{project="1",reason="key_limit"} 3`)
+	_, body := get(t, url+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile))
+	var status struct {
+		Data struct {
+			Figures struct {
+				Refused *uint64 `json:"refused_by_limit"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &status); err != nil || status.Data.Figures.Refused == nil || *status.Data.Figures.Refused != 3 {
+		t.Errorf("figures: %s (%v)", body, err)
+	}
+}

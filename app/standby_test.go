@@ -1,0 +1,270 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// expectOpenDoors says that the service takes events and says why while ClickHouse
+// is away, and that all of it is there when it is back.
+func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
+	t.Helper()
+	began := time.Now()
+	a := build(t, o)
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("the start took %v", took)
+	}
+	run(t, a)
+	url, keys := a.Welcome().URL, keyFiles(t, o.Data)
+	ingest, admin := keys[app.IngestKeyFile], keys[app.AdminKeyFile]
+	if status, body := get(t, url+"/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(body, "store_unavailable") {
+		t.Errorf("readyz: %d %s, want 503 store_unavailable", status, body)
+	}
+	for range 3 {
+		if status, body := request(t, http.MethodPost, url+"/api/v1/events", ingest, `{"message":"while away"}`); status != http.StatusAccepted {
+			t.Errorf("event: %d %s, want 202", status, body)
+		}
+	}
+	for _, path := range []string{"/api/v1/admin/tools/logs/errors", "/api/v1/admin/tools/logs/overview"} {
+		if status, body := get(t, url+path, admin); status != http.StatusServiceUnavailable || !strings.Contains(body, "store_unavailable") {
+			t.Errorf("%s: %d %s, want 503 store_unavailable", path, status, body)
+		}
+	}
+	if status, body := request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", admin, `{}`); status != http.StatusServiceUnavailable {
+		t.Errorf("replay: %d %s, want 503", status, body)
+	}
+	if _, body := get(t, url+"/api/v1/admin/ops/status", admin); !strings.Contains(body, `"clickhouse-away"`) || !strings.Contains(body, why) {
+		t.Errorf("the status has no alarm that says %q: %s", why, body)
+	}
+	back()
+	awaitReady(t, url)
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 3 })
+	if _, metrics := get(t, url+"/metrics", ""); strings.Contains(metrics, `errata_alarm{name="clickhouse-away"}`) {
+		t.Error("the alarm stands although ClickHouse is back")
+	}
+}
+
+func awaitReady(t *testing.T, url string) {
+	t.Helper()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(visibleTimeout)
+	for {
+		status, body := get(t, url+"/readyz", "")
+		if status == http.StatusOK {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatalf("after %v the service is not ready: %s", visibleTimeout, body)
+		}
+	}
+}
+
+// TestStartWhileTheEngineDoesNot: the embedded ClickHouse fails to start for as
+// long as a file is missing.
+func TestStartWhileTheEngineDoesNot(t *testing.T) {
+	o := testOptions(t)
+	flag := filepath.Join(t.TempDir(), "may start")
+	o.EngineBinary = failingProgram(t, flag, o.EngineBinary)
+	expectOpenDoors(t, o, "it ended before it answered (exit status 70): no", func() {
+		if err := os.WriteFile(flag, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// clickHouseElsewhere is a server of somebody else's, and the address of its user
+// at another port, behind which there is nothing until the returned function is
+// called.
+func clickHouseElsewhere(t *testing.T) (dsn *url.URL, open func()) {
+	t.Helper()
+	dir := t.TempDir()
+	ch, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{
+		DataDir: filepath.Join(dir, "clickhouse"), RunDir: filepath.Join(dir, "run"),
+		EngineBinary: testenv.EngineBinary(t), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ch.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	shown, err := url.Parse(key(t, filepath.Join(dir, "run", "clickhouse.dsn")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := closed.Addr().String()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	auth := ch.Options().Auth
+	dsn = &url.URL{Scheme: "clickhouse", User: url.UserPassword(auth.Username, auth.Password), Host: addr, Path: "/elsewhere"}
+	return dsn, func() {
+		listener, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { listener.Close() })
+		go func() { // ends with the listener
+			for {
+				from, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				go pass(from, shown.Host)
+			}
+		}()
+	}
+}
+
+// pass passes a connection on until one side ends it.
+func pass(from net.Conn, addr string) {
+	defer from.Close()
+	to, err := net.Dial("tcp", addr)
+	if err != nil {
+		return
+	}
+	defer to.Close()
+	go func() { // ends with both
+		_, _ = io.Copy(to, from)
+		_ = to.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(from, to)
+}
+
+func TestStartWhileAServerIsAway(t *testing.T) {
+	dsn, open := clickHouseElsewhere(t)
+	o := testOptions(t)
+	o.ClickHouseDSN = dsn.String()
+	expectOpenDoors(t, o, "connection refused", open)
+}
+
+// A wrong password does not become right by waiting.
+func TestStartWithAWrongPasswordFails(t *testing.T) {
+	dsn, open := clickHouseElsewhere(t)
+	open()
+	dsn.User = url.UserPassword("errata", "wrong-password")
+	o := testOptions(t)
+	o.ClickHouseDSN = dsn.String()
+	a, err := app.New(t.Context(), o)
+	if err == nil {
+		_ = a.Stop(context.Background())
+		t.Fatal("it started")
+	}
+	if !strings.Contains(err.Error(), "516") || strings.Contains(err.Error(), "wrong-password") {
+		t.Errorf("error %q does not say 516, or says the password", err)
+	}
+}
+
+// TestOlderLogWhileTheEngineIsAway: a log that was put back to an older state uses
+// no sequence twice, also when ClickHouse cannot be asked how far the records are.
+func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
+	a := olderLog(t, func(string) {})
+	awaitReady(t, a.Welcome().URL)
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
+}
+
+// Where nobody knows how far the log was, an operator hears of it.
+func TestOlderLogThatNobodyKnows(t *testing.T) {
+	a := olderLog(t, func(data string) {
+		if err := os.Remove(filepath.Join(data, "log.mark")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(visibleTimeout)
+	for {
+		_, metrics := get(t, a.Welcome().URL+"/metrics", "")
+		if strings.Contains(metrics, `errata_alarm{name="sequences-used-twice"} 1`) {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatal("there is no alarm")
+		}
+	}
+}
+
+// olderLog is a service whose log was put back to an older state and whose engine
+// was away when an event came. before is called with its data folder.
+func olderLog(t *testing.T, before func(data string)) *app.App {
+	t.Helper()
+	o := testOptions(t)
+	backup := filepath.Join(t.TempDir(), "nats")
+	whole := o.EngineBinary
+	serve := func(events, want uint64) {
+		t.Helper()
+		a := build(t, o)
+		stop := run(t, a)
+		sendEvents(t, a, events)
+		awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == want })
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		o.Registry = nil
+	}
+	serve(1, 1)
+	if err := os.CopyFS(backup, os.DirFS(filepath.Join(o.Data, "nats"))); err != nil {
+		t.Fatal(err)
+	}
+	serve(3, 4)
+	if err := errors.Join(os.RemoveAll(filepath.Join(o.Data, "nats")), os.CopyFS(filepath.Join(o.Data, "nats"), os.DirFS(backup))); err != nil {
+		t.Fatal(err)
+	}
+
+	before(o.Data)
+	flag := filepath.Join(t.TempDir(), "may start")
+	o.EngineBinary = failingProgram(t, flag, whole)
+	a := build(t, o)
+	run(t, a)
+	sendEvents(t, a, 1)
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func sendEvents(t *testing.T, a *app.App, n uint64) {
+	t.Helper()
+	for range n {
+		if status, body := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", key(t, a.Welcome().IngestKeyFile), `{"message":"hello"}`); status != http.StatusAccepted {
+			t.Fatalf("event: %d %s, want 202", status, body)
+		}
+	}
+}
+
+// failingProgram is an errata-engine that ends at once while the file is missing.
+func failingProgram(t *testing.T, flag, whole string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "errata-engine")
+	script := fmt.Sprintf("#!/bin/sh\n[ -e '%s' ] || { echo no >&2; exit 70; }\nexec '%s' \"$@\"\n", flag, whole)
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}

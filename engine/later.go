@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// prepareTimeout is how long one call of Prepare waits for a server that is being
+// started at the same time as this one, and a little longer than a connection to
+// the embedded engine, which then says why there is none.
+const prepareTimeout = dialPatience + 500*time.Millisecond
+
+// childFirstPatience is how long a start waits for an embedded engine that does
+// not answer yet. It goes on starting behind that.
+const childFirstPatience = 20 * time.Second
+
+// errAway marks errors of a ClickHouse that did not answer.
+var errAway = errors.New("ClickHouse is away")
+
+// passing are the codes of answers that come from what ClickHouse is doing at the
+// moment, and not from what it was asked or what it holds.
+var passing = map[int32]string{
+	159: "TIMEOUT_EXCEEDED",
+	202: "TOO_MANY_SIMULTANEOUS_QUERIES",
+	203: "NO_FREE_CONNECTION",
+	209: "SOCKET_TIMEOUT",
+	210: "NETWORK_ERROR",
+	236: "ABORTED",
+	241: "MEMORY_LIMIT_EXCEEDED",
+	242: "TABLE_IS_READ_ONLY",
+	243: "NOT_ENOUGH_SPACE",
+	252: "TOO_MANY_PARTS",
+	279: "ALL_CONNECTION_TRIES_FAILED",
+	319: "UNKNOWN_STATUS_OF_INSERT",
+	394: "QUERY_WAS_CANCELLED",
+	745: "SERVER_OVERLOADED",
+	999: "KEEPER_EXCEPTION",
+}
+
+// Away says whether the error means that ClickHouse is not there or cannot work at
+// the moment, so that the same may work later. A wrong password is no such error.
+func Away(err error) bool {
+	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) {
+		return passing[answer.Code] != ""
+	}
+	if network := net.Error(nil); errors.As(err, &network) {
+		return true
+	}
+	for _, gone := range []error{
+		errAway, errChildAway, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn,
+		context.DeadlineExceeded, clickhouse.ErrAcquireConnTimeout,
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prepare waits a moment for ClickHouse and makes the database if there is none.
+// After a start with ClickHouseConfig.Later it must have succeeded once before the
+// database is used; it may be called again. [Away] tells the errors after which
+// that is worth it.
+func (ch *ClickHouse) Prepare(ctx context.Context) error {
+	if err := ensureDatabase(ctx, ch.options, prepareTimeout, ch.child != nil); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	return nil
+}
+
+// PrepareClickHouse is [ClickHouse.Prepare] of these engines.
+func (e *Engines) PrepareClickHouse(ctx context.Context) error { return e.clickhouse.Prepare(ctx) }
+
+// begin starts the child and watches it. Where it may come later, a first start
+// that fails or takes long is no error; one that can never work is.
+func (c *child) begin(ctx context.Context) error {
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	first := make(chan error, 1)
+	starting := ctx // of the first launch
+	if c.cfg.Later {
+		starting = watching
+	}
+	go func() { // ends with watching
+		p, addr, err := c.launch(starting)
+		if err != nil && (!c.cfg.Later || hopeless(err)) {
+			c.files.remove()
+			close(c.done)
+			first <- err
+			return
+		}
+		if err == nil {
+			c.setUp(p, addr)
+		}
+		first <- nil
+		if err != nil {
+			c.setFailed(err)
+			c.log.Error("the embedded ClickHouse did not start and is tried again", "error", err)
+			if p = c.revive(watching, childFreeTries); p == nil {
+				c.files.remove()
+				close(c.done)
+				return
+			}
+		}
+		c.watch(watching, p)
+	}()
+	patience := time.NewTimer(childFirstPatience)
+	defer patience.Stop()
+	for {
+		select {
+		case err := <-first:
+			if err != nil {
+				cancel()
+			}
+			return err
+		case <-patience.C:
+			if c.cfg.Later {
+				return nil
+			}
+		case <-ctx.Done():
+			if c.cfg.Later {
+				return errors.Join(ctx.Err(), c.stop(context.WithoutCancel(ctx)))
+			}
+			return <-first // it ends with ctx
+		}
+	}
+}
+
+// Exit codes of errata-engine for what it was given and cannot use.
+const exitUsage, exitUnavailable = 64, 69
+
+// hopeless says that the program or the library cannot be run at all.
+func hopeless(err error) bool {
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return ended.ExitCode() == exitUsage || ended.ExitCode() == exitUnavailable
+	}
+	return errors.Is(err, errNoProcess)
+}

@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/internal/testenv"
+)
+
+// TestDamagedBucket: of a bucket with a flipped bit, one entry is lost and named;
+// the others stay. The server alone would cut them off, or not come up.
+func TestDamagedBucket(t *testing.T) {
+	dir := t.TempDir()
+	start := func() *engine.NATS {
+		t.Helper()
+		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: dir, MaxStore: 64 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	stop := func(n *engine.NATS) {
+		t.Helper()
+		if err := n.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := start()
+	bucket, err := n.JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"one", "two", "three"} {
+		if _, err := bucket.PutString(t.Context(), key, "value of "+key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(n)
+	files := testenv.LogFiles(t, dir, "KV_keys")
+	at, _ := testenv.FindRecord(t, files[0].Path, 2)
+	testenv.Flip(t, files[0].Path, at+4+7) // of the sequence: a server alone hangs on it
+
+	n = start()
+	defer stop(n)
+	if damaged := n.Damaged(); len(damaged) != 1 || damaged[0].Stream != "KV_keys" || damaged[0].File != filepath.Base(files[0].Path) {
+		t.Errorf("named are %+v", damaged)
+	}
+	if bucket, err = n.JetStream().KeyValue(t.Context(), "keys"); err != nil {
+		t.Fatal(err)
+	}
+	for key, there := range map[string]bool{"one": true, "two": false, "three": true} {
+		if _, err := bucket.Get(t.Context(), key); (err == nil) != there {
+			t.Errorf("%s: %v, want it there: %v", key, err, there)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package quota_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/quota"
+)
+
+// TestRequestsOfAKeyTakeTurns: of a key with many requests few are under way,
+// all of them get their turn, and another key does not wait for any.
+func TestRequestsOfAKeyTakeTurns(t *testing.T) {
+	q, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
+	const requests = 100
+	inside, proceed := make(chan struct{}), make(chan struct{})
+	var done sync.WaitGroup
+	for range requests {
+		done.Go(func() {
+			leave, err := q.Enter(t.Context(), loud)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			inside <- struct{}{}
+			<-proceed
+			leave()
+		})
+	}
+	for range 8 {
+		<-inside
+	}
+	select {
+	case <-inside:
+		t.Error("a ninth request is under way")
+	case <-time.After(50 * time.Millisecond): // reason: that nothing comes shows only after a while
+	}
+	if leave, err := q.Enter(t.Context(), quiet); err != nil {
+		t.Errorf("another key: %v", err)
+	} else {
+		leave()
+	}
+	if _, err := q.Enter(ended(), loud); errata.KindOf(err) != errata.KindOverloaded {
+		t.Errorf("a request whose sender is gone: %v", err)
+	}
+	for range requests - 8 {
+		proceed <- struct{}{}
+		<-inside
+	}
+	close(proceed)
+	done.Wait()
+	if n := q.Lanes(); n != 0 {
+		t.Errorf("%d lanes are left behind", n)
+	}
+}
+
+// Without a limit for keys nobody waits.
+func TestNoTurnsWithoutALimit(t *testing.T) {
+	q, _ := newQuotas(t, quota.Config{ProjectPerMinute: 6})
+	for _, q := range []*quota.Quotas{q, nil} {
+		for n := range 100 {
+			if _, err := q.Enter(ended(), loud); err != nil {
+				t.Fatalf("request %d: %v", n, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+)
+
+// The defaults in events a minute. An application that fails at each of a
+// thousand requests a second stays below the limit of its key, and what a key
+// may send at most takes a tenth of two processors.
+const (
+	DefaultKeyPerMinute     = 120_000
+	DefaultProjectPerMinute = 240_000
+)
+
+const (
+	// burstShare of a minute's events may come at once: what an application
+	// sends when a deploy breaks it. A whole minute's at once would slow the
+	// others for seconds.
+	burstShare = 6
+	// maxBuckets bounds the memory: about 2 MB. Only good keys have a bucket,
+	// and who is forgotten begins with a full one.
+	maxBuckets = 10_000
+	// maxProjects bounds the label project of the metric; further ones count
+	// together.
+	maxProjects = 100
+	// A key gets so many refusals a second at once, and waits up to holdMost for
+	// each further one: who does not obey Retry-After would otherwise take the
+	// processors with nothing but refusals. A request that waits takes no more
+	// memory than its idle connection.
+	refusalsPerSecond = 50
+	holdMost          = time.Second
+)
+
+// Config says how much there is.
+type Config struct {
+	// KeyPerMinute and ProjectPerMinute are the events a minute of one key and
+	// of one project, 0 for no limit.
+	KeyPerMinute, ProjectPerMinute int
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Registerer takes the metric; nil keeps it unregistered.
+	Registerer prometheus.Registerer
+}
+
+// Scope is whose bucket is empty.
+type Scope string
+
+// The scopes, in the words of Sentry's rate limits.
+const (
+	OfKey     Scope = "key"
+	OfProject Scope = "project"
+)
+
+// Quotas are the buckets of this node. It is safe for concurrent use; a nil one
+// has no limits.
+type Quotas struct {
+	now     func() time.Time
+	refused *prometheus.CounterVec
+
+	mu       sync.Mutex
+	keys     buckets[string]
+	projects buckets[uint64]
+	answers  buckets[string]  // refusals that a key gets at once
+	named    map[uint64]bool  // projects with a label of their own
+	lanes    map[string]*lane // by key; nil: keys have no limit
+}
+
+// New makes full buckets.
+func New(cfg Config) (*Quotas, error) {
+	if cfg.KeyPerMinute < 0 || cfg.ProjectPerMinute < 0 {
+		return nil, errors.New("quota: a limit is negative; 0 is no limit")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	q := &Quotas{
+		now:      cfg.Now,
+		keys:     newBuckets[string](perMinute(cfg.KeyPerMinute)),
+		projects: newBuckets[uint64](perMinute(cfg.ProjectPerMinute)),
+		answers:  newBuckets[string](refusalsPerSecond, refusalsPerSecond),
+		named:    map[uint64]bool{},
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "errata_refused_events_total",
+			Help: "Events refused because their key (key_limit) or their project (project_limit) sent too many, by project. A request whose body was not read counts as one.",
+		}, []string{"project", "reason"}),
+	}
+	if cfg.KeyPerMinute > 0 {
+		q.lanes = map[string]*lane{}
+	}
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(q.refused); err != nil {
+			return nil, fmt.Errorf("register the metric of refused events: %w", err)
+		}
+	}
+	return q, nil
+}
+
+// perMinute is a limit as a bucket.
+func perMinute(events int) (rate.Limit, int) {
+	if events == 0 {
+		return rate.Inf, 0
+	}
+	return rate.Limit(float64(events) / time.Minute.Seconds()), max(1, events/burstShare)
+}
+
+// Check refuses a request while the bucket of its key or of its project is
+// empty. Kind: rate_limited, with the time until it is not.
+func (q *Quotas) Check(g ingest.Grant) error {
+	if q == nil {
+		return nil
+	}
+	ofKey, ofProject := q.waits(g)
+	scope, wait := OfKey, ofKey
+	if ofProject > ofKey {
+		scope, wait = OfProject, ofProject
+	}
+	if wait == 0 {
+		return nil
+	}
+	told := errata.Errorf(errata.KindRateLimited,
+		"this %s has sent more events than its limit; wait for as long as Retry-After says, or ask the operator to raise %[1]s-events-per-minute", string(scope))
+	told.RetryAfter = wait
+	return told.Because(&refusal{grant: g, scope: scope, events: 1})
+}
+
+// waits is how long the key and the project have to wait, 0 for not at all.
+func (q *Quotas) waits(g ingest.Grant) (ofKey, ofProject time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	return q.keys.wait(g.KeyID, now), q.projects.wait(g.Project, now)
+}
+
+// Charge takes events that came out of the buckets of their key and project.
+func (q *Quotas) Charge(g ingest.Grant, events int) {
+	if q == nil || events <= 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	q.keys.take(g.KeyID, events, now)
+	q.projects.take(g.Project, events, now)
+}
+
+// Wait returns when Check would not refuse, or with ctx's error. It is for a way
+// in that keeps what it does not take yet.
+func (q *Quotas) Wait(ctx context.Context, g ingest.Grant) error {
+	for q != nil {
+		wait := max(q.waits(g))
+		if wait == 0 {
+			return nil
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusal is the cause inside the error of [Quotas.Check].
+type refusal struct {
+	grant  ingest.Grant
+	scope  Scope
+	events int
+}
+
+// Error says whose bucket was empty.
+func (r *refusal) Error() string { return "the bucket of the " + string(r.scope) + " is empty" }
+
+// Holding says how many events the refused request turned out to hold.
+func Holding(err error, events int) error {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		r.events = max(1, events)
+	}
+	return err
+}
+
+// ScopeOf is whose bucket was empty, [OfKey] for any other error.
+func ScopeOf(err error) Scope {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.scope
+	}
+	return OfKey
+}
+
+// Settle is told the outcome of each request before it is answered, and after
+// its body was closed. A refusal for an empty bucket is counted, and kept back
+// for up to a second when its key gets many.
+func (q *Quotas) Settle(ctx context.Context, err error) {
+	r, ok := errors.AsType[*refusal](err)
+	if q == nil || !ok {
+		return
+	}
+	q.mu.Lock()
+	q.refused.WithLabelValues(q.label(r.grant.Project), string(r.scope)+"_limit").Add(float64(r.events))
+	now := q.now()
+	wait := q.answers.wait(r.grant.KeyID, now)
+	q.answers.take(r.grant.KeyID, 1, now)
+	q.mu.Unlock()
+	if wait > 0 {
+		_ = pause(ctx, min(wait, holdMost)) // a sender that is gone needs no answer
+	}
+}
+
+// label is the project's value in the metric. The caller holds mu.
+func (q *Quotas) label(project uint64) string {
+	if !q.named[project] {
+		if len(q.named) == maxProjects {
+			return "other"
+		}
+		q.named[project] = true
+	}
+	return strconv.FormatUint(project, 10)
+}
+
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// buckets are one for each holder, all of the same size.
+type buckets[K comparable] struct {
+	limit rate.Limit
+	burst int
+	of    *lru.LRU[K, *rate.Limiter]
+}
+
+func newBuckets[K comparable](limit rate.Limit, burst int) buckets[K] {
+	of, err := lru.NewLRU[K, *rate.Limiter](maxBuckets, nil)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return buckets[K]{limit, burst, of}
+}
+
+// bucket is the holder's, a full one for a new holder.
+func (b buckets[K]) bucket(holder K) *rate.Limiter {
+	l, ok := b.of.Get(holder)
+	if !ok {
+		l = rate.NewLimiter(b.limit, b.burst)
+		b.of.Add(holder, l)
+	}
+	return l
+}
+
+// wait is how long until there is one in the holder's bucket, 0 when there is.
+func (b buckets[K]) wait(holder K, now time.Time) time.Duration {
+	if b.limit == rate.Inf {
+		return 0
+	}
+	missing := 1 - b.bucket(holder).TokensAt(now)
+	if missing <= 0 {
+		return 0
+	}
+	// At least the resolution of the clock: a wait of nothing would be none.
+	return max(time.Duration(missing/float64(b.limit)*float64(time.Second)), time.Microsecond)
+}
+
+// take takes n out of the holder's bucket, which goes into debt for what is not
+// there.
+func (b buckets[K]) take(holder K, n int, now time.Time) {
+	if b.limit == rate.Inf {
+		return
+	}
+	l := b.bucket(holder)
+	for n > 0 { // one reservation holds no more than a full bucket
+		part := min(n, b.burst)
+		l.ReserveN(now, part)
+		n -= part
+	}
+}

@@ -1,0 +1,369 @@
+package projector
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// hourKey is one hour of one record at one level.
+type hourKey struct {
+	recordKey
+	id    errata.Position
+	hour  int64
+	level errata.Level
+}
+
+// ledgerModel folds a log fact by fact and event by event, in the plainest way.
+type ledgerModel struct {
+	window   *window
+	limit    uint64
+	hour     int64
+	behind   int
+	records  map[recordKey]errata.Record
+	payloads map[errata.Position]string
+	hours    map[hourKey]uint64
+	spent    map[uint64]uint64 // new records of this hour, by project
+	classes  map[uint64]uint64 // new overflow records by class
+}
+
+func newLedgerModel() *ledgerModel {
+	return &ledgerModel{
+		window: newWindow(maxWindowIDs, 0), records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{},
+		hours: map[hourKey]uint64{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{},
+	}
+}
+
+func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
+	switch f.Kind {
+	case eventlog.FactSetting:
+		var body struct{ After map[string]uint64 }
+		if err := json.Unmarshal(f.Data, &body); err != nil {
+			t.Fatal(err)
+		}
+		m.limit = body.After["new_records_per_hour"]
+	case eventlog.FactCommand:
+		m.command(t, f)
+	default:
+		block, err := eventlog.DecodeBlock(f.Data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.clock(block.Received / millisPerHour)
+		m.window.begin(f.Sequence, block)
+		block.Entries(func(i int, entry eventlog.Entry) {
+			e, err := entry.Event()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !m.window.add(e.ID) {
+				m.event(e, errata.PositionOf(f.Sequence, i))
+			}
+		})
+	}
+}
+
+// clock follows the blocks, and falls back when 64 in a row are far behind.
+func (m *ledgerModel) clock(hour int64) {
+	if m.behind++; hour >= m.hour-1 {
+		m.behind = 0
+	}
+	if hour > m.hour || m.behind == 64 {
+		m.hour, m.behind = hour, 0
+		clear(m.spent)
+		clear(m.classes)
+	}
+}
+
+func (m *ledgerModel) command(t *rapid.T, f eventlog.Fact) {
+	var body eventlog.StatusMove
+	if err := json.Unmarshal(f.Data, &body); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := keysOf(body.Signatures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		r, ok := m.records[key]
+		switch {
+		case !ok:
+		case f.Name == eventlog.CommandDelete:
+			delete(m.records, key)
+			delete(m.payloads, r.ID)
+		default:
+			r.Status, r.Regressed, r.Version = body.Status, false, errata.PositionOf(f.Sequence, 0)
+			m.records[key] = r
+		}
+	}
+}
+
+func (m *ledgerModel) event(e errata.Event, at errata.Position) {
+	first := errata.Record{
+		Book: e.Book, Signature: e.Signature, Level: e.Level, File: e.File, Line: e.Line, Message: e.Message, Class: e.Class,
+		URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP,
+	}
+	if _, exists := m.records[recordKey{e.Book, e.Signature}]; !exists && m.limit > 0 {
+		if m.spent[e.Project] < m.limit {
+			m.spent[e.Project]++
+		} else {
+			first = m.overflow(e)
+		}
+	}
+	key := recordKey{e.Book, first.Signature}
+	r, exists := m.records[key]
+	if !exists {
+		r = first
+		r.ID, r.FirstSeen, r.LastSeen, r.Status = at, e.Time, e.Time, errata.StatusOpen
+		m.payloads[at] = string(e.Payload)
+	}
+	r.Count++
+	r.Version = at
+	if e.Time.Before(r.FirstSeen) {
+		r.FirstSeen = e.Time
+	}
+	if e.Time.After(r.LastSeen) {
+		r.LastSeen = e.Time
+	}
+	if r.Status == errata.StatusResolved {
+		r.Status, r.Regressed = errata.StatusOpen, true
+	}
+	m.records[key] = r
+	m.hours[hourKey{key, r.ID, e.Time.UnixMilli() / millisPerHour, e.Level}]++
+}
+
+// overflow is the record that counts an event for which there is no budget.
+func (m *ledgerModel) overflow(e errata.Event) errata.Record {
+	class := e.Class
+	if _, exists := m.records[recordKey{e.Book, errata.SignOverflow(e.Book, e.Project, class)}]; !exists && class != "" {
+		if m.classes[e.Project] < maxOverflowClasses {
+			m.classes[e.Project]++
+		} else {
+			class = ""
+		}
+	}
+	return errata.Record{Book: e.Book, Signature: errata.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class), UserID: e.UserID, IP: e.IP}
+}
+
+// tables are what the inserts of a projector would have left in ClickHouse, and
+// commits its batches as the committer does.
+type tables struct {
+	cp       Checkpoint
+	spent    spending
+	records  map[recordKey]errata.Record
+	payloads map[errata.Position]string
+	hours    map[hourKey]uint64
+	events   uint64
+}
+
+func (c *tables) current(keys []recordKey) map[recordKey]*errata.Record {
+	old := map[recordKey]*errata.Record{}
+	for _, key := range keys {
+		if r, ok := c.records[key]; ok {
+			old[key] = &r
+		}
+	}
+	return old
+}
+
+func (c *tables) commit(t *rapid.T, b *batch) {
+	cmd := parseCommand(b.command)
+	old := c.current(withCommand(b, cmd))
+	if c.cp.Budget.Turn != b.budget.Turn {
+		c.spent = spending{}
+	}
+	if refused := b.overBudget(old, c.spent); len(refused) > 0 {
+		maps.Copy(old, c.current(overflowKeys(refused)))
+		b.overflow(refused, old, c.spent)
+	}
+	changes, unreadable := changesOf(b, withCommand(b, cmd), old)
+	if len(unreadable) > 0 {
+		t.Fatalf("unreadable: %v", unreadable)
+	}
+	if cmd != nil {
+		cmd.apply(changes)
+	}
+	for _, ch := range changes {
+		for _, h := range ch.hours {
+			c.hours[hourKey{ch.key, ch.hoursOf, h.hour, h.level}] += h.count
+		}
+		if ch.removed() {
+			delete(c.payloads, ch.old.ID)
+		}
+		if ch.created() {
+			c.payloads[ch.now.ID] = string(ch.payload)
+		}
+		delete(c.records, ch.key)
+		if ch.now != nil {
+			c.records[ch.key] = *ch.now
+		}
+	}
+	c.events += b.events
+	to := c.cp.next(b.last)
+	to.Events = c.events
+	to.WindowFrom, to.WindowTime, to.Budget = b.windowFrom, b.windowTime, b.budget
+	to.Budget.Spent = c.spent.encode()
+	text, err := to.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.cp, err = decodeCheckpoint(to.Row, to.Events, text); err != nil || c.cp != to {
+		t.Fatalf("the checkpoint %+v came back as %+v, %v", to, c.cp, err)
+	}
+	var ok bool
+	if c.spent, ok = openSpending(c.cp.Budget.Spent); !ok {
+		t.Fatal(c.cp.Budget.Spent)
+	}
+}
+
+// begin is a session from the checkpoint on.
+func (c *tables) begin() *session {
+	p := &Projector{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}
+	p.metrics = newMetrics(nil, func() float64 { return 0 })
+	s := &session{p: p, window: newWindow(maxWindowIDs, c.cp.WindowTime), start: c.cp, budget: c.cp.Budget}
+	s.budget.Spent = ""
+	return s
+}
+
+// fold folds the log, cut and interrupted wherever the dice say.
+func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
+	s := c.begin()
+	b := newBatch(0)
+	flush := func() {
+		for more := true; more; {
+			c.commit(t, b)
+			b = newBatch(0)
+			more = s.held != nil
+			if err := s.foldHeld(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := 0; i < len(log); i++ {
+		if err := s.foldFact(t.Context(), b, log[i]); err != nil {
+			t.Fatal(err)
+		}
+		last := i == len(log)-1
+		switch {
+		case b.empty(): // refilled the window
+		case b.full() || s.held != nil || last || rapid.IntRange(0, 3).Draw(t, "flush") == 0:
+			flush()
+			if last && !b.empty() {
+				c.commit(t, b)
+			}
+		case rapid.IntRange(0, 9).Draw(t, "killed") == 0:
+			// What was not committed is folded again by the next session, which
+			// reads what it needs for its window first.
+			s, b = c.begin(), newBatch(0)
+			i = int(max(c.cp.WindowFrom, 1)) - 2
+		}
+	}
+}
+
+var classes = rapid.SampledFrom([]string{"", "A", "B", "C", "D"})
+
+// drawBlock draws the events of a block that is received at that hour; ids is
+// how many event ids there are before it and behind it.
+func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
+	events := make([]errata.Event, rapid.IntRange(1, 6).Draw(t, "events"))
+	for i := range events {
+		e := &events[i]
+		if *ids > 0 && rapid.IntRange(0, 5).Draw(t, "again") == 0 {
+			e.ID = errata.NewEventID(1, fmt.Sprint(rapid.IntRange(0, *ids-1).Draw(t, "id")))
+		} else {
+			e.ID = errata.NewEventID(1, fmt.Sprint(*ids))
+			*ids++
+		}
+		n := rapid.IntRange(0, 11).Draw(t, "problem")
+		e.Project, e.Book = uint64(1+n%2), errata.Books[n/2%2]
+		e.Signature = errata.Sign(errata.Identity{Project: e.Project, Fingerprint: []string{fmt.Sprint(n)}})
+		e.Class, e.Level = classes.Draw(t, "class"), errata.Level(1+n%7)
+		e.Time = time.UnixMilli(at*millisPerHour - int64(rapid.IntRange(0, 1<<23).Draw(t, "ago"))).UTC()
+		e.Received = time.UnixMilli(at * millisPerHour).UTC()
+		e.Message, e.File, e.Line, e.UserID = fmt.Sprint("message ", n), "a.go", uint32(*ids), int64(n)
+		e.Payload = fmt.Appendf(nil, `{"n":%d}`, *ids)
+	}
+	return events
+}
+
+// drawLedger draws a log of few problems and classes in two projects, of which
+// a budget of a few records is soon spent, with a clock that is sometimes wrong.
+func drawLedger(t *rapid.T) (log []eventlog.Fact) {
+	hour, ids := int64(500_000), 0
+	add := func(kind eventlog.FactKind, name string, data []byte) {
+		log = append(log, eventlog.Fact{Sequence: uint64(len(log) + 1), Kind: kind, Name: name, Data: data})
+	}
+	signature := func() errata.Signature {
+		if rapid.IntRange(0, 4).Draw(t, "of overflow") == 0 {
+			return errata.SignOverflow(rapid.SampledFrom(errata.Books).Draw(t, "book"), 1, classes.Draw(t, "class"))
+		}
+		n := rapid.IntRange(0, 11).Draw(t, "problem")
+		return errata.Sign(errata.Identity{Project: uint64(1 + n%2), Fingerprint: []string{fmt.Sprint(n)}})
+	}
+	block := func(at int64) {
+		data, err := eventlog.EncodeBlock(drawBlock(t, at, &ids))
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(eventlog.FactEvents, "", data)
+	}
+	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		switch n := rapid.IntRange(0, 99).Draw(t, "step"); {
+		case n < 60:
+			block(hour)
+		case n < 70:
+			hour += int64(rapid.IntRange(1, 3).Draw(t, "hours"))
+		case n < 76:
+			block(hour + int64(rapid.IntRange(-4, 30).Draw(t, "wrong by")))
+		case n < 78: // the clock was wrong all the time before
+			hour -= int64(rapid.IntRange(2, 40).Draw(t, "back"))
+			for range rapid.IntRange(60, 70).Draw(t, "blocks") {
+				block(hour)
+			}
+		case n < 88:
+			add(eventlog.FactSetting, settingLimits, fmt.Appendf(nil, `{"v":1,"after":{"new_records_per_hour":%d}}`, rapid.IntRange(0, 4).Draw(t, "limit")))
+		default:
+			body, err := json.Marshal(eventlog.StatusMove{Signatures: []string{signature().String(), signature().String()}, Status: rapid.SampledFrom(errata.Statuses).Draw(t, "status")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(eventlog.FactCommand, rapid.SampledFrom([]string{eventlog.CommandDelete, eventlog.CommandStatus}).Draw(t, "command"), body)
+		}
+	}
+	return log
+}
+
+// TestBudgetIsIndependentOfBatches: however a log is cut into batches and how
+// often its folding is interrupted, the records, their overflow, their payloads
+// and their hours are those of the model.
+func TestBudgetIsIndependentOfBatches(t *testing.T) {
+	maxOverflowClasses = 2
+	t.Cleanup(func() { maxOverflowClasses = 100 })
+	rapid.Check(t, func(t *rapid.T) {
+		log := drawLedger(t)
+		want := newLedgerModel()
+		for _, f := range log {
+			want.fact(t, f)
+		}
+		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}}
+		got.fold(t, log)
+		if diff := cmp.Diff(want.records, got.records, recordOptions, cmp.AllowUnexported(recordKey{})); diff != "" {
+			t.Fatalf("records (-model +fold):\n%s", diff)
+		}
+		if diff := cmp.Diff(want.payloads, got.payloads); diff != "" {
+			t.Fatalf("payloads (-model +fold):\n%s", diff)
+		}
+		if !maps.Equal(want.hours, got.hours) {
+			t.Fatalf("hours: model %v, fold %v", want.hours, got.hours)
+		}
+	})
+}

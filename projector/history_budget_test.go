@@ -1,0 +1,64 @@
+package projector_test
+
+import (
+	"fmt"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// modelBudget is the budget of new records in the model. A history lasts no
+// hour, and is of one project.
+type modelBudget struct{ limit, records, classes int }
+
+// limit puts another budget on the log.
+func (h *history) limit() {
+	h.budget.limit = h.random.IntN(8)
+	h.publish("set.limits", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"new_records_per_hour":%d}}`, h.budget.limit))
+}
+
+// overBudget says whether there is no room for a new record, and takes it if
+// there is.
+func (h *history) overBudget() bool {
+	if h.budget.limit == 0 {
+		return false
+	}
+	if h.budget.records >= h.budget.limit {
+		return true
+	}
+	h.budget.records++
+	return false
+}
+
+// overflow is the record that counts an event for which there is no room, and
+// makes the event the first of it where there is none.
+func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists bool) {
+	const classes = 100
+	of := func(class string) string {
+		return modelKey(e.Book, errata.SignOverflow(e.Book, e.Project, class))
+	}
+	if _, exists := h.records[of(e.Class)]; !exists {
+		if h.budget.classes++; h.budget.classes > classes {
+			e.Class = ""
+		}
+	}
+	key = of(e.Class)
+	r, exists = h.records[key]
+	e.Signature = errata.SignOverflow(e.Book, e.Project, e.Class)
+	e.Message = "New problems of the class " + e.Class + ", counted together: the project has made as many new records as it may in an hour"
+	if e.Class == "" {
+		e.Message = strings.Replace(e.Message, "of the class ,", "without a class, or of many classes,", 1)
+	}
+	*e = errata.Event{Book: e.Book, Signature: e.Signature, Level: e.Level, Time: e.Time, Message: e.Message, Class: e.Class,
+		UserID: e.UserID, IP: e.IP, Payload: e.Payload}
+	return key, r, exists
+}
+
+// someOverflow is the signature of an overflow record that may be there.
+func (h *history) someOverflow() errata.Signature {
+	class := ""
+	if len(h.sent) > 0 {
+		class = h.sent[h.random.IntN(len(h.sent))].Class
+	}
+	return errata.SignOverflow(errata.Books[h.random.IntN(2)], 1, class)
+}

@@ -1,0 +1,179 @@
+package standby
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// AlarmName is that of the alarm that stands until everything is up.
+const AlarmName = "clickhouse-away"
+
+// maxPause is the longest wait between two tries: whoever brings ClickHouse back
+// should not have to wait for the records.
+const maxPause = 2 * time.Second
+
+// Alarms take what somebody must know.
+type Alarms interface {
+	Raise(name, detail, hint string)
+	Clear(name string)
+}
+
+// Config says what to bring up.
+type Config struct {
+	// Try does all of it. It is called again after an error, and must go on from
+	// what is done already.
+	Try func(ctx context.Context) error
+	// Away says whether an error of Try means that ClickHouse is not there, or
+	// cannot work at the moment. Any other one at the first try ends the start.
+	Away   func(err error) bool
+	Alarms Alarms
+	// Logger is slog.Default() when nil.
+	Logger *slog.Logger
+}
+
+// Phase is the bringing up. It is safe for concurrent use.
+type Phase struct {
+	cfg    Config
+	up     chan struct{} // closed when all is up
+	ended  chan struct{} // closed when nothing is tried any more
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	why   error    // of the last try, nil before the first and after one that succeeded
+	after []func() // see WhenUp
+}
+
+// Start tries once, and goes on in the background if ClickHouse is away. The
+// context bounds the first try only. An error is one that trying again does not
+// heal, and nothing is left behind then.
+func Start(ctx context.Context, cfg Config) (*Phase, error) {
+	if cfg.Try == nil || cfg.Away == nil || cfg.Alarms == nil {
+		return nil, errors.New("standby: Try, Away and Alarms are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	p := &Phase{cfg: cfg, up: make(chan struct{}), ended: make(chan struct{})}
+	err := cfg.Try(ctx)
+	if err != nil && (ctx.Err() != nil || !cfg.Away(err)) {
+		return nil, err
+	}
+	var life context.Context
+	life, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err == nil {
+		close(p.up)
+		close(p.ended)
+		return p, nil
+	}
+	p.failed(err)
+	cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
+	go p.run(life) // ends with Stop
+	return p, nil
+}
+
+// run tries until all is up.
+func (p *Phase) run(ctx context.Context) {
+	defer close(p.ended)
+	pause := maxPause / 16
+	for {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		pause = min(2*pause, maxPause)
+		err := p.cfg.Try(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			p.rise()
+			p.cfg.Alarms.Clear(AlarmName)
+			p.cfg.Logger.Info("ClickHouse is there, and the records follow the log")
+			return
+		}
+		p.failed(err)
+	}
+}
+
+// rise says that everything is up, to those who waited for it first of all.
+func (p *Phase) rise() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.why = nil
+	close(p.up)
+	for _, do := range p.after {
+		do()
+	}
+	p.after = nil
+}
+
+// WhenUp calls a function once everything is up, which may be at once, and not at
+// all after Stop. It must not call the Phase.
+func (p *Phase) WhenUp(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Up() {
+		do()
+		return
+	}
+	p.after = append(p.after, do)
+}
+
+// failed notes why it is not up, and tells it.
+func (p *Phase) failed(err error) {
+	p.mu.Lock()
+	p.why = err
+	p.mu.Unlock()
+	if p.cfg.Away(err) {
+		p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse does not answer since the start: events are taken, no records are shown (%v)", err),
+			"bring ClickHouse back, the rest happens by itself. Where the embedded one names a damaged file: stop the service and put DATA/clickhouse "+
+				"back from a backup, or move it away, and the records are made again as far as the log goes back")
+		return
+	}
+	p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse answers and cannot be used: %v", err),
+		"events are taken meanwhile; look at ERRATA_CLICKHOUSE_DSN and at the database that it names, then restart the service")
+}
+
+// Up says whether everything is up.
+func (p *Phase) Up() bool {
+	select {
+	case <-p.up:
+		return true
+	default:
+		return false
+	}
+}
+
+// Err is nil when everything is up, else what to tell whoever asks for something
+// that needs ClickHouse. Kind: store_unavailable.
+func (p *Phase) Err() error {
+	if p.Up() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &errata.Error{
+		Kind: errata.KindStoreUnavailable, Message: "ClickHouse was away when the service started and is waited for. Events are taken.",
+		RetryAfter: maxPause, Err: p.why,
+	}
+}
+
+// Stop ends the trying. It may be called more than once.
+func (p *Phase) Stop(ctx context.Context) error {
+	p.cancel()
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop waiting for ClickHouse: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,117 @@
+package standby
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+)
+
+var errGone = errors.New("gone")
+
+// board are alarms that a test can look at.
+type board struct {
+	mu     sync.Mutex
+	detail string
+}
+
+func (b *board) Raise(_, detail, _ string) { b.mu.Lock(); b.detail = detail; b.mu.Unlock() }
+func (b *board) Clear(string)              { b.mu.Lock(); b.detail = ""; b.mu.Unlock() }
+func (b *board) read() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.detail }
+
+func configOf(b *board, try func(context.Context) error) Config {
+	return Config{Try: try, Away: func(err error) bool { return errors.Is(err, errGone) }, Alarms: b, Logger: slog.New(slog.DiscardHandler)}
+}
+
+func TestPhase(t *testing.T) {
+	b := &board{}
+	answers := make(chan error)
+	tries := 0
+	p, err := Start(t.Context(), configOf(b, func(ctx context.Context) error {
+		if tries++; tries == 1 {
+			return errGone
+		}
+		select {
+		case err := <-answers:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}))
+	if err != nil || p.Up() {
+		t.Fatalf("it is up: %t, error %v; want neither", p.Up(), err)
+	}
+	if told := p.Err(); errata.KindOf(told) != errata.KindStoreUnavailable || !errors.Is(told, errGone) {
+		t.Errorf("whoever asks is told %v", told)
+	}
+	if !strings.Contains(b.read(), "does not answer") {
+		t.Errorf("the alarm says %q", b.read())
+	}
+	waited, late := false, false
+	p.WhenUp(func() { waited = true })
+	answers <- errors.New("a newer schema")
+	answers <- errGone // so the answer before is told by now
+	answers <- errors.New("a newer schema")
+	answers <- nil
+	<-p.ended
+	if !p.Up() || p.Err() != nil || b.read() != "" {
+		t.Errorf("up %t, error %v, alarm %q; want it up without an alarm", p.Up(), p.Err(), b.read())
+	}
+	p.WhenUp(func() { late = true })
+	if !waited || !late {
+		t.Errorf("of those who wait for it, one was told %t and a late one %t", waited, late)
+	}
+	if err := errors.Join(p.Stop(t.Context()), p.Stop(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPhaseEnds(t *testing.T) {
+	b := &board{}
+	wrong := errors.New("a wrong password")
+	if _, err := Start(t.Context(), configOf(b, func(context.Context) error { return wrong })); !errors.Is(err, wrong) || b.read() != "" {
+		t.Errorf("error %v, alarm %q; want the error alone", err, b.read())
+	}
+	first := true
+	p, err := Start(t.Context(), configOf(b, func(ctx context.Context) error {
+		if first {
+			first = false
+			return errGone
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context()); err != nil || p.Up() {
+		t.Errorf("stopped in the middle: error %v, up %t", err, p.Up())
+	}
+}
+
+func TestMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.mark")
+	if m, err := ReadMark(path); err != nil || m != (Mark{}) {
+		t.Errorf("without a file: %v, error %v", m, err)
+	}
+	want := Mark{Log: 7, Last: 9}
+	m := KeepMark(path, func(context.Context) (Mark, error) { return want, nil }, slog.New(slog.DiscardHandler))
+	if err := m.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadMark(path); err != nil || got != want {
+		t.Errorf("read %v, error %v, want %v", got, err, want)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadMark(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a damaged mark: %v, want an error that names the file", err)
+	}
+}
