@@ -43,6 +43,11 @@ func (g *gate) newTemplate(ctx context.Context, name string, seed uint64, events
 		return nil, err
 	}
 	defer s.kill()
+	defer func() {
+		if t != nil && t.session != nil {
+			t.session.end()
+		}
+	}()
 	if t.session, err = g.newSession(ctx, s, seed); err != nil {
 		return nil, err
 	}
@@ -208,6 +213,11 @@ func (x *session) accept(ctx context.Context, r *Result, usual map[string]check)
 		r.violate("%v", err)
 		return
 	}
+	x.green(ctx, r, usual)
+}
+
+// green waits until nothing is red but what is usual.
+func (x *session) green(ctx context.Context, r *Result, usual map[string]check) {
 	var red []string
 	err := x.service.poll(ctx, x.gate.limit(damageVisible), func(ctx context.Context) bool {
 		red = red[:0]
@@ -223,7 +233,7 @@ func (x *session) accept(ctx context.Context, r *Result, usual map[string]check)
 		return err == nil && len(red) == 0
 	})
 	if err != nil {
-		r.violate("after the loss was accepted it is still red: %s", strings.Join(red, ", "))
+		r.violate("it is still red after all that an operator has done: %s", strings.Join(red, ", "))
 	}
 }
 

@@ -20,11 +20,14 @@ const (
 // is over, with that moment.
 type way struct {
 	name string
+	// seldom is for one that lasts: in the long form it comes in every fifth
+	// round.
+	seldom bool
 	deal func(x *session) (over time.Time, err error)
 }
 
 var ways = []way{
-	{"kill service", func(x *session) (time.Time, error) {
+	{"kill service", false, func(x *session) (time.Time, error) {
 		pid, exited := x.service.process()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			return time.Time{}, err
@@ -32,19 +35,19 @@ var ways = []way{
 		<-exited
 		return time.Now(), x.service.start()
 	}},
-	{"kill clickhouse", func(x *session) (time.Time, error) {
+	{"kill clickhouse", false, func(x *session) (time.Time, error) {
 		_, err := x.service.signalChild(syscall.SIGKILL)
 		return time.Now(), err
 	}},
-	{"kill both", func(x *session) (time.Time, error) {
+	{"kill both", false, func(x *session) (time.Time, error) {
 		x.service.kill()
 		return time.Now(), x.service.start()
 	}},
-	{"freeze service", func(x *session) (time.Time, error) {
+	{"freeze service", true, func(x *session) (time.Time, error) {
 		pid, _ := x.service.process()
 		return freeze(pid, frozenFor(x.random))
 	}},
-	{"freeze clickhouse", func(x *session) (time.Time, error) {
+	{"freeze clickhouse", true, func(x *session) (time.Time, error) {
 		pid, err := x.service.signalChild(syscall.SIGSTOP)
 		if err != nil {
 			return time.Time{}, err
@@ -69,7 +72,7 @@ func freeze(pid int, d time.Duration) (over time.Time, err error) {
 
 // runKills deals kills and freezes to one service under load.
 func runKills(ctx context.Context, g *gate, seed uint64) error {
-	return g.dealAll(ctx, seed, "kills", g.rounds(2, 60), ways)
+	return g.dealAll(ctx, seed, "kills", g.rounds(2, 100), ways)
 }
 
 // dealAll deals each of the faults so many times to one service.
@@ -88,6 +91,9 @@ func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int
 		for _, w := range ways {
 			if ctx.Err() != nil {
 				return nil
+			}
+			if w.seldom && g.full() && round%5 > 0 {
+				continue
 			}
 			r := g.begin(w.name, seed+uint64(round))
 			x.deal(ctx, r, w)

@@ -8,6 +8,7 @@ var scenarios = []scenario{
 	{"control", true, runControl},
 	{"damage", false, runDamage},
 	{"older", false, runOlder},
+	{"repair", false, runRepair},
 	{"full", true, runFull},
 	{"away", false, runAway},
 	{"frozen", false, runFrozen},
