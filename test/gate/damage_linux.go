@@ -208,6 +208,9 @@ var acceptCommand = []string{"log", "accept", "--by", "gate"}
 
 // accept takes that step: nothing is red afterwards.
 func (x *session) accept(ctx context.Context, r *Result, usual map[string]check) {
+	if _, err := x.service.run(ctx, "doctor"); err == nil {
+		r.violate("errata doctor ends with 0 while %s is red", r.Noticed)
+	}
 	r.Hands = append(r.Hands, "errata "+strings.Join(acceptCommand, " "))
 	if _, err := x.service.run(ctx, acceptCommand...); err != nil {
 		r.violate("%v", err)

@@ -23,7 +23,7 @@ type way struct {
 	// seldom is for one that lasts: in the long form it comes in every fifth
 	// round.
 	seldom bool
-	deal func(x *session) (over time.Time, err error)
+	deal   func(x *session) (over time.Time, err error)
 }
 
 var ways = []way{
