@@ -164,6 +164,14 @@ func (s *service) detail(ctx context.Context, signature string) (r referee.Recor
 	return r, err
 }
 
+// trend is how often the record was seen in the hours of a week, in which all
+// events of a run lie.
+func (s *service) trend(ctx context.Context, signature string) (total int, err error) {
+	var answer struct{ Total int }
+	err = s.ask(ctx, http.MethodGet, errorsPath+"/"+signature+"/trend?range=7d", "", &answer)
+	return answer.Total, err
+}
+
 // barrier returns once everything that was answered before is visible: the
 // answer to a command behind it says so.
 func (s *service) barrier(ctx context.Context, limit time.Duration) error {

@@ -67,7 +67,7 @@ func (x *session) takeProbes(records []referee.Record) (others []referee.Record,
 	return others, v
 }
 
-// checkDetails reads some records with their payload.
+// checkDetails reads some records with their payload and their hours.
 func (x *session) checkDetails(ctx context.Context, records []referee.Record, r *Result) (v referee.Verdict) {
 	for range min(details, len(records)) {
 		listed := records[x.random.IntN(len(records))]
@@ -75,6 +75,15 @@ func (x *session) checkDetails(ctx context.Context, records []referee.Record, r 
 		if err != nil {
 			r.violate("detail of %s: %v", listed.Class, err)
 			return v
+		}
+		total, err := x.service.trend(ctx, listed.Signature)
+		if err != nil {
+			r.violate("trend of %s: %v", listed.Class, err)
+			return v
+		}
+		if total != record.Count {
+			v.Wrong++
+			v.Lines = append(v.Lines, fmt.Sprintf("%s: its hours have %d sightings, the record %d", record.Class, total, record.Count))
 		}
 		if !referee.IsOwned(record.Class) {
 			v.Add(x.ledger.CheckDetail(record))
