@@ -160,18 +160,21 @@ func (c *cluster) urls() string {
 	return strings.Join(all, ",")
 }
 
-// attached is the server that a process is connected to, by its sockets.
-func (c *cluster) attached(pid int) (*broker, error) {
+// attached are the servers that a process is connected to, by its sockets.
+func (c *cluster) attached(pid int) (all []*broker, err error) {
 	sockets, err := socketsOf(pid)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range c.brokers {
 		if sockets[b.port] {
-			return b, nil
+			all = append(all, b)
 		}
 	}
-	return nil, errors.New("the service is connected to none of the NATS servers")
+	if len(all) == 0 {
+		return nil, errors.New("the service is connected to none of the NATS servers")
+	}
+	return all, nil
 }
 
 // socketsOf are the remote ports that a process has connections to.

@@ -14,6 +14,9 @@ const (
 	// anotherServer is the promise when the NATS server that the service is
 	// attached to stands still: another one is taken, and events with it.
 	anotherServer = 5 * time.Second
+	// standstill is until no thread of it runs any more, and what it had
+	// answered before has arrived.
+	standstill = 300 * time.Millisecond
 	// frozenServer is how long it stands still.
 	frozenServer = 20 * time.Second
 )
@@ -36,12 +39,12 @@ func runFrozen(ctx context.Context, g *gate, seed uint64) error {
 		return err
 	}
 	defer x.end()
-	for i := range g.rounds(1, 6) {
+	for i := range g.rounds(2, 6) {
 		if ctx.Err() != nil {
 			return nil
 		}
 		r := g.begin("NATS server frozen", seed+uint64(i))
-		if err := x.freezeServer(ctx, r, c); err != nil {
+		if err := x.freezeServer(ctx, r, c, i); err != nil {
 			r.violate("%v", err)
 		}
 		g.report(r)
@@ -51,24 +54,25 @@ func runFrozen(ctx context.Context, g *gate, seed uint64) error {
 
 // freezeServer freezes the server, measures until events are taken again while
 // it still stands, lets it go on, and compares.
-func (x *session) freezeServer(ctx context.Context, r *Result, c *cluster) error {
+func (x *session) freezeServer(ctx context.Context, r *Result, c *cluster, round int) error {
 	x.load(ctx)
 	defer x.stop()
 	x.loadUntil(ctx, 300, loadTime)
 	pid, _ := x.service.process()
-	b, err := c.attached(pid)
+	attached, err := c.attached(pid)
 	if err != nil {
 		return err
 	}
-	frozen := b.cmd.Process.Pid
+	frozen := attached[round%len(attached)].cmd.Process.Pid
 	if err := syscall.Kill(frozen, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("freeze a NATS server: %w", err)
 	}
+	pause(ctx, standstill)
 	began := time.Now()
 	thaw := func() { _ = syscall.Kill(frozen, syscall.SIGCONT) } // it may have ended
 	defer thaw()
 	took, err := x.awaitAccepted(ctx, began, frozenServer)
-	r.Detail = fmt.Sprintf("events are taken again after %v", took.Round(time.Millisecond))
+	r.Detail = fmt.Sprintf("connected to %d servers; events are taken again after %v", len(attached), took.Round(time.Millisecond))
 	if err != nil {
 		r.violate("%v while the server stands still", err)
 	} else if took > x.gate.limit(anotherServer) {
