@@ -31,7 +31,7 @@ func TestOneBitBelowNATS(t *testing.T) {
 	}
 	const streams = "nats/jetstream/$G/streams/"
 	for file, alarm := range map[string]string{
-		streams + "KV_keys/msgs/*.blk":       "keys-damaged",
+		streams + "KV_keys/msgs/*.blk":       "files-damaged keys-damaged",
 		streams + "KV_keys/meta.inf":         "nats-files-damaged",
 		streams + "KV_keys/meta.sum":         "nats-files-damaged",
 		streams + "KV_keys/msgs/index.db":    "",

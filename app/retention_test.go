@@ -21,6 +21,7 @@ import (
 func TestLogStaysWithinItsRoom(t *testing.T) {
 	o := testOptions(t)
 	o.LogMaxBytes = 16 << 20
+	o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 // it is filled as fast as it takes
 	a := build(t, o)
 	stop := run(t, a)
 	defer stop()

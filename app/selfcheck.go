@@ -22,10 +22,7 @@ const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
-//
-// Before the projector and the merges change anything, it also looks once
-// whether they may.
-func (a *App) markCleanStop(ctx context.Context) error {
+func (a *App) markCleanStop(context.Context) error {
 	a.cleanups.add("mark of the self-check", func(context.Context) error {
 		if a.checker == nil {
 			return nil
@@ -35,6 +32,12 @@ func (a *App) markCleanStop(ctx context.Context) error {
 		}
 		return a.checker.Stopped()
 	})
+	return nil
+}
+
+// holdDamaged looks once whether the projector and the merges may change the
+// tables, before they do.
+func (a *App) holdDamaged(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
 		return nil
 	}

@@ -72,7 +72,7 @@ func (a *App) startRecords(ctx context.Context) (err error) {
 func (a *App) bringUpRecords(ctx context.Context) error {
 	defer func() { a.opened = true }() // a second try comes behind open doors
 	for _, do := range []func(context.Context) error{
-		a.engines.PrepareClickHouse, a.migrateRecords, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
+		a.engines.PrepareClickHouse, a.migrateRecords, a.holdDamaged, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
 	} {
 		if err := do(ctx); err != nil {
 			return err

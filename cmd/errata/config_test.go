@@ -102,6 +102,10 @@ func TestPrecedence(t *testing.T) {
 			if s.name == "mail-module" { // it needs to be told where to send
 				environ = append(environ, "ERRATA_SMTP_HOST=h", "ERRATA_SMTP_FROM=a@example.com")
 			}
+			if s.name == "nats-replicas" { // of a cluster
+				environ = append(environ, "ERRATA_NATS_URL=nats://a")
+				file += "nats-url: nats://a\n"
+			}
 			flags := []string{"--" + s.name + "=" + v[2]}
 			for _, c := range []struct {
 				what          string

@@ -250,7 +250,7 @@ func useKeys(t *testing.T, s *service, data string) {
 		t.Fatalf("list: %+v", keys)
 	}
 	if got := command(t, nil, "keys", "list", "--data", data); got.code != exitOK ||
-		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +active +7 .*web shop$`).MatchString(got.out) {
+		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +ends soon +7 .*web shop$`).MatchString(got.out) {
 		t.Errorf("list for people: %+v", got)
 	}
 	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + key + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`

@@ -51,6 +51,8 @@ export interface Row {
   ip: string;
   status: Status;
   regressed: boolean;
+  /** It counts events of problems beyond the hour's budget of new records. */
+  overflow: boolean;
 }
 
 export interface Frame {

@@ -10,6 +10,11 @@ export function LevelBadge({ level }: { level: Level }) {
 }
 
 /** Open says nothing: it is what a record is as long as nobody has decided. */
+/** Marks a record that stands for problems beyond the hour's budget of new records. */
+export function OverflowBadge() {
+  return <span class="badge tone-warn" title="More new problems of this class came within an hour than get records of their own; their events are counted here">overflow</span>;
+}
+
 export function StatusBadge({ status, regressed }: { status: Status; regressed: boolean }) {
   if (regressed && status === 'open') return <span class="badge state-regressed" title="It was resolved and has been seen again">regressed</span>;
   return <span class={`badge state-${status}`}>{status}</span>;

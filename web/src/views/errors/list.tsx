@@ -8,7 +8,7 @@ import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
 import { bucket } from '../../lib/time';
 import { change, follow, hrefWith } from '../../router';
-import { LevelBadge, StatusBadge } from '../../ui/badge';
+import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Empty } from '../../ui/state';
 import { Count, Safe, Time } from '../../ui/text';
@@ -143,6 +143,7 @@ class Line extends Component<LineProps> {
         <span role="cell" class="c-book">{row.type}</span>
         <span role="cell" class="c-status">
           {gone ? <span class="badge tone-bad">deleted</span> : <StatusBadge status={row.status} regressed={row.regressed} />}
+          {row.overflow ? <OverflowBadge /> : null}
         </span>
       </div>
     );

@@ -10,7 +10,7 @@ import { exact } from '../../lib/time';
 import { root } from '../../api/client';
 import { change, hrefTo } from '../../router';
 import { can } from '../../session';
-import { LevelBadge, StatusBadge } from '../../ui/badge';
+import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
 import { Boundary } from '../../ui/boundary';
 import { Button, toClipboard } from '../../ui/button';
 import { useLoad } from '../../ui/load';
@@ -114,6 +114,7 @@ function Tools({ record, gone, onMoved }: { record: Detail; gone: boolean; onMov
   return (
     <div class="tools">
       <StatusBadge status={record.status} regressed={record.regressed} />
+      {record.overflow ? <OverflowBadge /> : null}
       {record.status === 'resolved' ? null : <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={() => void to('resolved')()}>Resolve</Button>}
       {record.status === 'muted' ? null : <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void to('muted')()}>Mute</Button>}
       {record.status === 'open' ? null : <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void to('open')()}>Reopen</Button>}
