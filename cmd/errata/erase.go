@@ -50,7 +50,11 @@ func newErase(t *terminal) *cobra.Command {
 		if done.LogCut {
 			log = "the log begins behind it"
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "erased from %d records; %s\n", done.Count, log)
+		records := "1 record"
+		if done.Count != 1 {
+			records = fmt.Sprintf("%d records", done.Count)
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "erased from %s; %s\n", records, log)
 		return err
 	})
 	cmd.Flags().StringArrayVar(&wanted.Users, "user", nil, "A `user` as applications name it; may be given again.")
