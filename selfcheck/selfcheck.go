@@ -54,6 +54,9 @@ type Config struct {
 	// Mark is the path of a file of the data folder, "" for none: then a start
 	// looks at every part.
 	Mark string
+	// Patience is how long a part may take to be read beyond what its size says,
+	// while ClickHouse answers others; 0 for 20 s.
+	Patience time.Duration
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // nil for none
@@ -114,6 +117,9 @@ func New(cfg Config) (*Checker, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = hangPatience
 	}
 	m, err := readMark(cfg.Mark)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -66,6 +67,7 @@ type house struct {
 	rebuilt   int // how often the records were made again
 	model     map[string]uint64
 	sent      int
+	stack     int // bytes that the context of an event has more
 }
 
 func newHouse(t *testing.T) *house {
@@ -114,7 +116,7 @@ func (h *house) start() {
 	h.t.Cleanup(h.stop)
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
-		Sole: h.sole, Mark: h.mark, Logger: h.logger(),
+		Sole: h.sole, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
 	}); err != nil {
 		h.t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func (h *house) send(problems ...string) {
 		events = append(events, errata.Event{
 			ID: errata.NewEventID(1, fmt.Sprint(h.sent)), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
 			Signature: errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}),
-			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d}`, h.sent),
+			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d,"stack":%q}`, h.sent, random(h.stack)),
 		})
 		h.model[name]++
 	}
@@ -162,6 +164,15 @@ func (h *house) send(problems ...string) {
 		h.t.Fatal(err)
 	}
 	h.barrier()
+}
+
+// random is text that no codec makes smaller.
+func random(n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('A' + rand.IntN(60))
+	}
+	return string(text)
 }
 
 // barrier returns when everything on the log is visible.
