@@ -60,7 +60,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		return err
 	}
 	started := false
-	a.records.WhenUp(func() {
+	a.records.WhenUpOrDamaged(func() { // a start that met damage goes on when that is mended
 		started = true
 		a.checker.Start()
 	})

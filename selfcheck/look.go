@@ -143,7 +143,11 @@ func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables 
 	if err != nil {
 		return nil, err
 	}
+	c.tellAside(aside)
 	for _, p := range aside {
+		if p.table != tableContexts && p.table != tableHourly {
+			continue // records are counted
+		}
 		same := func(q part) bool { return q.table == p.table && q.blocks.covers(p.blocks) }
 		if !slices.ContainsFunc(all, same) && !slices.ContainsFunc(lost, same) {
 			lost = append(lost, p)

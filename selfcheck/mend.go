@@ -47,6 +47,8 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 		if did {
 			c.tried["mend"], c.lost = 0, false
 			c.metrics.mends.WithLabelValues("done").Inc()
+			c.cfg.Logger.Warn("mended what was damaged", "damage", r.Damage[0].String(), "of", len(r.Damage))
+			c.mended(r.Damage[0].String())
 			return true
 		}
 	}

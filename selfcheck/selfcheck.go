@@ -104,6 +104,8 @@ type Result struct {
 	// unless there is damage.
 	Records, Events uint64
 	Damage          []Damage
+	// Mended is the last mend, of this run or one before.
+	Mended Mend
 	// Good is when a look last came to something.
 	Good time.Time
 	// Err says why the look came to nothing, nil when it did not.
@@ -268,6 +270,7 @@ func (c *Checker) report(r Result, doing string) {
 	if r.Good = r.At; r.Err != nil {
 		r.Good = c.last.Good
 	}
+	r.Mended = c.mark.Mended
 	c.last = r
 	c.mu.Unlock()
 	if r.Err != nil {
