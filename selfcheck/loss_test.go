@@ -1,9 +1,11 @@
 package selfcheck_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,4 +257,26 @@ func TestHoursThatNobodyHasSeen(t *testing.T) {
 	removed(t, h.mark)
 	h.restart()
 	h.mended(selfcheck.AlarmParts, "its parts hold ")
+}
+
+// The log lacks what nobody has decided about: what the records still hold of it is
+// neither taken back nor made again, before somebody has.
+func TestNothingIsMadeAgainFromALogThatLacksSomething(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	folders := h.filled()
+	h.exec("ALTER TABLE records DROP PART '" + filepath.Base(folders[len(folders)-2]) + "'")
+	left := h.folders("records")
+	h.undecided = errors.New("facts 3 to 4 are gone")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := h.folders("records"); h.rebuilt > 0 || !slices.Equal(now, left) {
+		t.Errorf("the records were made again %d times, and their parts are %v, were %v", h.rebuilt, now, left)
+	}
+	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "errata log accept") {
+		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+	h.undecided, h.ahead = nil, time.Minute // the next try
+	h.mended(selfcheck.AlarmRecords, "the table holds")
 }

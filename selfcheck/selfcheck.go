@@ -49,6 +49,10 @@ type Config struct {
 	// are not to be trusted, and puts them in their place. It tells how far it
 	// is, in facts.
 	Rebuild func(ctx context.Context, progress func(done, target uint64)) error
+	// Undecided says what of the log is gone that nobody has decided about, nil
+	// for nothing: the records may be the only place where it still is, so that
+	// they are neither taken back nor made again before. May be nil.
+	Undecided func() error
 	// Sole says that nobody else writes these tables.
 	Sole bool
 	// Mark is the path of a file of the data folder, "" for none: then a start
@@ -84,6 +88,7 @@ type Checker struct {
 	// released says that merges which were held at the start go on; see [Hold].
 	released bool
 	lost     bool // the log does not reach what is damaged
+	withheld bool // the log lacks what nobody has decided about
 	// lostBefore is the first fact that was left when all before it was lost, 0
 	// for never.
 	lostBefore uint64
@@ -119,6 +124,9 @@ func New(cfg Config) (*Checker, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Undecided == nil {
+		cfg.Undecided = func() error { return nil }
 	}
 	if cfg.Patience == 0 {
 		cfg.Patience = hangPatience

@@ -64,7 +64,9 @@ type house struct {
 	board     *board
 	mark      string
 	sole      bool
-	rebuilt   int // how often the records were made again
+	ahead     time.Duration // of the checker's clock
+	undecided error         // about the log
+	rebuilt   int           // how often the records were made again
 	model     map[string]uint64
 	sent      int
 	stack     int // bytes that the context of an event has more
@@ -117,6 +119,7 @@ func (h *house) start() {
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
 		Sole: h.sole, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
+		Now: func() time.Time { return time.Now().Add(h.ahead) }, Undecided: func() error { return h.undecided },
 	}); err != nil {
 		h.t.Fatal(err)
 	}
