@@ -105,7 +105,7 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	_, err := projector.Rebuild(ctx, r.app.projector, projector.RebuildConfig{
-		Connect: r.connect, Force: true, Distrust: true,
+		Connect: r.connect, Force: true, Distrust: true, MaySwap: r.app.undecided, // it may meet what is gone on its way
 		Progress: func(p projector.RebuildProgress) {
 			r.progress.Store(&p)
 			progress(p.Sequence, p.Target)

@@ -28,6 +28,9 @@ type RebuildConfig struct {
 	// Distrust says that the live tables are damaged: they are neither counted
 	// nor compared, and what the log gives takes their place.
 	Distrust bool
+	// MaySwap is asked when all is folded and met, before the swap: with an error
+	// the live tables stay. nil for no objection.
+	MaySwap func() error
 }
 
 // RebuildProgress says how far a rebuild has come.
@@ -242,6 +245,11 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	}
 	if err := r.lacks(ctx, &result); err != nil {
 		return Comparison{}, err
+	}
+	if r.cfg.MaySwap != nil {
+		if err := r.cfg.MaySwap(); err != nil {
+			return result, fmt.Errorf("keep the tables that there are: %w", err)
+		}
 	}
 	if result.Equal() || r.cfg.Force {
 		err = r.exchange(ctx)

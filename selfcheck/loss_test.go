@@ -280,3 +280,23 @@ func TestNothingIsMadeAgainFromALogThatLacksSomething(t *testing.T) {
 	h.undecided, h.ahead = nil, time.Minute // the next try
 	h.mended(selfcheck.AlarmRecords, "the table holds")
 }
+
+// What the log lacks may be met only when it is folded again: the records stay as
+// they are then, too.
+func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.exec("SYSTEM START MERGES records")
+	h.exec("OPTIMIZE TABLE records FINAL")
+	h.exec("DELETE FROM records WHERE message_preview = 'broken thing a'")
+	left := h.folders("records")
+	h.met = errors.New("facts 3 to 4 are gone")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := h.folders("records"); h.rebuilt != 1 || !slices.Equal(now, left) {
+		t.Errorf("after %d tries the parts of the records are %v, were %v", h.rebuilt, now, left)
+	}
+	h.met, h.ahead = nil, time.Minute
+	h.mended(selfcheck.AlarmRecords, "the table holds")
+}

@@ -129,6 +129,9 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 		c.lostBefore = first.First
 		c.cfg.Projector.AcceptLoss()
 	}
+	if why := c.cfg.Undecided(); err != nil && why != nil { // met on the way
+		return fmt.Errorf("%w: %w", errUndecided, why)
+	}
 	if err != nil {
 		return fmt.Errorf("make the records again from the log: %w", err)
 	}

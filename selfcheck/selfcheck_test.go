@@ -66,6 +66,7 @@ type house struct {
 	sole      bool
 	ahead     time.Duration // of the checker's clock
 	undecided error         // about the log
+	met       error         // about the log, by whoever folds it again
 	rebuilt   int           // how often the records were made again
 	model     map[string]uint64
 	sent      int
@@ -136,7 +137,8 @@ func (h *house) stop() {
 func (h *house) rebuild(ctx context.Context, progress func(done, target uint64)) error {
 	h.rebuilt++
 	_, err := projector.Rebuild(ctx, h.projector, projector.RebuildConfig{
-		Force: true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
+		MaySwap: func() error { return h.met },
+		Force:   true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
 		Connect: func(database string) (driver.Conn, error) {
 			options := h.ClickHouseOptions()
 			options.Auth.Database = database
