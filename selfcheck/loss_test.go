@@ -300,3 +300,40 @@ func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
 	h.met, h.ahead = nil, time.Minute
 	h.mended(selfcheck.AlarmRecords, "the table holds")
 }
+
+// ClickHouse sets a part aside at its start that it cannot load. Whoever comes
+// later is told of it and of what was done, once for each part.
+func TestPartsSetAsideAreTold(t *testing.T) {
+	for _, table := range []string{"records", "contexts", "hourly"} {
+		t.Run(table, func(t *testing.T) {
+			h := newHouse(t)
+			h.exec("SYSTEM STOP MERGES " + table)
+			h.fill()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			folders := h.folders(table)
+			folder := folders[len(folders)-1]
+			removed(t, h.file(folder, "data.bin"))
+			h.restart()
+			h.barrier()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			first := h.checker.Last().Mended
+			ok, detail, _ := h.checker.Last().Tell(time.Now())
+			if !ok || !strings.Contains(detail, "the last mend was at 2") || !strings.Contains(detail, "table "+table) {
+				t.Errorf("an operator is told: %t, %s", ok, detail)
+			}
+			h.send("seen afterwards, broken")
+			h.whole()
+			h.restart()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if later := h.checker.Last().Mended; later.What != first.What || !later.At.Equal(first.At) {
+				t.Errorf("after another start the last mend is %v, was %v", later, first)
+			}
+		})
+	}
+}
