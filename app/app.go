@@ -50,24 +50,28 @@ type App struct {
 	exchangeWriter *exchange.Writer
 	// logAtOpen is the last fact of the log before anything was taken; opened says
 	// that something may have been. The bringing up of the records has them.
-	logAtOpen  uint64
-	opened     bool
-	commander  *eventlog.Commander
-	audit      *auditTrail
-	log        *watchedLog
-	requests   requests
-	settings   *settings.Store
-	pipeline   *ingest.Pipeline
-	quotas     *quota.Quotas
-	letters    letters
-	mail       *smtp.Sender  // nil: no mail module
-	places     *geo.Database // nil: no location database
-	challenges challenges
-	signIns    *signIns
-	importer   *importer
-	retention  *retention
-	replayer   *replayer
-	checker    *selfcheck.Checker // nil on an ingest node
+	logAtOpen uint64
+	opened    bool
+	// damagedStep is the step of bringing up the records that met damaged files
+	// last, 0 for none; metDamage says that one did.
+	damagedStep int
+	metDamage   bool
+	commander   *eventlog.Commander
+	audit       *auditTrail
+	log         *watchedLog
+	requests    requests
+	settings    *settings.Store
+	pipeline    *ingest.Pipeline
+	quotas      *quota.Quotas
+	letters     letters
+	mail        *smtp.Sender  // nil: no mail module
+	places      *geo.Database // nil: no location database
+	challenges  challenges
+	signIns     *signIns
+	importer    *importer
+	retention   *retention
+	replayer    *replayer
+	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is full while the log is being cut, or read from its first fact on.

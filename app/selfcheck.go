@@ -53,14 +53,14 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.remake, Sole: embedded, Mark: a.dir.join(selfCheckMark),
+		Rebuild: a.replayer.remake, Undecided: a.undecided, Sole: embedded, Mark: a.dir.join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	})
 	if err != nil {
 		return err
 	}
 	started := false
-	a.records.WhenUp(func() {
+	a.records.WhenUpOrDamaged(func() { // a start that met damage goes on when that is mended
 		started = true
 		a.checker.Start()
 	})
@@ -79,6 +79,14 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	return nil
 }
 
+// undecided says which facts the log lacks that nobody has decided about.
+func (a *App) undecided() error {
+	if open := a.logCare.State().Open; len(open) > 0 {
+		return fmt.Errorf("%v is open: errata log accept, or errata log repair, comes first", open[0])
+	}
+	return nil
+}
+
 // remake makes the records again from the log although the live tables cannot be
 // trusted; see [selfcheck.Config].
 func (r *replayer) remake(ctx context.Context, progress func(done, target uint64)) error {
@@ -94,14 +102,10 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if open := r.app.logCare.State().Open; len(open) > 0 {
-		// The records may be the only place where what the log has lost still is.
-		return fmt.Errorf("the log lacks facts and nobody has decided about them (%v), so the records are not made anew by themselves: errata log accept, or errata log repair, comes first", open[0])
-	}
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	_, err := projector.Rebuild(ctx, r.app.projector, projector.RebuildConfig{
-		Connect: r.connect, Force: true, Distrust: true,
+		Connect: r.connect, Force: true, Distrust: true, MaySwap: r.app.undecided, // it may meet what is gone on its way
 		Progress: func(p projector.RebuildProgress) {
 			r.progress.Store(&p)
 			progress(p.Sequence, p.Target)

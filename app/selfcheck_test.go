@@ -1,11 +1,17 @@
 package app_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/errata-log/errata/app"
 )
@@ -56,5 +62,97 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 	status, body := request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile), "")
 	if status != http.StatusOK || !strings.Contains(body, `"self-check"`) {
 		t.Errorf("the status has no line of the self-check: %d %s", status, body)
+	}
+}
+
+// TestOneBitBelowClickHouse changes one bit in each kind of file of the records,
+// their contexts and their hours, with the service stopped. It starts all the
+// same, takes events at once, says what was wrong, and shows what it showed.
+func TestOneBitBelowClickHouse(t *testing.T) {
+	o := testOptions(t)
+	a := build(t, o)
+	stop := run(t, a)
+	sendEvents(t, a, 2)
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 2 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"primary.cidx", "data.cmrk*", "checksums.txt", "data.bin"} {
+		t.Run(strings.Trim(file, "*"), func(t *testing.T) {
+			p := o
+			p.Data, p.Registry = filepath.Join(t.TempDir(), "data"), nil
+			said := &warnings{Handler: slog.NewTextHandler(t.Output(), nil)}
+			p.Logger = slog.New(said)
+			copyData(t, o.Data, p.Data)
+			parts, err := filepath.Glob(filepath.Join(p.Data, "clickhouse", "store", "*", "*", "all_*", "by_count.proj"))
+			if err != nil || len(parts) == 0 {
+				t.Fatalf("no parts of the records in the data folder (%v)", err)
+			}
+			for _, projection := range parts {
+				flipBit(t, filepath.Join(filepath.Dir(projection), file))
+			}
+			a := build(t, p)
+			run(t, a)
+			sendEvents(t, a, 1) // at once, whatever has to be mended
+			awaitReady(t, a.Welcome().URL)
+			awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 3 })
+			eventually(t, "the doctor tells of the mend", func() bool {
+				_, checks := request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile), "")
+				return strings.Contains(checks, "the last mend was at")
+			})
+			if !said.havePart("part") {
+				t.Errorf("the log of the service has no warning that names a part")
+			}
+			if _, metrics := get(t, a.Welcome().URL+"/metrics", ""); !strings.Contains(metrics, "\nerrata_selfcheck_mends_total{") {
+				t.Errorf("no metric counts the mend")
+			}
+		})
+	}
+}
+
+// warnings keeps the lines of a service that somebody is to look at, but for those
+// of its engines.
+type warnings struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+}
+
+func (w *warnings) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		var line strings.Builder
+		line.WriteString(r.Message)
+		r.Attrs(func(a slog.Attr) bool {
+			fmt.Fprintf(&line, " %s=%v", a.Key, a.Value)
+			return true
+		})
+		w.mu.Lock()
+		w.lines = append(w.lines, line.String())
+		w.mu.Unlock()
+	}
+	return w.Handler.Handle(ctx, r)
+}
+
+// havePart says whether a line with the text names a part.
+func (w *warnings) havePart(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.lines, func(line string) bool {
+		return strings.Contains(line, text) && strings.Contains(line, "all_")
+	})
+}
+
+// eventually waits until it is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.After(visibleTimeout)
+	for !so() {
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatalf("not within %v: %s", visibleTimeout, what)
+		}
 	}
 }

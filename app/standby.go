@@ -9,6 +9,7 @@ import (
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/standby"
 )
 
@@ -49,7 +50,7 @@ func (a *App) startRecords(ctx context.Context) (err error) {
 		a.logAtOpen = max(now.Last, mark.Last)
 	}
 	if a.records, err = standby.Start(ctx, standby.Config{
-		Try: a.bringUpRecords, Away: engine.Away, Alarms: a.alarms, Logger: a.logger,
+		Try: a.bringUpRecords, Away: engine.Away, Damaged: query.IsDamage, Alarms: a.alarms, Logger: a.logger,
 	}); err != nil {
 		return err
 	}
@@ -68,13 +69,20 @@ func (a *App) startRecords(ctx context.Context) (err error) {
 }
 
 // bringUpRecords does all that needs ClickHouse before the records can follow the
-// log. It can be done again from any place where it failed.
+// log. It can be done again from any place where it failed. Where it failed at
+// damaged files it goes on from there: what comes before, such as holding the
+// merges, is not to get in the way of who mends them.
 func (a *App) bringUpRecords(ctx context.Context) error {
 	defer func() { a.opened = true }() // a second try comes behind open doors
-	for _, do := range []func(context.Context) error{
+	steps := []func(context.Context) error{
 		a.engines.PrepareClickHouse, a.migrateRecords, a.holdDamaged, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
-	} {
+	}
+	from := a.damagedStep
+	for i, do := range steps[from:] {
 		if err := do(ctx); err != nil {
+			if a.damagedStep = 0; query.IsDamage(err) {
+				a.damagedStep, a.metDamage = from+i, true
+			}
 			return err
 		}
 	}
@@ -89,7 +97,7 @@ func (a *App) bringUpRecords(ctx context.Context) error {
 // could say so when the doors opened.
 func (a *App) tellUsedTwice() {
 	folded := a.projector.Status().Checkpoint.Sequence
-	if !a.opened || folded <= a.logAtOpen {
+	if !a.opened || folded <= a.logAtOpen || a.metDamage { // what was made again is of this log
 		return
 	}
 	a.alarms.Raise("sequences-used-twice", fmt.Sprintf(

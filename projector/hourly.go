@@ -15,6 +15,8 @@ import (
 var (
 	//go:embed sql/hourly_checkpoint.sql
 	sqlHourlyCheckpoint string
+	//go:embed sql/hourly_counted.sql
+	sqlHourlyCounted string
 	//go:embed sql/insert_hourly.sql
 	sqlInsertHourly string
 )
@@ -27,6 +29,16 @@ func (s *Store) HourlyCheckpoint(ctx context.Context) (uint64, error) {
 		return 0, fmt.Errorf("read how far the hours are counted: %w", err)
 	}
 	return sequence, nil
+}
+
+// HourlyCounted is how many events were counted in hourly, those included that
+// have left it by their age. It is never less than the events of a checkpoint that
+// was read before, because hourly is written first: else parts of it are gone.
+func (s *Store) HourlyCounted(ctx context.Context) (events uint64, err error) {
+	if err := s.conn.QueryRow(ctx, sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String())).Scan(&events); err != nil {
+		return 0, fmt.Errorf("read how many events the hours hold: %w", err)
+	}
+	return events, nil
 }
 
 // hourlyRows are rows of the table hourly, column by column.

@@ -28,6 +28,9 @@ type RebuildConfig struct {
 	// Distrust says that the live tables are damaged: they are neither counted
 	// nor compared, and what the log gives takes their place.
 	Distrust bool
+	// MaySwap is asked when all is folded and met, before the swap: with an error
+	// the live tables stay. nil for no objection.
+	MaySwap func() error
 }
 
 // RebuildProgress says how far a rebuild has come.
@@ -107,10 +110,11 @@ type rebuild struct {
 func (r *rebuild) prepare(ctx context.Context) error {
 	name := r.database + RebuildSuffix
 	exec := r.live.cfg.ClickHouse.Exec
-	for _, statement := range []string{"DROP DATABASE IF EXISTS " + quoteName(name) + " SYNC", "CREATE DATABASE " + quoteName(name)} {
-		if err := exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+	if err := r.drop(ctx); err != nil {
+		return fmt.Errorf("drop what an earlier rebuild has left: %w", err)
+	}
+	if err := exec(ctx, "CREATE DATABASE "+quoteName(name)); err != nil {
+		return fmt.Errorf("create the database %s: %w", name, err)
 	}
 	log, err := eventlog.Inspect(ctx, r.live.cfg.Log)
 	if err != nil {
@@ -242,6 +246,11 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	if err := r.lacks(ctx, &result); err != nil {
 		return Comparison{}, err
 	}
+	if r.cfg.MaySwap != nil {
+		if err := r.cfg.MaySwap(); err != nil {
+			return result, fmt.Errorf("keep the tables that there are: %w", err)
+		}
+	}
 	if result.Equal() || r.cfg.Force {
 		err = r.exchange(ctx)
 		result.Swapped = err == nil
@@ -296,13 +305,31 @@ func (r *rebuild) exchange(ctx context.Context) error {
 	return nil
 }
 
+// dropPatience is how long the old tables may take to be gone from the disk. A
+// reader that hangs in a damaged part keeps them there, and ends sometime.
+const dropPatience = 3 * time.Second
+
 // discard takes the tables away that are not the live ones.
 func (r *rebuild) discard(ctx context.Context) error {
-	err := r.live.cfg.ClickHouse.Exec(ctx, "DROP DATABASE IF EXISTS "+quoteName(r.database+RebuildSuffix)+" SYNC")
+	err := r.drop(ctx)
 	if r.conn != nil {
 		err = errors.Join(err, r.conn.Close())
 	}
 	return err
+}
+
+// drop drops the database of the rebuild. Its name is free once it returns.
+func (r *rebuild) drop(ctx context.Context) error {
+	statement := "DROP DATABASE IF EXISTS " + quoteName(r.database+RebuildSuffix)
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// No deadline: the driver would make one into a time limit of the statement.
+	patience := time.AfterFunc(dropPatience, cancel)
+	err := r.live.cfg.ClickHouse.Exec(waiting, statement+" SYNC")
+	if err == nil || patience.Stop() {
+		return err
+	}
+	return r.live.cfg.ClickHouse.Exec(ctx, statement)
 }
 
 // running says whether the projector was started.

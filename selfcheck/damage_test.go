@@ -1,9 +1,12 @@
 package selfcheck_test
 
 import (
+	"context"
 	"os"
 	"testing"
+	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/selfcheck"
 )
 
@@ -90,6 +93,38 @@ func TestDamageAtAKillIsMended(t *testing.T) {
 			}
 			h.send("seen afterwards, broken")
 			h.whole()
+		})
+	}
+}
+
+// One bit of a large context is flipped: ClickHouse tries every bit of the block
+// whenever that is read. It is noticed by the next check all the same, and mended
+// while readers hang in it.
+func TestFlippedContextIsMended(t *testing.T) {
+	for name, width := range map[string]string{"compact": "1000000000", "wide": "0"} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.exec("ALTER TABLE contexts MODIFY SETTING min_bytes_for_wide_part = " + width)
+			h.exec("SYSTEM STOP MERGES contexts")
+			h.stack = 250_000
+			h.fill()
+			folders := h.folders("contexts")
+			pattern := "data.bin"
+			if width == "0" {
+				pattern = "payload.bin"
+			}
+			flipped(t, h.file(folders[len(folders)-1], pattern))
+			signature := errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: "broken thing d"})
+			ctx, giveUp := context.WithTimeout(t.Context(), 2*time.Second)
+			defer giveUp()
+			if _, payload, err := h.reader.Detail(ctx, errata.BookSystem, signature); err == nil {
+				t.Errorf("a damaged context is shown: %.80s", payload)
+			}
+			began := time.Now()
+			h.mended(selfcheck.AlarmParts, "table contexts")
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("it took %v to mend it", took)
+			}
 		})
 	}
 }

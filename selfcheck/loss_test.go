@@ -1,9 +1,11 @@
 package selfcheck_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -242,4 +244,96 @@ func TestCleanStopIsNoted(t *testing.T) {
 		t.Errorf("with a mark that is spoilt: %v", err)
 	}
 	h.whole()
+}
+
+// A part of the hours is deleted before any check has seen it: it is missed all
+// the same, because the others do not add up to what was counted.
+func TestHoursThatNobodyHasSeen(t *testing.T) {
+	h := newHouse(t)
+	h.exec("SYSTEM STOP MERGES hourly")
+	h.fill()
+	folders := h.folders("hourly")
+	removed(t, folders[len(folders)/2])
+	removed(t, h.mark)
+	h.restart()
+	h.mended(selfcheck.AlarmParts, "its parts hold ")
+}
+
+// The log lacks what nobody has decided about: what the records still hold of it is
+// neither taken back nor made again, before somebody has.
+func TestNothingIsMadeAgainFromALogThatLacksSomething(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	folders := h.filled()
+	h.exec("ALTER TABLE records DROP PART '" + filepath.Base(folders[len(folders)-2]) + "'")
+	left := h.folders("records")
+	h.undecided = errors.New("facts 3 to 4 are gone")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := h.folders("records"); h.rebuilt > 0 || !slices.Equal(now, left) {
+		t.Errorf("the records were made again %d times, and their parts are %v, were %v", h.rebuilt, now, left)
+	}
+	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "errata log accept") {
+		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+	h.undecided, h.ahead = nil, time.Minute // the next try
+	h.mended(selfcheck.AlarmRecords, "the table holds")
+}
+
+// What the log lacks may be met only when it is folded again: the records stay as
+// they are then, too.
+func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.exec("SYSTEM START MERGES records")
+	h.exec("OPTIMIZE TABLE records FINAL")
+	h.exec("DELETE FROM records WHERE message_preview = 'broken thing a'")
+	left := h.folders("records")
+	h.met = errors.New("facts 3 to 4 are gone")
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := h.folders("records"); h.rebuilt != 1 || !slices.Equal(now, left) {
+		t.Errorf("after %d tries the parts of the records are %v, were %v", h.rebuilt, now, left)
+	}
+	h.met, h.ahead = nil, time.Minute
+	h.mended(selfcheck.AlarmRecords, "the table holds")
+}
+
+// ClickHouse sets a part aside at its start that it cannot load. Whoever comes
+// later is told of it and of what was done, once for each part.
+func TestPartsSetAsideAreTold(t *testing.T) {
+	for _, table := range []string{"records", "contexts", "hourly"} {
+		t.Run(table, func(t *testing.T) {
+			h := newHouse(t)
+			h.exec("SYSTEM STOP MERGES " + table)
+			h.fill()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			folders := h.folders(table)
+			folder := folders[len(folders)-1]
+			removed(t, h.file(folder, "data.bin"))
+			h.restart()
+			h.barrier()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			first := h.checker.Last().Mended
+			ok, detail, _ := h.checker.Last().Tell(time.Now())
+			if !ok || !strings.Contains(detail, "the last mend was at 2") || !strings.Contains(detail, "table "+table) {
+				t.Errorf("an operator is told: %t, %s", ok, detail)
+			}
+			h.send("seen afterwards, broken")
+			h.whole()
+			h.restart()
+			if err := h.checker.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if later := h.checker.Last().Mended; later.What != first.What || !later.At.Equal(first.At) {
+				t.Errorf("after another start the last mend is %v, was %v", later, first)
+			}
+		})
+	}
 }

@@ -17,6 +17,17 @@ type mark struct {
 	Sound time.Time `json:"sound"`
 	// Parts are those that were active, for tables whose rows nobody counts.
 	Parts map[string]map[string]blocks `json:"parts,omitempty"` // by the table's uuid and the part's name
+	// Aside are the parts that ClickHouse has set aside and that were told of, by
+	// table and name.
+	Aside []string `json:"aside,omitempty"`
+	// Mended is the last mend.
+	Mended Mend `json:"mended,omitzero"`
+}
+
+// Mend is what was mended without a hand, and when.
+type Mend struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"`
 }
 
 // readMark reads the mark; the zero mark if there is none, or a power cut has

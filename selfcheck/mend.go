@@ -38,6 +38,9 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 		if err != nil {
 			c.tried["mend"]++
 			pause := min(mendRest<<min(c.tried["mend"]-1, 10), mendRestMost)
+			if errors.Is(err, errUndecided) {
+				pause = mendRest // it ends with somebody's word
+			}
 			c.rest = c.cfg.Now().Add(pause)
 			c.metrics.mends.WithLabelValues("failed").Inc()
 			c.cfg.Logger.Error("what is damaged could not be mended, trying again", "damage", r.Damage[0].String(), "error", err, "after", pause)
@@ -45,8 +48,10 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 			return did
 		}
 		if did {
-			c.tried["mend"], c.lost = 0, false
+			c.tried["mend"], c.lost, c.withheld = 0, false, false
 			c.metrics.mends.WithLabelValues("done").Inc()
+			c.cfg.Logger.Warn("mended what was damaged", "damage", r.Damage[0].String(), "of", len(r.Damage))
+			c.mended(r.Damage[0].String())
 			return true
 		}
 	}
@@ -55,10 +60,13 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 
 // cannot remembers why the damage stays.
 func (c *Checker) cannot(err error) {
+	c.withheld = errors.Is(err, errUndecided)
 	if errors.Is(err, projector.ErrNoHistory) {
 		c.lost = true
 	}
 }
+
+var errUndecided = errors.New("the log lacks facts and nobody has decided about them, so the records are not made anew by themselves")
 
 // mendRows makes rows again that cannot be read, or are not there.
 func (c *Checker) mendRows(ctx context.Context, r Result) (did bool, err error) {
@@ -83,13 +91,14 @@ func (c *Checker) mendRows(ctx context.Context, r Result) (did bool, err error) 
 			return done, err
 		}
 	}
-	return true, c.remake(ctx, r)
+	err = c.remake(ctx, r)
+	return !errors.Is(err, errUndecided), err
 }
 
 // rewind takes the records back to before the part, or to the latest moment at
 // which all was well.
 func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool, err error) {
-	if !c.cfg.Sole {
+	if !c.cfg.Sole || c.cfg.Undecided() != nil {
 		return false, nil
 	}
 	c.report(r, "The records are taken back to before the damage and folded again from the log.")
@@ -107,6 +116,9 @@ func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool,
 
 // remake makes all tables again from the log, beside the live ones.
 func (c *Checker) remake(ctx context.Context, r Result) error {
+	if why := c.cfg.Undecided(); why != nil {
+		return fmt.Errorf("%w: %w", errUndecided, why)
+	}
 	c.report(r, "The records are being made again from the log, beside these.")
 	err := c.cfg.Rebuild(ctx, func(done, target uint64) {
 		c.report(r, fmt.Sprintf("The records are being made again from the log, beside these: fact %d of %d.", done, target))
@@ -116,6 +128,9 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 		// nothing.
 		c.lostBefore = first.First
 		c.cfg.Projector.AcceptLoss()
+	}
+	if why := c.cfg.Undecided(); err != nil && why != nil { // met on the way
+		return fmt.Errorf("%w: %w", errUndecided, why)
 	}
 	if err != nil {
 		return fmt.Errorf("make the records again from the log: %w", err)
@@ -223,6 +238,8 @@ func (c *Checker) hint(damage []Damage) string {
 	switch {
 	case slices.ContainsFunc(damage, func(d Damage) bool { return !d.remade() && !d.beside() }):
 		return "This table is not made of the log: restore it from a backup, or drop the part with ALTER TABLE … DROP PART to go on without its rows."
+	case c.withheld:
+		return "The log lacks facts that the records may still have: errata log accept, or errata log repair, comes first. Then it is mended without a hand."
 	case c.lost && slices.ContainsFunc(damage, func(d Damage) bool { return !d.beside() }):
 		return "The log does not reach back and there is no snapshot of what stood before it: restore the data folder from a backup. Events are taken and counted meanwhile."
 	case c.tried["mend"] > 0:

@@ -19,7 +19,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "errata_selfcheck_bytes_total", Help: "Bytes of the tables that were held against their checksums."}),
 		mends: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "errata_selfcheck_mends_total", Help: "Mends without a hand, by outcome: done or failed."}, []string{"outcome"}),
+			Name: "errata_selfcheck_mends_total", Help: "Mends without a hand, by outcome: done, failed, or aside for a part that ClickHouse has set aside and the log gives again."}, []string{"outcome"}),
 	}
 	if r != nil {
 		r.MustRegister(m.seconds, m.damage, m.bytes, m.mends)

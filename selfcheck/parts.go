@@ -93,6 +93,8 @@ func (c *Checker) setAside(ctx context.Context) (all []part, err error) {
 func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err error) {
 	passed, message, err := c.ask(ctx, p)
 	switch {
+	case errors.Is(err, errHangs):
+		return &Damage{Table: p.table, Part: p.name, Rows: p.rows, Kind: KindRows, What: err.Error()}, nil
 	case isGone(err):
 		return nil, nil
 	case err != nil && !query.IsDamage(err):
@@ -105,6 +107,9 @@ func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err er
 	found := Damage{Table: p.table, Part: p.name, Rows: p.rows, Kind: KindRows, What: firstLine(message)}
 	if found.Projections, err = c.brokenProjections(ctx, p); err != nil {
 		return nil, err
+	}
+	if len(found.Projections) == 0 && ofRows(message) {
+		return &found, nil
 	}
 	switch whole, err := c.rowsWhole(ctx, p); {
 	case isGone(err):
@@ -122,6 +127,13 @@ func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err er
 // ask runs the check itself. A table cannot be a parameter of it; its name is
 // one of sql/parts.sql.
 func (c *Checker) ask(ctx context.Context, p part) (passed bool, message string, err error) {
+	ctx, done := c.whileItAnswers(ctx, p.bytes)
+	defer done()
+	defer func() {
+		if err != nil && hangs(ctx) {
+			err = errHangs
+		}
+	}()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"check_query_single_value_result": 0, "max_threads": 1}))
 	rows, err := c.cfg.ClickHouse.Query(ctx, "CHECK TABLE "+p.table+" PART '"+p.name+"'")
 	if err != nil {
@@ -161,6 +173,8 @@ func (c *Checker) brokenProjections(ctx context.Context, p part) (names []string
 
 // rowsWhole reads every column of every row of the part.
 func (c *Checker) rowsWhole(ctx context.Context, p part) (bool, error) {
+	ctx, done := c.whileItAnswers(ctx, p.bytes)
+	defer done()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "use_skip_indexes": 0, "use_query_condition_cache": 0,
 		"asterisk_include_materialized_columns": 1, "max_threads": 1,
@@ -168,7 +182,7 @@ func (c *Checker) rowsWhole(ctx context.Context, p part) (bool, error) {
 	var rows, sum uint64
 	row := c.cfg.ClickHouse.QueryRow(ctx, "SELECT count(), groupBitXor(cityHash64(*)) FROM "+p.table+" WHERE _part = {part:String}", clickhouse.Named("part", p.name))
 	switch err := row.Scan(&rows, &sum); {
-	case query.IsDamage(err):
+	case query.IsDamage(err), hangs(ctx):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read the part %s of %s: %w", p.name, p.table, err)

@@ -49,11 +49,18 @@ type Config struct {
 	// are not to be trusted, and puts them in their place. It tells how far it
 	// is, in facts.
 	Rebuild func(ctx context.Context, progress func(done, target uint64)) error
+	// Undecided says what of the log is gone that nobody has decided about, nil
+	// for nothing: the records may be the only place where it still is, so that
+	// they are neither taken back nor made again before. May be nil.
+	Undecided func() error
 	// Sole says that nobody else writes these tables.
 	Sole bool
 	// Mark is the path of a file of the data folder, "" for none: then a start
 	// looks at every part.
 	Mark string
+	// Patience is how long a part may take to be read beyond what its size says,
+	// while ClickHouse answers others; 0 for 20 s.
+	Patience time.Duration
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // nil for none
@@ -81,6 +88,7 @@ type Checker struct {
 	// released says that merges which were held at the start go on; see [Hold].
 	released bool
 	lost     bool // the log does not reach what is damaged
+	withheld bool // the log lacks what nobody has decided about
 	// lostBefore is the first fact that was left when all before it was lost, 0
 	// for never.
 	lostBefore uint64
@@ -101,6 +109,8 @@ type Result struct {
 	// unless there is damage.
 	Records, Events uint64
 	Damage          []Damage
+	// Mended is the last mend, of this run or one before.
+	Mended Mend
 	// Good is when a look last came to something.
 	Good time.Time
 	// Err says why the look came to nothing, nil when it did not.
@@ -114,6 +124,12 @@ func New(cfg Config) (*Checker, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Undecided == nil {
+		cfg.Undecided = func() error { return nil }
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = hangPatience
 	}
 	m, err := readMark(cfg.Mark)
 	if err != nil {
@@ -262,6 +278,7 @@ func (c *Checker) report(r Result, doing string) {
 	if r.Good = r.At; r.Err != nil {
 		r.Good = c.last.Good
 	}
+	r.Mended = c.mark.Mended
 	c.last = r
 	c.mu.Unlock()
 	if r.Err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -63,9 +64,13 @@ type house struct {
 	board     *board
 	mark      string
 	sole      bool
-	rebuilt   int // how often the records were made again
+	ahead     time.Duration // of the checker's clock
+	undecided error         // about the log
+	met       error         // about the log, by whoever folds it again
+	rebuilt   int           // how often the records were made again
 	model     map[string]uint64
 	sent      int
+	stack     int // bytes that the context of an event has more
 }
 
 func newHouse(t *testing.T) *house {
@@ -114,7 +119,8 @@ func (h *house) start() {
 	h.t.Cleanup(h.stop)
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
-		Sole: h.sole, Mark: h.mark, Logger: h.logger(),
+		Sole: h.sole, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
+		Now: func() time.Time { return time.Now().Add(h.ahead) }, Undecided: func() error { return h.undecided },
 	}); err != nil {
 		h.t.Fatal(err)
 	}
@@ -131,7 +137,8 @@ func (h *house) stop() {
 func (h *house) rebuild(ctx context.Context, progress func(done, target uint64)) error {
 	h.rebuilt++
 	_, err := projector.Rebuild(ctx, h.projector, projector.RebuildConfig{
-		Force: true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
+		MaySwap: func() error { return h.met },
+		Force:   true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
 		Connect: func(database string) (driver.Conn, error) {
 			options := h.ClickHouseOptions()
 			options.Auth.Database = database
@@ -154,7 +161,7 @@ func (h *house) send(problems ...string) {
 		events = append(events, errata.Event{
 			ID: errata.NewEventID(1, fmt.Sprint(h.sent)), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
 			Signature: errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}),
-			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d}`, h.sent),
+			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d,"stack":%q}`, h.sent, random(h.stack)),
 		})
 		h.model[name]++
 	}
@@ -162,6 +169,15 @@ func (h *house) send(problems ...string) {
 		h.t.Fatal(err)
 	}
 	h.barrier()
+}
+
+// random is text that no codec makes smaller.
+func random(n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('A' + rand.IntN(60))
+	}
+	return string(text)
 }
 
 // barrier returns when everything on the log is visible.

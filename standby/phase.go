@@ -31,8 +31,12 @@ type Config struct {
 	Try func(ctx context.Context) error
 	// Away says whether an error of Try means that ClickHouse is not there, or
 	// cannot work at the moment. Any other one at the first try ends the start.
-	Away   func(err error) bool
-	Alarms Alarms
+	Away func(err error) bool
+	// Damaged says whether an error of Try means that ClickHouse cannot read its
+	// files. That does not end the start either: see [Phase.WhenUpOrDamaged].
+	// nil for never.
+	Damaged func(err error) bool
+	Alarms  Alarms
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 }
@@ -44,9 +48,12 @@ type Phase struct {
 	ended  chan struct{} // closed when nothing is tried any more
 	cancel context.CancelFunc
 
-	mu    sync.Mutex
-	why   error    // of the last try, nil before the first and after one that succeeded
-	after []func() // see WhenUp
+	mu      sync.Mutex
+	why     error    // of the last try, nil before the first and after one that succeeded
+	damaged bool     // a try has met damage
+	after   []func() // see WhenUp
+	// see WhenUpOrDamaged
+	mending []func()
 }
 
 // Start tries once, and goes on in the background if ClickHouse is away. The
@@ -59,9 +66,12 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	if cfg.Damaged == nil {
+		cfg.Damaged = func(error) bool { return false }
+	}
 	p := &Phase{cfg: cfg, up: make(chan struct{}), ended: make(chan struct{})}
 	err := cfg.Try(ctx)
-	if err != nil && (ctx.Err() != nil || !cfg.Away(err)) {
+	if err != nil && (ctx.Err() != nil || !cfg.Away(err) && !cfg.Damaged(err)) {
 		return nil, err
 	}
 	var life context.Context
@@ -72,7 +82,11 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 		return p, nil
 	}
 	p.failed(err)
-	cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
+	if cfg.Damaged(err) {
+		cfg.Logger.Warn("files of ClickHouse are damaged: events are taken, and become records when that is mended", "error", err)
+	} else {
+		cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
+	}
 	go p.run(life) // ends with Stop
 	return p, nil
 }
@@ -110,10 +124,10 @@ func (p *Phase) rise() {
 	defer p.mu.Unlock()
 	p.why = nil
 	close(p.up)
-	for _, do := range p.after {
+	for _, do := range append(p.after, p.mending...) {
 		do()
 	}
-	p.after = nil
+	p.after, p.mending = nil, nil
 }
 
 // WhenUp calls a function once everything is up, which may be at once, and not at
@@ -128,11 +142,36 @@ func (p *Phase) WhenUp(do func()) {
 	p.after = append(p.after, do)
 }
 
+// WhenUpOrDamaged calls a function once, as WhenUp does, or as soon as a try has
+// met damage: for whoever mends it, after which trying again goes on.
+func (p *Phase) WhenUpOrDamaged(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Up() || p.damaged {
+		do()
+		return
+	}
+	p.mending = append(p.mending, do)
+}
+
 // failed notes why it is not up, and tells it.
 func (p *Phase) failed(err error) {
+	damaged := p.cfg.Damaged(err)
 	p.mu.Lock()
 	p.why = err
+	if damaged {
+		p.damaged = true
+		for _, do := range p.mending {
+			do()
+		}
+		p.mending = nil
+	}
 	p.mu.Unlock()
+	if damaged {
+		p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse cannot read its files since the start: events are taken, no records are shown (%v)", err),
+			"look at the alarm parts-broken: what the log still holds is mended without a hand, and the rest happens by itself")
+		return
+	}
 	if p.cfg.Away(err) {
 		p.cfg.Alarms.Raise(AlarmName, fmt.Sprintf("ClickHouse does not answer since the start: events are taken, no records are shown (%v)", err),
 			"bring ClickHouse back, the rest happens by itself. Where the embedded one names a damaged file: stop the service and put DATA/clickhouse "+
@@ -161,10 +200,11 @@ func (p *Phase) Err() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &errata.Error{
-		Kind: errata.KindStoreUnavailable, Message: "ClickHouse was away when the service started and is waited for. Events are taken.",
-		RetryAfter: maxPause, Err: p.why,
+	message := "ClickHouse was away when the service started and is waited for. Events are taken."
+	if p.cfg.Damaged(p.why) {
+		message = "Files of ClickHouse were damaged when the service started and are being mended. Events are taken."
 	}
+	return &errata.Error{Kind: errata.KindStoreUnavailable, Message: message, RetryAfter: maxPause, Err: p.why}
 }
 
 // Stop ends the trying. It may be called more than once.

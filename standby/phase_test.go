@@ -72,6 +72,48 @@ func TestPhase(t *testing.T) {
 	}
 }
 
+// Damaged files do not end a start, neither at the first try nor later: whoever
+// mends them is called once, and what was tried is tried again.
+func TestPhaseMeetsDamage(t *testing.T) {
+	errDamaged := errors.New("checksum does not match")
+	for name, first := range map[string]error{"at once": errDamaged, "after it was away": errGone} {
+		t.Run(name, func(t *testing.T) {
+			b := &board{}
+			answers := make(chan error)
+			tries := 0
+			cfg := configOf(b, func(ctx context.Context) error {
+				if tries++; tries == 1 {
+					return first
+				}
+				select {
+				case err := <-answers:
+					return err
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			cfg.Damaged = func(err error) bool { return errors.Is(err, errDamaged) }
+			p, err := Start(t.Context(), cfg)
+			if err != nil || p.Up() {
+				t.Fatalf("it is up: %t, error %v; want neither", p.Up(), err)
+			}
+			mending := 0
+			p.WhenUpOrDamaged(func() { mending++ })
+			for range 3 { // the last one is told by the time of the next answer
+				answers <- errDamaged
+			}
+			if told := p.Err(); !strings.Contains(told.Error(), "are being mended") || !strings.Contains(b.read(), "cannot read its files") {
+				t.Errorf("whoever asks is told %v, the alarm says %q", told, b.read())
+			}
+			answers <- nil
+			<-p.ended
+			if !p.Up() || b.read() != "" || mending != 1 {
+				t.Errorf("up %t, alarm %q, mending was begun %d times", p.Up(), b.read(), mending)
+			}
+		})
+	}
+}
+
 func TestPhaseEnds(t *testing.T) {
 	b := &board{}
 	wrong := errors.New("a wrong password")
