@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,8 +62,12 @@ func runBroker(args []string) int {
 
 const brokers = 3
 
+// logStream is the stream of the log.
+const logStream = "LOG"
+
 // broker is one server of the cluster.
 type broker struct {
+	name                   string
 	port, cluster, monitor int
 	cmd                    *exec.Cmd
 }
@@ -97,8 +102,8 @@ func (g *gate) newCluster(ctx context.Context) (c *cluster, err error) {
 		return nil, fmt.Errorf("find the gate's own program: %w", err)
 	}
 	for i, b := range c.brokers {
-		name := fmt.Sprintf("n%d", i+1)
-		b.cmd = exec.Command(self, brokerCommand, "-name", name, "-dir", filepath.Join(g.dir, "cluster", name),
+		b.name = fmt.Sprintf("n%d", i+1)
+		b.cmd = exec.Command(self, brokerCommand, "-name", b.name, "-dir", filepath.Join(g.dir, "cluster", b.name),
 			"-port", strconv.Itoa(b.port), "-cluster", strconv.Itoa(b.cluster), "-monitor", strconv.Itoa(b.monitor), "-routes", strings.Join(routes, ","))
 		b.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := b.cmd.Start(); err != nil {
@@ -158,6 +163,53 @@ func (c *cluster) urls() string {
 		all = append(all, fmt.Sprintf("nats://127.0.0.1:%d", b.port))
 	}
 	return strings.Join(all, ",")
+}
+
+// leads says whether the server is the leader of the service's log.
+func (b *broker) leads(ctx context.Context, client *http.Client) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/jsz?accounts=true&streams=true", b.monitor), nil)
+	if err != nil {
+		return false, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return false, fmt.Errorf("ask a NATS server for its streams: %w", err)
+	}
+	defer resp.Body.Close()
+	var told server.JSInfo
+	if err := json.NewDecoder(resp.Body).Decode(&told); err != nil {
+		return false, fmt.Errorf("ask a NATS server for its streams: %w", err)
+	}
+	for _, account := range told.AccountDetails {
+		for _, stream := range account.Streams {
+			if stream.Name == logStream && stream.Cluster != nil {
+				return stream.Cluster.Leader == b.name, nil
+			}
+		}
+	}
+	return false, fmt.Errorf("the NATS server %s knows of no stream %s", b.name, logStream)
+}
+
+// awaitLeft waits until a process is connected to another server than one, and
+// says how long after began that was.
+func (c *cluster) awaitLeft(ctx context.Context, pid int, one *broker, began time.Time, limit time.Duration) (time.Duration, error) {
+	ctx, cancel := context.WithDeadline(ctx, began.Add(limit))
+	defer cancel()
+	for ctx.Err() == nil {
+		sockets, err := socketsOf(pid)
+		if err != nil {
+			return 0, err
+		}
+		for _, b := range c.brokers {
+			if b != one && sockets[b.port] {
+				return time.Since(began), nil
+			}
+		}
+		pause(ctx, pollPause)
+	}
+	return time.Since(began), fmt.Errorf("no other NATS server is taken within %v", limit)
 }
 
 // attached are the servers that a process is connected to, by its sockets.
