@@ -215,9 +215,13 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 func (a *App) migrateLog(ctx context.Context) error {
-	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
+	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
+	if err != nil {
+		return err
+	}
+	return a.engines.KeepStreamFiles()
 }
 
 func (a *App) openKeys(ctx context.Context) error {

@@ -38,10 +38,36 @@ var errDamaged = errors.New("it is damaged, and there is no copy of it: put back
 // mendMetaFiles looks at all streams and consumers below the folder and mends what
 // is damaged. mended has a sentence for each file; the damaged one is kept beside.
 func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) {
+	err = eachMeta(storeDir, func(m metaFiles) error {
+		m.now = now
+		said, err := m.mend()
+		if err == nil && said != "" {
+			mended = append(mended, said)
+		}
+		return err
+	})
+	return mended, err
+}
+
+// keepMetaFiles copies the files of all streams and consumers that are whole. The
+// server may be writing one, which is copied another time.
+func keepMetaFiles(storeDir string) error {
+	return eachMeta(storeDir, func(m metaFiles) error {
+		meta, metaErr := os.ReadFile(filepath.Join(m.dir, metaFile))
+		sum, sumErr := os.ReadFile(filepath.Join(m.dir, sumFile))
+		if errors.Join(metaErr, sumErr) != nil || !m.fits(meta, sum) {
+			return nil //nolint:nilerr // the next start looks at it
+		}
+		return m.keep(meta, sum)
+	})
+}
+
+// eachMeta calls do for every stream and consumer below the folder.
+func eachMeta(storeDir string, do func(metaFiles) error) error {
 	root := filepath.Join(storeDir, "jetstream")
 	streams, err := filepath.Glob(filepath.Join(root, "*", "streams", "*"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, stream := range streams {
 		if strings.HasPrefix(filepath.Base(stream), ".") {
@@ -51,7 +77,7 @@ func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) 
 		folders := map[string]string{stream: name}
 		consumers, err := filepath.Glob(filepath.Join(stream, "obs", "*"))
 		if err != nil {
-			return mended, err
+			return err
 		}
 		for _, consumer := range consumers {
 			folders[consumer] = name + "/" + filepath.Base(consumer)
@@ -59,19 +85,15 @@ func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) 
 		for folder, key := range folders {
 			inside, err := filepath.Rel(root, folder)
 			if err != nil {
-				return mended, err
+				return err
 			}
-			m := metaFiles{dir: folder, copies: filepath.Join(storeDir, metaCopies, inside), key: key, now: now, isStream: folder == stream}
-			said, err := m.mend()
-			if err != nil {
-				return mended, fmt.Errorf("engine: the file %s, which says what %q is: %w", filepath.Join(folder, metaFile), key, err)
-			}
-			if said != "" {
-				mended = append(mended, said)
+			m := metaFiles{dir: folder, copies: filepath.Join(storeDir, metaCopies, inside), key: key, isStream: folder == stream}
+			if err := do(m); err != nil {
+				return fmt.Errorf("engine: the file %s, which says what %q is: %w", filepath.Join(folder, metaFile), key, err)
 			}
 		}
 	}
-	return mended, nil
+	return nil
 }
 
 // metaFiles are the two files of a stream or a consumer.
