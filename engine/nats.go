@@ -352,17 +352,6 @@ func (n *NATS) take(forGood bool) (srv *server.Server, stopped bool) {
 	return srv, stopped
 }
 
-// KeepStreamFiles copies the files that say what the embedded server's streams
-// are, from which a damaged one is made again. Each start does it for those that
-// there are; whoever has made streams calls it, so that the first damage may come
-// before the second start.
-func (n *NATS) KeepStreamFiles() error {
-	if n.cfg.URL != "" {
-		return nil
-	}
-	return keepMetaFiles(n.cfg.StoreDir)
-}
-
 // Stop closes the connection and ends the embedded server. It may be called
 // more than once.
 func (n *NATS) Stop(ctx context.Context) error {

@@ -49,6 +49,17 @@ func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) 
 	return mended, err
 }
 
+// KeepStreamFiles copies the files that say what the embedded server's streams
+// are, from which a damaged one is made again. Each start does it for those that
+// there are; whoever has made streams calls it, so that the first damage may come
+// before the second start.
+func (n *NATS) KeepStreamFiles() error {
+	if n.cfg.URL != "" {
+		return nil
+	}
+	return keepMetaFiles(n.cfg.StoreDir)
+}
+
 // keepMetaFiles copies the files of all streams and consumers that are whole. The
 // server may be writing one, which is copied another time.
 func keepMetaFiles(storeDir string) error {
