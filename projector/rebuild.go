@@ -26,7 +26,7 @@ type RebuildConfig struct {
 	// Force swaps a rebuilt projection in that differs from the live one.
 	Force bool
 	// Distrust says that the live tables are damaged: they are neither counted
-	// nor compared, and what the log gives takes their place.
+	// nor compared. The rebuilt tables replace them.
 	Distrust bool
 	// MaySwap is asked when all is folded and met, before the swap: with an error
 	// the live tables stay. nil for no objection.

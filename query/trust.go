@@ -18,8 +18,8 @@ type Trust interface {
 	Suspect(err error)
 }
 
-// Heed makes the reader ask before each query what may be read, and say when it
-// meets damage; before it is used.
+// Heed gives the reader the Trust that it asks before each query, and tells when a
+// query meets damage. It must be called before the reader is used.
 func (r *Reader) Heed(t Trust) { r.trust = t }
 
 // damages are ClickHouse's codes for files that are not as they were written.

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// smallTable is how many rows are written again within ten seconds; what is
-	// larger is rather taken back and folded again, where that will do.
+	// smallTable is how many rows can be written again within ten seconds. A
+	// larger table is taken back and folded again instead, where that is enough.
 	smallTable = 500_000
 	// mendLimit bounds writing a table again: minutes for ten million records.
 	mendLimit = 6 * time.Hour

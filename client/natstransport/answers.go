@@ -92,7 +92,8 @@ func (a *answers) close() error {
 	return nil
 }
 
-// parseAnswer is nil when the message is an acknowledgement that names a stream.
+// parseAnswer reads the answer to an event. It returns nil when the event was
+// stored: the answer then names the stream.
 func parseAnswer(msg *nats.Msg) error {
 	if msg.Header.Get("Status") == "503" {
 		return nats.ErrNoResponders

@@ -39,8 +39,8 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	return rest == "" || strings.IndexByte(" :.", rest[0]) < 0 || strings.TrimLeft(rest, " .") == ""
 }
 
-// isErrorList says whether a value is a list of what was wrong with the field of
-// that name, as forms are answered: ["This password is too common."].
+// isErrorList says whether a value is the list of errors that a form shows for the
+// field of that name: ["This password is too common."].
 func isErrorList(value string) bool {
 	if strings.HasPrefix(value, "[ErrorDetail(") {
 		return true
