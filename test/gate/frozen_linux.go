@@ -80,13 +80,13 @@ func (x *session) freezeServer(ctx context.Context, r *Result, c *cluster, round
 	began := time.Now()
 	thaw := func() { _ = syscall.Kill(frozen, syscall.SIGCONT) } // it may have ended
 	defer thaw()
+	limit := x.gate.limit(anotherServer)
 	left, err := c.awaitLeft(ctx, pid, still, began, frozenServer)
 	if err != nil {
 		r.violate("%v", err)
-	} else if limit := x.gate.limit(anotherServer); left > limit {
+	} else if left > limit {
 		r.violate("another server was taken %v after this one stood still, want %v", left.Round(time.Millisecond), limit)
 	}
-	limit := x.gate.limit(anotherServer)
 	if led {
 		limit += election
 	}
