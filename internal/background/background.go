@@ -145,15 +145,15 @@ func Tell(log func(message string, args ...any), message string) func(err error,
 	}
 }
 
-// Pauses are the pauses between tries: First after the first one, four times as
-// long after each other, at most Most; all give or take a fifth, so that nodes
-// which failed together do not come back together.
+// Pauses are the pauses between tries: First after the first one, twice as long
+// after each other, at most Most; all give or take a fifth, so that nodes which
+// failed together do not come back together.
 type Pauses struct{ First, Most time.Duration }
 
 // Begin begins a row of tries.
 func (p Pauses) Begin() *Tries {
 	return &Tries{backoff.ExponentialBackOff{
-		InitialInterval: p.First, MaxInterval: p.Most, Multiplier: 4, RandomizationFactor: 0.2,
+		InitialInterval: p.First, MaxInterval: p.Most, Multiplier: 2, RandomizationFactor: 0.2,
 	}}
 }
 

@@ -105,7 +105,7 @@ func TestLoopBacksOff(t *testing.T) {
 		var rows []int
 		reached := 0
 		l := background.Loop{
-			Pauses:  background.Pauses{First: 50 * time.Millisecond, Most: time.Second},
+			Pauses:  background.Pauses{First: 50 * time.Millisecond, Most: 300 * time.Millisecond},
 			Reached: func() any { return reached },
 			Failed:  func(_ error, row int) { rows = append(rows, row) },
 		}
@@ -122,7 +122,7 @@ func TestLoopBacksOff(t *testing.T) {
 		if want := []int{1, 2, 3, 4, 1, 2}; !slices.Equal(rows, want) {
 			t.Fatalf("failures in a row %v, want %v", rows, want)
 		}
-		for i, want := range []time.Duration{50, 200, 800, 1000, 50, 200} {
+		for i, want := range []time.Duration{50, 100, 200, 300, 50, 100} {
 			want *= time.Millisecond
 			if got := at[i+1] - at[i]; got < want*4/5 || got > want*6/5+1 {
 				t.Errorf("pause %d was %v, want %v give or take a fifth", i+1, got, want)
