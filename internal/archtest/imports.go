@@ -30,36 +30,37 @@ type Guard struct {
 
 // Layers is the import table. A folder that is not in it is a finding: a new
 // package begins with the decision where it stands.
-var Layers = []Layer{
+var Layers = withShared([]Layer{
 	{Dir: "."},
-	{Dir: "eventlog", May: []string{".", "internal/failpoint", "internal/background"}},
+	{Dir: "signature", May: []string{"."}},
+	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
-	{Dir: "feed", May: []string{".", "internal/background"}},
+	{Dir: "feed", May: []string{"."}},
 	{Dir: "signin", May: []string{"."}},
-	{Dir: "signin/...", May: []string{".", "signin", "internal/background"}},
-	{Dir: "access", May: []string{".", "internal/background"}},
-	{Dir: "settings", May: []string{".", "eventlog", "signin", "internal/background"}},
-	{Dir: "audit", May: []string{".", "eventlog", "access", "internal/background"}},
-	{Dir: "standby", May: []string{".", "internal/background"}},
+	{Dir: "signin/...", May: []string{".", "signin"}},
+	{Dir: "access", May: []string{"."}},
+	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
+	{Dir: "audit", May: []string{".", "eventlog", "access"}},
+	{Dir: "standby", May: []string{"."}},
 	{Dir: "origin", May: []string{"."}},
-	{Dir: "exchange", May: []string{".", "ingest/...", "origin", "internal/background"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin", "internal/background"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "internal/background"}},
+	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin", "signature"}},
+	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin"}},
-	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query", "internal/background"}},
+	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "stray"},
-	{Dir: "watchdog", May: []string{"internal/background"}},
+	{Dir: "watchdog"},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
-	{Dir: "engine", May: []string{"logfiles", "internal/background"}},
+	{Dir: "engine", May: []string{"logfiles"}},
 	{Dir: "logfiles"},
-	{Dir: "logcare", May: []string{".", "eventlog", "internal/background"}},
+	{Dir: "logcare", May: []string{".", "eventlog"}},
 	{Dir: "ops", May: []string{"."}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
-		"signin/...", "stray", "watchdog", "internal/background",
+		"signin/...", "stray", "watchdog",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app"}},
 	{Dir: "cmd/errata-engine"},
@@ -75,6 +76,17 @@ var Layers = []Layer{
 	{Dir: "internal/smtptest", May: []string{"signin/smtp"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
+})
+
+// withShared lets everybody of the service import what runs its work in the
+// background: not the root, which does nothing, nor what applications import.
+func withShared(layers []Layer) []Layer {
+	for i, layer := range layers {
+		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
+			layers[i].May = append(layer.May, "internal/background")
+		}
+	}
+	return layers
 }
 
 const (
