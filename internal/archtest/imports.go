@@ -30,7 +30,7 @@ type Guard struct {
 
 // Layers is the import table. A folder that is not in it is a finding: a new
 // package begins with the decision where it stands.
-var Layers = []Layer{
+var Layers = withShared([]Layer{
 	{Dir: "."},
 	{Dir: "signature", May: []string{"."}},
 	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
@@ -67,6 +67,7 @@ var Layers = []Layer{
 	{Dir: "deploy"},
 	{Dir: "deploy/sbom"},
 	{Dir: "internal/archtest"},
+	{Dir: "internal/background"},
 	{Dir: "internal/failpoint"},
 	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
 	{Dir: "internal/packed", May: []string{"."}},
@@ -75,6 +76,17 @@ var Layers = []Layer{
 	{Dir: "internal/smtptest", May: []string{"signin/smtp"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
+})
+
+// withShared lets everybody of the service import what runs its work in the
+// background: not the root, which does nothing, nor what applications import.
+func withShared(layers []Layer) []Layer {
+	for i, layer := range layers {
+		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
+			layers[i].May = append(layer.May, "internal/background")
+		}
+	}
+	return layers
 }
 
 const (
@@ -93,6 +105,7 @@ var Guards = []Guard{
 	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
+	{"github.com/cenkalti/backoff", []string{"internal/background"}, "pauses between tries are those of internal/background"},
 	{"github.com/pquerna/otp", []string{"signin/challenge"}, "only signin/challenge knows authenticator apps"},
 	{"github.com/maxmind/mmdbwriter", nil, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},
