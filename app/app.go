@@ -10,6 +10,7 @@ import (
 
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
@@ -40,7 +41,7 @@ type App struct {
 	strays *stray.Counter
 
 	// In the order they come to be.
-	dir       *dataDir
+	dir       *datadir.Dir
 	engines   *engine.Engines
 	keys      *access.Store
 	logCare   *logcare.Keeper
@@ -175,10 +176,10 @@ func (a *App) allSteps() []step {
 }
 
 func (a *App) openData(context.Context) (err error) {
-	if a.dir, err = openDataDir(a.options.Data); err != nil {
+	if a.dir, err = datadir.Open(a.options.Data); err != nil {
 		return err
 	}
-	a.cleanups.add("data folder", func(context.Context) error { return a.dir.close() })
+	a.cleanups.add("data folder", func(context.Context) error { return a.dir.Close() })
 	return nil
 }
 
@@ -197,7 +198,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 		return err
 	}
 	a.engines, err = engine.Start(ctx, engine.Config{
-		DataDir: a.dir.path,
+		DataDir: a.dir.Path(),
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
 		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
@@ -232,12 +233,12 @@ func (a *App) openKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.Join(keyCopies), Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = keyring{a.keys}
-	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
+	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
 

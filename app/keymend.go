@@ -18,7 +18,7 @@ func (a *App) mendKeys(ctx context.Context) error {
 	if a.options.NATSURL != "" {
 		return nil
 	}
-	mended, err := access.Mend(ctx, a.engines.JetStream(), migrations.KeysBucket(a.options.Namespace), a.dir.join(keyCopies))
+	mended, err := access.Mend(ctx, a.engines.JetStream(), migrations.KeysBucket(a.options.Namespace), a.dir.Join(keyCopies))
 	if err != nil {
 		return err
 	}

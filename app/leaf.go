@@ -18,6 +18,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
@@ -43,7 +44,7 @@ func (o Options) validateLeaf() error {
 	u, err := url.Parse(o.NATSLeaf)
 	switch {
 	case err != nil || u.Scheme != "nats" || u.Host == "": // not shown, it may hold a password
-		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, LeafFile)
+		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, datadir.LeafFile)
 	case o.NATSURL != "":
 		return fmt.Errorf("nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one")
 	case o.ClickHouseDSN != "":
@@ -83,7 +84,7 @@ func (a *App) natsHub() (hub engine.NATSHub, err error) {
 		return hub, nil
 	}
 	hub.URL = a.options.NATSLeaf
-	hub.ID, err = leafIDOf(a.dir.join(leafIDFile))
+	hub.ID, err = leafIDOf(a.dir.Join(leafIDFile))
 	return hub, err
 }
 
@@ -92,7 +93,7 @@ func leafIDOf(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		id := strings.ToLower(rand.Text()[:leafIDSize])
-		return id, writeFile(path, id+"\n")
+		return id, datadir.WriteFile(path, id+"\n")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the id of this node: %w", err)
@@ -215,8 +216,8 @@ func (a *App) joinedGauge() prometheus.Collector {
 
 // announceLeaf tells the data folder and the operator where the node is.
 func (a *App) announceLeaf(context.Context) error {
-	a.welcome.URL, a.welcome.Leaf = LocalURL(a.Addr().String()), true
-	return a.dir.announce(a.welcome.URL)
+	a.welcome.URL, a.welcome.Leaf = datadir.LocalURL(a.Addr().String()), true
+	return a.dir.Announce(a.welcome.URL)
 }
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
@@ -247,7 +248,7 @@ func (h *leafHealth) Checks(ctx context.Context) []api.Check {
 	}
 	hub := api.Check{Name: "hub", OK: h.app.engines.Joined(), Detail: "connected"}
 	if !hub.OK {
-		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+LeafFile+"?"
+		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+datadir.LeafFile+"?"
 	}
 	keys := api.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
 	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {

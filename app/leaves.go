@@ -13,15 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
 )
-
-// LeafFile is where ingest nodes reach this service, with the password in it. It
-// stands there while nats-leaf-listen is set, and is what nats-leaf of a node
-// is, with the host as the node sees it.
-const LeafFile = keysDir + "/leaf.url"
 
 const (
 	// leafLook is how often the hub looks which nodes are connected.
@@ -38,7 +34,7 @@ func (a *App) natsLeaves() (leaves engine.NATSLeaves, err error) {
 		return leaves, nil
 	}
 	leaves.Addr = a.options.NATSLeafListen
-	leaves.Password, err = passwordOf(a.dir.join(LeafFile))
+	leaves.Password, err = passwordOf(a.dir.Join(datadir.LeafFile))
 	a.leafPassword = leaves.Password
 	return leaves, err
 }
@@ -52,7 +48,7 @@ func (a *App) startLeaves(ctx context.Context) error {
 	if addr == "" {
 		return errors.New("the embedded NATS does not listen for ingest nodes")
 	}
-	if err := writeNATSURL(a.dir.join(LeafFile), addr, engine.LeafUser, a.leafPassword); err != nil {
+	if err := writeNATSURL(a.dir.Join(datadir.LeafFile), addr, engine.LeafUser, a.leafPassword); err != nil {
 		return err
 	}
 	keys, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(a.options.Namespace))

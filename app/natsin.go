@@ -12,16 +12,12 @@ import (
 	"strings"
 
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/migrations"
 )
-
-// NATSFile is where applications reach the embedded NATS, with the password in
-// it: nats://errata_app:password@host:port. It stands there while nats-listen
-// is set.
-const NATSFile = keysDir + "/nats.url"
 
 // maxReplicas is the most that JetStream keeps of a stream.
 const maxReplicas = 5
@@ -65,7 +61,7 @@ func (a *App) natsClients() (clients engine.NATSClients, err error) {
 		return clients, nil
 	}
 	clients.Addr, clients.Publish = a.options.NATSListen, migrations.IntakeSubjects(a.options.Namespace)
-	clients.Password, err = passwordOf(a.dir.join(NATSFile))
+	clients.Password, err = passwordOf(a.dir.Join(datadir.NATSFile))
 	a.natsPassword = clients.Password
 	return clients, err
 }
@@ -92,7 +88,7 @@ func passwordOf(path string) (string, error) {
 // writeNATSFile tells applications on this machine where to publish.
 func (a *App) writeNATSFile() (err error) {
 	if addr := a.engines.NATSClientsAddr(); addr != nil {
-		a.welcome.NATSFile = a.dir.join(NATSFile)
+		a.welcome.NATSFile = a.dir.Join(datadir.NATSFile)
 		err = writeNATSURL(a.welcome.NATSFile, addr.String(), engine.ClientUser, a.natsPassword)
 	}
 	return err
@@ -109,7 +105,7 @@ func writeNATSURL(path, addr, user, password string) error {
 		host = "127.0.0.1"
 	}
 	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: net.JoinHostPort(host, port)}
-	return writeFile(path, u.String()+"\n")
+	return datadir.WriteFile(path, u.String()+"\n")
 }
 
 // openIngest makes the one pipeline that all ways in share.
