@@ -165,6 +165,9 @@ func (a *App) health() *health {
 
 // announce tells the data folder and the operator where the service is.
 func (a *App) announce(context.Context) error {
+	if err := a.engines.WriteLogins(); err != nil {
+		return err
+	}
 	w := &a.welcome
 	w.URL = datadir.LocalURL(a.Addr().String())
 	public := a.options.PublicURL

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files below the folder that other programs read. Those in keys hold secrets.
+// Files below the folder. Those in keys hold secrets.
 const (
 	KeysDir       = "keys"
 	AdminKeyFile  = KeysDir + "/admin.key"
@@ -38,6 +38,11 @@ const (
 	// written while nats-leaf-listen is set, and is what nats-leaf of a node is,
 	// with the host as the node sees it.
 	LeafFile = KeysDir + "/leaf.url"
+	// LeafIDFile holds the id of an ingest node. The hub counts the node's events
+	// by it, so it must not be copied to another one.
+	LeafIDFile = "leaf.id"
+	// KeyCopiesFile has copies of the API keys, without their secrets.
+	KeyCopiesFile = "keys.copy"
 )
 
 // Permissions of the data folder: error texts are often secret.
