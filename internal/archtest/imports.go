@@ -32,7 +32,7 @@ type Guard struct {
 // package begins with the decision where it stands.
 var Layers = []Layer{
 	{Dir: "."},
-	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
+	{Dir: "eventlog", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{"."}},
 	{Dir: "signin", May: []string{"."}},
