@@ -25,6 +25,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/ops"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -155,16 +156,14 @@ func sampleTally() map[string]any {
 
 // health answers with its fields.
 type health struct {
-	ready   error
-	checks  []api.Check
-	figures api.Figures
-	alarms  []errata.Alarm
+	ready  error
+	status ops.Status
+	alarms []errata.Alarm
 }
 
-func (h *health) Ready(context.Context) error         { return h.ready }
-func (h *health) Checks(context.Context) []api.Check  { return h.checks }
-func (h *health) Figures(context.Context) api.Figures { return h.figures }
-func (h *health) Alarms() []errata.Alarm              { return h.alarms }
+func (h *health) Ready(context.Context) error       { return h.ready }
+func (h *health) Status(context.Context) ops.Status { return h.status }
+func (h *health) Alarms() []errata.Alarm            { return h.alarms }
 
 // log collects the lines of the service's own log.
 type log struct {
@@ -248,7 +247,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		erasures: &eraser{},
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
 		care:     &logCare{},
-		health:   &health{},
+		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},

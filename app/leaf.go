@@ -22,6 +22,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 )
 
 // leafIDFile holds the id of an ingest node. The hub counts the node's events by
@@ -160,7 +161,7 @@ func (k *leafKeyring) known(ctx context.Context) error {
 	if k.copied.Load() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, ops.ProbeTimeout)
 	defer cancel()
 	copied, err := access.Copied(ctx, k.bucket)
 	if err == nil && copied {
@@ -180,13 +181,13 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState)), registry.Register(a.joinedGauge())); err != nil {
-		return fmt.Errorf("register metrics: %w", err)
+	if err := a.registerMetrics(a.joinedGauge()); err != nil {
+		return err
 	}
+	registry := a.options.Registry
 	handler, err := api.New(api.Config{
 		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now, alarms: a.alarms.List}, app: a},
+		Health:         a.leafHealth(),
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -221,39 +222,28 @@ func (a *App) announceLeaf(context.Context) error {
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
 // not its hub is there.
-type leafHealth struct {
-	health
-	app *App
+func (a *App) leafHealth() *ops.Health {
+	keys := a.keyring.(*leafKeyring)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{a.log.Ready, keys.known}, Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.checkHub, keys.check}, Alarms: a.alarms,
+	})
 }
 
-var _ api.Health = (*leafHealth)(nil)
-
-// Ready is nil when events are taken. Kinds: log_unavailable, log_full, degraded.
-func (h *leafHealth) Ready(ctx context.Context) error {
-	if err := h.logReady(ctx); err != nil {
-		return err
+func (a *App) checkHub(context.Context) errata.Check {
+	c := errata.Check{Name: "hub", OK: a.engines.Joined(), Detail: "connected"}
+	if !c.OK {
+		c.Detail, c.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+LeafFile+"?"
 	}
-	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
-		return err
-	}
-	return h.alarmed()
+	return c
 }
 
-// Checks is all that an operator would look at.
-func (h *leafHealth) Checks(ctx context.Context) []api.Check {
-	var checks []api.Check
-	for _, c := range h.app.engines.Checks(ctx) {
-		checks = append(checks, api.Check(c))
+func (k *leafKeyring) check(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
+	if err := k.known(ctx); err != nil {
+		c.OK, c.Detail, c.Hint = false, err.Error(), "let this node reach its hub once"
 	}
-	hub := api.Check{Name: "hub", OK: h.app.engines.Joined(), Detail: "connected"}
-	if !hub.OK {
-		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+LeafFile+"?"
-	}
-	keys := api.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
-	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
-		keys.OK, keys.Detail, keys.Hint = false, err.Error(), "let this node reach its hub once"
-	}
-	return append(append(checks, h.checkLog(ctx), hub, keys), h.checkAlarms()...)
+	return c
 }
 
 // spool says where the events of an ingest node are.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/selfcheck"
@@ -112,11 +111,4 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 		},
 	})
 	return err
-}
-
-// checkSelf is the line of the self-check for an operator.
-func (a *App) checkSelf() api.Check {
-	c := api.Check{Name: "self-check"}
-	c.OK, c.Detail, c.Hint = a.checker.Last().Tell(a.options.Now())
-	return c
 }
