@@ -32,6 +32,7 @@ type Guard struct {
 // package begins with the decision where it stands.
 var Layers = []Layer{
 	{Dir: "."},
+	{Dir: "signature", May: []string{"."}},
 	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{"."}},
@@ -43,8 +44,8 @@ var Layers = []Layer{
 	{Dir: "standby", May: []string{"."}},
 	{Dir: "origin", May: []string{"."}},
 	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin", "signature"}},
+	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
 	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin", "ops"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "stray", May: []string{"."}},
