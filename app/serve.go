@@ -36,7 +36,7 @@ func (a *App) listen(context.Context) error {
 	// Streams have no end of their own: they end before requests are waited for.
 	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
-	a.cleanups.addPlain("import", a.importer.stop)
+	a.cleanups.addPlain("import", a.importer.Stop)
 	return nil
 }
 
