@@ -58,7 +58,7 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *auditTrail
-	log         *watchedLog
+	log         *ops.Log
 	requests    requests
 	settings    *settings.Store
 	pipeline    *ingest.Pipeline
@@ -68,14 +68,14 @@ type App struct {
 	places      *geo.Database // nil: no location database
 	challenges  challenges
 	signIns     *signIns
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history    chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history    ops.Turn
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
@@ -115,7 +115,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 
