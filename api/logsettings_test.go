@@ -15,6 +15,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/query"
 )
 
 // logSettings keeps them in memory, or fails.
@@ -192,7 +193,7 @@ func TestDebug(t *testing.T) {
 		{"a broken request", errata.Errorf(errata.KindInvalidOrder, "No.").Because(plain), ""},
 		{"pages of it", errors.New(strings.Repeat("ä", 5000)), strings.Repeat("ä", 2048)},
 	} {
-		b.records.list = func(context.Context, url.Values) (api.Page, error) { return api.Page{}, c.err }
+		b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{}, c.err }
 		for who, key := range keys {
 			for _, on = range []bool{false, true} {
 				want := ""
@@ -215,7 +216,7 @@ func TestDebug(t *testing.T) {
 			}
 		}
 	}
-	b.records.list = func(context.Context, url.Values) (api.Page, error) { panic("index out of range") }
+	b.records.list = func(context.Context, url.Values) (query.List, error) { panic("index out of range") }
 	if w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: keys["admin"]}); !strings.Contains(w.Body.String(), "index out of range") {
 		t.Errorf("a panic: %s", w.Body)
 	}
