@@ -32,6 +32,7 @@ type Guard struct {
 // package begins with the decision where it stands.
 var Layers = []Layer{
 	{Dir: "."},
+	{Dir: "signature", May: []string{"."}},
 	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{".", "eventlog", "query"}},
@@ -43,9 +44,9 @@ var Layers = []Layer{
 	{Dir: "standby", May: []string{"."}},
 	{Dir: "origin", May: []string{"."}},
 	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
-	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin", "query", "feed"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin", "signature"}},
+	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
+	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "stray"},
 	{Dir: "watchdog"},
