@@ -250,7 +250,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
 		care:     &logCare{},
 		health:   &health{},
-		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
+		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
 		signIns:  &signIns{},

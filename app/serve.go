@@ -74,7 +74,7 @@ func (a *App) handler() (http.Handler, error) {
 		Keys: a.keys, Records: a.reader, Health: a.health(), Receivers: receivers,
 		Insights: a.reader,
 		Changes:  a.commander, Requests: a.requests,
-		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
+		LogSettings:    a.settings,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
