@@ -10,6 +10,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -61,7 +62,7 @@ type App struct {
 	commander   *eventlog.Commander
 	audit       *auditTrail
 	log         *watchedLog
-	requests    requests
+	answers     *kept.Answers
 	settings    *settings.Store
 	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/query"
 )
 
@@ -22,6 +24,17 @@ func (a *App) openCommander(context.Context) (err error) {
 	}
 	a.cleanups.add("commander", func(context.Context) error { return a.commander.Close() })
 	return nil
+}
+
+// openRequests opens the answers to requests with an Idempotency-Key.
+func (a *App) openRequests(ctx context.Context) (err error) {
+	a.answers, err = kept.Open(ctx, a.engines.JetStream(), migrations.RequestsBucket(a.options.Namespace), a.options.Now)
+	return err
+}
+
+// makeViews makes the views for analysts.
+func (a *App) makeViews(ctx context.Context) error {
+	return migrations.ViewsIfAllowed(ctx, a.engines.ClickHouseOptions(), a.engines.Views(), a.logger)
 }
 
 // openFeed makes the feed of changes. It looks at the log and the records, not

@@ -75,7 +75,7 @@ func (a *App) handler() (http.Handler, error) {
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
 		Keys: a.keys, Records: a.reader, Health: a.health(), Receivers: receivers,
 		Insights: a.reader,
-		Changes:  a.commander, Requests: a.requests,
+		Changes:  a.commander, Requests: a.answers,
 		LogSettings:    a.settings,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
