@@ -29,7 +29,7 @@ func (a *App) openSignIns(ctx context.Context) error {
 	}
 	a.signIns, err = service.Open(ctx, service.Config{
 		Log: a.stream(), Settings: a.settings, InForce: func() signin.Settings { return a.settings.Snapshot().Security },
-		Mail: mail, Places: places, SecretDir: a.dir.path, Challenges: challenges, Enrolments: enrolments,
+		Mail: mail, Places: places, SecretDir: a.dir.Path(), Challenges: challenges, Enrolments: enrolments,
 		Familiar: known, Days: o.SignInMemoryDays, Skipped: a.strays.In("log"), Now: o.Now, Logger: a.logger,
 	})
 	if err == nil {
