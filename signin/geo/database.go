@@ -55,7 +55,7 @@ func Use(named, dir string, logger *slog.Logger) (*Database, error) {
 		return db, nil
 	case named != "":
 		return nil, fmt.Errorf("geo-database: %w", err)
-	case !errors.Is(err, ErrNotInstalled):
+	case !errors.Is(err, errNotInstalled):
 		logger.Warn("the location database is not used; sign-ins from unfamiliar places cannot be told", "error", err)
 	}
 	return nil, nil //nolint:nilnil // the service works without one
@@ -65,7 +65,7 @@ func Use(named, dir string, logger *slog.Logger) (*Database, error) {
 // there is none.
 func Look(named, dir string) (Info, error) {
 	db, err := openIn(named, dir)
-	if errors.Is(err, ErrNotInstalled) {
+	if errors.Is(err, errNotInstalled) {
 		return Info{}, nil
 	}
 	if err != nil {
@@ -77,17 +77,17 @@ func Look(named, dir string) (Info, error) {
 
 func openIn(named, dir string) (db *Database, err error) {
 	if named == "" {
-		if named, err = Find(dir); err != nil {
+		if named, err = find(dir); err != nil {
 			return nil, err
 		}
 	}
-	return Open(named)
+	return open(named)
 }
 
-// Open reads a database into memory. Mapping the file would save it, and would
+// open reads a database into memory. Mapping the file would save it, and would
 // end the process with SIGBUS when somebody copies a newer one over it. A new
 // file is seen when it is opened anew.
-func Open(path string) (*Database, error) {
+func open(path string) (*Database, error) {
 	data, err := read(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the location database: %w", err)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestLookup(t *testing.T) {
-	db, err := Open(save(t, "city.mmdb", cityDatabase(t)))
+	db, err := open(save(t, "city.mmdb", cityDatabase(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWhatIsNoLocationDatabase(t *testing.T) {
 		"of other things":      save(t, "x.mmdb", asn),
 		"empty of all entries": save(t, "x.mmdb", build(t, "GeoLite2-Country", nil)),
 	} {
-		if db, err := Open(path); err == nil || db != nil {
+		if db, err := open(path); err == nil || db != nil {
 			t.Errorf("%s: opened, error %v", name, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestWhatIsNoLocationDatabase(t *testing.T) {
 // What an address is told must not depend on what is done to the file later.
 func TestFileOverwrittenWhileOpen(t *testing.T) {
 	path := save(t, "city.mmdb", cityDatabase(t))
-	db, err := Open(path)
+	db, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

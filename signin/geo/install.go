@@ -87,7 +87,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 	if err := unpack(archive, work, wanted); err != nil {
 		return Installed{}, fmt.Errorf("unpack %s: %w", from.pack, err)
 	}
-	db, err := Open(filepath.Join(work, installedName))
+	db, err := open(filepath.Join(work, installedName))
 	if err != nil {
 		return Installed{}, fmt.Errorf("%s: %w", from.pack, err)
 	}
@@ -159,13 +159,13 @@ func hashOf(path string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// ErrNotInstalled says that a folder has no location database.
-var ErrNotInstalled = errors.New("no location database is installed")
+// errNotInstalled says that a folder has no location database.
+var errNotInstalled = errors.New("no location database is installed")
 
-// Find is the database of a folder: the one that was put there by hand, else the
+// find is the database of a folder: the one that was put there by hand, else the
 // one that [Install] brought. Several by hand are an error, as nobody could say
-// which is meant. It does not look inside; [Open] does.
-func Find(dir string) (path string, err error) {
+// which is meant. It does not look inside; open does.
+func find(dir string) (path string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look for the location database: %w", err)
@@ -190,6 +190,6 @@ func Find(dir string) (path string, err error) {
 	case installed:
 		return filepath.Join(dir, installedName), nil
 	default:
-		return "", fmt.Errorf("%w in %s: run errata geo install, %s", ErrNotInstalled, dir, instead)
+		return "", fmt.Errorf("%w in %s: run errata geo install, %s", errNotInstalled, dir, instead)
 	}
 }
