@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -20,6 +22,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/service"
@@ -57,21 +60,23 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *auditTrail
-	log         *watchedLog
-	requests    requests
+	log         *ops.Log
+	answers     *kept.Answers
 	settings    *settings.Store
+	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     letters
 	signIns     *service.Service
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history    chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history    ops.Turn
+	reader     *query.Reader
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
@@ -111,7 +116,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -154,6 +159,7 @@ func (a *App) allSteps() []step {
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
+		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
@@ -244,7 +250,7 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 
