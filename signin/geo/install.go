@@ -59,7 +59,6 @@ const instead = "or put any " + extension + " file that tells countries into the
 // Installed says what [Install] brought.
 type Installed struct {
 	Info
-	Tells
 	// Package is where it came from, Licence the terms it may be used under.
 	Package, Licence string
 }
@@ -105,7 +104,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 	}
 	info := db.Info()
 	info.Path = filepath.Join(dir, installedName)
-	return Installed{Info: info, Tells: db.Tells(), Package: from.pack, Licence: from.licence}, nil
+	return Installed{Info: info, Package: from.pack, Licence: from.licence}, nil
 }
 
 // download has npm bring the archive into work and checks it.
