@@ -11,7 +11,7 @@ import (
 
 // eraser takes persons out of the records, and out of the snapshot of them.
 type eraser struct {
-	changes   changes
+	commander *eventlog.Commander
 	store     *projector.Store
 	retention *retention
 }
@@ -21,13 +21,13 @@ var _ api.Eraser = eraser{}
 // Erase puts the erasure on the log. What it replaced stands in the tables' parts
 // until they are merged, which is done now. A snapshot from before still knows
 // the person, so it is taken anew; with cut, the log begins behind the erasure.
-func (e eraser) Erase(ctx context.Context, users, addresses []string, cut bool) (api.Changed, error) {
-	changed, err := e.changes.do(ctx, eventlog.CommandErase, eventlog.Erase{Users: users, Addresses: addresses})
+func (e eraser) Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error) {
+	changed, err := e.commander.Erase(ctx, users, addresses)
 	if err != nil {
-		return api.Changed{}, err
+		return errata.Changed{}, err
 	}
 	if err := e.store.Tidy(ctx); err != nil {
-		return api.Changed{}, errata.Errorf(errata.KindStoreUnavailable,
+		return errata.Changed{}, errata.Errorf(errata.KindStoreUnavailable,
 			"The records are erased. What they were still stands on the disk, because ClickHouse did not merge its tables: send the request again.").Because(err)
 	}
 	return changed, e.retention.renew(ctx, cut)
