@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/logfiles"
 	"github.com/errata-log/errata/migrations"
@@ -24,24 +25,24 @@ type RepairedLog struct {
 var errExternalLog = errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
 
 // VerifyStoppedLog reads the files of the embedded log while no service runs, and
-// changes nothing. A folder that a service holds is an *InUseError.
+// changes nothing. A folder that a service holds is a [*datadir.InUseError].
 func VerifyStoppedLog(o Options) (api.LogReport, error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return api.LogReport{}, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
 	return checkFiles(o, stream)
 }
 
 // RepairStoppedLog puts facts back that the embedded log has lost, from copies of
-// the folder nats in Data. A folder that a service holds is an *InUseError.
+// the folder nats in Data. A folder that a service holds is a [*datadir.InUseError].
 func RepairStoppedLog(o Options, folders []string) (done RepairedLog, err error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return done, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
 	var copies []logfiles.Stream
 	for _, folder := range folders {
 		from, err := logfiles.Open(folder, stream.Name)
@@ -54,7 +55,7 @@ func RepairStoppedLog(o Options, folders []string) (done RepairedLog, err error)
 	if err != nil {
 		return done, err
 	}
-	keep := filepath.Join(dir.path, "nats", "damaged", stream.Name)
+	keep := filepath.Join(dir.Path(), "nats", "damaged", stream.Name)
 	if done.Restored, err = stream.Repair(first, copies, keep, judge(o)); err != nil {
 		return done, err
 	}
@@ -64,17 +65,17 @@ func RepairStoppedLog(o Options, folders []string) (done RepairedLog, err error)
 }
 
 // stoppedLog takes the data folder and finds the log in it.
-func stoppedLog(o Options) (*dataDir, logfiles.Stream, error) {
+func stoppedLog(o Options) (*datadir.Dir, logfiles.Stream, error) {
 	if o.NATSURL != "" {
 		return nil, logfiles.Stream{}, errExternalLog
 	}
-	dir, err := openDataDir(o.Data)
+	dir, err := datadir.Open(o.Data)
 	if err != nil {
 		return nil, logfiles.Stream{}, err
 	}
-	stream, err := logfiles.Open(filepath.Join(dir.path, "nats"), migrations.StreamName(o.Namespace))
+	stream, err := logfiles.Open(filepath.Join(dir.Path(), "nats"), migrations.StreamName(o.Namespace))
 	if err != nil {
-		return nil, logfiles.Stream{}, errors.Join(err, dir.close())
+		return nil, logfiles.Stream{}, errors.Join(err, dir.Close())
 	}
 	return dir, stream, nil
 }
