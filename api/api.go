@@ -51,12 +51,6 @@ type Config struct {
 	Challenges Challenges
 	// SignIn decides about sign-ins. Required.
 	SignIn SignIn
-	// Debug says whether holders of admin keys are shown the causes of 5xx. It
-	// must not block; nil: never.
-	Debug func() bool
-	// Development is the setting of that name, for whoami. It must not block;
-	// nil: off.
-	Development func() bool
 	// Requests remembers the answers to requests with an Idempotency-Key.
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.

@@ -13,7 +13,7 @@ type Eraser interface {
 	// Erase returns when no answer shows them any more, and how many records it
 	// met. With cut, the facts from before go from the log as well. Errors:
 	// log_full, log_unavailable, store_unavailable, already_running.
-	Erase(ctx context.Context, users, addresses []string, cut bool) (Changed, error)
+	Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error)
 }
 
 const (
@@ -51,5 +51,5 @@ func (s *service) erase(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: map[string]any{"erased": true, "count": changed.total(), "log_cut": body.CutLog}}, nil
+	return answer{data: map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}}, nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -55,20 +56,20 @@ func (c *clock) Move(d time.Duration) {
 
 // records answers with what its fields do.
 type records struct {
-	list   func(ctx context.Context, query url.Values) (api.Page, error)
-	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error)
-	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error)
+	list   func(ctx context.Context, values url.Values) (query.List, error)
+	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error)
+	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
 }
 
-func (r *records) List(ctx context.Context, query url.Values) (api.Page, error) {
-	return r.list(ctx, query)
+func (r *records) List(ctx context.Context, values url.Values) (query.List, error) {
+	return r.list(ctx, values)
 }
 
-func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
+func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
 	return r.detail(ctx, book, signature)
 }
 
-func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error) {
+func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error) {
 	return r.trend(ctx, book, signature, over)
 }
 
@@ -79,23 +80,23 @@ type changes struct {
 	before     time.Time
 	status     errata.Status
 	calls      int
-	answer     api.Changed
+	answer     errata.Changed
 	err        error
 }
 
-func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (api.Changed, error) {
+func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (errata.Changed, error) {
 	return c.note(signatures, time.Time{}, "")
 }
 
-func (c *changes) Cleanup(_ context.Context, before time.Time) (api.Changed, error) {
+func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, error) {
 	return c.note(nil, before, "")
 }
 
-func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (api.Changed, error) {
+func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
 	return c.note(signatures, time.Time{}, status)
 }
 
-func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (api.Changed, error) {
+func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.signatures, c.before, c.status = signatures, before, status
@@ -229,17 +230,17 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b := &bench{
 		clock: &clock{at: start},
 		records: &records{
-			list: func(context.Context, url.Values) (api.Page, error) {
-				return api.Page{Page: 1, Limit: 25}, nil
+			list: func(context.Context, url.Values) (query.List, error) {
+				return query.List{Page: 1, Limit: 25}, nil
 			},
-			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
-				return api.Detail{Record: errata.Record{
+			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+				return errata.Record{
 					Book: book, Signature: signature, Count: 1, FirstSeen: start, LastSeen: start,
 					Level: errata.LevelError, Status: errata.StatusOpen,
-				}}, nil
+				}, nil, nil
 			},
-			trend: func(context.Context, errata.Book, errata.Signature, string) (api.Trend, error) {
-				return api.Trend{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour, Counts: []uint64{3}, Total: 3}, nil
+			trend: func(context.Context, errata.Book, errata.Signature, string) (query.Trend, error) {
+				return query.Trend{Range: query.Range{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour}, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},
 		changes:  &changes{},
@@ -249,7 +250,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		replays:  &replayer{result: ops.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
 		care:     &logCare{},
 		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
-		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
+		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
 		signIns:  &signIns{},

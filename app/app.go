@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -20,6 +22,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
@@ -59,8 +62,9 @@ type App struct {
 	commander   *eventlog.Commander
 	audit       *auditTrail
 	log         *ops.Log
-	requests    requests
+	answers     *kept.Answers
 	settings    *settings.Store
+	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     letters
@@ -76,6 +80,7 @@ type App struct {
 	rules ingest.Rules
 	// history is had while the log is being cut, or read from its first fact on.
 	history    ops.Turn
+	reader     *query.Reader
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
@@ -161,6 +166,7 @@ func (a *App) allSteps() []step {
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
+		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},

@@ -21,7 +21,6 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/ops"
-	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/web"
 )
 
@@ -72,23 +71,21 @@ func (a *App) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := query.New(a.engines.ReadOnlyClickHouse())
-	reader.Heed(a.checker)
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
-		Keys: a.keys, Records: records{reader, a.options.Now}, Health: a.health(), Receivers: receivers,
-		Insights: insights{reader, a.options.Now},
-		Changes:  changes{a.commander}, Requests: a.requests,
-		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
+		Keys: a.keys, Records: a.reader, Health: a.health(), Receivers: receivers,
+		Insights: a.reader,
+		Changes:  a.commander, Requests: a.answers,
+		LogSettings:    a.settings,
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
 		Audit:          a.audit,
 		Web:            page,
-		Feed:           changeFeed{a.feed},
+		Feed:           a.feed,
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
-		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
+		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
 		LogCare:        caredLog{a.logCare},
 		Letters:        a.letters,
