@@ -47,7 +47,7 @@ var Layers = withShared([]Layer{
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
 	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
-	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "internal/httpstatus", "origin", "ops", "query", "feed", "audit", "ingest/natsin"}},
+	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "internal/httpstatus", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "datadir"},
 	{Dir: "stray", May: []string{"."}},
