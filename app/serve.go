@@ -85,7 +85,7 @@ func (a *App) handler() (http.Handler, error) {
 		Feed:           a.feed,
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
-		Eraser:         eraser{a.commander, a.projector.Store(), a.retention},
+		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
 		LogCare:        caredLog{a.logCare},
 		Letters:        a.letters,
