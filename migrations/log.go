@@ -143,7 +143,7 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
 	}
-	for _, bucket := range []jetstream.KeyValueConfig{keysConfig(cfg), importsConfig(cfg), requestsConfig(cfg), challengesConfig(cfg), enrolmentsConfig(cfg), familiarConfig(cfg)} {
+	for _, bucket := range bucketConfigs(cfg) {
 		if err := ensureBucket(ctx, js, bucket); err != nil {
 			return fmt.Errorf("migrations: bucket %s: %w", bucket.Bucket, err)
 		}
@@ -205,43 +205,21 @@ func exchangesConfig(cfg LogConfig) jetstream.StreamConfig {
 	return c
 }
 
-func importsConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      ImportsBucket(cfg.Namespace),
-		Description: "Errata: old error files that were imported, by the hash of their bytes",
-		History:     1, MaxBytes: importsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+// bucketConfigs are all buckets of the namespace.
+func bucketConfigs(cfg LogConfig) []jetstream.KeyValueConfig {
+	bucket := func(name, description string, age time.Duration, bytes int64) jetstream.KeyValueConfig {
+		return jetstream.KeyValueConfig{
+			Bucket: name, Description: "Errata: " + description, History: 1,
+			TTL: age, MaxBytes: bytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+		}
 	}
-}
-
-func requestsConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      RequestsBucket(cfg.Namespace),
-		Description: "Errata: answers to requests with an Idempotency-Key, sealed with the caller's key",
-		History:     1, TTL: requestsAge, MaxBytes: requestsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
-	}
-}
-
-func challengesConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      ChallengesBucket(cfg.Namespace),
-		Description: "Errata: sign-in codes under way, hashed with a secret that is not here, and rate limits",
-		History:     1, TTL: challengesAge, MaxBytes: challengesMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
-	}
-}
-
-func enrolmentsConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      EnrolmentsBucket(cfg.Namespace),
-		Description: "Errata: authenticator apps of accounts, encrypted with a secret that is not here",
-		History:     1, MaxBytes: enrolmentsMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
-	}
-}
-
-func familiarConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      FamiliarBucket(cfg.Namespace),
-		Description: "Errata: places and addresses that accounts have signed in from, made from the log; accounts by a hash",
-		History:     1, TTL: familiarAge, MaxBytes: familiarMaxBytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
+	return []jetstream.KeyValueConfig{
+		keysConfig(cfg),
+		bucket(ImportsBucket(cfg.Namespace), "old error files that were imported, by the hash of their bytes", 0, importsMaxBytes),
+		bucket(RequestsBucket(cfg.Namespace), "answers to requests with an Idempotency-Key, sealed with the caller's key", requestsAge, requestsMaxBytes),
+		bucket(ChallengesBucket(cfg.Namespace), "sign-in codes under way, hashed with a secret that is not here, and rate limits", challengesAge, challengesMaxBytes),
+		bucket(EnrolmentsBucket(cfg.Namespace), "authenticator apps of accounts, encrypted with a secret that is not here", 0, enrolmentsMaxBytes),
+		bucket(FamiliarBucket(cfg.Namespace), "places and addresses that accounts have signed in from, made from the log; accounts by a hash", familiarAge, familiarMaxBytes),
 	}
 }
 
