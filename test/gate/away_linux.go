@@ -59,16 +59,12 @@ func (g *gate) away(ctx context.Context, r *Result, name string, prepare func(*g
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	s, err := g.newService(name, filepath.Join(g.dir, name), a.args...)
+	x, end, err := g.serve(ctx, r.Seed, name, filepath.Join(g.dir, name), a.args...)
 	if err != nil {
 		return err
 	}
-	defer s.kill()
-	x, err := g.newSession(ctx, s, r.Seed)
-	if err != nil {
-		return err
-	}
-	defer x.end()
+	defer end()
+	s := x.service
 	x.load(ctx)
 	x.loadUntil(ctx, 200, loadTime)
 	x.stop()

@@ -33,16 +33,11 @@ func runFrozen(ctx context.Context, g *gate, seed uint64) error {
 		return err
 	}
 	defer c.close()
-	s, err := g.newService("frozen", filepath.Join(g.dir, "frozen"), "--nats-url", c.urls(), "--nats-replicas", "3", "--log-max-bytes", "1GiB")
+	x, end, err := g.serve(ctx, seed, "frozen", filepath.Join(g.dir, "frozen"), "--nats-url", c.urls(), "--nats-replicas", "3", "--log-max-bytes", "1GiB")
 	if err != nil {
 		return err
 	}
-	defer s.kill()
-	x, err := g.newSession(ctx, s, seed)
-	if err != nil {
-		return err
-	}
-	defer x.end()
+	defer end()
 	for i := range g.rounds(2, 6) {
 		if ctx.Err() != nil {
 			return nil

@@ -77,16 +77,11 @@ func runKills(ctx context.Context, g *gate, seed uint64) error {
 
 // dealAll deals each of the faults so many times to one service.
 func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int, ways []way) error {
-	s, err := g.newService(name, filepath.Join(g.dir, name))
+	x, end, err := g.serve(ctx, seed, name, filepath.Join(g.dir, name))
 	if err != nil {
 		return err
 	}
-	defer s.kill()
-	x, err := g.newSession(ctx, s, seed)
-	if err != nil {
-		return err
-	}
-	defer x.end()
+	defer end()
 	for round := range rounds {
 		for _, w := range ways {
 			if ctx.Err() != nil {

@@ -40,16 +40,11 @@ func runPower(ctx context.Context, g *gate, seed uint64) error {
 		return err
 	}
 	defer func() { reportClose(g, d.Close()) }()
-	s, err := g.newService("power", filepath.Join(d.Path(), "data"))
+	x, end, err := g.serve(ctx, seed, "power", filepath.Join(d.Path(), "data"))
 	if err != nil {
 		return err
 	}
-	defer s.kill()
-	x, err := g.newSession(ctx, s, seed)
-	if err != nil {
-		return err
-	}
-	defer x.end()
+	defer end()
 	for i := range g.rounds(6, 60) {
 		if ctx.Err() != nil {
 			return nil
@@ -150,30 +145,25 @@ func (g *gate) control(ctx context.Context, name string, seed uint64) (seen stri
 		return "", 0, err
 	}
 	defer func() { reportClose(g, d.Close()) }()
-	s, err := g.newService(name, filepath.Join(d.Path(), "data"), "--lazy-sync")
+	x, end, err := g.serve(ctx, seed, name, filepath.Join(d.Path(), "data"), "--lazy-sync")
 	if err != nil {
 		return "", 0, err
 	}
-	defer s.kill()
-	x, err := g.newSession(ctx, s, seed)
-	if err != nil {
-		return "", 0, err
-	}
-	defer x.end()
+	defer end()
 	x.load(ctx)
 	x.loadUntil(ctx, 500, loadTime)
-	if _, err := d.Cut(x.random, s.kill); err != nil {
+	if _, err := d.Cut(x.random, x.service.kill); err != nil {
 		return "", 0, err
 	}
 	if err := d.On(); err != nil {
 		return "", 0, err
 	}
-	if err := s.start(); err != nil {
+	if err := x.service.start(); err != nil {
 		return "", 0, err
 	}
 	// What is under way is not sent again here: the keys may be gone as well.
 	x.giveUp()
-	if err := s.awaitUp(ctx); err != nil {
+	if err := x.service.awaitUp(ctx); err != nil {
 		return err.Error(), 0, nil
 	}
 	r := &Result{}

@@ -60,6 +60,22 @@ func (g *gate) newSession(ctx context.Context, s *service, seed uint64) (*sessio
 	return x, x.join()
 }
 
+// serve starts a service with a session; end ends both.
+func (g *gate) serve(ctx context.Context, seed uint64, name, data string, args ...string) (x *session, end func(), err error) {
+	s, err := g.newService(name, data, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x, err = g.newSession(ctx, s, seed); err != nil {
+		s.kill()
+		return nil, nil, err
+	}
+	return x, func() {
+		x.end()
+		s.kill()
+	}, nil
+}
+
 // join makes the clients, once the keys of the first start are there.
 func (x *session) join() error {
 	d, err := x.doors()
