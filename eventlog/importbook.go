@@ -176,22 +176,15 @@ func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (rev
 // awaitSilence returns once the owner of the lock has not been heard of for so
 // long: a service that was killed and is called again at once finds its own lock.
 func (b *ImportBook) awaitSilence(ctx context.Context, revision uint64, silence time.Duration) error {
-	over := time.NewTimer(silence)
-	defer over.Stop()
-	tick := time.NewTicker(lockLook)
-	defer tick.Stop()
-	for {
-		select {
-		case <-over.C:
-			return nil
-		case <-ctx.Done():
+	for over := time.Now().Add(silence); time.Now().Before(over); {
+		if !background.Wait(ctx, lockLook) {
 			return ctx.Err()
-		case <-tick.C:
 		}
 		if entry, err := b.bucket.Get(ctx, keyRunning); err != nil || entry.Revision() != revision {
 			return alreadyRunning(lockRenewal) // it lives, or gave the lock back this moment
 		}
 	}
+	return nil
 }
 
 func alreadyRunning(wait time.Duration) error {

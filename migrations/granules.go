@@ -12,6 +12,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -120,11 +122,7 @@ func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]str
 // waitForGranules returns when records has its granules, or when whoever makes
 // them has taken so long that it must have crashed; then the lock is gone.
 func waitForGranules(ctx context.Context, conn driver.Conn) error {
-	tick := time.NewTicker(granulePause)
-	defer tick.Stop()
-	late := time.NewTimer(granuleWait)
-	defer late.Stop()
-	for {
+	for late := time.Now().Add(granuleWait); ; {
 		engine, err := recordsEngine(ctx, conn)
 		if err != nil {
 			return err
@@ -132,11 +130,10 @@ func waitForGranules(ctx context.Context, conn driver.Conn) error {
 		if now, err := withGranules(engine); err != nil || now == engine {
 			return err
 		}
-		select {
-		case <-tick.C:
-		case <-late.C:
+		if time.Now().After(late) {
 			return runStep(ctx, conn, "drop.sql", map[string]string{"Copy": helperName})
-		case <-ctx.Done():
+		}
+		if !background.Wait(ctx, granulePause) {
 			return ctx.Err()
 		}
 	}
