@@ -55,16 +55,12 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	started := false
-	a.records.WhenUpOrDamaged(func() { // a start that met damage goes on when that is mended
-		started = true
-		a.checker.Start()
-	})
+	a.records.WhenUpOrDamaged(a.checker.Start) // a start that met damage goes on when that is mended
 	a.cleanups.add("self-check", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
 		defer cancel()
 		err := a.records.Stop(ctx)
-		if err == nil && started { // nothing starts it any more
+		if err == nil { // nothing starts it any more
 			err = a.checker.Stop(ctx)
 		}
 		if err != nil {
