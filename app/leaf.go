@@ -209,6 +209,6 @@ func (a *App) startHub(ctx context.Context) error {
 		return err
 	}
 	hub.Start()
-	a.cleanups.addPlain("ingest nodes", hub.Stop)
+	a.cleanups.add("ingest nodes", hub.Stop)
 	return nil
 }
