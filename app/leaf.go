@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,32 +12,10 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
 )
-
-// isLeaf says whether this is an ingest node: it takes events, keeps them on
-// disk until its hub has them, and has no records.
-func (o Options) isLeaf() bool { return o.NATSLeaf != "" }
-
-// validateLeaf checks the settings of an ingest node.
-func (o Options) validateLeaf() error {
-	if !o.isLeaf() {
-		return nil
-	}
-	u, err := url.Parse(o.NATSLeaf)
-	switch {
-	case err != nil || u.Scheme != "nats" || u.Host == "": // not shown, it may hold a password
-		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, datadir.LeafFile)
-	case o.NATSURL != "":
-		return fmt.Errorf("nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one")
-	case o.ClickHouseDSN != "":
-		return fmt.Errorf("nats-leaf: an ingest node has no records, and clickhouse-dsn says where to keep them")
-	}
-	return nil
-}
 
 // steps is how the service is built, in order.
 func (a *App) steps() []step {
@@ -118,11 +95,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
-		return err
-	}
-	a.cleanups.add("server", a.finishRequests)
-	return nil
+	return a.listenAt(a.options.Listen, handler)
 }
 
 func (a *App) joinedGauge() prometheus.Collector {
