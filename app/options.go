@@ -168,13 +168,8 @@ func (o Options) Validate() error {
 	if err := validURL(o.PublicURL, "http", "https"); err != nil {
 		return fmt.Errorf("public-url: %w", err)
 	}
-	for item := range strings.SplitSeq(o.NATSURL, ",") {
-		// nats.go also takes host:port without a scheme.
-		if strings.Contains(item, "://") {
-			if err := validURL(item, "nats", "tls", "ws", "wss"); err != nil {
-				return fmt.Errorf("nats-url: %w", err)
-			}
-		}
+	if err := validNATS(o.NATSURL); err != nil {
+		return fmt.Errorf("nats-url: %w", err)
 	}
 	if err := validURL(o.ClickHouseDSN, "clickhouse", "tcp"); err != nil {
 		return fmt.Errorf("clickhouse-dsn: %w", err)
@@ -220,6 +215,19 @@ const minLog = 16 << 20
 
 // maxLogDays is ten years: what is kept longer is not a log.
 const maxLogDays = 3650
+
+// validNATS checks the addresses of a NATS server or cluster.
+func validNATS(urls string) error {
+	for item := range strings.SplitSeq(urls, ",") {
+		// nats.go also takes host:port without a scheme.
+		if strings.Contains(item, "://") {
+			if err := validURL(item, "nats", "tls", "ws", "wss"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // validURL checks scheme and host of a URL that may be empty. The error never
 // shows the text, since it may hold a password.

@@ -13,20 +13,33 @@ const (
 	// glancePause is how often the log is asked whether its numbers fit: how
 	// many messages it has and between which sequences. It costs one question.
 	glancePause = 5 * time.Second
-	// lookPause is how often the whole log is read. A bit that a disk flips
-	// stays flipped, so the first look behind each start finds most.
-	lookPause = 6 * time.Hour
 	// lookShare is how much longer the look waits than it works: one tenth of a
 	// processor at most, and of what the disk can read.
 	lookShare = 9
+	// lookPart is the part of a processor that looks and the pauses behind them
+	// take together: one hundredth. What it buys is how soon a bit is noticed that
+	// a disk flips while the service runs: after ten times what a look takes.
+	lookPart = 100
+	// leastPause is enough: how soon somebody is told is counted in minutes. A look
+	// at a small log works for milliseconds, and wakes a sleeping machine.
+	leastPause = time.Minute
+	// mostPause is behind a look of 40 minutes or more: every part of a log of any
+	// size is looked at several times a day.
+	mostPause = 6 * time.Hour
 	// lookWork is how long it works at a time.
 	lookWork = 5 * time.Millisecond
 	// lookAgain is the pause behind a look that failed.
 	lookAgain = 10 * time.Second
 )
 
+// pauseBehind is how long to wait after a look that took so long: longer the larger
+// the log is.
+func pauseBehind(took time.Duration) time.Duration {
+	return min(max(took*(lookPart/(1+lookShare)-1), leastPause), mostPause)
+}
+
 // Start begins to look for gaps: at once, whenever the log's own numbers say so,
-// and every few hours. Stop ends it.
+// and again and again with a pause between; see pauseBehind. Stop ends it.
 func (k *Keeper) Start() {
 	var missing uint64 // as the last look found it
 	var next time.Time
@@ -38,8 +51,9 @@ func (k *Keeper) Start() {
 		if time.Now().Before(next) {
 			return nil
 		}
-		next = time.Now().Add(lookPause)
+		began := time.Now()
 		err := k.look(ctx)
+		next = time.Now().Add(pauseBehind(time.Since(began)))
 		if err != nil {
 			next = time.Now().Add(lookAgain)
 		}

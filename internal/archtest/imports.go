@@ -33,7 +33,7 @@ type Guard struct {
 var Layers = withShared([]Layer{
 	{Dir: "."},
 	{Dir: "signature", May: []string{"."}},
-	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
+	{Dir: "eventlog", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{"."}},
 	{Dir: "signin", May: []string{"."}},
