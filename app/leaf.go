@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/errata-log/errata/access"
@@ -32,7 +31,7 @@ func (a *App) steps() []step {
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
 		{"server", a.listenLeaf},
-		{"address", a.announceLeaf},
+		{"address", a.announce},
 	}
 }
 
@@ -81,7 +80,7 @@ func (a *App) listenLeaf(context.Context) error {
 		return err
 	}
 	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState)), registry.Register(a.joinedGauge())); err != nil {
+	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	handler, err := api.New(api.Config{
@@ -96,23 +95,6 @@ func (a *App) listenLeaf(context.Context) error {
 		return err
 	}
 	return a.listenAt(a.options.Listen, handler)
-}
-
-func (a *App) joinedGauge() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "errata_leaf_joined", Help: "1 while this ingest node is connected to its hub.",
-	}, func() float64 {
-		if a.engines.Joined() {
-			return 1
-		}
-		return 0
-	})
-}
-
-// announceLeaf tells the data folder and the operator where the node is.
-func (a *App) announceLeaf(context.Context) error {
-	a.welcome.URL, a.welcome.Leaf = datadir.LocalURL(a.Addr().String()), true
-	return a.dir.Announce(a.welcome.URL)
 }
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or

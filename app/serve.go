@@ -199,7 +199,7 @@ func (a *App) announce(context.Context) error {
 		return err
 	}
 	w := &a.welcome
-	w.URL = datadir.LocalURL(a.Addr().String())
+	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.isLeaf()
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL
