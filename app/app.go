@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
@@ -75,12 +75,13 @@ type App struct {
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is had while the log is being cut, or read from its first fact on.
-	history    ops.Turn
-	reader     *query.Reader
-	feed       *feed.Feed
-	server     *api.Server
-	telemetry  http.Handler // what the second address serves
-	otlpServer *api.Server  // nil: there is none
+	history   ops.Turn
+	reader    *query.Reader
+	feed      *feed.Feed
+	telemetry *otlp.Handler
+	// servers are that of the service, and that of the second address if there is
+	// one.
+	servers api.Servers
 
 	keyring ingest.Keyring // of the receivers
 

@@ -65,6 +65,11 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 		return nil, err
 	}
 	if cfg.NATSHub.URL != "" {
+		if cfg.Registerer != nil {
+			if err = cfg.Registerer.Register(e.nats.joinedGauge()); err != nil {
+				return nil, fmt.Errorf("engine: register metrics: %w", err)
+			}
+		}
 		return e, nil
 	}
 	if err = e.startClickHouse(ctx); err != nil {

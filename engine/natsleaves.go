@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -160,4 +161,16 @@ func (n *NATS) Joined() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.embedded != nil && n.embedded.NumLeafNodes() > 0
+}
+
+// joinedGauge is what a metric says of [NATS.Joined].
+func (n *NATS) joinedGauge() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "errata_leaf_joined", Help: "1 while this ingest node is connected to its hub.",
+	}, func() float64 {
+		if n.Joined() {
+			return 1
+		}
+		return 0
+	})
 }
