@@ -19,7 +19,8 @@ func NewEventID(project uint64, clientID string) EventID {
 	buf := make([]byte, 0, 96)
 	buf = append(buf, "errata event id v1\x00"...)
 	buf = binary.AppendUvarint(buf, project)
-	buf = appendFramed(buf, clientID)
+	buf = binary.AppendUvarint(buf, uint64(len(clientID)))
+	buf = append(buf, clientID...)
 	sum := sha256.Sum256(buf)
 	return EventID(sum[:16])
 }

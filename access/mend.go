@@ -222,9 +222,10 @@ func writeCopies(path string, kept savedKeys) error {
 	return nil
 }
 
-// keepCopies writes the file whenever a key changes, until ctx ends.
+// keepCopies writes the file, unless it is "", whenever a key changes, until ctx
+// ends.
 func (s *Store) keepCopies(ctx context.Context, path string) {
-	for {
+	for path != "" {
 		snap := s.current.Load()
 		if err := s.copyEntries(ctx, path, snap); err != nil && ctx.Err() == nil {
 			s.logger.Warn("there is no copy of the latest API keys", "error", err)

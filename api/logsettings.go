@@ -142,7 +142,7 @@ func switchIn(field string, sent json.RawMessage) (bool, error) {
 	return false, wrongType(field, sent, "0 or 1")
 }
 
-// wrongType is the error for a field of another JSON type than wanted.
+// wrongType is [mismatched] for what was sent.
 func wrongType(field string, sent json.RawMessage, wanted string) error {
 	found := "number"
 	switch sent[0] {
@@ -157,9 +157,7 @@ func wrongType(field string, sent json.RawMessage, wanted string) error {
 	case 'n':
 		found = "null"
 	}
-	err := errata.Errorf(errata.KindInvalidBody, "The field %s holds a JSON %s where %s belongs.", field, found, wanted)
-	err.Details = map[string]any{"field": field}
-	return err
+	return mismatched(field, found, wanted)
 }
 
 // rangesIn reads addresses and prefixes: an array of strings, or one string

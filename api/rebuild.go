@@ -53,7 +53,7 @@ func (s *service) rebuild(c *call) (answer, error) {
 	if s.Importer == nil {
 		return notBuilt(c)
 	}
-	var ignored map[string]any
+	var ignored struct{}
 	if err := c.bind(&ignored); err != nil {
 		return answer{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin"
@@ -76,10 +77,11 @@ func optionalText(field string, sent json.RawMessage, to **string) error {
 
 // object reads a block of a body into dst.
 func object(field string, sent json.RawMessage, dst any) error {
-	if sent[0] != '{' || json.Unmarshal(sent, dst) != nil {
+	var members map[string]json.RawMessage
+	if sent[0] != '{' || json.Unmarshal(sent, &members) != nil {
 		return wrongType(field, sent, "an object")
 	}
-	return nil
+	return fill(reflect.ValueOf(dst).Elem(), members)
 }
 
 // inField says in which field of the body an error is.

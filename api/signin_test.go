@@ -13,6 +13,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/signin"
 )
 
@@ -131,7 +132,7 @@ func TestSignInsThatAreRefused(t *testing.T) {
 			{methods, `[` + strings.Repeat(`"x",`, 32) + `"x"]`, "invalid_method"},
 		} {
 			w := b.do(request{method: "POST", target: path, key: key, body: body(test.field, test.value)})
-			if got := code(t, w); got != test.code || w.Code != errata.Kind(test.code).Status() {
+			if got := code(t, w); got != test.code || w.Code != httpstatus.Of(errata.Kind(test.code)) {
 				t.Errorf("%s with %s %s: %d %s, want %s", path, test.field, test.value, w.Code, w.Body, test.code)
 			}
 		}

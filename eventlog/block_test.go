@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -26,7 +27,7 @@ func goldenEvents() []errata.Event {
 	return []errata.Event{
 		{
 			ID: errata.NewEventID(7, "a"), Project: 7, Book: errata.BookDatabase,
-			Signature: errata.Sign(errata.Identity{Book: errata.BookDatabase, Class: "PDOException"}),
+			Signature: signature.Sign(signature.Identity{Book: errata.BookDatabase, Class: "PDOException"}),
 			Level:     errata.LevelFatal, Time: at, Received: at.Add(time.Second),
 			File: "src/Order.php", Line: 51, Message: "order 42 failed", Class: "PDOException",
 			URI: "/checkout?page=2", Method: "POST", UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"),

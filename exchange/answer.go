@@ -7,6 +7,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // HeaderRecorded says in every answer of success how many entries were
@@ -41,7 +42,7 @@ func refuse(w http.ResponseWriter, requestID string, told *errata.Error) {
 	if door.Passing(told.Kind) {
 		w.Header().Set("Retry-After", strconv.Itoa(door.RetrySeconds(told)))
 	}
-	write(w, told.Kind.Status(), map[string]any{"error": body{told.Kind, told.Message, told.Details, requestID}})
+	write(w, httpstatus.Of(told.Kind), map[string]any{"error": body{told.Kind, told.Message, told.Details, requestID}})
 }
 
 func write(w http.ResponseWriter, status int, answer any) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 // Explanation says what a signature was made of. It is made by the code that
@@ -44,11 +45,11 @@ type ExplainedPlace struct {
 
 // ExplainedMessage is the text that signs and what became of it.
 type ExplainedMessage struct {
-	From     string               `json:"from"`   // message or template
-	Before   string               `json:"before"` // scrubbed
-	Head     string               `json:"head"`   // the line that counts
-	Signed   string               `json:"signed"`
-	Replaced []errata.Replacement `json:"replaced"`
+	From     string                  `json:"from"`   // message or template
+	Before   string                  `json:"before"` // scrubbed
+	Head     string                  `json:"head"`   // the line that counts
+	Signed   string                  `json:"signed"`
+	Replaced []signature.Replacement `json:"replaced"`
 }
 
 // Explain says how the draft is signed as an event of the application.
@@ -59,21 +60,21 @@ func (r *Rules) Explain(d *Draft, application uint64) (Explanation, *errata.Erro
 	}
 	id := read.identity
 	x := Explanation{
-		Signature: errata.Sign(id).String(), Recipe: errata.RecipeVersion, Application: id.Project,
+		Signature: signature.Sign(id).String(), Recipe: signature.Version, Application: id.Project,
 		Book: id.Book.String(), BookWhy: bookWhy(d, id.Book),
 		Class: id.Class, SentClass: d.Class, ClassWhy: classWhy(d, id.Class),
 		Place: ExplainedPlace{
 			Sent: r.bounded(d.File, MaxFile, false), File: read.file, Signed: id.Place, Line: lineOf(d.Line),
 			Function: r.functionAt(d), Why: placeWhy(d),
 		},
-		Message:     ExplainedMessage{From: "message", Before: read.signing, Head: errata.HeadLine(read.signing)},
+		Message:     ExplainedMessage{From: "message", Before: read.signing, Head: signature.HeadLine(read.signing)},
 		Fingerprint: id.Fingerprint,
-		Overflow:    errata.SignOverflow(id.Book, id.Project, id.Class).String(),
+		Overflow:    signature.SignOverflow(id.Book, id.Project, id.Class).String(),
 	}
 	if read.signing != read.message {
 		x.Message.From = "template"
 	}
-	x.Message.Signed, x.Message.Replaced = errata.ExplainTemplate(read.signing)
+	x.Message.Signed, x.Message.Replaced = signature.Explain(read.signing)
 	return x, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 // frozenEvent is a line of frozen.jsonl: an event as the native door takes it
@@ -25,8 +25,8 @@ const leastFrozen = 60
 // renews the file: whoever needs another result adds a recipe of another
 // version beside this one, see docs/grouping.md.
 func TestRecipeIsFrozen(t *testing.T) {
-	if errata.RecipeVersion != 1 {
-		t.Errorf("the recipe is version %d; these are the values of version 1, which must stay computable", errata.RecipeVersion)
+	if signature.Version != 1 {
+		t.Errorf("the recipe is version %d; these are the values of version 1, which must stay computable", signature.Version)
 	}
 	events := 0
 	eachLine(t, "frozen.jsonl", func(line []byte) {

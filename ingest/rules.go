@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/signature"
 )
 
 // Rules turn drafts into events. They are configuration and never change
@@ -41,7 +42,7 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	}
 	received := src.Received.UTC().Truncate(time.Millisecond)
 	e := errata.Event{
-		ID: id, Project: src.Project, Book: read.identity.Book, Signature: errata.Sign(read.identity), Level: d.Level,
+		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
 		Time: eventTime(d.Time, d.SentAt, received, src.Archive), Received: received,
 		File: read.file, Line: lineOf(d.Line), Message: preview(read.message), Class: read.identity.Class,
 		URI:    r.uriOf(d.URI),
@@ -59,7 +60,7 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 type identified struct {
 	message, file string
 	signing       string // the text whose template signs: the message, or the client's template
-	identity      errata.Identity
+	identity      signature.Identity
 }
 
 // identify is the one way from a draft to its signature.
@@ -74,8 +75,8 @@ func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 		signing = r.bounded(d.Template, MaxMessage, true)
 	}
 	file := r.bounded(r.relativeFile(d.File), MaxFile, false)
-	identity := errata.Identity{
-		Book: r.bookOf(d), Project: project, Class: class, Place: errata.Place(file), Template: errata.Template(signing),
+	identity := signature.Identity{
+		Book: r.bookOf(d), Project: project, Class: class, Place: signature.Place(file), Template: signature.Template(signing),
 	}
 	identity.Fingerprint = fingerprintOf(d.Fingerprint, identity)
 	return identified{message: message, file: file, signing: signing, identity: identity}, nil
@@ -154,7 +155,7 @@ func eventTime(at, sent, received time.Time, archive bool) time.Time {
 
 // fingerprintOf is the caller's own grouping, nil when it asks for ours. The
 // word for ours may stand among other parts, which then split it further.
-func fingerprintOf(parts []string, ours errata.Identity) []string {
+func fingerprintOf(parts []string, ours signature.Identity) []string {
 	if len(parts) == 0 || (len(parts) == 1 && isDefaultFingerprint(parts[0])) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -40,44 +41,28 @@ func pauseBehind(took time.Duration) time.Duration {
 // Start begins to look for gaps: at once, whenever the log's own numbers say so,
 // and again and again with a pause between; see pauseBehind. Stop ends it.
 func (k *Keeper) Start() {
-	life, cancel := context.WithCancel(context.Background())
-	k.cancel = cancel
-	k.ended.Go(func() { k.run(life) }) // ends with life
+	var missing uint64 // as the last look found it
+	var next time.Time
+	k.work.Start(background.Loop{Every: glancePause, Do: func(ctx context.Context) error {
+		if now, err := k.missing(ctx); err == nil && now != missing {
+			next = time.Time{}
+			missing = now
+		}
+		if time.Now().Before(next) {
+			return nil
+		}
+		began := time.Now()
+		err := k.look(ctx)
+		next = time.Now().Add(pauseBehind(time.Since(began)))
+		if err != nil {
+			next = time.Now().Add(lookAgain)
+		}
+		return err
+	}, Failed: background.Tell(k.cfg.Logger.Warn, "the log could not be checked; it is tried again")}.Run)
 }
 
 // Stop ends the looking. It may be called more than once, also before Start.
-func (k *Keeper) Stop() {
-	if k.cancel != nil {
-		k.cancel()
-	}
-	k.ended.Wait()
-}
-
-func (k *Keeper) run(ctx context.Context) {
-	glance := time.NewTicker(glancePause)
-	defer glance.Stop()
-	var missing uint64 // as the last look found it
-	for next := time.Now(); ; {
-		if now, err := k.missing(ctx); err == nil && now != missing {
-			next = time.Now()
-			missing = now
-		}
-		if !time.Now().Before(next) {
-			began := time.Now()
-			err := k.look(ctx)
-			next = time.Now().Add(pauseBehind(time.Since(began)))
-			if err != nil && ctx.Err() == nil {
-				k.cfg.Logger.Warn("the log could not be checked; it is tried again", "error", err)
-				next = time.Now().Add(lookAgain)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-glance.C:
-		}
-	}
-}
+func (k *Keeper) Stop() { _ = k.work.Stop(context.Background()) }
 
 // missing is how many messages the log says that it lacks, by its own numbers.
 func (k *Keeper) missing(ctx context.Context) (uint64, error) {

@@ -11,6 +11,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/signature"
 )
 
 var recordOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{})}
@@ -155,7 +156,7 @@ func TestAdvanceReopensResolved(t *testing.T) {
 func TestPresence(t *testing.T) {
 	var p presence
 	key := func(n int) recordKey {
-		return recordKey{errata.BookSystem, errata.Sign(errata.Identity{Project: uint64(n)})}
+		return recordKey{errata.BookSystem, signature.Sign(signature.Identity{Project: uint64(n)})}
 	}
 	if p.mayHave(key(0).hashes()) {
 		t.Error("an empty filter has a record")

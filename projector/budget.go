@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/signature"
 )
 
 const (
@@ -180,7 +181,7 @@ func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) 
 // overflowKey is where the events of the delta are counted when it is refused
 // a record, and without a class of its own where those of any class are.
 func (d *delta) overflowKey(class string) recordKey {
-	return recordKey{d.sighting.Book, errata.SignOverflow(d.sighting.Book, d.project, class)}
+	return recordKey{d.sighting.Book, signature.SignOverflow(d.sighting.Book, d.project, class)}
 }
 
 // overflowKeys are all keys that the refused deltas may come under.

@@ -13,6 +13,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/signature"
 )
 
 // hourKey is one hour of one record at one level.
@@ -144,14 +145,14 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 // overflow is the record that counts an event for which there is no budget.
 func (m *ledgerModel) overflow(e errata.Event) errata.Record {
 	class := e.Class
-	if _, exists := m.records[recordKey{e.Book, errata.SignOverflow(e.Book, e.Project, class)}]; !exists && class != "" {
+	if _, exists := m.records[recordKey{e.Book, signature.SignOverflow(e.Book, e.Project, class)}]; !exists && class != "" {
 		if m.classes[e.Project] < maxOverflowClasses {
 			m.classes[e.Project]++
 		} else {
 			class = ""
 		}
 	}
-	return errata.Record{Book: e.Book, Signature: errata.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class), UserID: e.UserID, IP: e.IP}
+	return errata.Record{Book: e.Book, Signature: signature.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class), UserID: e.UserID, IP: e.IP}
 }
 
 // tables are what the inserts of a projector would have left in ClickHouse, and
@@ -285,7 +286,7 @@ func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 		}
 		n := rapid.IntRange(0, 11).Draw(t, "problem")
 		e.Project, e.Book = uint64(1+n%2), errata.Books[n/2%2]
-		e.Signature = errata.Sign(errata.Identity{Project: e.Project, Fingerprint: []string{fmt.Sprint(n)}})
+		e.Signature = signature.Sign(signature.Identity{Project: e.Project, Fingerprint: []string{fmt.Sprint(n)}})
 		e.Class, e.Level = classes.Draw(t, "class"), errata.Level(1+n%7)
 		e.Time = time.UnixMilli(at*millisPerHour - int64(rapid.IntRange(0, 1<<23).Draw(t, "ago"))).UTC()
 		e.Received = time.UnixMilli(at * millisPerHour).UTC()
@@ -304,10 +305,10 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 	}
 	signature := func() errata.Signature {
 		if rapid.IntRange(0, 4).Draw(t, "of overflow") == 0 {
-			return errata.SignOverflow(rapid.SampledFrom(errata.Books).Draw(t, "book"), 1, classes.Draw(t, "class"))
+			return signature.SignOverflow(rapid.SampledFrom(errata.Books).Draw(t, "book"), 1, classes.Draw(t, "class"))
 		}
 		n := rapid.IntRange(0, 11).Draw(t, "problem")
-		return errata.Sign(errata.Identity{Project: uint64(1 + n%2), Fingerprint: []string{fmt.Sprint(n)}})
+		return signature.Sign(signature.Identity{Project: uint64(1 + n%2), Fingerprint: []string{fmt.Sprint(n)}})
 	}
 	block := func(at int64) {
 		data, err := eventlog.EncodeBlock(drawBlock(t, at, &ids))

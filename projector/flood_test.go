@@ -9,6 +9,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/signature"
 )
 
 // flooded is what a flood of new problems left in the records.
@@ -113,7 +114,7 @@ func (l *ledger) do(name string, body any, want uint64) {
 // plain messages. Both are seen again, and the first is a new record.
 func (l *ledger) afterTheFlood(next int) {
 	l.t.Helper()
-	typeErrors, plain := errata.SignOverflow(errata.BookSystem, 1, "TypeError"), errata.SignOverflow(errata.BookSystem, 1, "")
+	typeErrors, plain := signature.SignOverflow(errata.BookSystem, 1, "TypeError"), signature.SignOverflow(errata.BookSystem, 1, "")
 	l.do(eventlog.CommandDelete, eventlog.Signatures{Signatures: []string{typeErrors.String()}}, 1)
 	l.do(eventlog.CommandStatus, eventlog.StatusMove{Signatures: []string{plain.String()}, Status: errata.StatusResolved}, 1)
 	l.append(problem(next, "TypeError"), problem(next+1, ""))

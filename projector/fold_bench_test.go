@@ -7,6 +7,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/signature"
 )
 
 // BenchmarkFold folds blocks of 250 events of 1,000 problems, with a budget of
@@ -20,7 +21,7 @@ func BenchmarkFold(b *testing.B) {
 			at := n*len(events) + i
 			events[i] = errata.Event{
 				ID: errata.NewEventID(1, fmt.Sprint(at)), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
-				Signature: errata.Sign(errata.Identity{Project: uint64(at % 1000)}), Received: time.UnixMilli(1_795_231_120_683),
+				Signature: signature.Sign(signature.Identity{Project: uint64(at % 1000)}), Received: time.UnixMilli(1_795_231_120_683),
 				Time: time.UnixMilli(1_795_231_120_683), File: "src/Payment/Gateway.php", Line: 42, Message: "could not charge order",
 				Class: "PaymentError", URI: "/checkout?page=2", Method: "POST", UserID: int64(at), Payload: payload,
 			}

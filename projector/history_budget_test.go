@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 // modelBudget is the budget of new records in the model. A history lasts no
@@ -35,7 +36,7 @@ func (h *history) overBudget() bool {
 func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists bool) {
 	const classes = 100
 	of := func(class string) string {
-		return modelKey(e.Book, errata.SignOverflow(e.Book, e.Project, class))
+		return modelKey(e.Book, signature.SignOverflow(e.Book, e.Project, class))
 	}
 	if _, exists := h.records[of(e.Class)]; !exists {
 		if h.budget.classes++; h.budget.classes > classes {
@@ -44,7 +45,7 @@ func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists
 	}
 	key = of(e.Class)
 	r, exists = h.records[key]
-	e.Signature = errata.SignOverflow(e.Book, e.Project, e.Class)
+	e.Signature = signature.SignOverflow(e.Book, e.Project, e.Class)
 	e.Message = "New problems of the class " + e.Class + ", counted together: the project has made as many new records as it may in an hour"
 	if e.Class == "" {
 		e.Message = strings.Replace(e.Message, "of the class ,", "without a class, or of many classes,", 1)
@@ -60,5 +61,5 @@ func (h *history) someOverflow() errata.Signature {
 	if len(h.sent) > 0 {
 		class = h.sent[h.random.IntN(len(h.sent))].Class
 	}
-	return errata.SignOverflow(errata.Books[h.random.IntN(2)], 1, class)
+	return signature.SignOverflow(errata.Books[h.random.IntN(2)], 1, class)
 }

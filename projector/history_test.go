@@ -18,6 +18,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/signature"
 )
 
 var (
@@ -56,7 +57,7 @@ func newHistory(t *testing.T, l *ledger) *history {
 }
 
 func (h *history) signature(n int) errata.Signature {
-	return errata.Sign(errata.Identity{Project: 1, Template: fmt.Sprint("problem ", n)})
+	return signature.Sign(signature.Identity{Project: 1, Template: fmt.Sprint("problem ", n)})
 }
 
 const problems = 14

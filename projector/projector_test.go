@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/signature"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }
@@ -175,7 +176,7 @@ func event(message, id string) errata.Event {
 	at := time.UnixMilli(1_795_231_120_683).UTC()
 	return errata.Event{
 		ID: errata.NewEventID(1, id), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
-		Signature: errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: message}),
+		Signature: signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: message}),
 		Time:      at, Received: at, Message: message, Payload: fmt.Appendf(nil, `{"id":%q}`, id),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/selfcheck"
+	"github.com/errata-log/errata/signature"
 )
 
 func truncated(t *testing.T, path string) {
@@ -114,7 +115,7 @@ func TestFlippedContextIsMended(t *testing.T) {
 				pattern = "payload.bin"
 			}
 			flipped(t, h.file(folders[len(folders)-1], pattern))
-			signature := errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: "broken thing d"})
+			signature := signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: "broken thing d"})
 			ctx, giveUp := context.WithTimeout(t.Context(), 2*time.Second)
 			defer giveUp()
 			if _, payload, err := h.reader.Detail(ctx, errata.BookSystem, signature); err == nil {

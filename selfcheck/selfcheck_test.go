@@ -24,6 +24,7 @@ import (
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
+	"github.com/errata-log/errata/signature"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }
@@ -160,7 +161,7 @@ func (h *house) send(problems ...string) {
 		at := time.Now().UTC().Truncate(time.Millisecond)
 		events = append(events, errata.Event{
 			ID: errata.NewEventID(1, fmt.Sprint(h.sent)), Project: 1, Book: errata.BookSystem, Level: errata.LevelError,
-			Signature: errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}),
+			Signature: signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: name}),
 			Time:      at, Received: at, Message: name, UserID: 7, Payload: fmt.Appendf(nil, `{"id":%d,"stack":%q}`, h.sent, random(h.stack)),
 		})
 		h.model[name]++
@@ -332,7 +333,7 @@ func (h *house) whole() {
 		h.t.Errorf("mended, the hours count %d (%v), the records %d", hours, err, have.System.Count)
 	}
 	for name := range h.model {
-		_, payload, err := h.reader.Detail(h.t.Context(), errata.BookSystem, errata.Sign(errata.Identity{Book: errata.BookSystem, Project: 1, Template: name}))
+		_, payload, err := h.reader.Detail(h.t.Context(), errata.BookSystem, signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: name}))
 		if err != nil || !strings.Contains(string(payload), "id") {
 			h.t.Errorf("mended, the context of %q is %s (%v)", name, payload, err)
 		}

@@ -9,6 +9,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // describedRejection is a rejection as it is shown.
@@ -54,7 +55,7 @@ func refuse(w http.ResponseWriter, requestID string, told *errata.Error) {
 	if door.Passing(told.Kind) {
 		w.Header().Set("Retry-After", strconv.Itoa(door.RetrySeconds(told)))
 	}
-	write(w, told.Kind.Status(), struct {
+	write(w, httpstatus.Of(told.Kind), struct {
 		Error body `json:"error"`
 	}{body{told.Kind, told.Message, told.Details, requestID}})
 }

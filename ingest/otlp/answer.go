@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // answer writes the export response in the encoding of the request: empty, or
@@ -49,7 +50,7 @@ func (p partialSuccess) encode(req request) []byte {
 
 // refuse writes a google.rpc.Status in the encoding of the request.
 func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
-	status := told.Kind.Status()
+	status := httpstatus.Of(told.Kind)
 	if door.Passing(told.Kind) {
 		if told.Kind != errata.KindRateLimited {
 			// OTel Python drops what gets 429 and keeps what gets 503, which is

@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // allowOrigins lets a page of any origin send and read the answer: the key is
@@ -56,7 +57,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:"+string(quota.ScopeOf(err))+":"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
-	w.WriteHeader(told.Kind.Status())
+	w.WriteHeader(httpstatus.Of(told.Kind))
 	_, _ = w.Write(detail(told))
 }
 

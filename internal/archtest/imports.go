@@ -30,8 +30,9 @@ type Guard struct {
 
 // Layers is the import table. A folder that is not in it is a finding: a new
 // package begins with the decision where it stands.
-var Layers = []Layer{
+var Layers = withShared([]Layer{
 	{Dir: "."},
+	{Dir: "signature", May: []string{"."}},
 	{Dir: "eventlog", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{"."}},
@@ -42,10 +43,10 @@ var Layers = []Layer{
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
 	{Dir: "standby", May: []string{"."}},
 	{Dir: "origin", May: []string{"."}},
-	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed"}},
-	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin"}},
+	{Dir: "exchange", May: []string{".", "ingest/...", "internal/httpstatus", "origin"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
+	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
+	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "internal/httpstatus", "origin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "stray"},
 	{Dir: "watchdog"},
@@ -66,14 +67,27 @@ var Layers = []Layer{
 	{Dir: "deploy"},
 	{Dir: "deploy/sbom"},
 	{Dir: "internal/archtest"},
+	{Dir: "internal/background"},
 	{Dir: "internal/failpoint"},
-	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
+	{Dir: "internal/httpstatus", May: []string{"."}},
+	{Dir: "internal/openapitest", May: []string{".", "api/openapi", "internal/httpstatus"}},
 	{Dir: "internal/packed", May: []string{"."}},
 	{Dir: "internal/querytest", May: []string{".", "query"}},
 	{Dir: "internal/servicetest", May: []string{"app", "internal/openapitest", "internal/testenv"}},
 	{Dir: "internal/smtptest", May: []string{"signin/smtp"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
+})
+
+// withShared lets everybody of the service import what runs its work in the
+// background: not the root, which does nothing, nor what applications import.
+func withShared(layers []Layer) []Layer {
+	for i, layer := range layers {
+		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
+			layers[i].May = append(layer.May, "internal/background")
+		}
+	}
+	return layers
 }
 
 const (
@@ -89,9 +103,11 @@ var Guards = []Guard{
 	{natsServer, []string{"engine", "internal/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
+	{"net/http", []string{"api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "internal/openapitest", "internal/servicetest", "origin", "web"}, "HTTP belongs to the API and the receivers; the root and what decides know kinds of error, not statuses"},
 	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
+	{"github.com/cenkalti/backoff", []string{"internal/background"}, "pauses between tries are those of internal/background"},
 	{"github.com/pquerna/otp", []string{"signin/challenge"}, "only signin/challenge knows authenticator apps"},
 	{"github.com/maxmind/mmdbwriter", nil, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},

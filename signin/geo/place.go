@@ -2,6 +2,7 @@ package geo
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -115,13 +116,6 @@ var nowhere = []netip.Prefix{
 // located says whether an address can be in a country at all. Databases answer
 // for private blocks too, and wrongly.
 func located(addr netip.Addr) bool {
-	if !addr.IsGlobalUnicast() || addr.IsPrivate() {
-		return false
-	}
-	for _, prefix := range nowhere {
-		if prefix.Contains(addr) {
-			return false
-		}
-	}
-	return true
+	return addr.IsGlobalUnicast() && !addr.IsPrivate() &&
+		!slices.ContainsFunc(nowhere, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

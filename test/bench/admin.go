@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 const errorsPath = "/api/v1/admin/tools/logs/errors"
@@ -82,6 +82,6 @@ func (b *bench) clear(ctx context.Context, before time.Time) (int, error) {
 // caughtUp returns when all that was accepted before is visible: a delete that
 // meets nothing is answered behind it.
 func (b *bench) caughtUp(ctx context.Context) error {
-	_, err := b.remove(ctx, []string{errata.Sign(errata.Identity{Place: "no such problem"}).String()})
+	_, err := b.remove(ctx, []string{signature.Sign(signature.Identity{Place: "no such problem"}).String()})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 const (
@@ -68,7 +69,7 @@ const (
 )
 
 func (corpus) signature(i int) errata.Signature {
-	return errata.Sign(errata.Identity{Project: uint64(i), Place: "corpus"})
+	return signature.Sign(signature.Identity{Project: uint64(i), Place: "corpus"})
 }
 
 // sightings is how often problem i occurs: half of them once, one in eighty

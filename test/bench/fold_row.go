@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/signature"
 )
 
 // foldEvents is how many events the log of the fold row holds.
@@ -106,7 +107,7 @@ func fillLog(log eventlog.Log, count, problems int) error {
 			n := from + i
 			events[i] = errata.Event{
 				ID: errata.NewEventID(1, fmt.Sprint(n)), Project: 1, Book: errata.Books[n%2], Level: errata.LevelError,
-				Signature: errata.Sign(errata.Identity{Project: uint64(n % problems)}),
+				Signature: signature.Sign(signature.Identity{Project: uint64(n % problems)}),
 				Time:      at, Received: at, File: "src/Payment/Gateway.php", Line: 42, Message: "could not charge order",
 				Class: "PaymentError", URI: "/checkout?page=2", Method: "POST", UserID: int64(n), Payload: payload,
 			}

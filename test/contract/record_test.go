@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 // event is an error as an application sends it.
@@ -39,7 +40,7 @@ const project = 1
 // signature is the identity of an event that brings its own grouping.
 func (e event) signature() errata.Signature {
 	book, _ := errata.ParseBook(e.Book)
-	return errata.Sign(errata.Identity{Book: book, Project: project, Fingerprint: e.Fingerprint})
+	return signature.Sign(signature.Identity{Book: book, Project: project, Fingerprint: e.Fingerprint})
 }
 
 // shown is a record as the contract shows it: its 15 fields in their order,

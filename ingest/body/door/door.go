@@ -21,6 +21,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/origin"
 )
 
@@ -230,7 +231,7 @@ func (d *Door) Done(ctx context.Context, requestID string, err error) {
 	}
 	kind := errata.KindOf(err)
 	d.requests.WithLabelValues(d.name, string(kind)).Inc()
-	if kind.Status() == http.StatusInternalServerError {
+	if httpstatus.Of(kind) == http.StatusInternalServerError {
 		d.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("door", d.name), slog.String("request_id", requestID), slog.Any("error", err))
 	}
@@ -257,7 +258,7 @@ const defaultRetry = 5 * time.Second
 
 // Passing says whether a refusal of the kind will pass by waiting.
 func Passing(kind errata.Kind) bool {
-	status := kind.Status()
+	status := httpstatus.Of(kind)
 	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
 }
 

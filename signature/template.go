@@ -1,4 +1,4 @@
-package errata
+package signature
 
 import (
 	"bytes"
@@ -137,7 +137,7 @@ type templater struct {
 	mailLeft bool // the line has a mail address' sign
 	noClose  [numQuotes]bool
 
-	// What [ExplainTemplate] asks for: the placeholder that the token wrote, and
+	// What [Explain] asks for: the placeholder that the token wrote, and
 	// the shortest that the output was while it did.
 	trace   *[]Replacement
 	emitted string

@@ -1,4 +1,4 @@
-package errata
+package signature
 
 // Replacement is a piece of a message that its template replaces.
 type Replacement struct {
@@ -6,9 +6,9 @@ type Replacement struct {
 	To   string `json:"to"`   // as it stands in the template, "" where it was left out
 }
 
-// ExplainTemplate is [Template] and what it replaced, from left to right. Of a
+// Explain is [Template] and what it replaced, from left to right. Of a
 // list that became one placeholder each element is named.
-func ExplainTemplate(message string) (template string, replaced []Replacement) {
+func Explain(message string) (template string, replaced []Replacement) {
 	template = templateOf(message, &replaced)
 	return template, replaced
 }

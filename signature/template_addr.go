@@ -1,4 +1,4 @@
-package errata
+package signature
 
 import (
 	"net/netip"

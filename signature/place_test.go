@@ -1,11 +1,11 @@
-package errata_test
+package signature_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
 
-	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 func TestPlaceGolden(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPlaceGolden(t *testing.T) {
 		{"pkg/mod/github.com/x/y@v1.2.3/z.go", "pkg/mod/github.com/x/y@<num>/z.go"},
 		{"node_modules/@sentry/node/index1.js", "node_modules/@sentry/node/index1.js"},
 	} {
-		if got := errata.Place(c.file); got != c.want {
+		if got := signature.Place(c.file); got != c.want {
 			t.Errorf("Place(%q) = %q, want %q", c.file, got, c.want)
 		}
 	}
@@ -40,8 +40,8 @@ func TestPlaceIsIdempotent(t *testing.T) {
 		for _, p := range rapid.SliceOfN(piece, 0, 10).Draw(t, "pieces") {
 			file += p
 		}
-		once := errata.Place(file)
-		if twice := errata.Place(once); twice != once {
+		once := signature.Place(file)
+		if twice := signature.Place(once); twice != once {
 			t.Fatalf("not idempotent for %q: %q, then %q", file, once, twice)
 		}
 	})

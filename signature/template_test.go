@@ -1,4 +1,4 @@
-package errata_test
+package signature_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signature"
 )
 
 // temp is the folder whose names are made up anew each time.
@@ -147,7 +147,7 @@ var templateGolden = []struct{ message, want string }{
 
 func TestTemplateGolden(t *testing.T) {
 	for _, c := range templateGolden {
-		if got := errata.Template(c.message); got != c.want {
+		if got := signature.Template(c.message); got != c.want {
 			t.Errorf("Template(%q)\n got %q\nwant %q", c.message, got, c.want)
 		}
 	}
@@ -167,7 +167,7 @@ func TestTemplateTellsProblemsApart(t *testing.T) {
 		{"open /etc/a.yml: denied", "open /etc/b.yml: denied"},
 		{"ORA-00942: x", "ORA-00001: x"},
 	} {
-		if a, b := errata.Template(pair[0]), errata.Template(pair[1]); a == b {
+		if a, b := signature.Template(pair[0]), signature.Template(pair[1]); a == b {
 			t.Errorf("%q and %q have the same template %q", pair[0], pair[1], a)
 		}
 	}
@@ -200,8 +200,8 @@ type failer interface {
 
 func checkTemplate(t failer, message string) {
 	t.Helper()
-	once := errata.Template(message)
-	if twice := errata.Template(once); twice != once {
+	once := signature.Template(message)
+	if twice := signature.Template(once); twice != once {
 		t.Fatalf("not idempotent for %q:\n once %q\ntwice %q", message, once, twice)
 	}
 	if len(once) > 512 {
@@ -225,7 +225,7 @@ func FuzzTemplate(f *testing.F) {
 func TestTemplateIsLinear(t *testing.T) {
 	for _, piece := range []string{"'", "\"a", "a.", "a@", "1:", "::", "<", "\\", "\\\"", "‘", "0", "a1", "1,", "http://", "x:\n", "Jan "} {
 		message := strings.Repeat(piece, 1<<20/len(piece))
-		if got := errata.Template(message); len(got) > 512 {
+		if got := signature.Template(message); len(got) > 512 {
 			t.Errorf("Template of repeated %q has %d bytes", piece, len(got))
 		}
 	}
@@ -241,7 +241,7 @@ func BenchmarkTemplate(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c.message)))
 			for b.Loop() {
-				errata.Template(c.message)
+				signature.Template(c.message)
 			}
 		})
 	}
