@@ -28,7 +28,7 @@ type challenges struct {
 var _ api.Challenges = challenges{}
 
 func (a *App) openChallenges(ctx context.Context) error {
-	secret, err := challenge.LoadSecret(a.dir.path)
+	secret, err := challenge.LoadSecret(a.dir.Path())
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type figures struct {
 func (a *App) figures() figures {
 	return figures{
 		arrivals: &a.log.arrivals, log: a.logState, projection: a.projector.Status,
-		disk:       func() (int64, int64, error) { return diskRoom(a.dir.path) },
+		disk:       func() (int64, int64, error) { return diskRoom(a.dir.Path()) },
 		clickhouse: a.engines.ReadOnlyClickHouse(), metrics: a.options.Registry, now: a.options.Now,
 	}
 }

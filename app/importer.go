@@ -47,7 +47,7 @@ type importer struct {
 func (a *App) openImport(ctx context.Context) error {
 	dir := a.options.LegacyDir
 	if dir == "" {
-		dir = a.dir.join(legacyFolder)
+		dir = a.dir.Join(legacyFolder)
 	}
 	if err := legacy.Prepare(dir); err != nil {
 		return err

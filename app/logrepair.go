@@ -10,6 +10,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/logfiles"
@@ -27,25 +28,25 @@ type RepairedLog struct {
 var errExternalLog = errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
 
 // VerifyStoppedLog reads the files of the embedded log while no service runs, and
-// changes nothing. A folder that a service holds is an *InUseError.
+// changes nothing. A folder that a service holds is a [*datadir.InUseError].
 func VerifyStoppedLog(o Options) (api.LogReport, error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return api.LogReport{}, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
 	return checkFiles(o, stream)
 }
 
 // RepairStoppedLog puts facts back that the embedded log has lost, from copies:
 // folders like nats in Data, and NATS servers, each given as [Options.NATSURL]
-// with its scheme. A folder that a service holds is an *InUseError.
+// with its scheme. A folder that a service holds is an [*datadir.InUseError].
 func RepairStoppedLog(ctx context.Context, o Options, from []string) (done RepairedLog, err error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return done, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
 	var copies []logfiles.Copy
 	for _, where := range from {
 		open := openCopy
@@ -63,7 +64,7 @@ func RepairStoppedLog(ctx context.Context, o Options, from []string) (done Repai
 	if err != nil {
 		return done, err
 	}
-	keep := filepath.Join(dir.path, "nats", "damaged", stream.Name)
+	keep := filepath.Join(dir.Path(), "nats", "damaged", stream.Name)
 	if done.Restored, err = stream.Repair(ctx, first, copies, keep, judge(o)); err != nil {
 		return done, err
 	}
@@ -99,17 +100,17 @@ func dialCopy(ctx context.Context, o Options, url string) (logfiles.Copy, func()
 }
 
 // stoppedLog takes the data folder and finds the log in it.
-func stoppedLog(o Options) (*dataDir, logfiles.Stream, error) {
+func stoppedLog(o Options) (*datadir.Dir, logfiles.Stream, error) {
 	if o.NATSURL != "" {
 		return nil, logfiles.Stream{}, errExternalLog
 	}
-	dir, err := openDataDir(o.Data)
+	dir, err := datadir.Open(o.Data)
 	if err != nil {
 		return nil, logfiles.Stream{}, err
 	}
-	stream, err := logfiles.Open(filepath.Join(dir.path, "nats"), migrations.StreamName(o.Namespace))
+	stream, err := logfiles.Open(filepath.Join(dir.Path(), "nats"), migrations.StreamName(o.Namespace))
 	if err != nil {
-		return nil, logfiles.Stream{}, errors.Join(err, dir.close())
+		return nil, logfiles.Stream{}, errors.Join(err, dir.Close())
 	}
 	return dir, stream, nil
 }

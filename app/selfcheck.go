@@ -53,7 +53,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.remake, Undecided: a.undecided, Sole: embedded, Mark: a.dir.join(selfCheckMark),
+		Rebuild: a.replayer.remake, Undecided: a.undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	})
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/native"
@@ -163,20 +165,23 @@ func (a *App) health() *health {
 
 // announce tells the data folder and the operator where the service is.
 func (a *App) announce(context.Context) error {
+	if err := a.engines.WriteLogins(); err != nil {
+		return err
+	}
 	w := &a.welcome
-	w.URL = LocalURL(a.Addr().String())
+	w.URL = datadir.LocalURL(a.Addr().String())
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL
 	}
 	var err error
-	if w.DSN, err = writeDSN(a.dir, a.keys, public); err != nil {
+	if w.DSN, err = access.WriteDSN(a.dir, a.keys, public); err != nil {
 		return err
 	}
 	w.NotReachable = a.options.PublicURL == "" && !isLoopback(a.Addr())
-	w.AdminKeyFile = existing(a.dir.join(AdminKeyFile))
-	w.IngestKeyFile = existing(a.dir.join(IngestKeyFile))
-	return a.dir.announce(w.URL)
+	w.AdminKeyFile = existing(a.dir.Join(datadir.AdminKeyFile))
+	w.IngestKeyFile = existing(a.dir.Join(datadir.IngestKeyFile))
+	return a.dir.Announce(w.URL)
 }
 
 // existing is path if there is something, else "".

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -49,16 +49,7 @@ func writeMark(path string, m Mark) error {
 	if err != nil {
 		return fmt.Errorf("write how far the log reached: %w", err)
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("write how far the log reached: %w", err)
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
+	if err := datadir.WriteFile(path, string(text)+"\n"); err != nil {
 		return fmt.Errorf("write how far the log reached: %w", err)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/testenv"
 )
 
@@ -53,7 +53,7 @@ func (o *operator) ask(method, path, keyFile, body string) (int, string) {
 // send sends an event and waits until it is listed.
 func (o *operator) send(message string) {
 	o.t.Helper()
-	if status, answer := o.ask(http.MethodPost, "/api/v1/events", app.IngestKeyFile, fmt.Sprintf(`{"message":%q}`, message)); status/100 != 2 {
+	if status, answer := o.ask(http.MethodPost, "/api/v1/events", datadir.IngestKeyFile, fmt.Sprintf(`{"message":%q}`, message)); status/100 != 2 {
 		o.t.Fatalf("%d %s", status, answer)
 	}
 	o.await("/api/v1/admin/tools/logs/errors?limit=100", 200, message)
@@ -66,7 +66,7 @@ func (o *operator) await(path string, status int, words ...string) {
 	defer poll.Stop()
 	late := time.After(visibleTimeout)
 	for {
-		got, answer := o.ask(http.MethodGet, path, app.AdminKeyFile, "")
+		got, answer := o.ask(http.MethodGet, path, datadir.AdminKeyFile, "")
 		missing := got != status
 		for _, word := range words {
 			missing = missing || !strings.Contains(answer, word)
