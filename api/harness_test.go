@@ -25,6 +25,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/logcare"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -246,7 +247,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
-		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
+		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []logcare.Gap{}}},
 		care:     &logCare{},
 		health:   &health{},
 		logging:  &logSettings{now: api.Logging{ErrorLog: true}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/errata-log/errata/logcare"
 )
 
 // Replayer rebuilds the projection from the log beside the live one and swaps
@@ -34,7 +36,7 @@ type ReplayResult struct {
 	Replayed    any      `json:"replayed"`
 	Differences []string `json:"differences"`
 	// Gaps are the facts that the log lacks, accepted or not.
-	Gaps []LogGap `json:"gaps"`
+	Gaps []logcare.Gap `json:"gaps"`
 }
 
 // ReplayProgress is how far a replay has come: the last fact folded of those up

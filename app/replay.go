@@ -11,6 +11,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 )
@@ -80,7 +81,7 @@ func (r *replayer) Replay(ctx context.Context, force bool) (api.ReplayResult, er
 		Swapped: done.Swapped, From: done.From, Facts: done.Live.Checkpoint - min(done.From-1, done.Live.Checkpoint), Events: done.Events,
 		TookMS: done.Took.Milliseconds(), PausedMS: done.Paused.Milliseconds(),
 		Live: done.Live, Replayed: done.Rebuilt, Differences: append([]string{}, done.Differences...),
-		Gaps: gapsOf(done.Gaps),
+		Gaps: logcare.Gaps(done.Gaps),
 	}
 	if done.Swapped {
 		if err := r.app.logCare.Replayed(ctx); err != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/errata-log/errata/api"
@@ -53,7 +52,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.remake, Undecided: a.undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	})
 	if err != nil {
@@ -79,14 +78,6 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	return nil
 }
 
-// undecided says which facts the log lacks that nobody has decided about.
-func (a *App) undecided() error {
-	if open := a.logCare.State().Open; len(open) > 0 {
-		return fmt.Errorf("%v is open: errata log accept, or errata log repair, comes first", open[0])
-	}
-	return nil
-}
-
 // remake makes the records again from the log although the live tables cannot be
 // trusted; see [selfcheck.Config].
 func (r *replayer) remake(ctx context.Context, progress func(done, target uint64)) error {
@@ -105,7 +96,7 @@ func (r *replayer) remake(ctx context.Context, progress func(done, target uint64
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	_, err := projector.Rebuild(ctx, r.app.projector, projector.RebuildConfig{
-		Connect: r.connect, Force: true, Distrust: true, MaySwap: r.app.undecided, // it may meet what is gone on its way
+		Connect: r.connect, Force: true, Distrust: true, MaySwap: r.app.logCare.Undecided, // it may meet what is gone on its way
 		Progress: func(p projector.RebuildProgress) {
 			r.progress.Store(&p)
 			progress(p.Sequence, p.Target)

@@ -90,7 +90,7 @@ func (a *App) handler() (http.Handler, error) {
 		Importer:       a.importer,
 		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
 		Replayer:       a.replayer,
-		LogCare:        caredLog{a.logCare},
+		LogCare:        a.logCare,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
