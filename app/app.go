@@ -260,10 +260,9 @@ func (a *App) stream() eventlog.Log {
 	if a.options.isLeaf() {
 		return a.spool()
 	}
-	return eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),
-	}
+	log := a.options.log()
+	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
+	return log
 }
 
 // logState asks the log how far it reaches and how large it is.

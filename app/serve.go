@@ -118,7 +118,7 @@ func (a *App) handler() (http.Handler, error) {
 		Importer:       a.importer,
 		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
-		LogCare:        caredLog{a.logCare},
+		LogCare:        a.logCare,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
