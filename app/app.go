@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -60,7 +61,7 @@ type App struct {
 	damagedStep int
 	metDamage   bool
 	commander   *eventlog.Commander
-	audit       *auditTrail
+	audit       *audit.Auditor
 	log         *watchedLog
 	answers     *kept.Answers
 	settings    *settings.Store

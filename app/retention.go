@@ -141,7 +141,7 @@ func (r *retention) purge(ctx context.Context, keep uint64) error {
 	if err := a.settings.Republish(ctx); err != nil {
 		return fmt.Errorf("set the settings again: %w", err)
 	}
-	if err := a.audit.auditor.CaughtUp(ctx); err != nil {
+	if err := a.audit.CaughtUp(ctx); err != nil {
 		return fmt.Errorf("wait for the audit trail: %w", err)
 	}
 	kept, err := a.importsBucket(ctx)

@@ -80,7 +80,7 @@ func (a *App) handler() (http.Handler, error) {
 		Security:       securitySettings{a.settings, a.modules},
 		Challenges:     a.challenges,
 		SignIn:         a.signIns,
-		Audit:          a.audit,
+		Audit:          a.audit.Trail(),
 		Web:            page,
 		Feed:           a.feed,
 		PolicyReports:  policyReports,
@@ -155,7 +155,7 @@ func (a *App) health() *health {
 			return unsyncedTables(ctx, a.engines.ClickHouse())
 		},
 		records: a.records.Err, projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
+		audit: a.checkAudit, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
 		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
 	}
 }
