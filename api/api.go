@@ -75,9 +75,9 @@ type Config struct {
 	Feed Feed
 	// Web is the page for people; nil: browsers get what programs get.
 	Web Web
-	// PolicyReports is told how many breaches of the page's policy a browser
-	// reports; nil: nobody counts them.
-	PolicyReports func(n int)
+	// PolicyReports counts the breaches of the page's policy that browsers report;
+	// nil: nobody does.
+	PolicyReports interface{ Add(n float64) }
 	// Receivers take events. Those that are nil do not exist.
 	Receivers Receivers
 

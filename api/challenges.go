@@ -138,7 +138,7 @@ func (s *service) sendChallenge(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return answer{status: http.StatusCreated, data: map[string]any{
-		"id": sent.ID, "method": sent.Method, "expires_at": instant(sent.Expires),
+		"id": sent.ID, "method": sent.Method, "expires_at": errata.Instant(sent.Expires),
 	}}, nil
 }
 

@@ -11,13 +11,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/query"
 )
 
@@ -173,13 +173,14 @@ func TestOpsStatus(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.OpsRead)
 	golden(t, "status_empty", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
-	b.health.checks = []api.Check{
+	b.health.status.OK = false
+	b.health.status.Checks = []errata.Check{
 		{Name: "log", OK: true, Detail: "fsync before every answer"},
 		{Name: "disk", OK: false, Detail: "97 % full", Hint: "Make room or lower log-max-bytes."},
 	}
 	n, bytes := uint64(3), int64(9e9)
-	b.health.figures = api.Figures{
-		EventsPerSecond: 12.3456, LagFacts: &n, Lag: 1234567 * time.Microsecond, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
+	b.health.status.Figures = ops.Figures{
+		EventsPerSecond: 12.35, LagFacts: &n, LagMS: 1234, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
 		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))

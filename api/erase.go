@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	errata "github.com/errata-log/errata"
 )
@@ -48,10 +46,8 @@ func (s *service) erase(c *call) (answer, error) {
 			return answer{}, errata.Errorf(errata.KindInvalidIP, "%q is no IP address of anybody.", cut(text))
 		}
 	}
-	control := http.NewResponseController(c.Writer)
-	_ = control.SetWriteDeadline(time.Time{}) // without a connection there is none
+	defer c.withoutDeadline()()
 	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
-	_ = control.SetWriteDeadline(time.Now().Add(answerTime))
 	if err != nil {
 		return answer{}, err
 	}

@@ -25,6 +25,8 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/ops"
+	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 )
 
@@ -135,37 +137,35 @@ func (r *requests) Finish(_ context.Context, id string, outcome []byte) error {
 // replayer answers with its fields.
 type replayer struct {
 	forced bool
-	result api.ReplayResult
+	result ops.ReplayResult
 	err    error
 }
 
-func (r *replayer) Replay(_ context.Context, force bool) (api.ReplayResult, error) {
+func (r *replayer) Replay(_ context.Context, force bool) (ops.ReplayResult, error) {
 	r.forced = force
 	return r.result, r.err
 }
 
-func (r *replayer) Replaying() api.ReplayProgress { return api.ReplayProgress{} }
+func (r *replayer) Replaying() ops.ReplayProgress { return ops.ReplayProgress{} }
 
 // sampleTally is what stands in a projection.
-func sampleTally() map[string]any {
-	return map[string]any{
-		"checkpoint": 9, "records": 2, "count": 7, "payloads": 2, "hours": 7,
-		"records_checksum": "00000000000000aa", "payloads_checksum": "00000000000000bb", "hours_checksum": "00000000000000cc",
+func sampleTally() projector.Tally {
+	return projector.Tally{
+		Checkpoint: 9, Records: 2, Count: 7, Payloads: 2, Hours: 7,
+		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc,
 	}
 }
 
 // health answers with its fields.
 type health struct {
-	ready   error
-	checks  []api.Check
-	figures api.Figures
-	alarms  []errata.Alarm
+	ready  error
+	status ops.Status
+	alarms []errata.Alarm
 }
 
-func (h *health) Ready(context.Context) error         { return h.ready }
-func (h *health) Checks(context.Context) []api.Check  { return h.checks }
-func (h *health) Figures(context.Context) api.Figures { return h.figures }
-func (h *health) Alarms() []errata.Alarm              { return h.alarms }
+func (h *health) Ready(context.Context) error       { return h.ready }
+func (h *health) Status(context.Context) ops.Status { return h.status }
+func (h *health) Alarms() []errata.Alarm            { return h.alarms }
 
 // log collects the lines of the service's own log.
 type log struct {
@@ -247,9 +247,9 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
-		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
+		replays:  &replayer{result: ops.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
 		care:     &logCare{},
-		health:   &health{},
+		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
 		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
@@ -265,7 +265,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),
-		Importer: &importer{}, Feed: b.feed,
+		Importer: newImporter(), Feed: b.feed,
 		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:    b.clock.Now, Random: &counting{},
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
@@ -62,25 +63,25 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *audit.Auditor
-	log         *watchedLog
+	log         *ops.Log
 	answers     *kept.Answers
 	settings    *settings.Store
 	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
-	letters     letters
+	letters     *natsin.Letters
 	mail        *smtp.Sender  // nil: no mail module
 	places      *geo.Database // nil: no location database
 	challenges  challenges
 	signIns     *signIns
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history    chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history    ops.Turn
 	reader     *query.Reader
 	feed       *feed.Feed
 	server     *api.Server
@@ -121,7 +122,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -258,7 +259,7 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 

@@ -3,15 +3,16 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
@@ -19,6 +20,7 @@ import (
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/sentry"
+	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/web"
 )
 
@@ -35,7 +37,7 @@ func (a *App) listen(context.Context) error {
 	// Streams have no end of their own: they end before requests are waited for.
 	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
-	a.cleanups.addPlain("import", a.importer.stop)
+	a.cleanups.addPlain("import", a.importer.Stop)
 	return nil
 }
 
@@ -60,14 +62,12 @@ func (a *App) handler() (http.Handler, error) {
 		return nil, err
 	}
 	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
-		return nil, fmt.Errorf("register metrics: %w", err)
-	}
-	page, err := web.New()
-	if err != nil {
+	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
+	if err := a.registerMetrics(policyReports); err != nil {
 		return nil, err
 	}
-	policyReports, err := countPolicyReports(registry)
+	page, err := web.New()
 	if err != nil {
 		return nil, err
 	}
@@ -147,17 +147,20 @@ func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err 
 	return m, q, nil
 }
 
-func (a *App) health() *health {
-	clickhouse := a.engines.ReadOnlyClickHouse()
-	return &health{
-		log: a.logState, trouble: a.log.trouble, ping: clickhouse.Ping,
-		unsynced: func(ctx context.Context) ([]string, error) {
-			return unsyncedTables(ctx, a.engines.ClickHouse())
+func (a *App) health() *ops.Health {
+	projection := ops.NewProjection(a.projector.Status, a.log)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{
+			a.log.Ready, a.engines.Ready, func(context.Context) error { return a.records.Err() }, projection.Ready,
 		},
-		records: a.records.Err, projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.checkAudit, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
-		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
-	}
+		Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{
+			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
+			a.audit.Check, a.letters.Check, a.checker.Check,
+		},
+		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
+		Alarms:  a.alarms,
+	})
 }
 
 // announce tells the data folder and the operator where the service is.
