@@ -64,7 +64,7 @@ func (a *App) startRetention(ctx context.Context) error {
 		Up: a.records.Up, Projection: a.projector.Status, Commander: a.commander,
 		Keep: []ops.Keep{
 			{Name: "set the settings again", Do: a.settings.Republish},
-			{Name: "wait for the audit trail", Do: a.audit.auditor.CaughtUp},
+			{Name: "wait for the audit trail", Do: a.audit.CaughtUp},
 			{Name: "keep the marks of queues", Do: func(ctx context.Context) error { return eventlog.KeepSourceMarks(ctx, a.stream(), kept) }},
 			{Name: "sync the snapshot", Do: a.syncEmbedded}, // it is links to files, which nobody has synced yet
 		},

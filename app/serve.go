@@ -111,7 +111,7 @@ func (a *App) handler() (http.Handler, error) {
 		Security:       a.signIns,
 		Challenges:     a.signIns,
 		SignIn:         a.signIns,
-		Audit:          a.audit,
+		Audit:          a.audit.Trail(),
 		Web:            page,
 		Feed:           a.feed,
 		PolicyReports:  policyReports,
@@ -187,7 +187,7 @@ func (a *App) health() *ops.Health {
 		Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{
 			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
-			a.audit.auditor.Check, a.letters.stream.Check, a.checker.Check,
+			a.audit.Check, a.letters.Check, a.checker.Check,
 		},
 		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
 		Alarms:  a.alarms,

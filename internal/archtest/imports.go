@@ -49,7 +49,7 @@ var Layers = withShared([]Layer{
 	{Dir: "origin", May: []string{"."}},
 	{Dir: "exchange", May: []string{".", "ingest/...", "internal/httpstatus", "origin"}},
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
+	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
 	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
