@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/otlp"
 )
 

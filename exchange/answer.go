@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // HeaderRecorded says in every answer of success how many entries were

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 func TestBothLogsTheWholeWay(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // Switches say what is recorded at the moment.
@@ -105,7 +104,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) 
 		return outcome{}, err
 	}
 	defer b.Close()
-	buf := body.GetBuffer()
+	buf := door.GetBuffer()
 	defer buf.Free()
 	if err := b.ReadAll(buf, maxOpen); err != nil {
 		return outcome{}, err

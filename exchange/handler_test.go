@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // off is a handler of a log that is switched off, which needs no engine: all

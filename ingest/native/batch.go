@@ -10,14 +10,14 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // batch reads the events of one request.
 type batch struct {
-	body *body.Body
+	body *door.Body
 	in   *bufio.Reader
-	buf  *body.Buffer // the event being read
+	buf  *door.Buffer // the event being read
 
 	count    int // events seen
 	drafts   []ingest.Draft
@@ -30,8 +30,8 @@ const readSize = 16 << 10
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readSize) }}
 
-func newBatch(b *body.Body) *batch {
-	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: body.GetBuffer()}
+func newBatch(b *door.Body) *batch {
+	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: door.GetBuffer()}
 	t.in.Reset(b)
 	return t
 }
@@ -192,7 +192,7 @@ func (t *batch) take(over, strict bool) error {
 	var draft ingest.Draft
 	var refused error
 	if over {
-		refused = body.PartTooLarge("the event", ingest.MaxEvent)
+		refused = door.PartTooLarge("the event", ingest.MaxEvent)
 	} else if draft, refused = readEvent(t.buf.B); refused == nil {
 		if err := t.body.Charge(len(t.buf.B)); err != nil {
 			return err

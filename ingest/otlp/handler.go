@@ -14,8 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -193,7 +192,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 		return partialSuccess{}, err
 	}
 	defer b.Close()
-	buf := body.GetBuffer()
+	buf := door.GetBuffer()
 	defer buf.Free()
 	if err := readWhole(b, buf, announced(r)); err != nil {
 		return partialSuccess{}, err

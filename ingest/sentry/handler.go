@@ -7,8 +7,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
 )
 
@@ -69,7 +68,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	}
 	var grant ingest.Grant
 	var over error // the key or its project has sent more than it may
-	var b *body.Body
+	var b *door.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
 			return "", err

@@ -15,8 +15,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // maxKept bounds the errors of one request together, in bytes as sent: what is
@@ -29,9 +29,9 @@ const lineSize = 2 * ingest.MaxEnvelopeHeader
 
 // intake collects what one request holds.
 type intake struct {
-	body   *body.Body
+	body   *door.Body
 	in     *bufio.Reader
-	buf    *body.Buffer // the payload being read
+	buf    *door.Buffer // the payload being read
 	sender netip.Addr
 	newID  func() string
 
@@ -48,8 +48,8 @@ type intake struct {
 
 var lines = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineSize) }}
 
-func newIntake(b *body.Body, sender netip.Addr, newID func() string) *intake {
-	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: body.GetBuffer(), sender: sender, newID: newID}
+func newIntake(b *door.Body, sender netip.Addr, newID func() string) *intake {
+	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: door.GetBuffer(), sender: sender, newID: newID}
 	in.in.Reset(b)
 	return in
 }
@@ -78,7 +78,7 @@ func (in *intake) store() error {
 		}
 	}
 	if len(document) > ingest.MaxEvent {
-		return body.PartTooLarge("the event", ingest.MaxEvent)
+		return door.PartTooLarge("the event", ingest.MaxEvent)
 	}
 	return in.addEvent(document)
 }
@@ -143,7 +143,7 @@ func (in *intake) hold(n int) error {
 
 func (in *intake) add(draft ingest.Draft) error {
 	if len(in.drafts) == ingest.MaxBatch {
-		return body.PartTooLarge("the list of errors in one request", ingest.MaxBatch)
+		return door.PartTooLarge("the list of errors in one request", ingest.MaxBatch)
 	}
 	in.drafts = append(in.drafts, draft)
 	return nil

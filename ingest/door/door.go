@@ -1,6 +1,10 @@
-// Package door holds what all doors share beside the body: their
-// configuration, the look-up of API keys, and the counting and logging of what
-// they answered. It parses no protocol and writes no answer.
+// Package door is what all receivers over HTTP share: it finds the grant of a
+// key, bounds and decompresses bodies, keeps the memory of all requests in
+// flight within a [Budget], knows who sent a request, and writes, counts and logs
+// refusals.
+//
+// A body is streamed. Nothing here parses what is inside: each receiver knows its
+// own protocol. Every error is an *errata.Error that can be shown.
 package door
 
 import (
@@ -19,7 +23,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/origin"
 )
@@ -38,7 +41,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Budget bounds the memory of all requests in flight and should be shared
 	// by all doors; nil makes one for this door alone.
-	Budget *body.Budget
+	Budget *Budget
 	// Quotas are how many events a key and a project may send, and should be
 	// shared by all doors; nil: as many as they like.
 	Quotas *quota.Quotas
@@ -78,7 +81,7 @@ func Keyed(name string, cfg Config) (*Door, error) {
 		return nil, fmt.Errorf("%s door: TrustedProxies: %w", name, err)
 	}
 	if cfg.Budget == nil {
-		cfg.Budget = body.NewBudget(body.DefaultBudget)
+		cfg.Budget = NewBudget(DefaultBudget)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -122,15 +125,15 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 
 // Open opens the body of a request of the grant's holder within the door's
 // budget.
-func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*body.Body, error) {
-	return body.Open(w, r, body.Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
+func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*Body, error) {
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
 }
 
 // OpenUnknown is Open for a body that brings its key. [Door.Identify] must
 // follow before anything large is read. It refuses the codings with which a
 // sender says how much memory is taken.
-func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*body.Body, error) {
-	if body.Windowed(r.Header) {
+func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*Body, error) {
+	if Windowed(r.Header) {
 		return nil, errata.Errorf(errata.KindUnauthorized,
 			"a body in br or zstd is opened only for a key outside of it; send the key in the header X-Sentry-Auth or the query parameter sentry_key, or compress with gzip")
 	}
@@ -138,13 +141,13 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 }
 
 // Identify charges a body of OpenUnknown to the holder of the grant.
-func (d *Door) Identify(r *http.Request, b *body.Body, g ingest.Grant) error {
+func (d *Door) Identify(r *http.Request, b *Body, g ingest.Grant) error {
 	return b.Identify(r.Context(), d.charged(r, g))
 }
 
 // charged is who the memory of a request is charged to.
-func (d *Door) charged(r *http.Request, g ingest.Grant) body.Sender {
-	return body.Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
+func (d *Door) charged(r *http.Request, g ingest.Grant) Sender {
+	return Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
 
 // Sender is the address that the request came from.
