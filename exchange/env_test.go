@@ -101,7 +101,7 @@ func (b *bench) post(t testing.TB, log exchange.Log, content string, header ...s
 func (b *bench) taken(t testing.TB, log exchange.Log, recorded int, content string) {
 	t.Helper()
 	a := b.post(t, log, content)
-	if a.Status != http.StatusOK || a.Data.Recorded != recorded || a.Header.Get(exchange.HeaderRecorded) != fmt.Sprint(recorded) {
+	if a.Status != http.StatusOK || a.Data.Recorded != recorded || a.Header.Get(door.HeaderRecorded) != fmt.Sprint(recorded) {
 		t.Fatalf("answer %+v, want %d recorded", a, recorded)
 	}
 }

@@ -76,8 +76,8 @@ func TestBodies(t *testing.T) {
 			if got := strings.Join(rejected, " "); got != test.rejected {
 				t.Errorf("rejected %q, want %q", got, test.rejected)
 			}
-			if test.code == "" && a.Header.Get(exchange.HeaderRecorded) != "0" {
-				t.Errorf("the header says %q", a.Header.Get(exchange.HeaderRecorded))
+			if test.code == "" && a.Header.Get(door.HeaderRecorded) != "0" {
+				t.Errorf("the header says %q", a.Header.Get(door.HeaderRecorded))
 			}
 			if test.code == "invalid_entry" && a.Status != http.StatusUnprocessableEntity {
 				t.Errorf("status %d", a.Status)

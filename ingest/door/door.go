@@ -9,14 +9,11 @@ package door
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -172,51 +169,6 @@ func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft
 	return receipt, err
 }
 
-// ByToken finds the grant of the API key in Authorization: Bearer or
-// X-Api-Key. Errors: unauthorized, insufficient_scope, and whatever keeps the
-// keyring from knowing.
-func (d *Door) ByToken(r *http.Request) (ingest.Grant, error) {
-	token := r.Header.Get("X-Api-Key")
-	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		token = strings.TrimSpace(rest)
-	}
-	if token == "" {
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized,
-			"send an ingest key as Authorization: Bearer KEY or X-Api-Key: KEY")
-	}
-	return d.Keyring.ByToken(token)
-}
-
-// ByPublicKey finds the grant of a Sentry public key. An unknown key and a
-// foreign project get the same answer, insufficient_scope, so that nobody
-// learns which projects there are.
-func (d *Door) ByPublicKey(key string, project uint64) (ingest.Grant, error) {
-	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
-	if !isPublicKey(key) {
-		return ingest.Grant{}, refused
-	}
-	grant, err := d.Keyring.ByPublicKey(key, project)
-	switch errata.KindOf(err) {
-	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
-		return ingest.Grant{}, refused.Because(err)
-	}
-	return grant, err
-}
-
-// isPublicKey says whether the text has the form of a public key, so that
-// nothing else reaches the keyring.
-func isPublicKey(key string) bool {
-	if len(key) != 32 {
-		return false
-	}
-	for _, c := range []byte(key) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
 // Done counts the answer to a request and logs what only the operator may
 // see. It is called once the body is closed, and may keep a refusal by [Door.Admit]
 // back. ctx is the request's; err is nil for a request that was taken.
@@ -237,53 +189,4 @@ func (d *Door) Done(ctx context.Context, requestID string, err error) {
 		d.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("door", d.name), slog.String("request_id", requestID), slog.Any("error", err))
 	}
-}
-
-// Told is err as the sender may see it: unknown errors become internal, and a
-// refusal that will pass says when.
-func Told(err error) *errata.Error {
-	var told *errata.Error
-	if !errors.As(err, &told) {
-		told = errata.Errorf(errata.KindInternal, "the request could not be handled; the operator's log has the reason")
-	}
-	if told.RetryAfter <= 0 && Passing(told.Kind) {
-		waiting := *told
-		waiting.RetryAfter = defaultRetry
-		return &waiting
-	}
-	return told
-}
-
-// defaultRetry is how long a sender waits when nobody said: a restart of the
-// log takes less.
-const defaultRetry = 5 * time.Second
-
-// Passing says whether a refusal of the kind will pass by waiting.
-func Passing(kind errata.Kind) bool {
-	status := kind.Status()
-	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
-}
-
-// RetrySeconds is the wait in whole seconds, at least 1.
-func RetrySeconds(e *errata.Error) int {
-	return max(1, int((e.RetryAfter+time.Second-1)/time.Second))
-}
-
-// RequestID is the id that somebody in front of the door gave the request, or
-// a new one. It is sent with the answer.
-func (d *Door) RequestID(w http.ResponseWriter) string {
-	const header = "X-Request-Id"
-	id := w.Header().Get(header)
-	if id == "" {
-		id = d.NewID()
-		w.Header().Set(header, id)
-	}
-	return id
-}
-
-// randomID is 128 bits from the system's generator, which never fails.
-func randomID() string {
-	var id [16]byte
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:])
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -181,4 +182,13 @@ func errShort(err error) error {
 		}
 		err = inner
 	}
+}
+
+// dsnKey is the public key in a DSN, "" when there is none.
+func dsnKey(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	return u.User.Username()
 }
