@@ -3,7 +3,6 @@ package errata
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -86,79 +85,6 @@ const (
 	// KindHistoryIncomplete: the log and its snapshot do not reach back far enough.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )
-
-// statuses is the one table from kinds to HTTP statuses.
-var statuses = map[Kind]int{
-	KindInternal:             http.StatusInternalServerError,
-	KindUnauthorized:         http.StatusUnauthorized,
-	KindInsufficientScope:    http.StatusForbidden,
-	KindNotFound:             http.StatusNotFound,
-	KindMethodNotAllowed:     http.StatusMethodNotAllowed,
-	KindNotImplemented:       http.StatusNotImplemented,
-	KindInvalidBody:          http.StatusBadRequest,
-	KindBodyTooLarge:         http.StatusRequestEntityTooLarge,
-	KindUnsupportedMediaType: http.StatusUnsupportedMediaType,
-	KindRateLimited:          http.StatusTooManyRequests,
-	KindStoreUnavailable:     http.StatusServiceUnavailable,
-	KindLogUnavailable:       http.StatusServiceUnavailable,
-	KindLogFull:              http.StatusServiceUnavailable,
-	KindDegraded:             http.StatusServiceUnavailable,
-	KindOverloaded:           http.StatusServiceUnavailable,
-
-	KindSignatureRequired: http.StatusUnprocessableEntity,
-	KindInvalidType:       http.StatusUnprocessableEntity,
-	KindInvalidLevel:      http.StatusUnprocessableEntity,
-	KindInvalidStatus:     http.StatusUnprocessableEntity,
-	KindInvalidOrder:      http.StatusUnprocessableEntity,
-	KindInvalidDirection:  http.StatusUnprocessableEntity,
-	KindInvalidDateRange:  http.StatusUnprocessableEntity,
-	KindInvalidPage:       http.StatusUnprocessableEntity,
-	KindInvalidLimit:      http.StatusUnprocessableEntity,
-	KindInvalidNumber:     http.StatusUnprocessableEntity,
-	KindInvalidBoolean:    http.StatusUnprocessableEntity,
-	KindInvalidIP:         http.StatusUnprocessableEntity,
-	KindInvalidPattern:    http.StatusUnprocessableEntity,
-	KindInvalidEvent:      http.StatusUnprocessableEntity,
-	KindInvalidScope:      http.StatusUnprocessableEntity,
-	KindInvalidName:       http.StatusUnprocessableEntity,
-	KindInvalidKeyKind:    http.StatusUnprocessableEntity,
-	KindInvalidProject:    http.StatusUnprocessableEntity,
-	KindInvalidExpiry:     http.StatusUnprocessableEntity,
-	KindTooManySignatures: http.StatusUnprocessableEntity,
-	KindInvalidDate:       http.StatusUnprocessableEntity,
-	KindInvalidRange:      http.StatusUnprocessableEntity,
-	KindInvalidEntry:      http.StatusUnprocessableEntity,
-	KindInvalidCursor:     http.StatusUnprocessableEntity,
-
-	KindMailModuleRequired:      http.StatusUnprocessableEntity,
-	KindInvalidMethod:           http.StatusUnprocessableEntity,
-	KindInvalidVerificationType: http.StatusUnprocessableEntity,
-	KindInvalidWhitelist:        http.StatusUnprocessableEntity,
-	KindInvalidIPModule:         http.StatusUnprocessableEntity,
-	KindInvalidSide:             http.StatusUnprocessableEntity,
-	KindInvalidAccount:          http.StatusUnprocessableEntity,
-
-	KindMethodOff:        http.StatusUnprocessableEntity,
-	KindInvalidPurpose:   http.StatusUnprocessableEntity,
-	KindInvalidRecipient: http.StatusUnprocessableEntity,
-	KindMailUnavailable:  http.StatusServiceUnavailable,
-	KindMailRefused:      http.StatusUnprocessableEntity,
-	KindAlreadyEnrolled:  http.StatusConflict,
-
-	KindInvalidIdempotencyKey: http.StatusUnprocessableEntity,
-	KindIdempotencyKeyReused:  http.StatusUnprocessableEntity,
-	KindAlreadyRunning:        http.StatusConflict,
-	KindProjectionDiffers:     http.StatusConflict,
-	KindHistoryIncomplete:     http.StatusConflict,
-}
-
-// Status is the HTTP status of the kind; an unknown kind is internal.
-func (k Kind) Status() int {
-	if s, ok := statuses[k]; ok {
-		return s
-	}
-	return http.StatusInternalServerError
-}
 
 // Error is an error that a caller can be told about: a kind, one sentence that
 // tells a person what to do next, and the cause for the operator's log.

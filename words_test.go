@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"testing"
 
 	errata "github.com/errata-log/errata"
@@ -124,22 +123,5 @@ func TestErrors(t *testing.T) {
 	}
 	if e.Err != nil {
 		t.Error("Because changed the error it was called on")
-	}
-}
-
-func TestKindStatus(t *testing.T) {
-	for kind, want := range map[errata.Kind]int{
-		errata.KindUnauthorized: http.StatusUnauthorized, errata.KindInsufficientScope: http.StatusForbidden,
-		errata.KindNotFound: http.StatusNotFound, errata.KindMethodNotAllowed: http.StatusMethodNotAllowed,
-		errata.KindInvalidBody: http.StatusBadRequest, errata.KindBodyTooLarge: http.StatusRequestEntityTooLarge,
-		errata.KindUnsupportedMediaType: http.StatusUnsupportedMediaType, errata.KindRateLimited: http.StatusTooManyRequests,
-		errata.KindStoreUnavailable: http.StatusServiceUnavailable, errata.KindLogUnavailable: http.StatusServiceUnavailable,
-		errata.KindLogFull: http.StatusServiceUnavailable, errata.KindNotImplemented: http.StatusNotImplemented,
-		errata.KindInvalidEvent: http.StatusUnprocessableEntity, errata.KindSignatureRequired: http.StatusUnprocessableEntity,
-		errata.KindInternal: http.StatusInternalServerError, "unheard_of": http.StatusInternalServerError,
-	} {
-		if got := kind.Status(); got != want {
-			t.Errorf("%s: %d, want %d", kind, got, want)
-		}
 	}
 }

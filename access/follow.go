@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -29,33 +32,25 @@ var (
 	errWatchSlow  = fmt.Errorf("the bucket was not read within %v", watchTimeout)
 )
 
-// follow keeps the snapshot current until ctx ends. It sends the outcome of
-// the first read to first, once; after a failed first read it returns.
-func (s *Store) follow(ctx context.Context, first chan<- error) {
+// follow keeps the snapshot current. It closes read when it has read all keys for
+// the first time; what goes wrong before that it sends to failed.
+func (s *Store) follow(read chan<- struct{}, failed chan<- error) func(context.Context) {
 	// Times of use outlive a lost watch; everything else is read anew, so that
 	// what was removed in between goes away.
 	used := map[string]*atomic.Int64{}
-	for {
-		err := s.watch(ctx, newMirror(used), func() {
-			if first != nil {
-				first <- nil
-				first = nil
+	loaded := sync.OnceFunc(func() { close(read) })
+	tell := background.Tell(s.logger.Warn, "API keys cannot be followed; the last copy stays in force")
+	return background.Loop{
+		Do:     func(ctx context.Context) error { return s.watch(ctx, newMirror(used), loaded) },
+		Pauses: background.Pauses{First: rewatchWait, Most: rewatchWait},
+		Failed: func(err error, row int) {
+			if s.current.Load() != nil {
+				tell(err, row)
+			} else if row == 1 {
+				failed <- err
 			}
-		})
-		if first != nil {
-			first <- err
-			return
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		s.logger.Warn("API keys cannot be followed; the last copy stays in force", "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(rewatchWait):
-		}
-	}
+		},
+	}.Run
 }
 
 // watch reads the bucket into m, publishes, calls loaded, and then publishes

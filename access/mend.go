@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/datadir"
 )
 
 // copyVersion is the version of the file of copies.
@@ -45,6 +45,24 @@ type Mended struct {
 	History int
 	// Lost are those of Damaged that nobody has a copy of.
 	Lost []string
+
+	bucket string
+}
+
+// Tell says what was found and what to do, for an operator; "" when nothing was
+// done.
+func (m Mended) Tell() (detail, hint string) {
+	if len(m.Damaged) == 0 && m.History == 0 {
+		return "", ""
+	}
+	detail = fmt.Sprintf("the bucket of API keys (stream KV_%s) was damaged on the disk: %d entries (%s) and %d older states could not be read",
+		m.bucket, len(m.Damaged), strings.Join(m.Damaged, ", "), m.History)
+	if len(m.Lost) == 0 {
+		return detail + "; all keys were written anew from the copy in " + datadir.KeyCopiesFile,
+			"no key is missing; check the disk. The alarm ends with the next start"
+	}
+	return detail + "; there is no copy of " + strings.Join(m.Lost, ", "),
+		"make new keys in their place (errata keys create; touch DATA/" + datadir.MakeKeysFile + " and restart when there is no admin key), and check the disk. The alarm ends with the next start"
 }
 
 // Mend makes the bucket of keys readable again after its file was damaged: it reads
@@ -53,7 +71,7 @@ type Mended struct {
 // a Store keeps in copyFile. A key that was revoked stays revoked. It must be called
 // while no Store is open on the bucket, by anybody.
 func Mend(ctx context.Context, js jetstream.JetStream, bucket, copyFile string) (Mended, error) {
-	m := mender{prefix: "$KV." + bucket + ".", found: map[string]saved{}}
+	m := mender{prefix: "$KV." + bucket + ".", found: map[string]saved{}, done: Mended{bucket: bucket}}
 	var err error
 	if m.stream, err = js.Stream(ctx, "KV_"+bucket); err != nil {
 		return Mended{}, fmt.Errorf("open the bucket of API keys: %w", err)
@@ -207,24 +225,13 @@ func writeCopies(path string, kept savedKeys) error {
 	if err != nil {
 		return fmt.Errorf("write the copies of the API keys: %w", err)
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the copies of the API keys: %w", err)
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the copies of the API keys: %w", err)
-	}
-	return nil
+	return datadir.WriteFile(path, string(text))
 }
 
-// keepCopies writes the file whenever a key changes, until ctx ends.
+// keepCopies writes the file, unless it is "", whenever a key changes, until ctx
+// ends.
 func (s *Store) keepCopies(ctx context.Context, path string) {
-	for {
+	for path != "" {
 		snap := s.current.Load()
 		if err := s.copyEntries(ctx, path, snap); err != nil && ctx.Err() == nil {
 			s.logger.Warn("there is no copy of the latest API keys", "error", err)

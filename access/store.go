@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Config is what a [Store] needs.
@@ -48,8 +50,7 @@ type Store struct {
 	// a use goes unnoted: the request must not wait for it.
 	uses chan string
 
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	work background.Runner
 }
 
 // usesCapacity lets a burst of different keys be noted while the bucket is slow.
@@ -73,39 +74,34 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Skipped == nil {
 		cfg.Skipped = func(uint64, error) {}
 	}
-	life, stop := context.WithCancel(context.Background())
 	s := &Store{
 		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger, skipped: cfg.Skipped,
 		random: &lockedReader{r: cfg.Random},
-		uses:   make(chan string, usesCapacity), stop: stop,
+		uses:   make(chan string, usesCapacity),
 	}
-	// One goroutine owns the mirror and follows the bucket, one writes the
-	// times of use; both end when life does.
-	first := make(chan error, 1)
-	s.ended.Go(func() { s.follow(life, first) })
-	s.ended.Go(func() { s.noteUses(life) })
-	select {
-	case err := <-first:
-		if err == nil {
-			if cfg.CopyFile != "" {
-				s.ended.Go(func() { s.keepCopies(life, cfg.CopyFile) }) // ends when life does
-			}
-			return s, nil
+	read, failed := make(chan struct{}), make(chan error, 1)
+	s.work.Start(s.follow(read, failed), s.noteUses, func(ctx context.Context) {
+		select {
+		case <-read:
+			s.keepCopies(ctx, cfg.CopyFile)
+		case <-ctx.Done():
 		}
-		s.Close()
-		return nil, fmt.Errorf("read the API keys: %w", err)
+	})
+	var err error
+	select {
+	case <-read:
+		return s, nil
+	case err = <-failed:
 	case <-ctx.Done():
-		s.Close()
-		return nil, fmt.Errorf("read the API keys: %w", ctx.Err())
+		err = ctx.Err()
 	}
+	s.Close()
+	return nil, fmt.Errorf("read the API keys: %w", err)
 }
 
 // Close stops following the bucket. The keys last read keep answering. It may
 // be called more than once.
-func (s *Store) Close() {
-	s.stop()
-	s.ended.Wait()
-}
+func (s *Store) Close() { _ = s.work.Stop(context.Background()) }
 
 // List returns all keys, also expired and revoked ones, oldest first.
 func (s *Store) List() []Key {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,9 +16,9 @@ import (
 // signatures to delete, has 35 KB.
 const maxBody = 1 << 20
 
-// bind reads the body, one JSON object, into dst. No body is the empty object;
-// fields that dst does not have are ignored. Errors: unsupported_media_type,
-// body_too_large, invalid_body, naming the field.
+// bind reads the body, one JSON object, into the struct that dst points to. No
+// body is the empty object; members whose exact name no field has are ignored.
+// Errors: unsupported_media_type, body_too_large, invalid_body, naming the field.
 func (c *call) bind(dst any) error {
 	body, err := c.readBody()
 	if err != nil || len(body) == 0 {
@@ -51,30 +50,49 @@ func (c *call) readUpTo(limit int64) ([]byte, error) {
 	return nil, errata.Errorf(errata.KindInvalidBody, "The request body did not arrive whole.").Because(err)
 }
 
-// decode reads one JSON object and says in words what is wrong with it. The
-// parser's own text is not shown: it can repeat the body.
+// decode reads one JSON object into the fields of the struct that dst points to,
+// and says in words what is wrong with it. The parser's own text is not shown:
+// it can repeat the body.
 func decode(body []byte, dst any) error {
-	err := json.Unmarshal(body, dst)
-	var syntax *json.SyntaxError
-	var mismatch *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		if string(bytes.TrimSpace(body)) == "null" {
-			return errata.Errorf(errata.KindInvalidBody, "The body must be a JSON object.")
-		}
-		return nil
-	case errors.As(err, &syntax):
+	var object map[string]json.RawMessage
+	err := json.Unmarshal(body, &object)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return errata.Errorf(errata.KindInvalidBody, "The body is not JSON: it breaks off or goes wrong at byte %d.", syntax.Offset)
-	case errors.As(err, &mismatch) && mismatch.Field != "":
-		found, _, _ := strings.Cut(mismatch.Value, " ") // "number 1.5" names the value too
-		e := errata.Errorf(errata.KindInvalidBody, "The field %s holds a JSON %s where %s belongs.", mismatch.Field, found, jsonName(mismatch.Type))
-		e.Details = map[string]any{"field": mismatch.Field}
-		return e
-	case errors.As(err, &mismatch):
-		return errata.Errorf(errata.KindInvalidBody, "The body must be a JSON object.")
-	default:
-		return errata.Errorf(errata.KindInvalidBody, "The body cannot be read.").Because(err)
 	}
+	if err != nil || object == nil {
+		return errata.Errorf(errata.KindInvalidBody, "The body must be a JSON object.")
+	}
+	return fill(reflect.ValueOf(dst).Elem(), object)
+}
+
+// fill reads the members of a JSON object into the fields of a struct, in the
+// order of the fields. A member belongs to the field that has exactly its name
+// in the json tag: encoding/json itself takes names in any case, and a body that
+// changes something must say what it means.
+func fill(dst reflect.Value, object map[string]json.RawMessage) error {
+	for i := range dst.NumField() {
+		name := dst.Type().Field(i).Tag.Get("json")
+		sent, ok := object[name]
+		if !ok {
+			continue
+		}
+		err := json.Unmarshal(sent, dst.Field(i).Addr().Interface())
+		if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			found, _, _ := strings.Cut(mismatch.Value, " ") // "number 1.5" names the value too
+			return mismatched(name, found, jsonName(mismatch.Type))
+		}
+		if err != nil {
+			return errata.Errorf(errata.KindInvalidBody, "The body cannot be read.").Because(err)
+		}
+	}
+	return nil
+}
+
+// mismatched is the error for a field of another JSON type than wanted.
+func mismatched(field, found, wanted string) error {
+	err := errata.Errorf(errata.KindInvalidBody, "The field %s holds a JSON %s where %s belongs.", field, found, wanted)
+	err.Details = map[string]any{"field": field}
+	return err
 }
 
 // jsonName is what a Go type is called in JSON.

@@ -18,6 +18,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/query"
 )
@@ -144,7 +145,7 @@ func TestCodesOfTheDocument(t *testing.T) {
 		}
 		statuses := map[string]bool{}
 		for _, code := range codes {
-			status := code.Status()
+			status := httpstatus.Of(code)
 			if status == http.StatusInternalServerError && code != errata.KindInternal {
 				t.Errorf("%s: there is no code %s", name, code)
 			}

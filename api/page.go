@@ -70,18 +70,16 @@ func (s *service) reportPolicy(c *call) (answer, error) {
 	default:
 		return answer{}, errata.Errorf(errata.KindUnsupportedMediaType, "Send reports as Content-Type: application/csp-report or application/reports+json.")
 	}
-	var report struct {
-		Report json.RawMessage `json:"csp-report"`
-	}
+	var report map[string]json.RawMessage
 	var reports []json.RawMessage
 	n := 1
 	if json.Unmarshal(body, &reports) == nil && len(reports) > 0 {
 		n = len(reports)
-	} else if json.Unmarshal(body, &report) != nil || report.Report == nil {
+	} else if json.Unmarshal(body, &report) != nil || report["csp-report"] == nil {
 		return answer{}, errata.Errorf(errata.KindInvalidBody, "The body is no report of a Content-Security-Policy.")
 	}
 	if s.PolicyReports != nil {
-		s.PolicyReports(n)
+		s.PolicyReports.Add(float64(n))
 	}
 	return answer{raw: noContent}, nil
 }

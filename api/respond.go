@@ -13,6 +13,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // success is the envelope of an answer.
@@ -77,7 +78,7 @@ func (c *call) fail(err error) {
 		return
 	}
 	e := public(err)
-	status := e.Kind.Status()
+	status := httpstatus.Of(e.Kind)
 	if status >= http.StatusInternalServerError && e.Kind != errata.KindNotImplemented {
 		level := slog.LevelError
 		if status == http.StatusServiceUnavailable { // an outage passes, and every probe meets it
@@ -107,7 +108,7 @@ func (c *call) fail(err error) {
 // mayDebug says whether the caller is shown causes: an admin key was let in,
 // and error_debug is on. Strangers never are, nor are keys of other kinds.
 func (c *call) mayDebug() bool {
-	return c.key.Kind == access.KindAdmin && c.service.Debug != nil && c.service.Debug()
+	return c.key.Kind == access.KindAdmin && c.service.LogSettings != nil && c.service.LogSettings.Logging().ErrorDebug
 }
 
 // maxDebug bounds the cause in an answer: a database can answer with pages.
@@ -115,7 +116,7 @@ const maxDebug = 4 << 10
 
 // cause is what lies behind the message of an error, "" when nothing does.
 func cause(err error) string {
-	if known, ok := err.(*errata.Error); ok && known.Kind.Status() != http.StatusInternalServerError { //nolint:errorlint // a wrapped one has more to say than its message
+	if known, ok := err.(*errata.Error); ok && httpstatus.Of(known.Kind) != http.StatusInternalServerError { //nolint:errorlint // a wrapped one has more to say than its message
 		if err = known.Err; err == nil {
 			return "" // the message says it all
 		}
@@ -132,14 +133,14 @@ func cause(err error) string {
 func public(err error) errata.Error {
 	var known *errata.Error
 	switch {
-	case errors.As(err, &known) && known.Kind.Status() != http.StatusInternalServerError:
+	case errors.As(err, &known) && httpstatus.Of(known.Kind) != http.StatusInternalServerError:
 	case errors.Is(err, context.DeadlineExceeded):
 		known = errata.Errorf(errata.KindStoreUnavailable, "The records did not answer in time; try again shortly.")
 	default:
 		known = errata.Errorf(errata.KindInternal, "Something went wrong on our side; the operator finds it in the log under this request id.")
 	}
 	e := *known
-	if e.RetryAfter == 0 && e.Kind.Status() == http.StatusServiceUnavailable {
+	if e.RetryAfter == 0 && httpstatus.Of(e.Kind) == http.StatusServiceUnavailable {
 		e.RetryAfter = retryStore
 	}
 	return e

@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // readyQueries are the files of docs/queries with the first rows that they
@@ -141,7 +142,7 @@ func makeHistory(t *testing.T, a *app.App, data string) {
 	yesterday := time.Now().Add(-26 * time.Hour).UTC().Format(time.RFC3339)
 	send := func(path, body string) {
 		t.Helper()
-		if status, answer := request(t, http.MethodPost, a.Welcome().URL+path, keys[app.IngestKeyFile], body); status/100 != 2 {
+		if status, answer := request(t, http.MethodPost, a.Welcome().URL+path, keys[datadir.IngestKeyFile], body); status/100 != 2 {
 			t.Fatalf("%s: %d %s", path, status, answer)
 		}
 	}
@@ -157,7 +158,7 @@ func makeHistory(t *testing.T, a *app.App, data string) {
 		db    = `"message":"deadlock","exception_class":"PDOException","type":"database","file":"db.php"`
 		flaky = `"message":"flaky","exception_class":"FlakyError"`
 	)
-	admin := keys[app.AdminKeyFile]
+	admin := keys[datadir.AdminKeyFile]
 	if status, body := request(t, http.MethodPut, a.Welcome().URL+"/api/v1/admin/tools/logs/settings", admin, `{"module_log":1,"query_logging":1}`); status != http.StatusOK {
 		t.Fatalf("switch on: %d %s", status, body)
 	}

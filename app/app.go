@@ -2,14 +2,16 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
@@ -20,10 +22,10 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
-	"github.com/errata-log/errata/signin/geo"
-	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/signin/service"
 	"github.com/errata-log/errata/standby"
 	"github.com/errata-log/errata/stray"
 )
@@ -40,7 +42,7 @@ type App struct {
 	strays *stray.Counter
 
 	// In the order they come to be.
-	dir       *dataDir
+	dir       *datadir.Dir
 	engines   *engine.Engines
 	keys      *access.Store
 	logCare   *logcare.Keeper
@@ -58,32 +60,29 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *auditTrail
-	log         *watchedLog
-	requests    requests
+	log         *ops.Log
+	answers     *kept.Answers
 	settings    *settings.Store
+	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     letters
-	mail        *smtp.Sender  // nil: no mail module
-	places      *geo.Database // nil: no location database
-	challenges  challenges
-	signIns     *signIns
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	signIns     *service.Service
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history    chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history    ops.Turn
+	reader     *query.Reader
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
 	otlpServer *api.Server  // nil: there is none
 
-	keyring      ingest.Keyring // of the doors
-	natsPassword string         // of applications that publish to the embedded NATS
-	leafPassword string         // of ingest nodes
+	keyring ingest.Keyring // of the receivers
 
 	welcome Welcome
 }
@@ -117,7 +116,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -155,19 +154,17 @@ func (a *App) allSteps() []step {
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
-		{"mail", a.openMail},
-		{"location database", a.openLocation},
-		{"sign-in codes", a.openChallenges},
-		{"sign-ins", a.startSignIns},
+		{"sign-ins", a.openSignIns},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
+		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
 		{"events from NATS", a.startNATSIn},
-		{"ingest nodes", a.startLeaves},
+		{"ingest nodes", a.startHub},
 		{"server", a.listen},
 		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
@@ -175,36 +172,33 @@ func (a *App) allSteps() []step {
 }
 
 func (a *App) openData(context.Context) (err error) {
-	if a.dir, err = openDataDir(a.options.Data); err != nil {
+	if a.dir, err = datadir.Open(a.options.Data); err != nil {
 		return err
 	}
-	a.cleanups.add("data folder", func(context.Context) error { return a.dir.close() })
+	a.cleanups.add("data folder", func(context.Context) error { return a.dir.Close() })
 	return nil
 }
 
 func (a *App) startEngines(ctx context.Context) (err error) {
 	o := a.options
-	clients, err := a.natsClients()
-	if err != nil {
-		return err
-	}
-	leaves, err := a.natsLeaves()
-	if err != nil {
-		return err
-	}
-	hub, err := a.natsHub()
-	if err != nil {
-		return err
-	}
-	a.engines, err = engine.Start(ctx, engine.Config{
-		DataDir: a.dir.path,
+	cfg := engine.Config{
+		DataDir: a.dir.Path(),
 		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
-		NATSClients: clients, NATSLeaves: leaves, NATSHub: hub,
 		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
 		EngineBinary: o.EngineBinary, Library: o.LibCHDB, ClickHouseLater: true,
 		Logger: a.logger, Registerer: o.Registry,
-	})
-	if err != nil {
+	}
+	if o.NATSListen != "" {
+		a.welcome.NATSFile = a.dir.Join(datadir.NATSFile)
+		cfg.NATSClients = engine.NATSClients{Addr: o.NATSListen, File: a.welcome.NATSFile, Publish: migrations.IntakeSubjects(o.Namespace)}
+	}
+	if o.NATSLeafListen != "" {
+		cfg.NATSLeaves = engine.NATSLeaves{Addr: o.NATSLeafListen, File: a.dir.Join(datadir.LeafFile)}
+	}
+	if o.isLeaf() {
+		cfg.NATSHub = engine.NATSHub{URL: o.NATSLeaf, IDFile: a.dir.Join(datadir.LeafIDFile)}
+	}
+	if a.engines, err = engine.Start(ctx, cfg); err != nil {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
@@ -225,19 +219,26 @@ func (a *App) migrateLog(ctx context.Context) error {
 }
 
 func (a *App) openKeys(ctx context.Context) error {
-	if err := a.mendKeys(ctx); err != nil {
+	copies := a.dir.Join(datadir.KeyCopiesFile)
+	if a.options.NATSURL == "" { // servers of somebody else's keep copies of their own
+		mended, err := access.Mend(ctx, a.engines.JetStream(), migrations.KeysBucket(a.options.Namespace), copies)
+		if err != nil {
+			return err
+		}
+		if detail, hint := mended.Tell(); detail != "" {
+			a.alarms.Raise("keys-damaged", detail, hint)
+		}
+	}
+	bucket, err := a.keysBucket(ctx)
+	if err != nil {
 		return err
 	}
-	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(a.options.Namespace))
-	if err != nil {
-		return fmt.Errorf("open the bucket of API keys: %w", err)
-	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: a.dir.join(keyCopies), Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = keyring{a.keys}
-	a.welcome.First, err = makeFirstKeys(ctx, a.dir, a.keys, a.logger)
+	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
 
@@ -249,7 +250,7 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 

@@ -1,34 +1,16 @@
 package app
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-
-	"github.com/errata-log/errata/engine"
-)
+import "github.com/errata-log/errata/engine"
 
 // FindEngine says where the parts of the embedded ClickHouse are that a
 // service with these options would run. The error says what to do about one
 // that is missing.
-func FindEngine(o Options) (string, error) {
-	library, err := engine.FindLibrary(o.LibCHDB)
-	if err != nil {
-		return "", err
-	}
-	binary := o.EngineBinary
-	if binary == "" {
-		program, err := os.Executable()
-		if err != nil {
-			return "", fmt.Errorf("find the folder of this program: %w", err)
-		}
-		if program, err = filepath.EvalSymlinks(program); err != nil {
-			return "", fmt.Errorf("find the folder of this program: %w", err)
-		}
-		binary = filepath.Join(filepath.Dir(program), "errata-engine")
-	}
-	if info, err := os.Stat(binary); err != nil || info.IsDir() {
-		return "", fmt.Errorf("the program %s, which runs the embedded ClickHouse, does not exist", binary)
-	}
-	return binary + " with " + library, nil
+func FindEngine(o Options) (string, error) { return engine.Find(o.EngineBinary, o.LibCHDB) }
+
+// LogRoom says what the embedded log of these options may grow to (0 when the
+// service decides by the room on the disk), what it uses, and how much of its
+// disk is free, in bytes.
+func LogRoom(o Options) (limit, used, free int64, err error) {
+	used, free, err = engine.LogRoom(o.Data)
+	return o.LogMaxBytes, used, free, err
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // Both logs are off until they are switched on, and then an entry of each is
@@ -17,7 +17,7 @@ func TestModuleAndQueryLogs(t *testing.T) {
 	stop := run(t, a)
 	defer stop()
 	keys := keyFiles(t, o.Data)
-	ingest, admin := keys[app.IngestKeyFile], keys[app.AdminKeyFile]
+	ingest, admin := keys[datadir.IngestKeyFile], keys[datadir.AdminKeyFile]
 	post := func(log, entry, recorded string) {
 		t.Helper()
 		status, body := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/logs/"+log, ingest, entry)

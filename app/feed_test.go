@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // told is a message of the stream.
@@ -79,7 +80,7 @@ func TestStreamOfChanges(t *testing.T) {
 	a := build(t, o)
 	stop := run(t, a)
 	files := keyFiles(t, o.Data)
-	admin := files[app.AdminKeyFile]
+	admin := files[datadir.AdminKeyFile]
 	one, two := listen(t, a, admin), listen(t, a, admin)
 	for _, messages := range []<-chan told{one, two} {
 		if m := next(t, messages); m.Records != nil || m.TotalChanged != 0 {
@@ -90,7 +91,7 @@ func TestStreamOfChanges(t *testing.T) {
 	send := func(message string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"message":%q,"level":"error"}`, message)
-		if status, text := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", files[app.IngestKeyFile], body); status != http.StatusAccepted {
+		if status, text := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", files[datadir.IngestKeyFile], body); status != http.StatusAccepted {
 			t.Fatalf("event: %d %s", status, text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // startServer is a NATS server of the operator's own.
@@ -53,7 +54,7 @@ func TestForeignMessagesEndNothing(t *testing.T) {
 	a := build(t, o)
 	stop := run(t, a)
 	keys := keyFiles(t, o.Data)
-	admin, ingest := keys[app.AdminKeyFile], keys[app.IngestKeyFile]
+	admin, ingest := keys[datadir.AdminKeyFile], keys[datadir.IngestKeyFile]
 	token, err := access.ParseToken(admin)
 	if err != nil {
 		t.Fatal(err)

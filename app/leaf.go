@@ -2,14 +2,8 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
-	"strings"
-	"sync/atomic"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,18 +12,13 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 )
-
-// leafIDFile holds the id of an ingest node. The hub counts the node's events by
-// it, so it must not be copied to another one.
-const leafIDFile = "leaf.id"
-
-// leafIDSize is how much of chance an id has, 5 bits a character.
-const leafIDSize = 16
 
 // isLeaf says whether this is an ingest node: it takes events, keeps them on
 // disk until its hub has them, and has no records.
@@ -43,7 +32,7 @@ func (o Options) validateLeaf() error {
 	u, err := url.Parse(o.NATSLeaf)
 	switch {
 	case err != nil || u.Scheme != "nats" || u.Host == "": // not shown, it may hold a password
-		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, LeafFile)
+		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, datadir.LeafFile)
 	case o.NATSURL != "":
 		return fmt.Errorf("nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one")
 	case o.ClickHouseDSN != "":
@@ -77,101 +66,36 @@ type step struct {
 	do   func(context.Context) error
 }
 
-// natsHub makes the embedded NATS a leaf of the hub's, if that is wanted.
-func (a *App) natsHub() (hub engine.NATSHub, err error) {
-	if !a.options.isLeaf() {
-		return hub, nil
-	}
-	hub.URL = a.options.NATSLeaf
-	hub.ID, err = leafIDOf(a.dir.join(leafIDFile))
-	return hub, err
-}
-
-// leafIDOf is the id in the file, a new one when there is no such file.
-func leafIDOf(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		id := strings.ToLower(rand.Text()[:leafIDSize])
-		return id, writeFile(path, id+"\n")
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the id of this node: %w", err)
-	}
-	id := strings.TrimSpace(string(text))
-	if !engine.ValidLeaf(id) {
-		return "", fmt.Errorf("%s holds no id of a node: restore it, or remove it once the spool is empty", path)
-	}
-	return id, nil
-}
-
 func (a *App) openSpool(ctx context.Context) error {
 	return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
 }
 
 // openLeafKeys opens the copies of the keys that the hub sends.
 func (a *App) openLeafKeys(ctx context.Context) error {
-	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(""))
+	bucket, err := a.keysBucket(ctx)
 	if err != nil {
-		return fmt.Errorf("open the bucket of API keys: %w", err)
+		return err
 	}
 	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = &leafKeyring{keyring: keyring{a.keys}, bucket: bucket}
+	a.keyring = leaf.NewKeyring(keyring{a.keys}, bucket)
 	return nil
 }
 
-// leafKeyring is the keys of an ingest node. Until the hub has sent all of them
-// once, a key that is not there may be good: its sender is told to come back,
-// because SDKs throw away what is refused.
-type leafKeyring struct {
-	keyring
-	bucket jetstream.KeyValue
-	copied atomic.Bool
-}
-
-var _ ingest.Keyring = (*leafKeyring)(nil)
-
-// ByToken finds the grant of an API key.
-func (k *leafKeyring) ByToken(token string) (ingest.Grant, error) {
-	grant, err := k.keyring.ByToken(token)
-	return grant, k.orUnknown(err)
-}
-
-// ByPublicKey finds the grant of the key in a DSN.
-func (k *leafKeyring) ByPublicKey(publicKey string, project uint64) (ingest.Grant, error) {
-	grant, err := k.keyring.ByPublicKey(publicKey, project)
-	return grant, k.orUnknown(err)
-}
-
-func (k *leafKeyring) orUnknown(err error) error {
-	if err == nil {
-		return nil
+// keysBucket is the bucket of API keys. That of an ingest node belongs to no
+// namespace.
+func (a *App) keysBucket(ctx context.Context) (jetstream.KeyValue, error) {
+	name := migrations.KeysBucket(a.options.Namespace)
+	if a.options.isLeaf() {
+		name = migrations.KeysBucket("")
 	}
-	if unknown := k.known(context.Background()); unknown != nil {
-		return unknown
-	}
-	return err
-}
-
-// known is nil once all keys have come from the hub. Kind: log_unavailable.
-func (k *leafKeyring) known(ctx context.Context) error {
-	if k.copied.Load() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	copied, err := access.Copied(ctx, k.bucket)
-	if err == nil && copied {
-		k.copied.Store(true)
-		return nil
-	}
-	waiting := errata.Errorf(errata.KindLogUnavailable, "This ingest node has no keys yet: it gets them when it reaches its hub for the first time. Send again.")
+	bucket, err := a.engines.JetStream().KeyValue(ctx, name)
 	if err != nil {
-		return waiting.Because(err)
+		return nil, fmt.Errorf("open the bucket of API keys: %w", err)
 	}
-	return waiting
+	return bucket, nil
 }
 
 // listenLeaf builds the HTTP side of an ingest node and binds the address.
@@ -180,13 +104,13 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState)), registry.Register(a.joinedGauge())); err != nil {
-		return fmt.Errorf("register metrics: %w", err)
+	if err := a.registerMetrics(a.joinedGauge()); err != nil {
+		return err
 	}
+	registry := a.options.Registry
 	handler, err := api.New(api.Config{
 		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now, alarms: a.alarms.List}, app: a},
+		Health:         a.leafHealth(),
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -215,45 +139,18 @@ func (a *App) joinedGauge() prometheus.Collector {
 
 // announceLeaf tells the data folder and the operator where the node is.
 func (a *App) announceLeaf(context.Context) error {
-	a.welcome.URL, a.welcome.Leaf = LocalURL(a.Addr().String()), true
-	return a.dir.announce(a.welcome.URL)
+	a.welcome.URL, a.welcome.Leaf = datadir.LocalURL(a.Addr().String()), true
+	return a.dir.Announce(a.welcome.URL)
 }
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
 // not its hub is there.
-type leafHealth struct {
-	health
-	app *App
-}
-
-var _ api.Health = (*leafHealth)(nil)
-
-// Ready is nil when events are taken. Kinds: log_unavailable, log_full, degraded.
-func (h *leafHealth) Ready(ctx context.Context) error {
-	if err := h.logReady(ctx); err != nil {
-		return err
-	}
-	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
-		return err
-	}
-	return h.alarmed()
-}
-
-// Checks is all that an operator would look at.
-func (h *leafHealth) Checks(ctx context.Context) []api.Check {
-	var checks []api.Check
-	for _, c := range h.app.engines.Checks(ctx) {
-		checks = append(checks, api.Check(c))
-	}
-	hub := api.Check{Name: "hub", OK: h.app.engines.Joined(), Detail: "connected"}
-	if !hub.OK {
-		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+LeafFile+"?"
-	}
-	keys := api.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
-	if err := h.app.keyring.(*leafKeyring).known(ctx); err != nil {
-		keys.OK, keys.Detail, keys.Hint = false, err.Error(), "let this node reach its hub once"
-	}
-	return append(append(checks, h.checkLog(ctx), hub, keys), h.checkAlarms()...)
+func (a *App) leafHealth() *ops.Health {
+	keys := a.keyring.(*leaf.Keyring)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
+	})
 }
 
 // spool says where the events of an ingest node are.
@@ -262,4 +159,30 @@ func (a *App) spool() eventlog.Log {
 		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
 		Stream: migrations.SpoolStream, Prefix: migrations.SpoolPrefix,
 	}
+}
+
+// startHub begins to take the events of ingest nodes.
+func (a *App) startHub(ctx context.Context) error {
+	if a.options.NATSLeafListen == "" {
+		return nil
+	}
+	keys, err := a.keysBucket(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := a.importsBucket(ctx)
+	if err != nil {
+		return err
+	}
+	hub, err := leaf.NewHub(leaf.Config{
+		Log: a.stream(), Kept: kept, Keys: keys, Connected: a.engines.Leaves, Conn: a.engines.HubConn(),
+		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
+		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	hub.Start()
+	a.cleanups.addPlain("ingest nodes", hub.Stop)
+	return nil
 }

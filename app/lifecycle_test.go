@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/testenv"
 )
 
@@ -87,7 +88,7 @@ func TestServiceStartsAndStops(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 200 and %q", path, status, body, want)
 		}
 	}
-	holder, err := app.FindHolder(o.Data)
+	holder, err := datadir.HolderOf(o.Data)
 	if err != nil || holder.URL != a.Welcome().URL || holder.PID != os.Getpid() {
 		t.Errorf("holder: got %+v, %v, want this process at %s", holder, err, a.Welcome().URL)
 	}
@@ -99,7 +100,7 @@ func TestServiceStartsAndStops(t *testing.T) {
 	if _, err := net.Dial("tcp", a.Addr().String()); err == nil {
 		t.Error("the address still answers")
 	}
-	if _, err := app.FindHolder(o.Data); !errors.Is(err, app.ErrNotRunning) {
+	if _, err := datadir.HolderOf(o.Data); !errors.Is(err, datadir.ErrNotRunning) {
 		t.Errorf("holder after the end: %v, want ErrNotRunning", err)
 	}
 	if err := a.Stop(t.Context()); err != nil {
@@ -119,7 +120,7 @@ func TestStopBeforeRun(t *testing.T) {
 			if err := a.Stop(t.Context()); err != nil {
 				t.Errorf("stop: %v", err)
 			}
-			if _, err := app.FindHolder(o.Data); !errors.Is(err, app.ErrNotRunning) {
+			if _, err := datadir.HolderOf(o.Data); !errors.Is(err, datadir.ErrNotRunning) {
 				t.Errorf("stopped, and the data folder is still held: %v", err)
 			}
 		})
@@ -131,7 +132,7 @@ func TestTwoServicesOnOneFolder(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)
 	second, err := app.New(t.Context(), o)
-	var inUse *app.InUseError
+	var inUse *datadir.InUseError
 	if second != nil || !errors.As(err, &inUse) || inUse.Holder.URL != a.Welcome().URL {
 		t.Errorf("got %v, %v; want an InUseError that names %s", second, err, a.Welcome().URL)
 	}
@@ -185,7 +186,7 @@ func TestStartThatFails(t *testing.T) {
 			if a != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, %v; want an error with %q", a, err, c.want)
 			}
-			if _, err := app.FindHolder(folder); !errors.Is(err, app.ErrNotRunning) {
+			if _, err := datadir.HolderOf(folder); !errors.Is(err, datadir.ErrNotRunning) {
 				t.Errorf("the data folder is held: %v", err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // TestBudgetOfNewRecords: beyond new-records-per-hour new problems are counted
@@ -19,7 +19,7 @@ func TestBudgetOfNewRecords(t *testing.T) {
 	for start := range 2 {
 		a := build(t, o)
 		stop := run(t, a)
-		ingest := key(t, filepath.Join(o.Data, app.IngestKeyFile))
+		ingest := key(t, filepath.Join(o.Data, datadir.IngestKeyFile))
 		for n := range 10 {
 			body := fmt.Sprintf(`{"id":"%d-%d","message":"problem %s","exception_class":"FloodError","fingerprint":["%d-%d"]}`, start, n, strings.Repeat("x", n), start, n)
 			if status, answer := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", ingest, body); status != http.StatusAccepted {
@@ -65,7 +65,7 @@ func TestLimitOfAKey(t *testing.T) {
 	o.KeyEventsPerMinute = 6 // one at once
 	a := build(t, o)
 	run(t, a)
-	url, ingest := a.Welcome().URL, key(t, filepath.Join(o.Data, app.IngestKeyFile))
+	url, ingest := a.Welcome().URL, key(t, filepath.Join(o.Data, datadir.IngestKeyFile))
 	want := http.StatusAccepted
 	for range 3 {
 		if status, body := request(t, http.MethodPost, url+"/api/v1/events", ingest, `{"message":"again"}`); status != want {

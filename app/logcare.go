@@ -51,7 +51,7 @@ func (a *App) locate(from, to uint64) string {
 	if a.options.NATSURL != "" {
 		return ""
 	}
-	files, err := logfiles.Open(filepath.Join(a.dir.path, "nats"), a.stream().Stream)
+	files, err := logfiles.Open(filepath.Join(a.dir.Path(), "nats"), a.stream().Stream)
 	if err != nil {
 		return ""
 	}

@@ -1,13 +1,17 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/logfiles"
 	"github.com/errata-log/errata/migrations"
@@ -24,38 +28,44 @@ type RepairedLog struct {
 var errExternalLog = errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
 
 // VerifyStoppedLog reads the files of the embedded log while no service runs, and
-// changes nothing. A folder that a service holds is an *InUseError.
+// changes nothing. A folder that a service holds is a [*datadir.InUseError].
 func VerifyStoppedLog(o Options) (api.LogReport, error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return api.LogReport{}, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
 	return checkFiles(o, stream)
 }
 
-// RepairStoppedLog puts facts back that the embedded log has lost, from copies of
-// the folder nats in Data. A folder that a service holds is an *InUseError.
-func RepairStoppedLog(o Options, folders []string) (done RepairedLog, err error) {
+// RepairStoppedLog puts facts back that the embedded log has lost, from copies:
+// folders like nats in Data, and NATS servers, each given as [Options.NATSURL]
+// with its scheme. A folder that a service holds is an [*datadir.InUseError].
+func RepairStoppedLog(ctx context.Context, o Options, from []string) (done RepairedLog, err error) {
 	dir, stream, err := stoppedLog(o)
 	if err != nil {
 		return done, err
 	}
-	defer dir.close() //nolint:errcheck // the kernel drops the lock in any case
-	var copies []logfiles.Stream
-	for _, folder := range folders {
-		from, err := logfiles.Open(folder, stream.Name)
+	defer dir.Close() //nolint:errcheck // the kernel drops the lock in any case
+	var copies []logfiles.Copy
+	for _, where := range from {
+		open := openCopy
+		if strings.Contains(where, "://") {
+			open = dialCopy
+		}
+		c, closed, err := open(ctx, o, where)
 		if err != nil {
 			return done, err
 		}
-		copies = append(copies, from)
+		defer closed() //nolint:errcheck // it was only read
+		copies = append(copies, c)
 	}
 	first, _, err := judged(o, stream)
 	if err != nil {
 		return done, err
 	}
-	keep := filepath.Join(dir.path, "nats", "damaged", stream.Name)
-	if done.Restored, err = stream.Repair(first, copies, keep, judge(o)); err != nil {
+	keep := filepath.Join(dir.Path(), "nats", "damaged", stream.Name)
+	if done.Restored, err = stream.Repair(ctx, first, copies, keep, judge(o)); err != nil {
 		return done, err
 	}
 	after, err := checkFiles(o, stream)
@@ -63,18 +73,44 @@ func RepairStoppedLog(o Options, folders []string) (done RepairedLog, err error)
 	return done, err
 }
 
+func openCopy(_ context.Context, o Options, folder string) (logfiles.Copy, func() error, error) {
+	stream, err := logfiles.Open(folder, migrations.StreamName(o.Namespace))
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := stream.Copy()
+	return c, func() error { return nil }, err
+}
+
+// copyTimeout is how long a server that has a copy may take to be reached.
+const copyTimeout = 5 * time.Second
+
+func dialCopy(ctx context.Context, o Options, url string) (logfiles.Copy, func() error, error) {
+	if err := validNATS(url); err != nil {
+		return nil, nil, fmt.Errorf("from: %w", err)
+	}
+	server, err := engine.StartNATS(ctx, engine.NATSConfig{URL: url, ConnectTimeout: copyTimeout, Logger: o.withDefaults().Logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the copy; its server must be up, with JetStream: %w", err)
+	}
+	return eventlog.Copy{Log: eventlog.Log{
+		NATS: server.Conn(), JetStream: server.JetStream(),
+		Stream: migrations.StreamName(o.Namespace), Prefix: migrations.SubjectPrefix(o.Namespace),
+	}}, func() error { return server.Stop(ctx) }, nil
+}
+
 // stoppedLog takes the data folder and finds the log in it.
-func stoppedLog(o Options) (*dataDir, logfiles.Stream, error) {
+func stoppedLog(o Options) (*datadir.Dir, logfiles.Stream, error) {
 	if o.NATSURL != "" {
 		return nil, logfiles.Stream{}, errExternalLog
 	}
-	dir, err := openDataDir(o.Data)
+	dir, err := datadir.Open(o.Data)
 	if err != nil {
 		return nil, logfiles.Stream{}, err
 	}
-	stream, err := logfiles.Open(filepath.Join(dir.path, "nats"), migrations.StreamName(o.Namespace))
+	stream, err := logfiles.Open(filepath.Join(dir.Path(), "nats"), migrations.StreamName(o.Namespace))
 	if err != nil {
-		return nil, logfiles.Stream{}, errors.Join(err, dir.close())
+		return nil, logfiles.Stream{}, errors.Join(err, dir.Close())
 	}
 	return dir, stream, nil
 }

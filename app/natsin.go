@@ -3,25 +3,14 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"net/url"
-	"os"
-	"strings"
 
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/migrations"
 )
-
-// NATSFile is where applications reach the embedded NATS, with the password in
-// it: nats://errata_app:password@host:port. It stands there while nats-listen
-// is set.
-const NATSFile = keysDir + "/nats.url"
 
 // maxReplicas is the most that JetStream keeps of a stream.
 const maxReplicas = 5
@@ -58,60 +47,6 @@ func (o Options) validateNATS() error {
 	return o.validateLeaf()
 }
 
-// natsClients opens the embedded NATS to applications, if that is wanted. Their
-// password outlives restarts in its file.
-func (a *App) natsClients() (clients engine.NATSClients, err error) {
-	if a.options.NATSListen == "" {
-		return clients, nil
-	}
-	clients.Addr, clients.Publish = a.options.NATSListen, migrations.IntakeSubjects(a.options.Namespace)
-	clients.Password, err = passwordOf(a.dir.join(NATSFile))
-	a.natsPassword = clients.Password
-	return clients, err
-}
-
-// passwordOf is the password in the URL that the file holds, a new one when
-// there is no such file.
-func passwordOf(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return rand.Text(), nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read a password of NATS: %w", err)
-	}
-	u, err := url.Parse(strings.TrimSpace(string(text)))
-	if err == nil {
-		if password, ok := u.User.Password(); ok && password != "" {
-			return password, nil
-		}
-	}
-	return "", fmt.Errorf("%s holds no URL with a password; remove it, and the next start makes another one", path)
-}
-
-// writeNATSFile tells applications on this machine where to publish.
-func (a *App) writeNATSFile() (err error) {
-	if addr := a.engines.NATSClientsAddr(); addr != nil {
-		a.welcome.NATSFile = a.dir.join(NATSFile)
-		err = writeNATSURL(a.welcome.NATSFile, addr.String(), engine.ClientUser, a.natsPassword)
-	}
-	return err
-}
-
-// writeNATSURL writes where a user of the embedded NATS finds it, as seen from
-// this machine.
-func writeNATSURL(path, addr, user, password string) error {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("address of NATS: %w", err)
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: net.JoinHostPort(host, port)}
-	return writeFile(path, u.String()+"\n")
-}
-
 // openIngest makes the one pipeline that all ways in share.
 func (a *App) openIngest(context.Context) (err error) {
 	a.pipeline, err = ingest.New(ingest.Config{
@@ -135,9 +70,6 @@ func (a *App) startNATSIn(ctx context.Context) error {
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {
-		return err
-	}
-	if err := a.writeNATSFile(); err != nil {
 		return err
 	}
 	receiver.Start()
@@ -184,19 +116,4 @@ func told(done int, left []natsin.LetterNote, err error) (int, []api.LetterNote,
 		notes = append(notes, api.LetterNote{ID: n.ID, Reason: n.Why})
 	}
 	return done, notes, err
-}
-
-// check says whether something was refused.
-func (l letters) check(ctx context.Context) api.Check {
-	c := api.Check{Name: "events from NATS"}
-	_, total, err := l.stream.List(ctx, 0, 0)
-	if err != nil {
-		c.Detail, c.Hint = err.Error(), "see the checks of nats"
-		return c
-	}
-	c.OK, c.Detail = true, fmt.Sprintf("%d refused messages", total)
-	if total > 0 {
-		c.Hint = `"errata dead list" shows them and why`
-	}
-	return c
 }

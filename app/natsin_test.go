@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 )
 
@@ -62,14 +63,14 @@ func TestEventsOverNATS(t *testing.T) {
 	}
 	// The first ingest key is of project 1, and so are events from NATS.
 	url, keys := a.Welcome().URL, keyFiles(t, o.Data)
-	if status, body := request(t, http.MethodPost, url+"/api/v1/events", keys[app.IngestKeyFile], fmt.Sprintf(event, 4)); status != http.StatusAccepted {
+	if status, body := request(t, http.MethodPost, url+"/api/v1/events", keys[datadir.IngestKeyFile], fmt.Sprintf(event, 4)); status != http.StatusAccepted {
 		t.Fatalf("by HTTP: %d %s", status, body)
 	}
 	publish(js, "errors.v1.system", "poison, token=hunter2hunter2")
 	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
 
 	dead := url + "/api/v1/admin/ops/dead"
-	admin := keys[app.AdminKeyFile]
+	admin := keys[datadir.AdminKeyFile]
 	wantDead(t, dead, admin, `"reason":"invalid_body"`, `"body":"poison, token=[Filtered]"`, `"total":1`)
 	if status, body := request(t, http.MethodPost, dead+"/replay", admin, `{"all":true}`); status != http.StatusOK || !strings.Contains(body, `"replayed":1`) {
 		t.Errorf("replay: %d %s", status, body)
@@ -128,7 +129,7 @@ func TestNATSIsClosedByDefault(t *testing.T) {
 	if file := a.Welcome().NATSFile; file != "" {
 		t.Errorf("there is a file %s", file)
 	}
-	if _, err := os.Stat(filepath.Join(o.Data, app.NATSFile)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(o.Data, datadir.NATSFile)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of NATS: %v", err)
 	}
 	if err := a.Stop(t.Context()); err != nil {

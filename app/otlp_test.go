@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 const oneLog = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityNumber":17,"body":{"stringValue":"queue is full"}}]}]}]}`
@@ -24,7 +25,7 @@ func TestSecondAddress(t *testing.T) {
 	}
 	stop := run(t, a)
 	second := "http://" + a.OTLPAddr().String()
-	ingestKey := key(t, filepath.Join(o.Data, app.IngestKeyFile))
+	ingestKey := key(t, filepath.Join(o.Data, datadir.IngestKeyFile))
 	for _, c := range []struct {
 		method, path, key, body string
 		want                    int

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // TestLogStaysWithinItsRoom: a log of 16 MiB takes several times as many bytes,
@@ -27,13 +27,13 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	defer stop()
 	keys := keyFiles(t, o.Data)
 	url := a.Welcome().URL
-	status, body := request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[app.AdminKeyFile], `{"module_log":1}`)
+	status, body := request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[datadir.AdminKeyFile], `{"module_log":1}`)
 	if status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	const problems = 40
-	sent := fillLog(t, url, keys[app.IngestKeyFile], problems)
-	status, body = request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", keys[app.AdminKeyFile], "")
+	sent := fillLog(t, url, keys[datadir.IngestKeyFile], problems)
+	status, body = request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", keys[datadir.AdminKeyFile], "")
 	if status != http.StatusOK {
 		t.Fatalf("replay: %d %s", status, body)
 	}
@@ -51,17 +51,17 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 		t.Errorf("sent %d events of %d problems to a log that was purged: %s", sent, problems, body)
 	}
 	// What was set before the purge is still set, and changes are not refused.
-	if status, body = request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[app.AdminKeyFile], `{"development":1}`); status != http.StatusOK || !strings.Contains(body, `"module_log":true`) {
+	if status, body = request(t, http.MethodPut, url+"/api/v1/admin/tools/logs/settings", keys[datadir.AdminKeyFile], `{"development":1}`); status != http.StatusOK || !strings.Contains(body, `"module_log":true`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body = request(t, http.MethodGet, url+"/api/v1/admin/audit/verify", keys[app.AdminKeyFile], ""); status != http.StatusOK || !strings.Contains(body, `"ok":true`) {
+	if status, body = request(t, http.MethodGet, url+"/api/v1/admin/audit/verify", keys[datadir.AdminKeyFile], ""); status != http.StatusOK || !strings.Contains(body, `"ok":true`) {
 		t.Errorf("%d %s", status, body)
 	}
 	stop()
 
 	a = build(t, o)
 	defer run(t, a)()
-	status, body = request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/audit?action=audit.*", keys[app.AdminKeyFile], "")
+	status, body = request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/audit?action=audit.*", keys[datadir.AdminKeyFile], "")
 	if status != http.StatusOK || !strings.Contains(body, `"data":[]`) {
 		t.Errorf("after a start the trail has a gap: %d %s", status, body)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // visibleTimeout is far above what an event takes into the list.
@@ -76,7 +77,7 @@ func key(t *testing.T, file string) string {
 func keyFiles(t *testing.T, data string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{app.AdminKeyFile, app.IngestKeyFile, app.DSNFile} {
+	for _, name := range []string{datadir.AdminKeyFile, datadir.IngestKeyFile, datadir.DSNFile} {
 		files[name] = key(t, filepath.Join(data, name))
 	}
 	return files
@@ -98,7 +99,7 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 
 	const event = `{"id":"%d","message":"order 42 failed","exception_class":"OrderError","file":"orders.go","line":51,"level":"critical"}`
 	for i := range 3 {
-		status, body := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", files[app.IngestKeyFile], fmt.Sprintf(event, i))
+		status, body := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", files[datadir.IngestKeyFile], fmt.Sprintf(event, i))
 		if status != http.StatusAccepted {
 			t.Fatalf("event %d: %d %s", i, status, body)
 		}
@@ -116,10 +117,10 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 	rows := awaitRecords(t, a, isWant)
 	t.Logf("visible after %v", time.Since(sent))
 	detail := "/api/v1/admin/tools/logs/errors/" + rows[0].Signature
-	if status, body := get(t, a.Welcome().URL+detail, files[app.AdminKeyFile]); status != http.StatusOK || !strings.Contains(body, `"payload":{`) {
+	if status, body := get(t, a.Welcome().URL+detail, files[datadir.AdminKeyFile]); status != http.StatusOK || !strings.Contains(body, `"payload":{`) {
 		t.Errorf("detail: %d %s", status, body)
 	}
-	if status, body := get(t, a.Welcome().URL+"/api/v1/admin/tools/logs/errors", files[app.IngestKeyFile]); status != http.StatusForbidden {
+	if status, body := get(t, a.Welcome().URL+"/api/v1/admin/tools/logs/errors", files[datadir.IngestKeyFile]); status != http.StatusForbidden {
 		t.Errorf("list with the ingest key: %d %s, want 403", status, body)
 	}
 	checkMetrics(t, a)
@@ -143,10 +144,10 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 		}
 	}
 	// An event id counts once for good, also across a restart.
-	if status, body := request(t, http.MethodPost, again.Welcome().URL+"/api/v1/events", files[app.IngestKeyFile], fmt.Sprintf(event, 0)); status != http.StatusAccepted {
+	if status, body := request(t, http.MethodPost, again.Welcome().URL+"/api/v1/events", files[datadir.IngestKeyFile], fmt.Sprintf(event, 0)); status != http.StatusAccepted {
 		t.Fatalf("repeat: %d %s", status, body)
 	}
-	if status, body := request(t, http.MethodPost, again.Welcome().URL+"/api/v1/events", files[app.IngestKeyFile], fmt.Sprintf(event, 3)); status != http.StatusAccepted {
+	if status, body := request(t, http.MethodPost, again.Welcome().URL+"/api/v1/events", files[datadir.IngestKeyFile], fmt.Sprintf(event, 3)); status != http.StatusAccepted {
 		t.Fatalf("new event: %d %s", status, body)
 	}
 	want.Count = 4

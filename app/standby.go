@@ -37,7 +37,7 @@ func (a *App) makeProjector(context.Context) (err error) {
 // projection it is filled up first, to where the projection is or, while nobody
 // can ask it, to where the log was.
 func (a *App) startRecords(ctx context.Context) (err error) {
-	path := a.dir.join(markFile)
+	path := a.dir.Join(markFile)
 	mark, err := standby.ReadMark(path)
 	if err != nil {
 		a.logger.Warn("the mark of the log cannot be read and is written anew", "error", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/internal/testenv"
 )
@@ -31,7 +32,7 @@ func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 	}
 	run(t, a)
 	url, keys := a.Welcome().URL, keyFiles(t, o.Data)
-	ingest, admin := keys[app.IngestKeyFile], keys[app.AdminKeyFile]
+	ingest, admin := keys[datadir.IngestKeyFile], keys[datadir.AdminKeyFile]
 	if status, body := get(t, url+"/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(body, "store_unavailable") {
 		t.Errorf("readyz: %d %s, want 503 store_unavailable", status, body)
 	}

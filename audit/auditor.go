@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Config says what is audited and where the trail stands.
@@ -48,10 +49,9 @@ func (c *Config) trail() stream {
 	return stream{js: c.Log.JetStream, name: c.Stream, subject: c.Log.Prefix + "audit"}
 }
 
-// retryPauses are the pauses between sessions; the last one repeats for as long
-// as NATS is away or the trail is full. Nothing is lost meanwhile: the facts
-// wait in their sources.
-var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}
+// pauses are those between sessions, for as long as NATS is away or the trail
+// is full. Nothing is lost meanwhile: the facts wait in their sources.
+var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
 // catchUpTimeout is how long CaughtUp waits at most; an entry takes a few
 // milliseconds once its command is answered.
@@ -64,10 +64,9 @@ type Auditor struct {
 	trail  stream
 	keys   keySource
 	folded *folded
+	work   background.Runner
 
-	mu      sync.Mutex
-	cancel  context.CancelFunc
-	stopped chan struct{}
+	mu sync.Mutex
 	// handled is how far this auditor has come, moved is closed when it gets
 	// on, err is why it does not, nil while it does.
 	handled Cursors
@@ -88,36 +87,19 @@ func New(cfg Config) (*Auditor, error) {
 
 // Start begins in the background; a second call does nothing.
 func (a *Auditor) Start() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.cancel != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	a.cancel, a.stopped = cancel, make(chan struct{})
-	go func() { // ends with ctx, which Stop cancels
-		defer close(a.stopped)
-		a.run(ctx)
-	}()
+	tell := background.Tell(a.cfg.Logger.Error, "auditor starts over")
+	a.work.Start(background.Loop{
+		Do: a.session, Pauses: pauses, Reached: func() any { return a.Cursor() },
+		Failed: func(err error, row int) {
+			a.failed(err)
+			tell(err, row)
+		},
+	}.Run)
 }
 
 // Stop ends the work. What has no entry yet gets it after the next start, here
-// or on another node. It may be called twice.
-func (a *Auditor) Stop(ctx context.Context) error {
-	a.mu.Lock()
-	cancel, stopped := a.cancel, a.stopped
-	a.mu.Unlock()
-	if cancel == nil {
-		return nil
-	}
-	cancel()
-	select {
-	case <-stopped:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop the auditor: %w", ctx.Err())
-	}
-}
+// or on another node. It may be called twice. The error is that of ctx.
+func (a *Auditor) Stop(ctx context.Context) error { return a.work.Stop(ctx) }
 
 // Cursor is how far the sources have been dealt with, as far as this auditor
 // knows.
@@ -168,25 +150,6 @@ func (a *Auditor) Targets(ctx context.Context) (c Cursors, err error) {
 	return c, err
 }
 
-// run holds one session after another until ctx ends.
-func (a *Auditor) run(ctx context.Context) {
-	for try := 0; ; try++ {
-		before := a.Cursor()
-		err := a.session(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if a.Cursor() != before {
-			try = 0 // it got on, so this is a new trouble
-		}
-		a.failed(err)
-		a.cfg.Logger.Error("auditor starts over", "error", err, "try", try+1)
-		if !pause(ctx, try) {
-			return
-		}
-	}
-}
-
 // reached notes how far the auditor has come, and wakes those who wait for it.
 func (a *Auditor) reached(c Cursors) {
 	a.mu.Lock()
@@ -200,16 +163,4 @@ func (a *Auditor) failed(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.err = err
-}
-
-// pause waits before try+1; false when ctx ended.
-func pause(ctx context.Context, try int) bool {
-	timer := time.NewTimer(retryPauses[min(try, len(retryPauses)-1)])
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/client"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/servicetest"
 )
 
@@ -97,7 +98,7 @@ func TestRunningService(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := servicetest.Start(t, data)
 	c, err := client.New(client.Options{
-		DSN: s.File(t, app.DSNFile), Release: "1.4.2", MaxBackoff: 200 * time.Millisecond,
+		DSN: s.File(t, datadir.DSNFile), Release: "1.4.2", MaxBackoff: 200 * time.Millisecond,
 		OnError: func(err error) { t.Log("the client says:", err) },
 	})
 	if err != nil {
@@ -228,11 +229,11 @@ func checkAway(t *testing.T, s *servicetest.Service, c *client.Client) {
 // checkKeys sends with the text of a key, and with one that does not work.
 func checkKeys(t *testing.T, s *servicetest.Service) {
 	t.Helper()
-	public, _, _ := strings.Cut(strings.TrimPrefix(s.File(t, app.DSNFile), "http://"), "@")
+	public, _, _ := strings.Cut(strings.TrimPrefix(s.File(t, datadir.DSNFile), "http://"), "@")
 	for _, o := range []client.Options{
 		{URL: s.URL, Key: s.Ingest},
-		{DSN: strings.Replace(s.File(t, app.DSNFile), public, s.Ingest, 1)},
-		{DSN: strings.Replace(s.File(t, app.DSNFile), public, strings.Repeat("0", 32), 1)},
+		{DSN: strings.Replace(s.File(t, datadir.DSNFile), public, s.Ingest, 1)},
+		{DSN: strings.Replace(s.File(t, datadir.DSNFile), public, strings.Repeat("0", 32), 1)},
 	} {
 		c, err := client.New(o)
 		if err != nil {

@@ -14,6 +14,6 @@
 // cannot take this process down: it is started again on the same data and the
 // connection that was handed out goes on working.
 //
-// The package knows the drivers and nothing else of ours. It makes no stream
-// and no table: that is what package migrations is for.
+// The package knows the drivers, and what the servers keep in the data folder. It
+// makes no stream and no table: that is what package migrations is for.
 package engine

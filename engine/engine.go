@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,6 +58,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 			return nil, err
 		}
 	}
+	if err = e.cfg.readLogins(); err != nil {
+		return nil, err
+	}
 	if err = e.startNATS(ctx); err != nil {
 		return nil, err
 	}
@@ -72,9 +74,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	store := filepath.Join(e.cfg.DataDir, "nats")
+	store := filepath.Join(e.cfg.DataDir, storeFolder)
 	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, store, e.cfg.NATSURL == "")
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, e.cfg.NATSURL == "")
 	}
 	e.nats, err = StartNATS(ctx, NATSConfig{
 		URL:            e.cfg.NATSURL,
@@ -110,14 +112,6 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 // NATS is the connection to NATS. It reconnects for ever and buffers nothing
 // while it is away, so a publish fails at once instead of being kept in memory.
 func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
-
-// NATSClientsAddr is the address that applications reach the embedded NATS at,
-// nil when they cannot.
-func (e *Engines) NATSClientsAddr() net.Addr { return e.nats.ClientsAddr() }
-
-// NATSLeavesAddr is the address that ingest nodes reach the embedded NATS at, ""
-// when they cannot. Leaves are the ids of those that are connected.
-func (e *Engines) NATSLeavesAddr() string { return e.nats.LeavesAddr() }
 
 // MendedFiles has a sentence for each file of the embedded NATS that was found
 // damaged before the start and is whole again.

@@ -20,6 +20,19 @@ const (
 	whatToRun = "run 'make engine' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
 )
 
+// Find says where the program and the library are that would run the embedded
+// ClickHouse, and whether they exist; see [Config.EngineBinary].
+func Find(binary, library string) (string, error) {
+	library, err := FindLibrary(library)
+	if err != nil {
+		return "", err
+	}
+	if binary, err = binaryPath(binary); err == nil && !isFile(binary) {
+		err = fmt.Errorf("the program %s, which runs the embedded ClickHouse, does not exist", binary)
+	}
+	return binary + " with " + library, err
+}
+
 // FindLibrary is the path of libchdb: the one given, else $ERRATA_LIBCHDB, else
 // beside the running program, else in the cache folder, where fetch-libchdb.sh
 // puts it.
@@ -48,20 +61,25 @@ func FindLibrary(given string) (string, error) {
 	return "", fmt.Errorf("engine: the embedded ClickHouse library is not on this machine (looked for %s); %s", strings.Join(looked, " and "), whatToRun)
 }
 
-// findBinary is the path of errata-engine: the one given, else the one beside
-// the running program.
+// binaryPath is where errata-engine is looked for: the path given, else beside the
+// running program.
+func binaryPath(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	dir, err := programDir()
+	if err != nil {
+		return "", fmt.Errorf("engine: find the folder of the running program: %w", err)
+	}
+	return filepath.Join(dir, binaryName), nil
+}
+
 func findBinary(given string) (string, error) {
-	if given == "" {
-		dir, err := programDir()
-		if err != nil {
-			return "", fmt.Errorf("engine: find the folder of the running program: %w", err)
-		}
-		given = filepath.Join(dir, binaryName)
+	path, err := binaryPath(given)
+	if err == nil && !isFile(path) {
+		err = fmt.Errorf("engine: the embedded ClickHouse program %s does not exist; run 'make build' to make it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server", path)
 	}
-	if !isFile(given) {
-		return "", fmt.Errorf("engine: the embedded ClickHouse program %s does not exist; run 'make build' to make it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server", given)
-	}
-	return given, nil
+	return path, err
 }
 
 // CacheDir is the folder for what is brought once and shared by all checkouts:

@@ -35,8 +35,9 @@ type NATSLeaves struct {
 	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
 	// free one, which stays the same when the server is restarted.
 	Addr string
-	// Password is that of [LeafUser].
-	Password string
+	// Password is that of [LeafUser]. File keeps it over restarts, in the URL that
+	// ingest nodes use; "" when Password is given. See [Engines.WriteLogins].
+	Password, File string
 }
 
 // NATSHub makes the embedded NATS that of an ingest node. The zero NATSHub is
@@ -44,16 +45,13 @@ type NATSLeaves struct {
 type NATSHub struct {
 	// URL is that of the hub's [NATSLeaves], nats://errata_leaf:password@host:port.
 	URL string
-	// ID tells nodes apart, see [ValidLeaf]. The hub asks for the node's streams
-	// under it.
-	ID string
+	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for the node's streams
+	// under it. IDFile keeps it over restarts; "" when ID is given.
+	ID, IDFile string
 }
 
+// leafID is what the id of an ingest node looks like.
 var leafID = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
-
-// ValidLeaf says whether the text can be the id of an ingest node: 1 to 32
-// lower-case letters and digits.
-func ValidLeaf(id string) bool { return leafID.MatchString(id) }
 
 // leaves opens the server to ingest nodes.
 func (c NATSConfig) leaves(o *server.Options) (err error) {
@@ -76,7 +74,7 @@ func (c NATSConfig) join(o *server.Options) error {
 	switch {
 	case err != nil || u.Host == "" || u.User == nil: // the text may hold a password
 		return errors.New("engine: the URL of the hub is not nats://user:password@host:port")
-	case !ValidLeaf(c.Hub.ID):
+	case !leafID.MatchString(c.Hub.ID):
 		return fmt.Errorf("engine: the id %q of this node must be 1 to 32 lower-case letters and digits", c.Hub.ID)
 	}
 	o.ServerName = leafServer + c.Hub.ID
@@ -149,7 +147,7 @@ func (n *NATS) Leaves() (ids []string) {
 		return nil
 	}
 	for _, leaf := range leaves.Leafs {
-		if id, ok := strings.CutPrefix(leaf.Name, leafServer); ok && ValidLeaf(id) {
+		if id, ok := strings.CutPrefix(leaf.Name, leafServer); ok && leafID.MatchString(id) {
 			ids = append(ids, id)
 		}
 	}

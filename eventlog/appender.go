@@ -37,9 +37,6 @@ const (
 	maxPending = 64 << 20
 )
 
-// retryPauses are the pauses between tries of one block; the last one repeats.
-var retryPauses = [...]time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 200 * time.Millisecond, time.Second}
-
 // Appender appends events to the log with group commit: one block is on its way
 // to the disk, and what arrives meanwhile is the next block. There is no timer.
 // A second block in flight gains nothing: the stream writes one at a time, and
@@ -216,27 +213,25 @@ func (a *Appender) take() []*group {
 // message id is recognised by the stream for two minutes, and by the event ids
 // in the fold after that.
 func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
-	for try := 0; ; try++ {
-		_, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{
+	told := false
+	_, err := untilKnown(ctx, func(err error) error { return unavailable(fmt.Errorf("append a block: %w", err)) }, func() (uint64, error) {
+		sequence, err := sequenceOf(publishMsg(ctx, a.cfg.Log, &nats.Msg{
 			Subject: a.cfg.Log.Prefix + subjectEvents + lane, Data: block, Header: at.header(),
-		}, at.messageID())
-		if err == nil {
-			return nil
-		}
-		if full := asFull(err); full != nil {
+		}, at.messageID()))
+		switch {
+		case err == nil:
+		case asFull(err) != nil:
 			a.metrics.failures.WithLabelValues("full").Inc()
-			return full
+		default:
+			a.metrics.failures.WithLabelValues("retry").Inc()
+			if !told {
+				told = true
+				a.cfg.Logger.Warn("log did not take a block, trying again", "error", err)
+			}
 		}
-		a.metrics.failures.WithLabelValues("retry").Inc()
-		if try == 0 {
-			a.cfg.Logger.Warn("log did not take a block, trying again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return unavailable(fmt.Errorf("append a block: %w", err))
-		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
-		}
-	}
+		return sequence, err
+	})
+	return err
 }
 
 // Close takes no more events, writes what waits, and stops the lane. When ctx

@@ -72,30 +72,13 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 	if err != nil {
 		return nil, fmt.Errorf("encode command %s: %w", name, err)
 	}
-	seq, err := c.append(ctx, subjectCommands+name, data)
+	seq, err := appendChange(ctx, c.cfg.Log, subjectCommands+name, data, nuid.Next(), func(err error) error {
+		return unavailable(fmt.Errorf("append a command: %w", err))
+	})
 	if err != nil {
 		return nil, err
 	}
 	return c.await(ctx, seq)
-}
-
-// append publishes until the outcome is known or ctx ends.
-func (c *Commander) append(ctx context.Context, subject string, data []byte) (uint64, error) {
-	msgID := nuid.Next()
-	for try := 0; ; try++ {
-		ack, err := publishMsg(ctx, c.cfg.Log, &nats.Msg{Subject: c.cfg.Log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}, msgID)
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
-		select {
-		case <-ctx.Done():
-			return 0, unavailable(fmt.Errorf("append a command: %w", err))
-		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
-		}
-	}
 }
 
 // await waits until the projection has passed seq.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -106,32 +108,22 @@ func (d *Drain) AckWith(ack func(jetstream.Msg) error) { d.ack = ack }
 // Epoch is that of the queue that is read.
 func (d *Drain) Epoch() int64 { return d.mark.Epoch }
 
-// drainPauses are the pauses between sessions that failed; the last one
-// repeats. What waits is in the queue, and when that is full its senders are
-// told.
-var drainPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second}
+// drainPauses are those between sessions that failed. What waits is in the queue,
+// and when that is full its senders are told.
+var drainPauses = background.Pauses{First: 50 * time.Millisecond, Most: 2 * time.Second}
 
 // Run works in sessions until ctx ends. Any doubt ends one, and the next begins
 // at the first message that is not acknowledged.
 func (d *Drain) Run(ctx context.Context) {
-	for tries := 0; ; tries++ {
-		before := d.known
-		err := d.session(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if d.known != before {
-			tries = 0
-		}
-		if err != nil && !errors.Is(err, errDrained) && tries <= 1 {
-			d.cfg.Logger.Warn("a queue of events waits and is tried again", "queue", d.cfg.Name, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(drainPauses[min(tries, len(drainPauses)-1)]):
-		}
-	}
+	tell := background.Tell(d.cfg.Logger.With("queue", d.cfg.Name).Warn, "a queue of events waits and is tried again")
+	background.Loop{
+		Do: d.session, Pauses: drainPauses, Reached: func() any { return d.known },
+		Failed: func(err error, row int) {
+			if !errors.Is(err, errDrained) {
+				tell(err, row)
+			}
+		},
+	}.Run(ctx)
 }
 
 // session is one reading of the queue from its first message on, until ctx ends

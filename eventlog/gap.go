@@ -143,19 +143,9 @@ func appendGap(ctx context.Context, log Log, g Gap, id string) (uint64, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	for try := 0; ; try++ {
-		header := withSum(actorHeader(ctx), subjectCommands+CommandGap, data)
-		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectCommands + CommandGap, Data: data, Header: header}, id)
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
-		if pause(ctx, try) != nil {
-			return 0, unavailable(fmt.Errorf("append the gap from %d to %d: %w", g.From, g.To, err))
-		}
-	}
+	return appendChange(ctx, log, subjectCommands+CommandGap, data, id, func(err error) error {
+		return unavailable(fmt.Errorf("append the gap from %d to %d: %w", g.From, g.To, err))
+	})
 }
 
 // GapFact is a gap about which something stands on the log.

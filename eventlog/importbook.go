@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // ImportBook remembers the files that were imported, also when the log that
@@ -121,33 +122,22 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 		return nil, nil, err
 	}
 	held, lose := context.WithCancelCause(ctx)
-	stop := make(chan struct{})
-	var renewing sync.WaitGroup
-	// Renews until release; the only one who knows the revision meanwhile.
-	renewing.Go(func() {
-		tick := time.NewTicker(lockRenewal)
-		defer tick.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-			}
-			next, err := b.bucket.Update(context.WithoutCancel(ctx), keyRunning, owner, revision)
-			switch {
-			case err == nil:
-				revision = next
-			case isMoved(err):
-				lose(errLockLost)
-				return
-			}
+	// The only one who knows the revision until release.
+	var renewing background.Runner
+	renewing.Start(background.Loop{Every: lockRenewal, Do: func(ctx context.Context) error {
+		next, err := b.bucket.Update(context.WithoutCancel(ctx), keyRunning, owner, revision)
+		switch {
+		case err == nil:
+			revision = next
+		case isMoved(err):
+			lose(errLockLost)
 		}
-	})
+		return nil
+	}}.Run)
 	var once sync.Once
 	return held, func() {
 		once.Do(func() {
-			close(stop)
-			renewing.Wait()
+			_ = renewing.Stop(context.Background())
 			lose(nil)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 			defer cancel()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -71,29 +70,18 @@ func appendMarked(ctx context.Context, log Log, b markedBlock) (uint64, error) {
 		return 0, fmt.Errorf("encode the mark of a block: %w", err)
 	}
 	msgID := nuid.Next()
-	for try := 0; ; try++ {
-		ack, err := publishMsg(ctx, log, &nats.Msg{
+	return untilKnown(ctx, func(err error) error {
+		return unavailable(fmt.Errorf("append a block of %s: %w", b.subject, err))
+	}, func() (uint64, error) {
+		sequence, err := sequenceOf(publishMsg(ctx, log, &nats.Msg{
 			Subject: log.Prefix + b.subject, Data: b.block,
 			Header: nats.Header{b.header: []string{string(mark)}},
-		}, msgID, jetstream.WithExpectLastSequencePerSubject(b.afterSeq))
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
+		}, msgID, jetstream.WithExpectLastSequencePerSubject(b.afterSeq)))
 		if isMoved(err) {
-			var seq uint64
-			if seq, err = ownMarked(ctx, log, b, msgID); seq > 0 || errata.KindOf(err) == errata.KindAlreadyRunning {
-				return seq, err
-			}
+			return ownMarked(ctx, log, b, msgID)
 		}
-		select {
-		case <-ctx.Done():
-			return 0, unavailable(fmt.Errorf("append a block of %s: %w", b.subject, err))
-		case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
-		}
-	}
+		return sequence, err
+	})
 }
 
 // ownMarked finds out whose block the subject's last one is: that of an earlier

@@ -39,6 +39,7 @@ type message struct {
 	subject  string
 	sequence uint64
 	header   nats.Header
+	head     []byte // the header as it is stored
 	data     []byte
 	time     time.Time // when the log took it
 }
@@ -85,7 +86,10 @@ func getMessage(ctx context.Context, log Log, query messageQuery) (m message, fo
 	case reply.Message == nil:
 		return message{}, false, errors.New("the log answered without a message")
 	}
-	m = message{subject: reply.Message.Subject, sequence: reply.Message.Sequence, data: reply.Message.Data, time: reply.Message.Time}
+	m = message{
+		subject: reply.Message.Subject, sequence: reply.Message.Sequence,
+		head: reply.Message.Header, data: reply.Message.Data, time: reply.Message.Time,
+	}
 	if len(reply.Message.Header) > 0 {
 		// A header that cannot be read is one of somebody else, and says nothing.
 		m.header, _ = nats.DecodeHeadersMsg(reply.Message.Header)

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Subjects of the log behind the prefix.
@@ -46,6 +47,45 @@ func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts 
 	defer cancel()
 	return log.JetStream.PublishMsg(ctx, msg, append(opts,
 		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))...)
+}
+
+// retryPauses are those between tries of one message.
+var retryPauses = background.Pauses{First: 10 * time.Millisecond, Most: time.Second}
+
+// untilKnown calls publish until its outcome is known: the message is on the log
+// at the sequence, the log is full, or somebody else was first. When ctx ends
+// before, the message may be on the log, and the error is unknown's, which is
+// given the last one of publish.
+func untilKnown(ctx context.Context, unknown func(error) error, publish func() (uint64, error)) (uint64, error) {
+	for tries := retryPauses.Begin(); ; {
+		sequence, err := publish()
+		if err == nil || errors.Is(err, ErrSettingMoved) || errata.KindOf(err) == errata.KindAlreadyRunning {
+			return sequence, err
+		}
+		if full := asFull(err); full != nil {
+			return 0, full
+		}
+		if !tries.Wait(ctx) {
+			return 0, unknown(err)
+		}
+	}
+}
+
+// appendChange puts a change on the log in the name of [errata.ActorOf](ctx). A
+// repeat under the same msgID is none. Errors: see untilKnown.
+func appendChange(ctx context.Context, log Log, subject string, data []byte, msgID string, unknown func(error) error) (uint64, error) {
+	return untilKnown(ctx, unknown, func() (uint64, error) {
+		msg := &nats.Msg{Subject: log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}
+		return sequenceOf(publishMsg(ctx, log, msg, msgID))
+	})
+}
+
+// sequenceOf is where a published message stands.
+func sequenceOf(ack *jetstream.PubAck, err error) (uint64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 // headerBy carries the actor of a command or setting, as JSON.

@@ -50,39 +50,33 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 	defer cancel()
 	msgID := nuid.Next()
 	subject := log.Prefix + subjectSettings + name
-	for try := 0; ; try++ {
+	return untilKnown(ctx, func(err error) error {
+		return &errata.Error{
+			Kind:       errata.KindLogUnavailable,
+			Message:    "the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
+			RetryAfter: retryLater, Err: fmt.Errorf("append setting %s: %w", name, err),
+		}
+	}, func() (uint64, error) {
 		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
-		ack, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
-		if err == nil {
-			return ack.Sequence, nil
+		sequence, err := sequenceOf(publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after)))
+		if !isMoved(err) {
+			return sequence, err
 		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
-		if isMoved(err) {
-			// Perhaps by an earlier try of this very message, whose answer was
-			// lost. Exactly one message can stand next after the expected one.
-			next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
-			switch {
-			case getErr == nil && found && next.id() == msgID:
-				return next.sequence, nil
-			case getErr == nil && found:
-				return 0, ErrSettingMoved
-			case getErr == nil && after > 0:
-				if after, getErr = expectation(ctx, log, name, after); getErr != nil {
-					err = getErr
-				}
-			}
-			// Somebody's message is on its way into a replicated log.
-		}
-		if pause(ctx, try) != nil {
-			return 0, &errata.Error{
-				Kind:       errata.KindLogUnavailable,
-				Message:    "the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
-				RetryAfter: retryLater, Err: fmt.Errorf("append setting %s: %w", name, err),
+		// Perhaps by an earlier try of this very message, whose answer was
+		// lost. Exactly one message can stand next after the expected one.
+		next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
+		switch {
+		case getErr == nil && found && next.id() == msgID:
+			return next.sequence, nil
+		case getErr == nil && found:
+			return 0, ErrSettingMoved
+		case getErr == nil && after > 0:
+			if after, getErr = expectation(ctx, log, name, after); getErr != nil {
+				err = getErr
 			}
 		}
-	}
+		return 0, err // somebody's message is on its way into a replicated log
+	})
 }
 
 // expectation is what to expect of a setting whose newest fact is damaged: the
@@ -106,23 +100,13 @@ func isMoved(err error) bool {
 	return errors.As(err, &api) && (api.ErrorCode == codeWrongLastSequence || api.ErrorCode == codeWrongLastSequenceConstant)
 }
 
-// pause waits before the next try. It returns an error when ctx ends.
-func pause(ctx context.Context, try int) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(retryPauses[min(try, len(retryPauses)-1)]):
-		return nil
-	}
-}
-
 // LastSetting reads the newest fact of the setting; found is false when it was
 // never set. The stream's leader is asked, so that a value which any node has
 // written before is seen. Errors: log_unavailable.
 func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	for try := 0; ; try++ {
+	for tries := retryPauses.Begin(); ; {
 		var m message
 		if m, found, err = getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subjectSettings + name}); err == nil && (!found || !m.sound(log)) {
 			m, found, err = lastReadable(ctx, log, name)
@@ -130,7 +114,7 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 		if err == nil {
 			return m.setting(log), found, nil
 		}
-		if pause(ctx, try) != nil {
+		if !tries.Wait(ctx) {
 			return Setting{}, false, settingsAway(fmt.Errorf("read setting %s: %w", name, err))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
@@ -28,24 +27,13 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	}
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	msgID := nuid.Next()
-	for try := 0; ; try++ {
-		header := withSum(actorHeader(ctx), subjectSignIns+name, data)
-		ack, err := publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectSignIns + name, Data: data, Header: header}, msgID)
-		if err == nil {
-			return ack.Sequence, nil
+	return appendChange(ctx, log, subjectSignIns+name, data, nuid.Next(), func(err error) error {
+		return &errata.Error{
+			Kind:       errata.KindLogUnavailable,
+			Message:    "the log could not confirm the sign-in in time; send it again",
+			RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
 		}
-		if full := asFull(err); full != nil {
-			return 0, full
-		}
-		if pause(ctx, try) != nil {
-			return 0, &errata.Error{
-				Kind:       errata.KindLogUnavailable,
-				Message:    "the log could not confirm the sign-in in time; send it again",
-				RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
-			}
-		}
-	}
+	})
 }
 
 // NewOutcomesReader is NewReader for the outcomes of sign-ins alone: it passes

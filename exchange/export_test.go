@@ -1,6 +1,10 @@
 package exchange
 
-import "github.com/errata-log/errata/ingest"
+import (
+	"context"
+
+	"github.com/errata-log/errata/ingest"
+)
 
 // WithoutValuesForTest is the normaliser of queries.
 func WithoutValuesForTest(query string) (clean string, literals []string) {
@@ -19,7 +23,8 @@ var TargetForTest = standard.targetOf
 
 // CancelForTest ends the work without waiting, as a crash does as far as the
 // stores can tell: nothing is written or purged afterwards.
-func (w *Writer) CancelForTest() { w.cancel() }
-
-// WaitForTest waits for what is under way.
-func (w *Writer) WaitForTest() { w.running.Wait() }
+func (w *Writer) CancelForTest() {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	_ = w.work.Stop(ended) // it says that something is under way
+}

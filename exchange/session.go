@@ -118,7 +118,7 @@ func (l *lane) write(ctx context.Context, b *batch) error {
 	if b.rows == 0 {
 		return nil
 	}
-	for tries := 0; ; tries++ {
+	for tries := pauses.Begin(); ; {
 		err := l.store.write(ctx, l.epoch, b.messages)
 		if err == nil {
 			l.metrics.written.WithLabelValues(l.store.log.String()).Add(float64(b.rows))
@@ -129,7 +129,7 @@ func (l *lane) write(ctx context.Context, b *batch) error {
 		}
 		l.metrics.retries.WithLabelValues(l.store.log.String()).Inc()
 		l.logger.Warn("an insert failed and is tried again", "rows", b.rows, "error", err)
-		pause(ctx, tries)
+		tries.Wait(ctx)
 	}
 }
 

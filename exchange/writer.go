@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // WriterConfig says what is written where.
@@ -30,10 +31,9 @@ type WriterConfig struct {
 	Skipped func(sequence uint64, why error)
 }
 
-// retryPauses are the pauses between tries; the last one repeats for as long as
-// ClickHouse is away: what waits is on the stream, and when that is full the
-// senders are told.
-var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 5 * time.Second}
+// pauses are those between tries, for as long as ClickHouse is away: what waits
+// is on the stream, and when that is full the senders are told.
+var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
 // Writer takes the entries from the stream to ClickHouse, each exactly once,
 // and from the stream when they are there.
@@ -43,9 +43,8 @@ var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Milliseco
 // not yet purged when the process ended is purged at the next start; an insert
 // whose outcome nobody learned is sent again and replaces itself.
 type Writer struct {
-	lanes   [len(logs)]*lane
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	lanes [len(logs)]*lane
+	work  background.Runner
 }
 
 // NewWriter finds out how far each log is written. It must be called before
@@ -90,28 +89,21 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 	return w, nil
 }
 
-// Start begins to write. It must be called once.
+// Start begins to write; a second call does nothing.
 func (w *Writer) Start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
+	var parts []func(context.Context)
 	for _, l := range w.lanes {
-		w.running.Go(func() { l.run(ctx) })
+		parts = append(parts, background.Loop{
+			Do: l.session, Pauses: pauses, Reached: func() any { return l.next },
+			Failed: background.Tell(l.logger.Warn, "reading the stream failed and is begun again"),
+		}.Run)
 	}
+	w.work.Start(parts...)
 }
 
 // Stop ends the work and waits for it. What is not written stays on the stream.
 // The error is that of ctx.
-func (w *Writer) Stop(ctx context.Context) error {
-	w.cancel()
-	done := make(chan struct{})
-	go func() { w.running.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop the writer of the module and query logs: %w", ctx.Err())
-	}
-}
+func (w *Writer) Stop(ctx context.Context) error { return w.work.Stop(ctx) }
 
 // message is one request on the stream.
 type message struct {
@@ -168,30 +160,4 @@ func (l *lane) locate(ctx context.Context) error {
 		l.epoch, l.next = last.epoch, last.sequence+1
 	}
 	return nil
-}
-
-// run writes until ctx ends.
-func (l *lane) run(ctx context.Context) {
-	for tries := 0; ctx.Err() == nil; tries++ {
-		before := l.next
-		err := l.session(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if l.next > before {
-			tries = 0
-		}
-		l.logger.Warn("reading the stream failed and is begun again", "at", l.next, "error", err)
-		pause(ctx, tries)
-	}
-}
-
-// pause waits before the next try, or until ctx ends.
-func pause(ctx context.Context, tries int) {
-	timer := time.NewTimer(retryPauses[min(tries, len(retryPauses)-1)])
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -108,8 +108,9 @@ func (b *bench) unsettled(t *testing.T, random *rand.Rand, accidents int, met *[
 				return b.waiting(t) == 0
 			}
 		})
-		w.CancelForTest()
-		w.WaitForTest()
+		if err := w.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		accidents -= int(at.Load()) + 1
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Policy says what becomes of a gap before anybody has looked at it.
@@ -71,8 +72,7 @@ type Keeper struct {
 	stopped *eventlog.Gap
 	looked  time.Time
 
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
+	work background.Runner
 }
 
 // New reads what stands on the log about gaps. Start begins to look for them.

@@ -6,63 +6,63 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
 	// glancePause is how often the log is asked whether its numbers fit: how
 	// many messages it has and between which sequences. It costs one question.
 	glancePause = 5 * time.Second
-	// lookPause is how often the whole log is read. A bit that a disk flips
-	// stays flipped, so the first look behind each start finds most.
-	lookPause = 6 * time.Hour
 	// lookShare is how much longer the look waits than it works: one tenth of a
 	// processor at most, and of what the disk can read.
 	lookShare = 9
+	// lookPart is the part of a processor that looks and the pauses behind them
+	// take together: one hundredth. What it buys is how soon a bit is noticed that
+	// a disk flips while the service runs: after ten times what a look takes.
+	lookPart = 100
+	// leastPause is enough: how soon somebody is told is counted in minutes. A look
+	// at a small log works for milliseconds, and wakes a sleeping machine.
+	leastPause = time.Minute
+	// mostPause is behind a look of 40 minutes or more: every part of a log of any
+	// size is looked at several times a day.
+	mostPause = 6 * time.Hour
 	// lookWork is how long it works at a time.
 	lookWork = 5 * time.Millisecond
 	// lookAgain is the pause behind a look that failed.
 	lookAgain = 10 * time.Second
 )
 
+// pauseBehind is how long to wait after a look that took so long: longer the larger
+// the log is.
+func pauseBehind(took time.Duration) time.Duration {
+	return min(max(took*(lookPart/(1+lookShare)-1), leastPause), mostPause)
+}
+
 // Start begins to look for gaps: at once, whenever the log's own numbers say so,
-// and every few hours. Stop ends it.
+// and again and again with a pause between; see pauseBehind. Stop ends it.
 func (k *Keeper) Start() {
-	life, cancel := context.WithCancel(context.Background())
-	k.cancel = cancel
-	k.ended.Go(func() { k.run(life) }) // ends with life
+	var missing uint64 // as the last look found it
+	var next time.Time
+	k.work.Start(background.Loop{Every: glancePause, Do: func(ctx context.Context) error {
+		if now, err := k.missing(ctx); err == nil && now != missing {
+			next = time.Time{}
+			missing = now
+		}
+		if time.Now().Before(next) {
+			return nil
+		}
+		began := time.Now()
+		err := k.look(ctx)
+		next = time.Now().Add(pauseBehind(time.Since(began)))
+		if err != nil {
+			next = time.Now().Add(lookAgain)
+		}
+		return err
+	}, Failed: background.Tell(k.cfg.Logger.Warn, "the log could not be checked; it is tried again")}.Run)
 }
 
 // Stop ends the looking. It may be called more than once, also before Start.
-func (k *Keeper) Stop() {
-	if k.cancel != nil {
-		k.cancel()
-	}
-	k.ended.Wait()
-}
-
-func (k *Keeper) run(ctx context.Context) {
-	glance := time.NewTicker(glancePause)
-	defer glance.Stop()
-	var missing uint64 // as the last look found it
-	for next := time.Now(); ; {
-		if now, err := k.missing(ctx); err == nil && now != missing {
-			next = time.Now()
-			missing = now
-		}
-		if !time.Now().Before(next) {
-			next = time.Now().Add(lookPause)
-			if err := k.look(ctx); err != nil && ctx.Err() == nil {
-				k.cfg.Logger.Warn("the log could not be checked; it is tried again", "error", err)
-				next = time.Now().Add(lookAgain)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-glance.C:
-		}
-	}
-}
+func (k *Keeper) Stop() { _ = k.work.Stop(context.Background()) }
 
 // missing is how many messages the log says that it lacks, by its own numbers.
 func (k *Keeper) missing(ctx context.Context) (uint64, error) {
@@ -172,11 +172,7 @@ func pacer(ctx context.Context) func() error {
 		if worked < lookWork {
 			return nil
 		}
-		pause := time.NewTimer(lookShare * min(worked, 10*lookWork))
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
+		if !background.Wait(ctx, lookShare*min(worked, 10*lookWork)) {
 			return ctx.Err()
 		}
 		began = time.Now()

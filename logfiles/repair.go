@@ -2,8 +2,10 @@ package logfiles
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,12 +22,12 @@ const maxFile = 8 << 20
 var ErrOtherStream = errors.New("the copy is of another log, or of one that was made anew")
 
 // Repair puts the messages that a stream has lost back to their places, from the
-// copies that have them, and returns how many. No server may use the files of
-// either. Messages of a copy count as long as it agrees with the stream: behind
-// the first place where both hold different ones it is another history. first is
-// where the stream should begin, 0 for its first message. The files as they were
-// are kept in the folder keep.
-func (s Stream) Repair(first uint64, copies []Stream, keep string, judge func(Message) Kind) (restored int, err error) {
+// copies that have them, and returns how many. No server may use the files.
+// Messages of a copy count as long as it agrees with the stream: behind the first
+// place where both hold different ones it is another history. first is where the
+// stream should begin, 0 for its first message. The files as they were are kept in
+// the folder keep. Nothing is changed before every copy has been read.
+func (s Stream) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
 	inv, err := s.inventory(judge)
 	if err != nil {
 		return 0, err
@@ -33,19 +35,23 @@ func (s Stream) Repair(first uint64, copies []Stream, keep string, judge func(Me
 	if first == 0 {
 		first = inv.first
 	}
-	found := map[uint64]Message{}
+	r := &repair{inv: inv, first: max(first, 1), judge: judge, found: map[uint64]Message{}}
 	for _, from := range copies {
-		if !from.Created.Equal(s.Created) {
-			return 0, fmt.Errorf("%s: %w", from.folder, ErrOtherStream)
+		created, err := from.Created(ctx)
+		if err != nil {
+			return 0, err
 		}
-		if err := s.takeFrom(from, inv, first, judge, found); err != nil {
+		if !created.Equal(s.Created) {
+			return 0, fmt.Errorf("%w: it was made %s, this one %s", ErrOtherStream, created.Format(time.RFC3339Nano), s.Created.Format(time.RFC3339Nano))
+		}
+		if err := r.takeFrom(ctx, from); err != nil {
 			return 0, err
 		}
 	}
-	if err := s.takeKept(keep, inv, first, judge, found); err != nil {
+	if err := s.takeKept(keep, r); err != nil {
 		return 0, err
 	}
-	if len(found) == 0 {
+	if len(r.found) == 0 {
 		return 0, nil
 	}
 	// Without the index the server reads the files anew, also when the rest does
@@ -53,64 +59,135 @@ func (s Stream) Repair(first uint64, copies []Stream, keep string, judge func(Me
 	if err := s.dropIndex(); err != nil {
 		return 0, err
 	}
-	return len(found), s.write(inv, found, keep)
+	return len(r.found), s.write(inv, r.found, keep)
 }
 
-// takeFrom adds what a copy has and the stream lacks.
-func (s Stream) takeFrom(from Stream, inv *inventory, first uint64, judge func(Message) Kind, found map[uint64]Message) error {
-	files, err := from.files()
+// repair is what a stream has, and what was found for it so far.
+type repair struct {
+	inv   *inventory
+	first uint64
+	judge func(Message) Kind
+	found map[uint64]Message
+}
+
+// sum is that of a good message, found or of the stream.
+func (r *repair) sum(sequence uint64) uint32 {
+	if m, ok := r.found[sequence]; ok {
+		return sumOf(m)
+	}
+	return r.inv.messages[sequence].sum
+}
+
+// good are the sequences of all good messages, lowest first.
+func (r *repair) good() []uint64 {
+	list := slices.Collect(maps.Keys(r.found))
+	for sequence, here := range r.inv.messages {
+		if here.kind == Good {
+			list = append(list, sequence)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// takeFrom adds what a copy has and the stream lacks. It asks for nothing else, and
+// for what tells whether the copy agrees.
+func (r *repair) takeFrom(ctx context.Context, from Copy) error {
+	good := r.good()
+	end, err := r.agreed(ctx, from, good)
 	if err != nil {
 		return err
 	}
-	end, err := from.agreed(files, inv)
-	if err != nil {
-		return err
-	}
-	last := inv.last
-	for _, f := range files {
-		if err := from.each(f, f.number, func(m Message) {
-			if m.Sequence < end && m.Sequence >= first && inv.lacks(m, &last) && judge(m) == Good {
-				found[m.Sequence] = owned(m)
-			}
-		}); err != nil {
+	next := r.first
+	for _, sequence := range good {
+		if err := r.take(ctx, from, next, min(sequence, end)); err != nil {
 			return err
 		}
+		next = max(next, sequence+1)
+	}
+	if err := r.take(ctx, from, next, min(r.inv.last+1, end)); err != nil {
+		return err
+	}
+	// Behind its end the stream lacks only what follows without a gap.
+	for next = max(next, r.inv.last+1); next < end; next++ {
+		m, there, err := from.Next(ctx, next)
+		if err != nil || !there || m.Sequence != next {
+			return err
+		}
+		r.add(m)
 	}
 	return nil
 }
 
-// agreed is the first sequence at which the copy and the stream hold different
-// messages, neither of which is a filling.
-func (s Stream) agreed(files []file, inv *inventory) (uint64, error) {
+// take adds what a copy has in a stretch of which the stream has nothing; end is
+// behind it.
+func (r *repair) take(ctx context.Context, from Copy, next, end uint64) error {
+	for next < end {
+		m, there, err := from.Next(ctx, next)
+		if err != nil || !there || m.Sequence >= end {
+			return err
+		}
+		r.add(m)
+		next = m.Sequence + 1
+	}
+	return nil
+}
+
+// add keeps a message if it is good, with bytes of its own.
+func (r *repair) add(m Message) {
+	if r.judge(m) == Good {
+		m.Head, m.Data = slices.Clone(m.Head), slices.Clone(m.Data)
+		r.found[m.Sequence] = m
+	}
+}
+
+// agreed is the sequence up to which, and without it, a copy is known to be of the
+// same history. Both were only ever appended to, so once they differ they never
+// agree again, and a search by halves among the sequences that both hold finds the
+// place. Where the copy holds nothing any more it is not known to agree.
+func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, error) {
 	end := ^uint64(0)
-	for _, f := range files {
-		if err := s.each(f, f.number, func(m Message) {
-			if here, both := inv.messages[m.Sequence]; both && here.kind == Good && here.sum != sumOf(m) {
-				end = min(end, m.Sequence)
-			}
-		}); err != nil {
+	for low, high := 0, len(good); low < high; {
+		middle := (low + high) / 2
+		at, m, err := r.both(ctx, from, good[:high], middle)
+		if err != nil {
 			return 0, err
+		}
+		switch {
+		case m.Sequence == 0:
+			end, high = good[middle], middle
+		case at == high: // they have nothing in common here
+			high = middle
+		case r.sum(m.Sequence) == sumOf(m):
+			low = at + 1
+		default:
+			end, high = m.Sequence, middle
 		}
 	}
 	return end, nil
 }
 
-// lacks says whether the stream has nothing good in the message's place. Behind
-// its end it lacks only what follows without a gap.
-func (inv *inventory) lacks(m Message, last *uint64) bool {
-	if m.Sequence > inv.last {
-		if m.Sequence != *last+1 {
-			return false
+// both finds the first message from index i of good on that the copy has too. The
+// index is len(good) when there is none, and the message is the zero one when the
+// copy has nothing any more.
+func (r *repair) both(ctx context.Context, from Copy, good []uint64, i int) (int, Message, error) {
+	for {
+		m, there, err := from.Next(ctx, good[i])
+		if err != nil || !there {
+			return len(good), Message{}, err
 		}
-		*last = m.Sequence
-		return true
+		n, same := slices.BinarySearch(good[i:], m.Sequence)
+		if same && r.judge(m) == Damaged {
+			n++
+		}
+		if i += n; i == len(good) || good[i] == m.Sequence {
+			return i, m, nil
+		}
 	}
-	here, there := inv.messages[m.Sequence]
-	return !there || here.kind != Good
 }
 
 // takeKept adds what stands in files that were set aside.
-func (s Stream) takeKept(keep string, inv *inventory, first uint64, judge func(Message) Kind, found map[uint64]Message) error {
+func (s Stream) takeKept(keep string, r *repair) error {
 	entries, err := os.ReadDir(keep)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -125,10 +202,10 @@ func (s Stream) takeKept(keep string, inv *inventory, first uint64, judge func(M
 			continue
 		}
 		err = s.each(file{path: filepath.Join(keep, entry.Name())}, uint32(number), func(m Message) {
-			_, known := found[m.Sequence]
-			if here, there := inv.messages[m.Sequence]; !known && m.Sequence >= first && m.Sequence <= inv.last &&
-				(!there || here.kind == Damaged) && judge(m) == Good {
-				found[m.Sequence] = owned(m)
+			_, known := r.found[m.Sequence]
+			if here, there := r.inv.messages[m.Sequence]; !known && m.Sequence >= r.first && m.Sequence <= r.inv.last &&
+				(!there || here.kind == Damaged) {
+				r.add(m)
 			}
 		})
 		if err != nil {
@@ -138,12 +215,6 @@ func (s Stream) takeKept(keep string, inv *inventory, first uint64, judge func(M
 	return nil
 }
 
-// owned is the message with bytes of its own.
-func owned(m Message) Message {
-	m.Head, m.Data = slices.Clone(m.Head), slices.Clone(m.Data)
-	return m
-}
-
 // write puts the messages into the files in which they belong, and into new ones
 // where files are missing.
 func (s Stream) write(inv *inventory, found map[uint64]Message, keep string) error {
@@ -151,6 +222,9 @@ func (s Stream) write(inv *inventory, found map[uint64]Message, keep string) err
 	for _, m := range found {
 		number := inv.place(m.Sequence)
 		into[number] = append(into[number], m)
+	}
+	if err := os.MkdirAll(filepath.Join(s.folder, "msgs"), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the log's files: %w", err)
 	}
 	for number, messages := range into {
 		slices.SortFunc(messages, func(a, b Message) int { return cmp.Compare(a.Sequence, b.Sequence) })

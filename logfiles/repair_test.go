@@ -2,13 +2,17 @@ package logfiles_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/logfiles"
 	"github.com/errata-log/errata/migrations"
@@ -116,40 +120,90 @@ var harms = []harm{
 	{"the last file", remove(func(files []testenv.LogFile) int { return len(files) - 1 }), -1},
 }
 
+// sources are the kinds of copies.
+var sources = []struct {
+	name string
+	open func(s *stream, folder string) logfiles.Copy
+}{
+	{"folder", (*stream).openCopy},
+	{"server", (*stream).serveCopy},
+}
+
+func (s *stream) openCopy(folder string) logfiles.Copy {
+	s.t.Helper()
+	from, err := logfiles.Open(folder, s.name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := from.Copy()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// serveCopy starts a server on the copy.
+func (s *stream) serveCopy(folder string) logfiles.Copy {
+	s.t.Helper()
+	conn, err := nats.Connect(testenv.ServeNATS(s.t, folder))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return eventlog.Copy{Log: eventlog.Log{NATS: conn, JetStream: js, Stream: s.name, Prefix: s.prefix}}
+}
+
+// counted is a copy that counts what it is asked for.
+type counted struct {
+	logfiles.Copy
+	asked int
+}
+
+func (c *counted) Next(ctx context.Context, from uint64) (logfiles.Message, bool, error) {
+	c.asked++
+	return c.Copy.Next(ctx, from)
+}
+
 // TestRepair damages the files of a stream, and wants each message back at its
-// place with its bytes and its time.
+// place with its bytes and its time, and no more asked for than that takes.
 func TestRepair(t *testing.T) {
-	for _, h := range harms {
-		t.Run(h.name, func(t *testing.T) {
-			s := newStream(t)
-			s.fill(150)
-			want := s.all()
-			backup := filepath.Join(t.TempDir(), "backup")
-			s.copyTo(backup)
-			s.DamageNATS(func(folder string) {
-				files := testenv.LogFiles(t, folder, s.name)
-				if len(files) < 3 {
-					t.Fatalf("%d files, want 3", len(files))
+	for _, from := range sources {
+		for _, h := range harms {
+			t.Run(h.name+" from a "+from.name, func(t *testing.T) {
+				s := newStream(t)
+				s.fill(150)
+				want := s.all()
+				backup := filepath.Join(t.TempDir(), "backup")
+				s.copyTo(backup)
+				s.DamageNATS(func(folder string) {
+					files := testenv.LogFiles(t, folder, s.name)
+					if len(files) < 3 {
+						t.Fatalf("%d files, want 3", len(files))
+					}
+					h.do(t, files)
+					s.repair(folder, from.open(s, backup), h.gone)
+				})
+				got := s.all()
+				for sequence, m := range want {
+					if got[sequence] != m {
+						t.Errorf("message %d is %q, want %q", sequence, got[sequence], m)
+					}
 				}
-				h.do(t, files)
-				s.repair(folder, backup, h.gone)
+				s.fill(1)
+				if len(s.all()) != len(want)+1 {
+					t.Errorf("%d messages, want one more than %d", len(s.all()), len(want))
+				}
 			})
-			got := s.all()
-			for sequence, m := range want {
-				if got[sequence] != m {
-					t.Errorf("message %d is %q, want %q", sequence, got[sequence], m)
-				}
-			}
-			s.fill(1)
-			if len(s.all()) != len(want)+1 {
-				t.Errorf("%d messages, want one more than %d", len(s.all()), len(want))
-			}
-		})
+		}
 	}
 }
 
 // repair checks the files, repairs them from the copy, and checks them again.
-func (s *stream) repair(folder, backup string, gone int) {
+func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 	t := s.t
 	t.Helper()
 	here, err := logfiles.Open(folder, s.name)
@@ -167,44 +221,90 @@ func (s *stream) repair(folder, backup string, gone int) {
 	if lost != gone && (gone >= 0 || lost < 10) || before.Last != 150 {
 		t.Errorf("before the repair %v are gone up to %d", before.Gone, before.Last)
 	}
-	from, err := logfiles.Open(backup, s.name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	restored, err := here.Repair(1, []logfiles.Stream{from}, filepath.Join(folder, "damaged", s.name), good)
+	c := &counted{Copy: from}
+	restored, err := here.Repair(t.Context(), 1, []logfiles.Copy{c}, filepath.Join(folder, "damaged", s.name), good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if restored != lost {
 		t.Errorf("%d were put back, %d were gone", restored, lost)
 	}
+	if c.asked > lost+12 { // 8 halve 150 messages
+		t.Errorf("the copy was asked %d times for %d messages", c.asked, lost)
+	}
 	if after, err := here.Check(1, good); err != nil || len(after.Gone) != 0 || after.Messages != 150 {
 		t.Errorf("after the repair: %+v, %v", after, err)
 	}
 }
 
-// TestRepairRefuses: a copy of another log is none, and one that went another
-// way is believed as far as both agree.
+// TestRepairOtherHistory: a copy that went another way is believed as far as both
+// agree, and an older copy as far as it goes.
+func TestRepairOtherHistory(t *testing.T) {
+	for _, from := range sources {
+		t.Run(from.name, func(t *testing.T) {
+			s := newStream(t)
+			old, other := filepath.Join(t.TempDir(), "old"), filepath.Join(t.TempDir(), "other")
+			s.fill(50)
+			s.copyTo(old)
+			s.fill(50)
+			s.copyTo(other)
+			s.DamageNATS(func(folder string) {
+				if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(old))); err != nil {
+					t.Fatal(err)
+				}
+			})
+			s.fill(50) // the same numbers again
+			s.DamageNATS(func(folder string) {
+				for _, gone := range []uint64{10, 70} {
+					for _, f := range testenv.LogFiles(t, folder, s.name) {
+						if f.First <= gone && gone < f.First+40 {
+							at, size := testenv.FindRecord(t, f.Path, gone)
+							testenv.Flip(t, f.Path, at+size-20)
+						}
+					}
+				}
+				here, err := logfiles.Open(folder, s.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				copies := []logfiles.Copy{from.open(s, old), from.open(s, other)}
+				if restored, err := here.Repair(t.Context(), 1, copies[1:], filepath.Join(folder, "damaged", s.name), good); restored != 1 || err != nil {
+					t.Errorf("%d were put back, %v; want one, for the other is not of this history", restored, err)
+				}
+				after, err := here.Check(1, good)
+				if err != nil || len(after.Gone) != 1 || after.Gone[0].From != 70 || after.Gone[0].To != 70 {
+					t.Errorf("after the repair: %+v, %v", after, err)
+				}
+				if restored, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged", s.name), good); restored != 0 || err != nil {
+					t.Errorf("again: %d were put back, %v", restored, err)
+				}
+			})
+		})
+	}
+}
+
+// TestRepairRefuses: a copy of another log is none.
 func TestRepairRefuses(t *testing.T) {
-	s, other := newStream(t), newStream(t)
-	s.fill(5)
-	other.fill(5)
-	backup := filepath.Join(t.TempDir(), "backup")
-	other.copyTo(backup)
-	s.DamageNATS(func(folder string) {
-		here, err := logfiles.Open(folder, s.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := logfiles.Open(backup, s.name); err == nil {
-			t.Error("a stream of another name was found")
-		}
-		from, err := logfiles.Open(backup, other.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := here.Repair(1, []logfiles.Stream{from}, filepath.Join(folder, "damaged"), good); err == nil {
-			t.Error("a copy of another log was taken")
-		}
-	})
+	for _, from := range sources {
+		t.Run(from.name, func(t *testing.T) {
+			s, other := newStream(t), newStream(t)
+			s.fill(5)
+			other.fill(5)
+			backup := filepath.Join(t.TempDir(), "backup")
+			other.copyTo(backup)
+			s.DamageNATS(func(folder string) {
+				here, err := logfiles.Open(folder, s.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := logfiles.Open(backup, s.name); !errors.Is(err, logfiles.ErrNoStream) {
+					t.Errorf("a stream of another name: %v", err)
+				}
+				copies := []logfiles.Copy{from.open(other, backup)}
+				if _, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged"), good); !errors.Is(err, logfiles.ErrOtherStream) {
+					t.Errorf("a copy of another log: %v", err)
+				}
+			})
+		})
+	}
 }

@@ -32,15 +32,7 @@ func Normal(trusted []netip.Prefix) ([]netip.Prefix, error) {
 // Trusts says whether the forwarding headers of a peer are believed. The
 // prefixes must be normal.
 func Trusts(trusted []netip.Prefix, peer netip.Addr) bool {
-	if !peer.IsValid() {
-		return false
-	}
-	for _, prefix := range trusted {
-		if prefix.Contains(peer) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
 
 // Peer is the address of the socket, the zero Addr when it is none of TCP.

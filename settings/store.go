@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Config is what a [Store] needs.
@@ -33,8 +35,7 @@ type Store struct {
 	current  atomic.Pointer[Snapshot]
 	applying sync.Mutex // held by whoever replaces current
 
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	work background.Runner
 }
 
 // followAgain is the pause before a lost log is followed anew. It is short of
@@ -68,9 +69,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 			s.apply(newest)
 		}
 	}
-	life, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.ended.Go(func() { s.follow(life) }) // ends with Close
+	s.work.Start(background.Loop{
+		Do:     func(ctx context.Context) error { return eventlog.FollowSettings(ctx, s.log, s.apply) },
+		Pauses: background.Pauses{First: followAgain, Most: followAgain},
+		Failed: background.Tell(s.logger.Warn, "settings cannot be followed; the last copy stays in force"),
+	}.Run)
 	return s, nil
 }
 
@@ -79,32 +82,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // blocks.
 func (s *Store) Snapshot() *Snapshot { return s.current.Load() }
 
+// Logging is what of the snapshot says what is recorded. It never blocks.
+func (s *Store) Logging() errata.Logging { return s.Snapshot().Logging }
+
 // Close stops following the log. The last copy stays in force. It may be
 // called more than once.
-func (s *Store) Close() {
-	s.stop()
-	s.ended.Wait()
-}
-
-// follow keeps the snapshot current until ctx ends.
-func (s *Store) follow(ctx context.Context) {
-	var told time.Time // when the operator was last told
-	for {
-		err := eventlog.FollowSettings(ctx, s.log, s.apply)
-		if ctx.Err() != nil {
-			return
-		}
-		if now := time.Now(); now.Sub(told) > tellAgain {
-			told = now
-			s.logger.Warn("settings cannot be followed; the last copy stays in force", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(followAgain):
-		}
-	}
-}
-
-// tellAgain keeps an outage from filling the operator's log.
-const tellAgain = time.Minute
+func (s *Store) Close() { _ = s.work.Stop(context.Background()) }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go4.org/netipx"
+
 	errata "github.com/errata-log/errata"
 )
 
@@ -22,12 +24,9 @@ type Whitelist struct {
 	// such, an address as the prefix of its whole length, no bits behind the
 	// length.
 	prefixes []netip.Prefix
-	// spans are the same addresses as sorted spans that do not overlap.
-	spans []span
+	// addresses are what the prefixes hold, nil for the empty list.
+	addresses *netipx.IPSet
 }
-
-// span is all addresses from first to last, both of one family.
-type span struct{ first, last netip.Addr }
 
 // ParseWhitelist reads one address or prefix a line, IPv4 or IPv6; lines end
 // with LF or CRLF, blanks around an entry and empty lines are dropped. An IPv4
@@ -58,7 +57,7 @@ func ParseWhitelist(text string) (Whitelist, error) {
 		}
 		prefixes = append(prefixes, prefix)
 	}
-	return compile(prefixes), nil
+	return NewWhitelist(prefixes)
 }
 
 // NewWhitelist makes one of prefixes as [Whitelist.Prefixes] gives them. The
@@ -67,62 +66,27 @@ func NewWhitelist(prefixes []netip.Prefix) (Whitelist, error) {
 	if len(prefixes) > MaxWhitelist {
 		return Whitelist{}, fmt.Errorf("%d prefixes are more than the %d of a whitelist", len(prefixes), MaxWhitelist)
 	}
+	if len(prefixes) == 0 {
+		return Whitelist{}, nil
+	}
+	var set netipx.IPSetBuilder
 	for _, p := range prefixes {
 		if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
 			return Whitelist{}, fmt.Errorf("%v is no prefix of a whitelist", p)
 		}
+		set.AddPrefix(p)
 	}
-	return compile(slices.Clone(prefixes)), nil
-}
-
-// compile sorts the prefixes into spans and joins those that overlap.
-func compile(prefixes []netip.Prefix) Whitelist {
-	if len(prefixes) == 0 {
-		return Whitelist{}
+	addresses, err := set.IPSet()
+	if err != nil {
+		return Whitelist{}, fmt.Errorf("join the prefixes of a whitelist: %w", err)
 	}
-	spans := make([]span, len(prefixes))
-	for i, p := range prefixes {
-		spans[i] = span{p.Addr(), last(p)}
-	}
-	// IPv4 comes before IPv6, so that no span holds addresses of both.
-	slices.SortFunc(spans, func(a, b span) int { return a.first.Compare(b.first) })
-	joined := spans[:1]
-	for _, next := range spans[1:] {
-		end := &joined[len(joined)-1]
-		switch {
-		case end.last.Less(next.first):
-			joined = append(joined, next)
-		case end.last.Less(next.last):
-			end.last = next.last
-		}
-	}
-	return Whitelist{prefixes: prefixes, spans: slices.Clip(joined)}
-}
-
-// last is the last address of a prefix.
-func last(p netip.Prefix) netip.Addr {
-	bytes := p.Addr().AsSlice()
-	for i := range bytes {
-		switch kept := p.Bits() - 8*i; {
-		case kept <= 0:
-			bytes[i] = 0xff
-		case kept < 8:
-			bytes[i] |= 0xff >> kept
-		}
-	}
-	addr, _ := netip.AddrFromSlice(bytes)
-	return addr
+	return Whitelist{prefixes: slices.Clone(prefixes), addresses: addresses}, nil
 }
 
 // Contains says whether the address is on the list; the zero Addr never is.
 // It takes time as the logarithm of the list's length.
 func (w Whitelist) Contains(addr netip.Addr) bool {
-	addr = plain(addr)
-	at, found := slices.BinarySearchFunc(w.spans, addr, func(s span, a netip.Addr) int { return s.first.Compare(a) })
-	if found {
-		return true
-	}
-	return at > 0 && addr.IsValid() && !w.spans[at-1].last.Less(addr)
+	return w.addresses != nil && w.addresses.Contains(plain(addr))
 }
 
 // plain is the address as lists have it: IPv4 as such, no zone.

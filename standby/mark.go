@@ -8,9 +8,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"sync"
 	"time"
+
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // markPause is how often the mark is written. It is asked for only when the log was
@@ -48,16 +49,7 @@ func writeMark(path string, m Mark) error {
 	if err != nil {
 		return fmt.Errorf("write how far the log reached: %w", err)
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("write how far the log reached: %w", err)
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
+	if err := datadir.WriteFile(path, string(text)+"\n"); err != nil {
 		return fmt.Errorf("write how far the log reached: %w", err)
 	}
 	return nil
@@ -67,31 +59,17 @@ func writeMark(path string, m Mark) error {
 type Marker struct {
 	path    string
 	ask     func(ctx context.Context) (Mark, error)
-	logger  *slog.Logger
 	written Mark
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	work    background.Runner
 }
 
 // KeepMark writes the mark into the file from now on. ask says how far the log
 // reaches.
 func KeepMark(path string, ask func(ctx context.Context) (Mark, error), logger *slog.Logger) *Marker {
-	ctx, cancel := context.WithCancel(context.Background())
-	m := &Marker{path: path, ask: ask, logger: logger, cancel: cancel}
-	m.running.Go(func() { // ends with Stop
-		tick := time.NewTicker(markPause)
-		defer tick.Stop()
-		for {
-			if err := m.write(ctx); err != nil && ctx.Err() == nil {
-				m.logger.Warn("the mark of the log is not kept", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-		}
-	})
+	m := &Marker{path: path, ask: ask}
+	m.work.Start(background.Loop{
+		Do: m.write, Every: markPause, Failed: background.Tell(logger.Warn, "the mark of the log is not kept"),
+	}.Run)
 	return m
 }
 
@@ -109,7 +87,8 @@ func (m *Marker) write(ctx context.Context) error {
 
 // Stop writes the mark once more.
 func (m *Marker) Stop(ctx context.Context) error {
-	m.cancel()
-	m.running.Wait()
+	if err := m.work.Stop(ctx); err != nil {
+		return err
+	}
 	return m.write(ctx)
 }

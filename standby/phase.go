@@ -9,6 +9,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // AlarmName is that of the alarm that stands until everything is up.
@@ -45,8 +46,7 @@ type Config struct {
 type Phase struct {
 	cfg    Config
 	up     chan struct{} // closed when all is up
-	ended  chan struct{} // closed when nothing is tried any more
-	cancel context.CancelFunc
+	trying background.Runner
 
 	mu      sync.Mutex
 	why     error    // of the last try, nil before the first and after one that succeeded
@@ -69,16 +69,13 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if cfg.Damaged == nil {
 		cfg.Damaged = func(error) bool { return false }
 	}
-	p := &Phase{cfg: cfg, up: make(chan struct{}), ended: make(chan struct{})}
+	p := &Phase{cfg: cfg, up: make(chan struct{})}
 	err := cfg.Try(ctx)
 	if err != nil && (ctx.Err() != nil || !cfg.Away(err) && !cfg.Damaged(err)) {
 		return nil, err
 	}
-	var life context.Context
-	life, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err == nil {
 		close(p.up)
-		close(p.ended)
 		return p, nil
 	}
 	p.failed(err)
@@ -87,23 +84,13 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	} else {
 		cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
 	}
-	go p.run(life) // ends with Stop
+	p.trying.Start(p.run)
 	return p, nil
 }
 
 // run tries until all is up.
 func (p *Phase) run(ctx context.Context) {
-	defer close(p.ended)
-	pause := maxPause / 16
-	for {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
-		pause = min(2*pause, maxPause)
+	for tries := (background.Pauses{First: maxPause / 16, Most: maxPause}).Begin(); tries.Wait(ctx); {
 		err := p.cfg.Try(ctx)
 		if ctx.Err() != nil {
 			return
@@ -208,12 +195,4 @@ func (p *Phase) Err() error {
 }
 
 // Stop ends the trying. It may be called more than once.
-func (p *Phase) Stop(ctx context.Context) error {
-	p.cancel()
-	select {
-	case <-p.ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop waiting for ClickHouse: %w", ctx.Err())
-	}
-}
+func (p *Phase) Stop(ctx context.Context) error { return p.trying.Stop(ctx) }

@@ -59,7 +59,10 @@ func TestPhase(t *testing.T) {
 	answers <- errGone // so the answer before is told by now
 	answers <- errors.New("a newer schema")
 	answers <- nil
-	<-p.ended
+	<-p.up
+	if err := p.Stop(t.Context()); err != nil { // so all who are told have been
+		t.Error(err)
+	}
 	if !p.Up() || p.Err() != nil || b.read() != "" {
 		t.Errorf("up %t, error %v, alarm %q; want it up without an alarm", p.Up(), p.Err(), b.read())
 	}
@@ -106,7 +109,10 @@ func TestPhaseMeetsDamage(t *testing.T) {
 				t.Errorf("whoever asks is told %v, the alarm says %q", told, b.read())
 			}
 			answers <- nil
-			<-p.ended
+			<-p.up
+			if err := p.Stop(t.Context()); err != nil { // so all who are told have been
+				t.Error(err)
+			}
 			if !p.Up() || b.read() != "" || mending != 1 {
 				t.Errorf("up %t, alarm %q, mending was begun %d times", p.Up(), b.read(), mending)
 			}

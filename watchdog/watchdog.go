@@ -17,10 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Alarm is the name of the alarm that stands while the log is stopped.
@@ -69,8 +70,7 @@ type Watchdog struct {
 	cfg      Config
 	restarts prometheus.Counter
 
-	end     context.CancelFunc
-	running sync.WaitGroup
+	work background.Runner
 
 	// What follows is used by one goroutine.
 	alarmed   bool
@@ -85,7 +85,7 @@ func New(cfg Config) (*Watchdog, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Watchdog{cfg: cfg, end: func() {}, restarts: prometheus.NewCounter(prometheus.CounterOpts{
+	w := &Watchdog{cfg: cfg, restarts: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_log_restarts_total", Help: "Restarts of the embedded NATS because it had stopped taking messages.",
 	})}
 	if cfg.Registerer != nil {
@@ -96,29 +96,13 @@ func New(cfg Config) (*Watchdog, error) {
 	return w, nil
 }
 
-// Start begins to watch. It must be called once.
+// Start begins to watch; a second call does nothing.
 func (w *Watchdog) Start() {
-	ctx, end := context.WithCancel(context.Background())
-	w.end = end
-	w.running.Go(func() { // ends with Stop
-		tick := time.NewTicker(look)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				w.look(ctx)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
+	w.work.Start(background.Loop{Do: func(ctx context.Context) error { w.look(ctx); return nil }, Every: look}.Run)
 }
 
 // Stop ends watching and waits for a restart that is under way.
-func (w *Watchdog) Stop() {
-	w.end()
-	w.running.Wait()
-}
+func (w *Watchdog) Stop() { _ = w.work.Stop(context.Background()) }
 
 // look looks once, and does what there is to do.
 func (w *Watchdog) look(ctx context.Context) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // clientTimeout bounds one call: the slowest answer, a command that waits for
@@ -50,12 +50,12 @@ func newClient(cmd *cobra.Command, t *terminal, c *config) *client {
 func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
 	url := flagOrEnv(cmd, t, "url")
 	if url == "" {
-		if holder, err := app.FindHolder(c.service.Data); err == nil {
+		if holder, err := datadir.HolderOf(c.service.Data); err == nil {
 			url = holder.URL
 		}
 	}
 	if url == "" {
-		url = app.LocalURL(c.service.Listen)
+		url = datadir.LocalURL(c.service.Listen)
 	}
 	return strings.TrimRight(url, "/")
 }
@@ -67,7 +67,7 @@ var errNoKey = errors.New("no admin key: give --key @FILE or ERRATA_KEY, or --da
 func readKey(cmd *cobra.Command, t *terminal, c *config) (string, error) {
 	text := flagOrEnv(cmd, t, "key")
 	if text == "" {
-		text = "@" + filepath.Join(c.service.Data, app.AdminKeyFile)
+		text = "@" + filepath.Join(c.service.Data, datadir.AdminKeyFile)
 	}
 	path, isFile := strings.CutPrefix(text, "@")
 	if !isFile {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // checkData looks at the data folder, or at the place where it would be made.
@@ -68,7 +69,7 @@ func checkConfigFile(c *config) finding {
 func checkKeyFiles(c *config) finding {
 	f := finding{Check: "key files"}
 	found := 0
-	for _, name := range []string{app.AdminKeyFile, app.IngestKeyFile} {
+	for _, name := range []string{datadir.AdminKeyFile, datadir.IngestKeyFile} {
 		path := filepath.Join(c.service.Data, name)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +84,7 @@ func checkKeyFiles(c *config) finding {
 		found++
 	}
 	if found == 0 {
-		return f.skipped("no key files in " + filepath.Join(c.service.Data, filepath.Dir(app.AdminKeyFile)))
+		return f.skipped("no key files in " + filepath.Join(c.service.Data, filepath.Dir(datadir.AdminKeyFile)))
 	}
 	return f.ok(fmt.Sprintf("%d files, readable by their owner only", found))
 }

@@ -8,17 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // remoteChecks ask the running service how it is. When none runs here and
 // none was named, there is nothing to ask and nothing wrong.
 func remoteChecks(cmd *cobra.Command, t *terminal, c *config) []finding {
 	f := finding{Check: "service"}
-	holder, err := app.FindHolder(c.service.Data)
+	holder, err := datadir.HolderOf(c.service.Data)
 	named := flagOrEnv(cmd, t, "url") != ""
 	if err != nil && !named {
-		if !errors.Is(err, app.ErrNotRunning) {
+		if !errors.Is(err, datadir.ErrNotRunning) {
 			return []finding{f.failed(err.Error(), "run as the user of the service")}
 		}
 		return []finding{f.skipped("none runs on the data folder; name one with --url")}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // keysPath is where the API keeps the keys.
@@ -47,7 +47,7 @@ type newAPIKey struct {
 const keysHelp = `Makes, lists and ends API keys of the running service, through its HTTP API. The
 admin key comes from --key, ERRATA_KEY, or the file of the first start.
 
-Lost every admin key? On the machine of the service, touch DATA/` + app.MakeKeysFile + `
+Lost every admin key? On the machine of the service, touch DATA/` + datadir.MakeKeysFile + `
 and start it again: it makes those of its first keys whose file is missing or
 holds a key that works no more.`
 

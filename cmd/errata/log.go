@@ -199,12 +199,17 @@ func newLogAccept(t *terminal) *cobra.Command {
 	return cmd
 }
 
-const logRepairHelp = `Puts facts back that the log has lost, while no service runs, from a copy of
-DATA/nats of any age. What the service itself has set aside in DATA/nats/damaged
-is looked at as well. Facts get their old places, and the files as they were are
-kept in DATA/nats/damaged. The copy must be of the same log.
+const logRepairHelp = `Puts facts back that the log has lost, while no service runs, from copies of any
+age: a folder that is a copy of DATA/nats, or a NATS server that has a copy of the
+log, such as one started on a backup. What the service itself has set aside in
+DATA/nats/damaged is looked at as well. Facts get their old places, and the files
+as they were are kept in DATA/nats/damaged. A copy must be of the same log.
 
   errata log repair --from /backup/nats
+  errata log repair --from nats://user:password@host:4222
+
+A server is only asked for what is missing. nats-server -js -sd COPY starts one on a
+copy of DATA/nats.
 
 Afterwards start the service. Where records were made without the facts it says
 so, and errata replay --force makes them anew. What no copy has stays gone: errata
@@ -217,7 +222,7 @@ func newLogRepair(t *terminal) *cobra.Command {
 		Short: "Put lost facts back from a copy, while the service is stopped",
 		Long:  logRepairHelp,
 	}, func() bool { return false }, func(cmd *cobra.Command, _ *client, cfg *config) error {
-		done, err := app.RepairStoppedLog(cfg.service, from)
+		done, err := app.RepairStoppedLog(cmd.Context(), cfg.service, from)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)
 		}
@@ -230,6 +235,6 @@ func newLogRepair(t *terminal) *cobra.Command {
 		}
 		return errors.New("no copy has the rest; another one may, else start the service and run errata log accept")
 	})
-	cmd.Flags().StringArrayVar(&from, "from", nil, "`Folder` with a copy of DATA/nats; may be given several times.")
+	cmd.Flags().StringArrayVar(&from, "from", nil, "`Copy` of the log: a folder like DATA/nats, or the URL of a NATS server or cluster as for --nats-url; may be given several times.")
 	return cmd
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/app"
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/testenv"
 )
 
@@ -51,7 +53,7 @@ func (o *operator) ask(method, path, keyFile, body string) (int, string) {
 // send sends an event and waits until it is listed.
 func (o *operator) send(message string) {
 	o.t.Helper()
-	if status, answer := o.ask(http.MethodPost, "/api/v1/events", app.IngestKeyFile, fmt.Sprintf(`{"message":%q}`, message)); status/100 != 2 {
+	if status, answer := o.ask(http.MethodPost, "/api/v1/events", datadir.IngestKeyFile, fmt.Sprintf(`{"message":%q}`, message)); status/100 != 2 {
 		o.t.Fatalf("%d %s", status, answer)
 	}
 	o.await("/api/v1/admin/tools/logs/errors?limit=100", 200, message)
@@ -64,7 +66,7 @@ func (o *operator) await(path string, status int, words ...string) {
 	defer poll.Stop()
 	late := time.After(visibleTimeout)
 	for {
-		got, answer := o.ask(http.MethodGet, path, app.AdminKeyFile, "")
+		got, answer := o.ask(http.MethodGet, path, datadir.AdminKeyFile, "")
 		missing := got != status
 		for _, word := range words {
 			missing = missing || !strings.Contains(answer, word)
@@ -139,6 +141,47 @@ func TestDamagedLogOfAService(t *testing.T) {
 	o.await("/readyz", 200)
 	o.run(exitOK, nil, "log", "verify")
 	o.await("/api/v1/admin/tools/logs/errors?limit=100", 200, "problem number d", "behind the gap")
+	o.s.stop(t)
+}
+
+// TestRepairFromServer: what a NATS server has that was started on a copy comes
+// back, and one that cannot help says what to do.
+func TestRepairFromServer(t *testing.T) {
+	o := &operator{t: t, data: filepath.Join(t.TempDir(), "data")}
+	o.start()
+	for n := range 9 {
+		o.send(fmt.Sprintf("problem number %c", 'a'+n))
+	}
+	o.s.stop(t)
+	nats := filepath.Join(o.data, "nats")
+	backup := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(nats)); err != nil {
+		t.Fatal(err)
+	}
+	url := strings.Replace(testenv.ServeNATS(t, backup, func(opts *server.Options) {
+		opts.Username, opts.Password = "ada", "secret"
+	}), "://", "://ada:secret@", 1)
+	o.flip(4)
+	o.flip(6)
+	o.run(exitFailed, []string{"facts 4 to 4 are missing", "facts 6 to 6 are missing"}, "log", "verify", "--stopped")
+
+	o.run(exitFailed, []string{`scheme "http" is not one of`}, "log", "repair", "--from", "http://127.0.0.1:1")
+	o.run(exitFailed, []string{"nats://127.0.0.1:1", "its server must be up"}, "log", "repair", "--from", "nats://127.0.0.1:1")
+	o.run(exitFailed, []string{"Authorization Violation"}, "log", "repair", "--from", strings.Replace(url, "secret", "wrong", 1))
+	o.run(exitFailed, []string{"no stream LOG"}, "log", "repair", "--from", testenv.ServeNATS(t, t.TempDir()))
+	o.run(exitOK, []string{"2 facts are back"}, "log", "repair", "--from", url+",nats://127.0.0.1:1")
+	o.run(exitOK, nil, "log", "verify", "--stopped")
+
+	if err := os.RemoveAll(filepath.Dir(testenv.LogFiles(t, nats, "LOG")[0].Path)); err != nil { // index and all
+		t.Fatal(err)
+	}
+	o.run(exitOK, []string{"10 facts are back"}, "log", "repair", "--from", url)
+	o.run(exitOK, nil, "log", "verify", "--stopped")
+	o.start()
+	o.run(exitOK, nil, "log", "verify")
+	o.run(exitOK, []string{"both are the same"}, "replay")
+	o.await("/readyz", 200)
+	o.await("/api/v1/admin/tools/logs/errors?limit=100", 200, "problem number d", "problem number f")
 	o.s.stop(t)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // addressVerificationPath is where the API keeps who is asked at sign-in from
@@ -66,14 +66,14 @@ func newResetIP(t *terminal) *cobra.Command {
 // hostClient speaks to the service that runs on the data folder, with the key
 // that lies there: whoever may read that file has the machine.
 func hostClient(c *config) (*client, error) {
-	holder, err := app.FindHolder(c.service.Data)
+	holder, err := datadir.HolderOf(c.service.Data)
 	if err == nil && holder.URL == "" {
 		err = errors.New("it is still starting; try again shortly")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the service by --data %s: %w", c.service.Data, err)
 	}
-	key, err := os.ReadFile(filepath.Join(c.service.Data, app.AdminKeyFile))
+	key, err := os.ReadFile(filepath.Join(c.service.Data, datadir.AdminKeyFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the admin key of the first start (\"errata keys -h\" says how to make it again): %w", err)
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // resetIP switches the check of addresses on for both sides, and off for
 // admins by the command. The trail says by which key.
 func resetIP(t *testing.T, s *service, data string) {
-	path := filepath.Join(data, app.AdminKeyFile)
+	path := filepath.Join(data, datadir.AdminKeyFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

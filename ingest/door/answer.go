@@ -10,6 +10,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // Headers of answers.
@@ -46,7 +47,7 @@ func refuse(w http.ResponseWriter, requestID string, told *errata.Error) {
 		RequestID string      `json:"request_id"`
 	}
 	RefusalHeaders(w.Header(), told)
-	write(w, told.Kind.Status(), struct {
+	write(w, httpstatus.Of(told.Kind), struct {
 		Error failure `json:"error"`
 	}{failure{told.Kind, told.Message, told.Details, requestID}})
 }
@@ -149,7 +150,7 @@ const defaultRetry = 5 * time.Second
 
 // Passing says whether a refusal of the kind will pass by waiting.
 func Passing(kind errata.Kind) bool {
-	status := kind.Status()
+	status := httpstatus.Of(kind)
 	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
 }
 

@@ -21,6 +21,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/origin"
 )
 
@@ -31,8 +32,8 @@ type Config struct {
 	// Keyring knows the keys that may send.
 	Keyring ingest.Keyring
 	// Switches is asked for each request and must not block; nil: all of
-	// [ingest.DefaultSwitches].
-	Switches func() ingest.Switches
+	// [errata.StandardLogging].
+	Switches func() errata.Logging
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Real-IP are
 	// believed; none by default.
 	TrustedProxies []netip.Prefix
@@ -87,7 +88,7 @@ func Keyed(name string, cfg Config) (*Door, error) {
 		cfg.NewID = randomID
 	}
 	if cfg.Switches == nil {
-		cfg.Switches = ingest.DefaultSwitches
+		cfg.Switches = errata.StandardLogging
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -185,7 +186,7 @@ func (d *Door) Done(ctx context.Context, requestID string, err error) {
 	}
 	kind := errata.KindOf(err)
 	d.requests.WithLabelValues(d.name, string(kind)).Inc()
-	if kind.Status() == http.StatusInternalServerError {
+	if httpstatus.Of(kind) == http.StatusInternalServerError {
 		d.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("door", d.name), slog.String("request_id", requestID), slog.Any("error", err))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
@@ -55,7 +56,7 @@ func (b *bench) receiver() *Receiver {
 	}
 	b.t.Cleanup(func() { _ = appender.Close(context.WithoutCancel(b.t.Context())) })
 	pipeline, err := ingest.New(ingest.Config{
-		Log: appender, Random: rand.Reader, Switches: func() ingest.Switches { return ingest.Switches{ErrorLog: !b.off} },
+		Log: appender, Random: rand.Reader, Switches: func() errata.Logging { return errata.Logging{ErrorLog: !b.off} },
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -78,10 +79,9 @@ func (b *bench) start() *Receiver {
 
 func (b *bench) stop(r *Receiver) {
 	b.t.Helper()
-	if err := r.Stop(b.t.Context()); err != nil && b.t.Context().Err() == nil {
+	if err := r.Stop(context.WithoutCancel(b.t.Context())); err != nil {
 		b.t.Error(err)
 	}
-	r.running.Wait()
 }
 
 func (b *bench) publish(book, body string, headers ...string) {

@@ -3,9 +3,7 @@ package natsin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Subjects behind the namespace's prefix.
@@ -75,9 +74,7 @@ type Receiver struct {
 	// Unix nanoseconds, 0 for none.
 	since atomic.Int64
 	drain *eventlog.Drain
-
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	work  background.Runner
 }
 
 // New checks the configuration. Start begins the work.
@@ -96,7 +93,7 @@ func New(cfg Config) (*Receiver, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues, cfg.Rules), cancel: func() {}}
+	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues, cfg.Rules)}
 	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
 		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName, Kept: cfg.Kept,
 		Take: r.take, Took: r.took, Logger: cfg.Logger, Skipped: cfg.Skipped,
@@ -120,26 +117,12 @@ func (r *Receiver) took(fresh, repeated int, pending uint64) {
 	r.metrics.pending.Set(float64(pending))
 }
 
-// Start begins to take messages. It must be called once.
-func (r *Receiver) Start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-	r.running.Go(func() { r.drain.Run(ctx) })
-}
+// Start begins to take messages; a second call does nothing.
+func (r *Receiver) Start() { r.work.Start(r.drain.Run) }
 
 // Stop ends the work and waits for it. What is not taken stays in the queue.
 // The error is that of ctx.
-func (r *Receiver) Stop(ctx context.Context) error {
-	r.cancel()
-	done := make(chan struct{})
-	go func() { r.running.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop taking events from NATS: %w", ctx.Err())
-	}
-}
+func (r *Receiver) Stop(ctx context.Context) error { return r.work.Stop(ctx) }
 
 // asTold is err as a refusal that can be shown.
 func asTold(err error) *errata.Error {

@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // answer writes the export response in the encoding of the request: empty, or
@@ -51,7 +52,7 @@ func (p partialSuccess) encode(req request) []byte {
 func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
 	// OTel Python drops what gets 429 and keeps what gets 503, which is right for
 	// who sends too much, and for nobody else: no other kind has that status.
-	status := told.Kind.Status()
+	status := httpstatus.Of(told.Kind)
 	door.RefusalHeaders(w.Header(), told)
 	code := grpcCode(status)
 	if enc == jsonText {

@@ -10,6 +10,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // allowOrigins lets a page of any origin send and read the answer: the key is
@@ -52,7 +53,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:"+string(quota.ScopeOf(err))+":"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
-	door.Write(w, told.Kind.Status(), contentType, detail(told))
+	door.Write(w, httpstatus.Of(told.Kind), contentType, detail(told))
 }
 
 const contentType = "application/json"

@@ -30,51 +30,70 @@ type Guard struct {
 
 // Layers is the import table. A folder that is not in it is a finding: a new
 // package begins with the decision where it stands.
-var Layers = []Layer{
+var Layers = withShared([]Layer{
 	{Dir: "."},
 	{Dir: "signature", May: []string{"."}},
-	{Dir: "eventlog", May: []string{".", "internal/failpoint"}},
+	{Dir: "eventlog", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "query", May: []string{".", "internal/packed"}},
-	{Dir: "feed", May: []string{"."}},
+	{Dir: "feed", May: []string{".", "eventlog", "query"}},
 	{Dir: "signin", May: []string{"."}},
+	{Dir: "signin/service", May: []string{".", "eventlog", "signin", "signin/..."}},
+	{Dir: "signin/familiar", May: []string{".", "eventlog", "signin", "signin/bucket"}},
+	{Dir: "signin/challenge", May: []string{".", "signin", "signin/bucket"}},
+	{Dir: "signin/bucket"},
 	{Dir: "signin/...", May: []string{".", "signin"}},
-	{Dir: "access", May: []string{"."}},
+	{Dir: "access", May: []string{".", "datadir"}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
-	{Dir: "standby", May: []string{"."}},
+	{Dir: "standby", May: []string{".", "datadir"}},
 	{Dir: "origin", May: []string{"."}},
-	{Dir: "exchange", May: []string{".", "ingest/...", "origin"}},
-	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "origin", "signature"}},
+	{Dir: "exchange", May: []string{".", "ingest/...", "internal/httpstatus", "origin"}},
+	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
+	{Dir: "ingest/...", May: []string{".", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
-	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "origin"}},
+	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
-	{Dir: "stray"},
+	{Dir: "datadir"},
+	{Dir: "stray", May: []string{"."}},
 	{Dir: "watchdog"},
 	{Dir: "web"},
 	{Dir: "client/...", May: []string{"client/..."}},
-	{Dir: "engine", May: []string{"logfiles"}},
+	{Dir: "engine", May: []string{".", "datadir", "logfiles"}},
 	{Dir: "logfiles"},
 	{Dir: "logcare", May: []string{".", "eventlog"}},
-	{Dir: "ops", May: []string{"."}},
+	{Dir: "ops", May: []string{".", "eventlog", "projector", "ingest/legacy"}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
-		"signin/...", "stray", "watchdog",
+		"signin/...", "stray", "watchdog", "datadir",
 	}},
-	{Dir: "cmd/errata", May: []string{".", "app"}},
+	{Dir: "cmd/errata", May: []string{".", "app", "datadir"}},
 	{Dir: "cmd/errata-engine"},
 	{Dir: "deploy"},
 	{Dir: "deploy/sbom"},
 	{Dir: "internal/archtest"},
+	{Dir: "internal/background"},
 	{Dir: "internal/failpoint"},
-	{Dir: "internal/openapitest", May: []string{".", "api/openapi"}},
+	{Dir: "internal/httpstatus", May: []string{"."}},
+	{Dir: "internal/openapitest", May: []string{".", "api/openapi", "internal/httpstatus"}},
 	{Dir: "internal/packed", May: []string{"."}},
 	{Dir: "internal/querytest", May: []string{".", "query"}},
-	{Dir: "internal/servicetest", May: []string{"app", "internal/openapitest", "internal/testenv"}},
+	{Dir: "internal/servicetest", May: []string{"app", "datadir", "internal/openapitest", "internal/testenv"}},
 	{Dir: "internal/smtptest", May: []string{"signin/smtp"}},
 	{Dir: "internal/testenv", May: []string{".", "engine", "migrations"}},
 	{Dir: "test/...", May: []string{"..."}},
+})
+
+// withShared lets everybody of the service import what runs its work in the
+// background: not the root, which does nothing, nor what applications import.
+func withShared(layers []Layer) []Layer {
+	for i, layer := range layers {
+		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
+			layers[i].May = append(layer.May, "internal/background")
+		}
+	}
+	return layers
 }
 
 const (
@@ -86,13 +105,15 @@ const (
 // Guards says where the heavy imports live.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
-	{nats, []string{"eventlog", "ingest/natsin", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, ingest/natsin, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
+	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/bucket", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange and signin/bucket, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "internal/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
+	{"net/http", []string{"api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "internal/openapitest", "internal/servicetest", "origin", "web"}, "HTTP belongs to the API and the receivers; the root and what decides know kinds of error, not statuses"},
 	{"testing", []string{"internal/servicetest", "internal/smtptest", "internal/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
+	{"github.com/cenkalti/backoff", []string{"internal/background"}, "pauses between tries are those of internal/background"},
 	{"github.com/pquerna/otp", []string{"signin/challenge"}, "only signin/challenge knows authenticator apps"},
 	{"github.com/maxmind/mmdbwriter", nil, "test code stays out of the product"},
 	{"pgregory.net/rapid", nil, "test code stays out of the product"},

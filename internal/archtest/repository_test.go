@@ -47,6 +47,7 @@ func TestRepository(t *testing.T) {
 		{"imports", Imports(tree, Layers, Guards)},
 		{"package comments", Comments(tree)},
 		{"lengths", Lengths(tree)},
+		{"names of the root", RootNames(tree)},
 		{"skips and sleeps", Waits(tree)},
 		{"hosts and paths", NewPlaces(proxies, folders).Find(tree)},
 		{"links", Links(tree)},

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,7 +70,7 @@ func TestImports(t *testing.T) {
 func TestImportTable(t *testing.T) {
 	for _, c := range []struct{ dir, mayNot string }{
 		{".", "eventlog"}, {".", "signature"}, {"signature", "ingest"}, {"ingest", "projector"}, {"ingest/sentry", "projector"}, {"projector", "ingest"},
-		{"api", "query"}, {"api", "app"}, {"query", "eventlog"}, {"web", "."}, {"client", "."},
+		{"api", "engine"}, {"api", "app"}, {"query", "eventlog"}, {"web", "."}, {"client", "."},
 		{"engine", "eventlog"}, {"migrations", "eventlog"}, {"cmd/errata", "engine"}, {"cmd/errata-engine", "."}, {"app", "internal/testenv"},
 	} {
 		layer, ok := layerOf(c.dir, Layers)
@@ -89,6 +90,7 @@ func TestImportTable(t *testing.T) {
 		{"github.com/ClickHouse/clickhouse-go/v2", []string{"api", "ingest", "eventlog", "settings", "cmd/errata"}},
 		{"github.com/nats-io/nats-server/v2/server", []string{"app", "eventlog", "api"}},
 		{"github.com/ebitengine/purego", []string{"app", "engine", "cmd/errata"}},
+		{"net/http", []string{".", "eventlog", "projector", "query", "settings", "signin"}},
 	} {
 		for _, dir := range c.dirs {
 			if !slices.ContainsFunc(Guards, func(g Guard) bool { return within(c.imported, g.Import) && !anyMatch(g.In, dir) }) {
@@ -145,6 +147,32 @@ func TestLengths(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expect(t, Lengths(planted(t, map[string]string{"p/p.go": c.source})), c.want...)
+		})
+	}
+}
+
+func TestRootNames(t *testing.T) {
+	const words = "package m\ntype Level int\nconst (\nA Level = iota\nB\nC\n)\nconst D Level = 7\nfunc (Level) String() string { return \"\" }\nvar v, w int\n"
+	functions := func(count int) (text string) {
+		for i := range count {
+			text += fmt.Sprintf("func F%d() {}\n", i)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		name, path, source string
+		want               []string
+	}{
+		{"an enumeration is one name", "m.go", words + functions(58), nil},
+		{"one function more", "m.go", words + functions(59), []string{`^\.: the root exports 61 names, more than 60`}},
+		{"constants of no type count each", "m.go", words + functions(57) + "const X, Y = 1, 2\n", []string{`61 names`}},
+		{"so do variables", "m.go", words + functions(57) + "var X, Y Level\n", []string{`61 names`}},
+		{"and types", "m.go", words + functions(57) + "type (\nX int\nY int\n)\n", []string{`61 names`}},
+		{"names of a test", "m_test.go", words + functions(99), nil},
+		{"another package", "p/p.go", words + functions(99), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, RootNames(planted(t, map[string]string{c.path: c.source})), c.want...)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // Exchange is a request with its answer.
@@ -143,8 +144,8 @@ func checkCode(op *operation, x Exchange) error {
 		return nil //nolint:nilerr // not in our form, which the schema allows
 	}
 	code := envelope.Error.Code
-	if code.Status() != x.Status {
-		return fmt.Errorf("the code %s belongs to the status %d", code, code.Status())
+	if httpstatus.Of(code) != x.Status {
+		return fmt.Errorf("the code %s belongs to the status %d", code, httpstatus.Of(code))
 	}
 	if !slices.Contains(Codes(op.Operation), code) {
 		return fmt.Errorf("the document does not have the code %s", code)

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // Get is the answer to a GET with the admin key, which must be 200.
@@ -36,7 +36,7 @@ func (s *Service) GetData(t testing.TB, path string, into any) {
 // at a URL.
 func (s *Service) DSN(t testing.TB, at string) string {
 	t.Helper()
-	dsn, err := url.Parse(s.File(t, app.DSNFile))
+	dsn, err := url.Parse(s.File(t, datadir.DSNFile))
 	if err != nil {
 		t.Fatal(err)
 	}

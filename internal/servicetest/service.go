@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/internal/testenv"
 )
@@ -50,7 +51,7 @@ func Start(t testing.TB, data string, configure ...func(*app.Options)) *Service 
 	}
 	s := &Service{URL: a.Welcome().URL, Data: data, HTTP: NewHTTP()}
 	s.HTTP.Transport = openapitest.Transport(t, s.HTTP.Transport)
-	s.Admin, s.Ingest = s.File(t, app.AdminKeyFile), s.File(t, app.IngestKeyFile)
+	s.Admin, s.Ingest = s.File(t, datadir.AdminKeyFile), s.File(t, datadir.IngestKeyFile)
 	s.Stop = run(a, s.HTTP)
 	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {

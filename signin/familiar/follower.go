@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -30,11 +34,25 @@ type Log interface {
 	Read(ctx context.Context, from uint64) (Reader, error)
 }
 
-// Reader reads one outcome after the other.
+// Reader reads one outcome after the other; an *[eventlog.Reader] is one.
 type Reader interface {
-	// Next waits for the next outcome and returns its sequence and its JSON.
-	Next(ctx context.Context) (sequence uint64, data []byte, err error)
+	// Next waits for the next outcome.
+	Next(ctx context.Context) (eventlog.Fact, error)
 	Close()
+}
+
+// OnLog are the outcomes on the log.
+type OnLog eventlog.Log
+
+// Span tells logs apart by when they were made.
+func (l OnLog) Span(ctx context.Context) (log string, first, last uint64, err error) {
+	state, err := eventlog.Inspect(ctx, eventlog.Log(l))
+	return strconv.FormatInt(state.Created.UnixNano(), 10), state.First, state.Last, err
+}
+
+// Read reads the outcomes alone.
+func (l OnLog) Read(ctx context.Context, from uint64) (Reader, error) {
+	return eventlog.NewOutcomesReader(ctx, eventlog.Log(l), from)
 }
 
 // Follower applies what comes onto the log. Each node has one, and they do not
@@ -46,8 +64,7 @@ type Follower struct {
 	// skipped is told of each outcome that is left out.
 	skipped func(sequence uint64, why error)
 
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	work background.Runner
 
 	mu      sync.Mutex
 	applied Position
@@ -68,42 +85,32 @@ func NewFollower(m *Memory, log Log, logger *slog.Logger, skipped func(sequence 
 	if skipped == nil {
 		skipped = func(uint64, error) {}
 	}
-	return &Follower{memory: m, log: log, logger: logger, skipped: skipped, stop: func() {}}, nil
+	return &Follower{memory: m, log: log, logger: logger, skipped: skipped}, nil
 }
 
 // Start begins to follow, until Stop. An outage is waited out.
 func (f *Follower) Start() {
-	life, stop := context.WithCancel(context.Background())
-	f.stop = stop
-	f.ended.Go(func() { f.run(life) })  // ends with life
-	f.ended.Go(func() { f.save(life) }) // ends with life
+	f.work.Start(background.Loop{
+		Do: f.follow, Pauses: background.Pauses{First: restPause, Most: restPause},
+		Failed: background.Tell(f.logger.Warn, "outcomes of sign-ins cannot be followed; it is tried again"),
+	}.Run, background.Loop{
+		Do: f.store, Every: saveEvery,
+		Failed: background.Tell(f.logger.Info, "how far sign-ins are known was not stored; it is tried again"),
+	}.Run)
 }
 
 // Stop ends following and stores how far it came. What it could not store is
-// applied again after the next start.
+// applied again after the next start. The error is that of ctx.
 func (f *Follower) Stop(ctx context.Context) error {
-	f.stop()
-	f.ended.Wait()
+	if err := f.work.Stop(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	if err := f.store(ctx); err != nil {
 		f.logger.Info("how far sign-ins are known was not stored; the last ones are applied again", "error", err)
 	}
 	return nil
-}
-
-func (f *Follower) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := f.follow(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		f.logger.Warn("outcomes of sign-ins cannot be followed; it is tried again", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(restPause):
-		}
-	}
 }
 
 // follow applies outcomes until ctx ends or something fails; it always returns
@@ -119,19 +126,19 @@ func (f *Follower) follow(ctx context.Context) error {
 	}
 	defer reader.Close()
 	for {
-		sequence, data, err := reader.Next(ctx)
+		fact, err := reader.Next(ctx)
 		if err != nil {
 			return err
 		}
 		var o Outcome
-		if err := json.Unmarshal(data, &o); err != nil || !isKey(o.Account) {
+		if err := json.Unmarshal(fact.Data, &o); err != nil || !isKey(o.Account) {
 			// It stays on the log; leaving it out is the same at each reading.
-			f.skipped(sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
-		} else if err := f.memory.Apply(ctx, sequence, o); err != nil {
-			return fmt.Errorf("apply outcome %d: %w", sequence, err)
+			f.skipped(fact.Sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
+		} else if err := f.memory.Apply(ctx, fact.Sequence, o); err != nil {
+			return fmt.Errorf("apply outcome %d: %w", fact.Sequence, err)
 		}
 		f.mu.Lock()
-		f.applied = Position{id, sequence}
+		f.applied = Position{id, fact.Sequence}
 		f.mu.Unlock()
 	}
 }
@@ -154,21 +161,6 @@ func (f *Follower) begin(ctx context.Context) (log string, from uint64, err erro
 	from = max(first, 1)
 	// A position that lies ahead would hide what is yet to come.
 	return log, from, f.memory.putPosition(ctx, Position{log, from - 1}, revision)
-}
-
-func (f *Follower) save(ctx context.Context) {
-	tick := time.NewTicker(saveEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := f.store(ctx); err != nil && ctx.Err() == nil {
-			f.logger.Info("how far sign-ins are known was not stored; it is tried again", "error", err)
-		}
-	}
 }
 
 // store saves the position, if there is one.

@@ -2,25 +2,17 @@ package geo
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/errata-log/errata/signin"
 )
 
-// Place is where an address is registered.
-type Place struct {
-	// Country is the ISO 3166-1 code in upper case, "DE".
-	Country string
-	// Region is the ISO 3166-2 code without the country, "BE", or the name where
-	// the database has no code; "" when it does not know.
-	Region string
-	// City is the English name, "" when the database does not know.
-	City string
-}
-
-// Tells is which parts of a [Place] a database has.
+// Tells is which parts of a [signin.Place] a database has.
 type Tells struct {
 	Country, Region, City bool
 }
@@ -42,15 +34,15 @@ const (
 )
 
 // placeOf reads an entry. A damaged one is an unknown place.
-func placeOf(result maxminddb.Result) (Place, bool) {
+func placeOf(result maxminddb.Result) (place signin.Place, known bool) {
 	if result.Err() != nil || !result.Found() {
-		return Place{}, false
+		return place, false
 	}
 	country := strings.ToUpper(first(result, countryPaths))
 	if !isCountry(country) {
-		return Place{}, false
+		return place, false
 	}
-	return Place{Country: country, Region: first(result, regionPaths), City: first(result, cityPaths)}, true
+	return signin.Place{Country: country, Region: first(result, regionPaths), City: first(result, cityPaths)}, true
 }
 
 func first(result maxminddb.Result, paths [][]any) string {
@@ -115,13 +107,6 @@ var nowhere = []netip.Prefix{
 // located says whether an address can be in a country at all. Databases answer
 // for private blocks too, and wrongly.
 func located(addr netip.Addr) bool {
-	if !addr.IsGlobalUnicast() || addr.IsPrivate() {
-		return false
-	}
-	for _, prefix := range nowhere {
-		if prefix.Contains(addr) {
-			return false
-		}
-	}
-	return true
+	return addr.IsGlobalUnicast() && !addr.IsPrivate() &&
+		!slices.ContainsFunc(nowhere, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/client/natstransport"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/servicetest"
 )
 
@@ -18,7 +19,7 @@ import (
 // JetStream, as an application does that has a connection already.
 func TestClientOverNATS(t *testing.T) {
 	s := start(t, func(o *app.Options) { o.NATSListen, o.NATSProject = "127.0.0.1:0", 1 })
-	conn, err := nats.Connect(s.File(t, app.NATSFile))
+	conn, err := nats.Connect(s.File(t, datadir.NATSFile))
 	if err != nil {
 		t.Fatal(err)
 	}

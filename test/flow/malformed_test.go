@@ -15,6 +15,7 @@ import (
 	"github.com/VictoriaMetrics/easyproto"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/httpstatus"
 )
 
 // outcome is what must become of a request.
@@ -213,7 +214,7 @@ func (d door) check(a answer) string {
 		if err := json.Unmarshal([]byte(a.body), &f); err != nil {
 			return err.Error()
 		}
-		if errata.Kind(f.Error.Code).Status() != a.status || f.Error.Message == "" || f.Error.RequestID == "" {
+		if httpstatus.Of(errata.Kind(f.Error.Code)) != a.status || f.Error.Message == "" || f.Error.RequestID == "" {
 			return "the code does not belong to the status, or message or request id are missing"
 		}
 	case logs:

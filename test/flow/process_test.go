@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/servicetest"
 	"github.com/errata-log/errata/internal/testenv"
 )
@@ -60,7 +61,7 @@ func startAlone(t *testing.T) *service {
 		log.Check(t)
 	})
 	s.url = s.process.ask(t, "url")
-	s.admin, s.ingest = s.file(t, app.AdminKeyFile), s.file(t, app.IngestKeyFile)
+	s.admin, s.ingest = s.file(t, datadir.AdminKeyFile), s.file(t, datadir.IngestKeyFile)
 	return s
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/servicetest"
 )
 
@@ -120,7 +121,7 @@ type thrown struct {
 // start: three errors, captured 5, 3 and 1 times, a message and a panic.
 func TestUnchangedSDK(t *testing.T) {
 	s := start(t, func(o *app.Options) { o.InstallRoots = []string{moduleRoot()} })
-	k := newSDK(t, s.file(t, app.DSNFile))
+	k := newSDK(t, s.file(t, datadir.DSNFile))
 	want := capture(k)
 	k.flush(t)
 	s.settle(t)

@@ -116,3 +116,17 @@ func seesLoss(t *testing.T, g *gate) {
 		t.Errorf("one event that was accepted is not there: %+v", r)
 	}
 }
+
+// A full gate probes more than a thousand times. A class that is too long is cut,
+// and one that holds another is found in its place.
+func TestProbesAreProblemsOfTheirOwn(t *testing.T) {
+	const shortEnough = 64
+	seen := map[string]int{}
+	for n := range 5000 {
+		class := probeClass + letters(n)
+		if other, twice := seen[class]; twice || len(class) != len(probeClass+letters(0)) || len(class) > shortEnough {
+			t.Fatalf("probe %d is %q, and probe %d too", n, class, other)
+		}
+		seen[class] = n
+	}
+}

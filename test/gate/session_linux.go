@@ -156,7 +156,7 @@ func (x *session) probe(ctx context.Context, since time.Time, limit time.Duratio
 	ctx, cancel := context.WithDeadline(ctx, since.Add(limit))
 	defer cancel()
 	n := len(x.probes)
-	class := fmt.Sprintf("%s%s", probeClass, strings.Repeat("x", n+1))
+	class := probeClass + letters(n)
 	e := referee.Event{Sender: probeSender, N: n, ID: referee.ID(probeSender, n), At: time.Now().UTC().Truncate(time.Millisecond)}
 	x.probes[class] = 0 // it may arrive, whatever we hear
 	got := unknown
@@ -186,3 +186,15 @@ func (x *session) probe(ctx context.Context, since time.Time, limit time.Duratio
 }
 
 const probeClass = "Probed"
+
+// letters writes a number in five of the letters g to z: no class holds another
+// one, none is cut, and no part of it reads as a number.
+func letters(n int) string {
+	const first, count = 'g', 20
+	var text [5]byte
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i] = byte(first + n%count)
+		n /= count
+	}
+	return string(text[:])
+}

@@ -1,0 +1,45 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+)
+
+// TestNamesOfFieldsAreExact: a name in another case is an unknown one, which is
+// ignored. A body must not switch, delete or hand out anything by it.
+func TestNamesOfFieldsAreExact(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.Everything)
+	put := func(path, body string) string {
+		t.Helper()
+		return b.ask(t, request{method: "PUT", target: path, key: key, body: body}).data
+	}
+	if got, want := settingsData(t, b, "PUT", key, `{"ERROR_DEBUG":1,"Error_Log":0,"query_Logging_ips":["10.0.0.1"],"error_debuɡ":1}`), shown("", "error_log"); got != want {
+		t.Errorf("settings of the logs: %s, want %s", got, want)
+	}
+	if got, want := put(twoFactorPath, `{"Admin":1,"CLIENT":1,"ſhow_popup":1}`), twoFactor("", 0, 0, 0); got != want {
+		t.Errorf("two factors: %s, want %s", got, want)
+	}
+	off := place(0, "Email", "country")
+	if got, want := put(locationPath, `{"Admin":{"status":1},"client":{"Status":1,"METHOD":"sms"}}`), sides(off, off); got != want {
+		t.Errorf("location: %s, want %s", got, want)
+	}
+	if got, want := put(localizationPath, `{"IP_Module":"mmdb"}`), `{"ip_module":""}`; got != want {
+		t.Errorf("localization: %s, want %s", got, want)
+	}
+	// The right name is taken, whatever stands beside it, and before or behind it.
+	if got, want := settingsData(t, b, "PUT", key, `{"ERROR_DEBUG":0,"error_debug":1,"Error_debug":0}`), shown("", "error_log", "error_debug"); got != want {
+		t.Errorf("the name beside others: %s, want %s", got, want)
+	}
+	if w := b.do(request{method: "DELETE", target: errorsPath, key: key, body: fmt.Sprintf(`{"Signatures":[%q]}`, strings.Repeat("0", 32))}); code(t, w) != string(errata.KindSignatureRequired) {
+		t.Errorf("records to delete: %d %s", w.Code, w.Body)
+	}
+	if w := b.do(request{method: "POST", target: keysPath, key: key, body: `{"NAME":"shop","Kind":"ing"}`}); w.Code == http.StatusCreated {
+		t.Errorf("a key: %d %s", w.Code, w.Body)
+	}
+}

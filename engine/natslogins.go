@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/errata-log/errata/datadir"
+)
+
+// nodeIDSize is how much of chance the id of a node has, 5 bits a character.
+const nodeIDSize = 16
+
+// readLogins reads from their files the passwords and the id that outlive a
+// restart, and makes those that are not there yet.
+func (c *Config) readLogins() (err error) {
+	if c.NATSClients.File != "" {
+		if c.NATSClients.Password, err = passwordOf(c.NATSClients.File); err != nil {
+			return err
+		}
+	}
+	if c.NATSLeaves.File != "" {
+		if c.NATSLeaves.Password, err = passwordOf(c.NATSLeaves.File); err != nil {
+			return err
+		}
+	}
+	if c.NATSHub.IDFile != "" {
+		c.NATSHub.ID, err = nodeID(c.NATSHub.IDFile)
+	}
+	return err
+}
+
+// WriteLogins tells applications and ingest nodes where the embedded NATS is: it
+// writes the files of [Config.NATSClients] and [Config.NATSLeaves].
+func (e *Engines) WriteLogins() error {
+	if c := e.cfg.NATSClients; c.File != "" {
+		addr := e.nats.ClientsAddr()
+		if addr == nil {
+			return errors.New("engine: the embedded NATS does not listen for applications")
+		}
+		if err := writeLogin(c.File, ClientUser, c.Password, addr.String()); err != nil {
+			return err
+		}
+	}
+	if c := e.cfg.NATSLeaves; c.File != "" {
+		addr := e.nats.LeavesAddr()
+		if addr == "" {
+			return errors.New("engine: the embedded NATS does not listen for ingest nodes")
+		}
+		return writeLogin(c.File, LeafUser, c.Password, addr)
+	}
+	return nil
+}
+
+func writeLogin(path, user, password, addr string) error {
+	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: datadir.LocalAddr(addr)}
+	return datadir.WriteFile(path, u.String()+"\n")
+}
+
+// passwordOf is the password in the URL that the file holds, a new one when
+// there is no such file.
+func passwordOf(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newPassword(), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read a password of NATS: %w", err)
+	}
+	u, err := url.Parse(strings.TrimSpace(string(text)))
+	if err == nil {
+		if password, ok := u.User.Password(); ok && password != "" {
+			return password, nil
+		}
+	}
+	return "", fmt.Errorf("%s holds no URL with a password; remove it, and the next start makes another one", path)
+}
+
+// nodeID is the id in the file, a new one when there is no such file.
+func nodeID(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		id := strings.ToLower(rand.Text()[:nodeIDSize])
+		return id, datadir.WriteFile(path, id+"\n")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the id of this node: %w", err)
+	}
+	id := strings.TrimSpace(string(text))
+	if !leafID.MatchString(id) {
+		return "", fmt.Errorf("%s holds no id of a node: restore it, or remove it once the spool is empty", path)
+	}
+	return id, nil
+}

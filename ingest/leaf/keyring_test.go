@@ -1,0 +1,52 @@
+package leaf
+
+import (
+	"errors"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/migrations"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+// nobody knows no key.
+type nobody struct{}
+
+var errUnknown = errors.New("unknown")
+
+func (nobody) ByToken(string) (ingest.Grant, error) { return ingest.Grant{}, errUnknown }
+
+func (nobody) ByPublicKey(string, uint64) (ingest.Grant, error) { return ingest.Grant{}, errUnknown }
+
+// A key that is not there is unknown only once the hub has sent all of them.
+func TestKeyringWaitsForTheHub(t *testing.T) {
+	env := testenv.NewBroker(t)
+	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := NewKeyring(nobody{}, bucket)
+	_, byToken := keys.ByToken("eik_ing_x")
+	_, byPublicKey := keys.ByPublicKey("x", 1)
+	for _, err := range []error{byToken, byPublicKey, keys.Ready(t.Context())} {
+		if errata.KindOf(err) != errata.KindLogUnavailable {
+			t.Errorf("before the hub has sent its keys: %v, want log_unavailable", err)
+		}
+	}
+	if _, err := bucket.PutString(t.Context(), "copied", "now"); err != nil {
+		t.Fatal(err)
+	}
+	_, byToken = keys.ByToken("eik_ing_x")
+	_, byPublicKey = keys.ByPublicKey("x", 1)
+	for _, err := range []error{byToken, byPublicKey} {
+		if !errors.Is(err, errUnknown) {
+			t.Errorf("afterwards: %v, want that of the keys", err)
+		}
+	}
+	if err := keys.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,34 @@
+package testenv
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// ServeNATS starts a NATS server that listens on this machine, as an operator would
+// on a copy of our folder of NATS's files, and returns its URL. It ends with the
+// test. change makes it another one than nats-server -js -sd FOLDER.
+func ServeNATS(t testing.TB, folder string, change ...func(*server.Options)) (url string) {
+	t.Helper()
+	options := &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: folder, JetStreamMaxStore: 2 * storeBytes,
+	}
+	for _, do := range change {
+		do(options)
+	}
+	srv, err := server.NewServer(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	})
+	if !srv.ReadyForConnections(startTimeout) {
+		t.Fatal("the NATS server on a copy did not start")
+	}
+	return srv.ClientURL()
+}
