@@ -18,8 +18,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
@@ -143,7 +142,7 @@ func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
-		Budget:         body.NewBudget(body.DefaultBudget), Quotas: a.quotas,
+		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
 		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
 }
