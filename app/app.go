@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -20,6 +22,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/geo"
@@ -58,9 +61,10 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *auditTrail
-	log         *watchedLog
-	requests    requests
+	log         *ops.Log
+	answers     *kept.Answers
 	settings    *settings.Store
+	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     letters
@@ -68,14 +72,15 @@ type App struct {
 	places      *geo.Database // nil: no location database
 	challenges  challenges
 	signIns     *signIns
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history   chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history   ops.Turn
+	reader    *query.Reader
 	feed      *feed.Feed
 	telemetry *otlp.Handler
 	// servers are that of the service, and that of the second address if there is
@@ -116,7 +121,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -162,6 +167,7 @@ func (a *App) allSteps() []step {
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
+		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
@@ -211,6 +217,9 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 func (a *App) migrateLog(ctx context.Context) error {
+	if a.options.isLeaf() {
+		return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
+	}
 	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
@@ -252,19 +261,20 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 
-// stream says where the log is.
+// stream says where the log is. That of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
-	if a.options.isLeaf() {
-		return a.spool()
-	}
-	return eventlog.Log{
+	log := eventlog.Log{
 		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
 		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),
 	}
+	if a.options.isLeaf() {
+		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
+	}
+	return log
 }
 
 // logState asks the log how far it reaches and how large it is.

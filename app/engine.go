@@ -1,8 +1,32 @@
 package app
 
-import "github.com/errata-log/errata/engine"
+import (
+	"context"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/watchdog"
+)
 
 // FindEngine says where the parts of the embedded ClickHouse are that a
 // service with these options would run. The error says what to do about one
 // that is missing.
 func FindEngine(o Options) (string, error) { return engine.Find(o.EngineBinary, o.LibCHDB) }
+
+// startWatchdog brings the embedded log back when it has stopped. An external
+// NATS is its operator's.
+func (a *App) startWatchdog(context.Context) error {
+	if a.options.NATSURL != "" {
+		return nil
+	}
+	dog, err := watchdog.New(watchdog.Config{
+		Stopped: a.engines.NATSStopped, TestRoom: a.engines.TestLogRoom, Restart: a.engines.RestartNATS,
+		Silent: a.log.Silent,
+		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	dog.Start()
+	a.cleanups.addPlain("watchdog", dog.Stop)
+	return nil
+}

@@ -2,18 +2,17 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 )
 
 // steps is how the service is built, in order.
@@ -24,7 +23,7 @@ func (a *App) steps() []step {
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"spool", a.openSpool},
+		{"streams", a.migrateLog},
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
@@ -39,10 +38,6 @@ func (a *App) steps() []step {
 type step struct {
 	name string
 	do   func(context.Context) error
-}
-
-func (a *App) openSpool(ctx context.Context) error {
-	return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
 }
 
 // openLeafKeys opens the copies of the keys that the hub sends.
@@ -79,13 +74,13 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
-		return fmt.Errorf("register metrics: %w", err)
+	if err := a.registerMetrics(); err != nil {
+		return err
 	}
+	registry := a.options.Registry
 	handler, err := api.New(api.Config{
 		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now, alarms: a.alarms.List}, app: a},
+		Health:         a.leafHealth(),
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -99,47 +94,12 @@ func (a *App) listenLeaf(context.Context) error {
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
 // not its hub is there.
-type leafHealth struct {
-	health
-	app *App
-}
-
-var _ api.Health = (*leafHealth)(nil)
-
-// Ready is nil when events are taken. Kinds: log_unavailable, log_full, degraded.
-func (h *leafHealth) Ready(ctx context.Context) error {
-	if err := h.logReady(ctx); err != nil {
-		return err
-	}
-	if err := h.app.keyring.(*leaf.Keyring).Ready(ctx); err != nil {
-		return err
-	}
-	return h.alarmed()
-}
-
-// Checks is all that an operator would look at.
-func (h *leafHealth) Checks(ctx context.Context) []api.Check {
-	var checks []api.Check
-	for _, c := range h.app.engines.Checks(ctx) {
-		checks = append(checks, api.Check(c))
-	}
-	hub := api.Check{Name: "hub", OK: h.app.engines.Joined(), Detail: "connected"}
-	if !hub.OK {
-		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+datadir.LeafFile+"?"
-	}
-	keys := api.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
-	if err := h.app.keyring.(*leaf.Keyring).Ready(ctx); err != nil {
-		keys.OK, keys.Detail, keys.Hint = false, err.Error(), "let this node reach its hub once"
-	}
-	return append(append(checks, h.checkLog(ctx), hub, keys), h.checkAlarms()...)
-}
-
-// spool says where the events of an ingest node are.
-func (a *App) spool() eventlog.Log {
-	return eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.SpoolStream, Prefix: migrations.SpoolPrefix,
-	}
+func (a *App) leafHealth() *ops.Health {
+	keys := a.keyring.(*leaf.Keyring)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
+	})
 }
 
 // startHub begins to take the events of ingest nodes.

@@ -79,9 +79,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	store := filepath.Join(e.cfg.DataDir, "nats")
+	store := filepath.Join(e.cfg.DataDir, storeFolder)
 	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, store, e.cfg.NATSURL == "")
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, e.cfg.NATSURL == "")
 	}
 	e.nats, err = StartNATS(ctx, NATSConfig{
 		URL:            e.cfg.NATSURL,
@@ -128,9 +128,6 @@ func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 // HubConn is the connection to reach the streams of ingest nodes through, nil
 // where none can come.
 func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
-
-// Joined says whether this ingest node is connected to its hub.
-func (e *Engines) Joined() bool { return e.nats.Joined() }
 
 // KeepStreamFiles copies what the streams of the embedded NATS are made again
 // from; see [NATS.KeepStreamFiles].

@@ -3,6 +3,9 @@ package feed
 import (
 	"context"
 	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
 
 const (
@@ -113,7 +116,7 @@ func (p *poller) poll(ctx context.Context) error {
 			return err
 		}
 		upto = at
-		if err := p.collect(limited, batch, Stretch{After: p.at, Upto: upto, SeenFrom: now.Add(-near)}); err != nil {
+		if err := p.collect(limited, batch, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
 			return err
 		}
 		if err := p.carryOut(limited, batch, commands); err != nil {
@@ -122,7 +125,7 @@ func (p *poller) poll(ctx context.Context) error {
 	}
 	far := upto > p.farAt && now.Sub(p.farTime) >= farEvery
 	if far {
-		if err := p.collect(limited, batch, Stretch{After: p.farAt, Upto: upto, SeenTo: now.Add(-near)}); err != nil {
+		if err := p.collect(limited, batch, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
 			return err
 		}
 	}
@@ -137,9 +140,12 @@ func (p *poller) poll(ctx context.Context) error {
 	return nil
 }
 
-// collect adds what the facts of a stretch changed.
-func (p *poller) collect(ctx context.Context, batch *pending, s Stretch) error {
-	list, total, err := p.feed.cfg.Changed(ctx, s, MaxRecords)
+// behind is the first position after a fact.
+func behind(fact uint64) errata.Position { return errata.PositionOf(fact+1, 0) }
+
+// collect adds the changes that are asked for.
+func (p *poller) collect(ctx context.Context, batch *pending, c query.Changes) error {
+	list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
 	if err != nil {
 		return err
 	}
@@ -156,7 +162,7 @@ func (p *poller) collect(ctx context.Context, batch *pending, s Stretch) error {
 // status leaves last_seen as it was, so that neither is found by looking at the
 // records.
 func (p *poller) carryOut(ctx context.Context, batch *pending, commands []Command) error {
-	var keys, removed []Key
+	var keys, removed []errata.RecordKey
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)

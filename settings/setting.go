@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signin"
 )
 
 // Snapshot is the value of every setting at one moment. It never changes.
 type Snapshot struct {
-	Logging Logging
+	Logging errata.Logging
 	// Limits are those of projects.
 	Limits Limits
 	// Security is what is asked at sign-in.

@@ -69,3 +69,12 @@ func (k *Keyring) Ready(ctx context.Context) error {
 	return errata.Errorf(errata.KindLogUnavailable,
 		"This ingest node has no keys yet: it gets them when it reaches its hub for the first time. Send again.").Because(err)
 }
+
+// Check says whether the keys have come, for an operator.
+func (k *Keyring) Check(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
+	if err := k.Ready(ctx); err != nil {
+		c.OK, c.Detail, c.Hint = false, err.Error(), "let this node reach its hub once"
+	}
+	return c
+}

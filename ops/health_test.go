@@ -1,4 +1,4 @@
-package app
+package ops
 
 import (
 	"context"
@@ -8,9 +8,6 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projector"
 )
@@ -20,32 +17,44 @@ type wellness struct {
 	log        eventlog.State
 	logErr     error
 	appendErr  error
-	pingErr    error
-	tables     []string
 	records    error
 	projection projector.Status
 	alarms     []errata.Alarm
-	keys       []access.Key
-	strays     string
 }
 
-func healthOf(w *wellness, now *time.Time) *health {
-	return &health{
-		log:        func(context.Context) (eventlog.State, error) { return w.log, w.logErr },
-		trouble:    func() error { return w.appendErr },
-		ping:       func(context.Context) error { return w.pingErr },
-		unsynced:   func(context.Context) ([]string, error) { return w.tables, w.pingErr },
-		records:    func() error { return w.records },
-		projection: func() projector.Status { return w.projection },
-		alarms:     func() []errata.Alarm { return w.alarms },
-		keys:       func() []access.Key { return w.keys },
-		strays:     func() string { return w.strays },
-		engines: func(context.Context) []engine.Check {
-			return []engine.Check{{Name: "nats", OK: true, Detail: "embedded"}}
-		},
-		now: func() time.Time { return *now },
+// healthOf is the health of a service whose parts say w, which may change.
+func healthOf(t *testing.T, w *wellness, now *time.Time) *Health {
+	t.Helper()
+	alarms, err := NewAlarms(nil, func() time.Time { return *now }, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	log := NewLog(appending(func() error { return w.appendErr }),
+		func(context.Context) (eventlog.State, error) { return w.log, w.logErr }, func() time.Time { return *now })
+	projection := NewProjection(func() projector.Status { return w.projection }, log)
+	return NewHealth(HealthConfig{
+		Ready: []func(context.Context) error{
+			func(ctx context.Context) error {
+				for _, a := range w.alarms {
+					alarms.Raise(a.Name, a.Detail, a.Hint)
+				}
+				_ = log.Append(ctx, nil) // the outcome is what is asked for
+				return nil
+			},
+			log.Ready, func(context.Context) error { return w.records }, projection.Ready,
+		},
+		Engines: func(context.Context) []errata.Check {
+			return []errata.Check{{Name: "nats", OK: true, Detail: "embedded"}}
+		},
+		Checks: []func(context.Context) errata.Check{log.Check, projection.Check},
+		Alarms: alarms,
+	})
 }
+
+// appending is a log that answers as told.
+type appending func() error
+
+func (a appending) Append(context.Context, []errata.Event) error { return a() }
 
 var errAway = errors.New("connection refused")
 
@@ -63,7 +72,6 @@ func TestReady(t *testing.T) {
 		{"log full", wellness{}, wellness{log: eventlog.State{Bytes: 10, MaxBytes: 10}}, errata.KindLogFull},
 		{"log without a limit", wellness{}, wellness{log: eventlog.State{Bytes: 10, MaxBytes: -1}}, ""},
 		{"log answers and takes nothing", wellness{}, wellness{appendErr: errata.Errorf(errata.KindLogUnavailable, "x")}, errata.KindLogUnavailable},
-		{"ClickHouse away", wellness{}, wellness{pingErr: errAway}, errata.KindStoreUnavailable},
 		{"waits for ClickHouse since the start", wellness{}, wellness{records: errata.Errorf(errata.KindStoreUnavailable, "away")}, errata.KindStoreUnavailable},
 		{"a little behind", wellness{}, wellness{projection: projector.Status{Lag: readyLag}}, ""},
 		{"far behind and stuck", wellness{}, wellness{projection: projector.Status{Lag: readyLag + 1}}, errata.KindStoreUnavailable},
@@ -78,8 +86,8 @@ func TestReady(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state, clock := c.before, now.Add(-time.Minute)
-			h := healthOf(&state, &clock)
-			h.progress()
+			h := healthOf(t, &state, &clock)
+			_ = h.Ready(t.Context()) // it is looked at
 			state, clock = c.now, now
 			err := h.Ready(t.Context())
 			if c.want == "" {
@@ -101,7 +109,7 @@ func TestReady(t *testing.T) {
 
 func TestReadyWhenItWasNeverAsked(t *testing.T) {
 	now := time.Now()
-	h := healthOf(&wellness{projection: projector.Status{Lag: time.Hour}}, &now)
+	h := healthOf(t, &wellness{projection: projector.Status{Lag: time.Hour}}, &now)
 	if err := h.Ready(t.Context()); err != nil {
 		t.Errorf("catching up after a start: got %v, want ready", err)
 	}
@@ -126,26 +134,19 @@ func TestChecks(t *testing.T) {
 		{"nearly full log", wellness{log: eventlog.State{Bytes: 10*gib - 1, MaxBytes: 10 * gib}}, "log", true, []string{"log-max-bytes"}},
 		{"full log", wellness{log: eventlog.State{Bytes: 10 * gib, MaxBytes: 10 * gib}}, "log", false, []string{"log_full", "log-max-bytes"}},
 		{"log away", wellness{logErr: errAway}, "log", false, []string{"refused"}},
-		{"tables", wellness{}, "table sync", true, nil},
-		{"tables without fsync", wellness{tables: []string{"answers", "records"}}, "table sync", false, []string{"answers, records", "ALTER TABLE"}},
-		{"tables not to be asked", wellness{pingErr: errAway}, "table sync", false, []string{"refused"}},
 		{"projector", wellness{log: eventlog.State{Last: 12}, projection: projector.Status{Checkpoint: projector.Checkpoint{Sequence: 9}, Lag: 250 * time.Millisecond}},
 			"projector", true, []string{"fact 9", "250ms", "3 facts to go"}},
-		{"a key that ends in a month", wellness{keys: []access.Key{
-			{ID: "0123456789ab", Name: "shop", ExpiresAt: now.Add(access.WarnBefore)}, {ID: "later", ExpiresAt: now.Add(access.WarnBefore + time.Hour)},
-			{ID: "ended", ExpiresAt: now}, {ID: "revoked", ExpiresAt: now.Add(time.Hour), RevokedAt: now}, {ID: "endless"},
-		}}, "keys", true, []string{`soon to end: 0123456789ab "shop" on ` + now.Add(access.WarnBefore).UTC().Format(time.DateOnly), "errata keys create"}},
-		{"nothing of others", wellness{}, "foreign facts", true, nil},
-		{"something of others", wellness{strays: "2 in log"}, "foreign facts", false, []string{"2 in log", "passwords"}},
-		{"no key that ends", wellness{}, "keys", true, []string{"none ends soon"}},
 		{"alarm", wellness{alarms: []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify"}}},
 			"log-gap", false, []string{"facts 3 to 4", "errata log verify"}},
 		{"projector in trouble", wellness{projection: projector.Status{Err: errAway}}, "projector", true, []string{"refused"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := healthOf(&c.state, &now)
-			var found api.Check
-			for _, check := range h.Checks(t.Context()) {
+			h := healthOf(t, &c.state, &now)
+			_ = h.Ready(t.Context()) // raises the alarms
+			var found errata.Check
+			status, all := h.Status(t.Context()), true
+			for _, check := range status.Checks {
+				all = all && check.OK
 				if check.Name == c.check {
 					found = check
 				}
@@ -153,8 +154,8 @@ func TestChecks(t *testing.T) {
 					t.Errorf("%s: failed without a word on what to do", check.Name)
 				}
 			}
-			if found.OK != c.ok {
-				t.Errorf("got %+v, want ok %v", found, c.ok)
+			if found.OK != c.ok || status.OK != all {
+				t.Errorf("got %+v, want ok %v; all in all %v", found, c.ok, status.OK)
 			}
 			for _, part := range c.parts {
 				if !strings.Contains(found.Detail+" "+found.Hint, part) {
@@ -165,15 +166,10 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// takes is a log that answers as told.
-type takes struct{ err error }
-
-func (l *takes) Append(context.Context, []errata.Event) error { return l.err }
-
-func TestWatchedLog(t *testing.T) {
+func TestLogRemembersTrouble(t *testing.T) {
 	now := time.Now()
-	log := &takes{}
-	w := &watchedLog{appender: log, now: func() time.Time { return now }}
+	var says error
+	w := NewLog(appending(func() error { return says }), nil, func() time.Time { return now })
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	full := errata.Errorf(errata.KindLogFull, "full")
@@ -192,31 +188,13 @@ func TestWatchedLog(t *testing.T) {
 		{"refused", t.Context(), errata.Errorf(errata.KindLogUnavailable, "away"), troubleFades, errata.KindLogUnavailable},
 		{"refused long ago", t.Context(), errata.Errorf(errata.KindLogUnavailable, "away"), troubleFades + 1, ""},
 	} {
-		log.err = step.err
+		says = step.err
 		if err := w.Append(step.ctx, nil); !errors.Is(err, step.err) {
 			t.Fatalf("%s: got %v, want what the log said", step.name, err)
 		}
 		now = now.Add(step.after)
 		if err := w.trouble(); (err != nil) != (step.want != "") || err != nil && errata.KindOf(err) != step.want {
 			t.Errorf("%s: trouble %v, want %q", step.name, err, step.want)
-		}
-	}
-}
-
-// Whoever looks at the checks does so while something is wrong: a ClickHouse
-// that is frozen must not keep them from answering.
-func TestChecksAnswerWhileClickHouseIsFrozen(t *testing.T) {
-	now := time.Now()
-	h := healthOf(&wellness{}, &now)
-	thaw := make(chan struct{})
-	defer close(thaw)
-	h.unsynced = func(context.Context) ([]string, error) {
-		<-thaw
-		return nil, errAway
-	}
-	for _, c := range h.Checks(t.Context()) {
-		if c.Name == "table sync" && (c.OK || !strings.Contains(c.Detail, context.DeadlineExceeded.Error())) {
-			t.Errorf("%+v", c)
 		}
 	}
 }
