@@ -212,6 +212,9 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 func (a *App) migrateLog(ctx context.Context) error {
+	if a.options.isLeaf() {
+		return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
+	}
 	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
@@ -257,13 +260,13 @@ func (a *App) openLog(context.Context) error {
 	return nil
 }
 
-// stream says where the log is.
+// stream says where the log is. That of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
-	if a.options.isLeaf() {
-		return a.spool()
-	}
 	log := a.options.log()
 	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
+	if a.options.isLeaf() {
+		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
+	}
 	return log
 }
 

@@ -10,7 +10,6 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
@@ -24,7 +23,7 @@ func (a *App) steps() []step {
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"spool", a.openSpool},
+		{"streams", a.migrateLog},
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
@@ -39,10 +38,6 @@ func (a *App) steps() []step {
 type step struct {
 	name string
 	do   func(context.Context) error
-}
-
-func (a *App) openSpool(ctx context.Context) error {
-	return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
 }
 
 // openLeafKeys opens the copies of the keys that the hub sends.
@@ -105,14 +100,6 @@ func (a *App) leafHealth() *ops.Health {
 		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
 	})
-}
-
-// spool says where the events of an ingest node are.
-func (a *App) spool() eventlog.Log {
-	return eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.SpoolStream, Prefix: migrations.SpoolPrefix,
-	}
 }
 
 // startHub begins to take the events of ingest nodes.

@@ -129,9 +129,6 @@ func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 // where none can come.
 func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
 
-// Joined says whether this ingest node is connected to its hub.
-func (e *Engines) Joined() bool { return e.nats.Joined() }
-
 // KeepStreamFiles copies what the streams of the embedded NATS are made again
 // from; see [NATS.KeepStreamFiles].
 func (e *Engines) KeepStreamFiles() error { return e.nats.KeepStreamFiles() }
