@@ -10,12 +10,14 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
@@ -59,14 +61,14 @@ type App struct {
 	damagedStep int
 	metDamage   bool
 	commander   *eventlog.Commander
-	audit       *auditTrail
+	audit       *audit.Auditor
 	log         *ops.Log
 	answers     *kept.Answers
 	settings    *settings.Store
 	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
-	letters     letters
+	letters     *natsin.Letters
 	signIns     *service.Service
 	importer    *ops.Importer
 	retention   *ops.Retention
@@ -241,7 +243,7 @@ func (a *App) openKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = keyring{a.keys}
+	a.keyring = a.keys
 	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
@@ -260,10 +262,8 @@ func (a *App) openLog(context.Context) error {
 
 // stream says where the log is. That of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
-	log := eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),
-	}
+	log := a.options.log()
+	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
 	if a.options.isLeaf() {
 		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
 	}

@@ -50,7 +50,7 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = leaf.NewKeyring(keyring{a.keys}, bucket)
+	a.keyring = leaf.NewKeyring(a.keys, bucket)
 	return nil
 }
 

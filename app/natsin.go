@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/ingest/quota"
@@ -50,7 +49,7 @@ func (a *App) startNATSIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.letters = letters{natsin.NewLetters(a.queues(), a.rules)}
+	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
 		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: kept, Project: a.options.NATSProject, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
@@ -69,37 +68,4 @@ func (a *App) queues() natsin.Queues {
 		JetStream: a.engines.JetStream(), Prefix: migrations.SubjectPrefix(a.options.Namespace),
 		Intake: migrations.IntakeStream(a.options.Namespace), Dead: migrations.DeadStream(a.options.Namespace),
 	}
-}
-
-// letters are the refused messages as the API sees them.
-type letters struct{ stream *natsin.Letters }
-
-var _ api.Letters = letters{}
-
-// List is one page, oldest first.
-func (l letters) List(ctx context.Context, after uint64, limit int) ([]api.Letter, uint64, error) {
-	found, total, err := l.stream.List(ctx, after, limit)
-	list := make([]api.Letter, 0, len(found))
-	for _, f := range found {
-		list = append(list, api.Letter{ID: f.ID, At: f.At, Subject: f.Subject, Reason: f.Reason, Message: f.Why, Body: f.Body, Cut: f.Cut})
-	}
-	return list, total, err
-}
-
-// Replay publishes letters again.
-func (l letters) Replay(ctx context.Context, ids []uint64) (int, []api.LetterNote, error) {
-	return told(l.stream.Replay(ctx, ids))
-}
-
-// Drop removes letters.
-func (l letters) Drop(ctx context.Context, ids []uint64) (int, []api.LetterNote, error) {
-	return told(l.stream.Drop(ctx, ids))
-}
-
-func told(done int, left []natsin.LetterNote, err error) (int, []api.LetterNote, error) {
-	var notes []api.LetterNote
-	for _, n := range left {
-		notes = append(notes, api.LetterNote{ID: n.ID, Reason: n.Why})
-	}
-	return done, notes, err
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
@@ -111,14 +110,14 @@ func (a *App) handler() (http.Handler, error) {
 		Security:       a.signIns,
 		Challenges:     a.signIns,
 		SignIn:         a.signIns,
-		Audit:          a.audit,
+		Audit:          a.audit.Trail(),
 		Web:            page,
 		Feed:           a.feed,
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
-		LogCare:        caredLog{a.logCare},
+		LogCare:        a.logCare,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
@@ -143,7 +142,7 @@ func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
-		Budget:         body.NewBudget(body.DefaultBudget), Quotas: a.quotas,
+		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
 		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
 }
@@ -187,7 +186,7 @@ func (a *App) health() *ops.Health {
 		Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{
 			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
-			a.audit.auditor.Check, a.letters.stream.Check, a.checker.Check,
+			a.audit.Check, a.letters.Check, a.checker.Check,
 		},
 		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
 		Alarms:  a.alarms,

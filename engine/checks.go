@@ -141,7 +141,7 @@ func checkLimits(shortfalls []string) errata.Check {
 
 // CheckHub says whether this ingest node is connected to its hub.
 func (e *Engines) CheckHub(context.Context) errata.Check {
-	if !e.Joined() {
+	if !e.nats.Joined() {
 		return errata.Check{Name: "hub", Detail: "not connected",
 			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
 	}
