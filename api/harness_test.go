@@ -253,7 +253,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
-		signIns:  &signIns{},
+		signIns:  newSignIns(),
 		audit:    &auditTrail{},
 		log:      &log{},
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Feed tells what changes in the records.
@@ -201,14 +202,7 @@ func (s stream) run(ctx context.Context) {
 // watch ends the stream with its key, also while a message waits for a client
 // that does not read.
 func (s stream) watch(ctx context.Context, key string, end context.CancelFunc) {
-	tick := time.NewTicker(streamCheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for background.Wait(ctx, streamCheck) {
 		if _, err := s.c.service.Keys.Authenticate(key); err != nil {
 			end()
 			_ = s.control.SetWriteDeadline(time.Now().Add(streamEnd))

@@ -27,8 +27,7 @@ import (
 	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
-	"github.com/errata-log/errata/signin/geo"
-	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/signin/service"
 	"github.com/errata-log/errata/standby"
 	"github.com/errata-log/errata/stray"
 )
@@ -70,10 +69,7 @@ type App struct {
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     *natsin.Letters
-	mail        *smtp.Sender  // nil: no mail module
-	places      *geo.Database // nil: no location database
-	challenges  challenges
-	signIns     *signIns
+	signIns     *service.Service
 	importer    *ops.Importer
 	retention   *ops.Retention
 	replayer    *ops.Replayer
@@ -160,10 +156,7 @@ func (a *App) allSteps() []step {
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
-		{"mail", a.openMail},
-		{"location database", a.openLocation},
-		{"sign-in codes", a.openChallenges},
-		{"sign-ins", a.startSignIns},
+		{"sign-ins", a.openSignIns},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},

@@ -149,16 +149,8 @@ func (a *App) leafHealth() *ops.Health {
 	keys := a.keyring.(*leaf.Keyring)
 	return ops.NewHealth(ops.HealthConfig{
 		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
-		Checks: []func(context.Context) errata.Check{a.log.Check, a.checkHub, keys.Check}, Alarms: a.alarms,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
 	})
-}
-
-func (a *App) checkHub(context.Context) errata.Check {
-	c := errata.Check{Name: "hub", OK: a.engines.Joined(), Detail: "connected"}
-	if !c.OK {
-		c.Detail, c.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+datadir.LeafFile+"?"
-	}
-	return c
 }
 
 // spool says where the events of an ingest node are.

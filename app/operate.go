@@ -109,11 +109,3 @@ func (a *App) rebuild(ctx context.Context, cfg projector.RebuildConfig) (project
 	}
 	return projector.Rebuild(ctx, a.projector, cfg)
 }
-
-// LogRoom says what the embedded log of these options may grow to (0 when the
-// service decides by the room on the disk), what it uses, and how much of its
-// disk is free, in bytes.
-func LogRoom(o Options) (limit, used, free int64, err error) {
-	used, free, err = engine.LogRoom(o.Data)
-	return o.LogMaxBytes, used, free, err
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/query"
 )
 
@@ -36,7 +37,6 @@ type poller struct {
 	// Records last seen long ago were told up to fact farAt, at farTime.
 	farAt   uint64
 	farTime time.Time
-	failing bool
 }
 
 func newPoller(f *Feed, at uint64) *poller {
@@ -58,46 +58,15 @@ func (p *poller) run(ctx context.Context) {
 	} else {
 		defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
 	}
-	signal() // it may have moved before anybody followed
-	tick := time.NewTicker(fallback)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-moved:
-		case <-tick.C:
-		}
-		began := time.Now()
-		p.note(ctx, p.poll(ctx))
-		if !wait(ctx, max(minPause, duty*time.Since(began))) {
-			return
-		}
-	}
-}
-
-// wait is false when ctx ended first.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// note writes the first of several failures to the log. What was not told is
-// told by the next poll that works.
-func (p *poller) note(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err != nil && !p.failing {
-		p.feed.cfg.Logger.Warn("changes of records are told late", "error", err)
-	}
-	p.failing = err != nil
+	background.Loop{
+		Every: fallback, Now: moved, Failed: background.Tell(p.feed.cfg.Logger.Warn, "changes of records are told late"),
+		Do: func(ctx context.Context) error {
+			began := time.Now()
+			err := p.poll(ctx) // what it does not tell is told by the next one that works
+			background.Wait(ctx, max(minPause, duty*time.Since(began)))
+			return err
+		},
+	}.Run(ctx)
 }
 
 // poll tells what changed since the last poll.

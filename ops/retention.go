@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/projector"
 )
 
@@ -65,40 +65,22 @@ type RetentionConfig struct {
 // taken and purges what stands before it. A rebuild is then made from the
 // snapshot and the rest of the log.
 type Retention struct {
-	cfg   RetentionConfig
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	cfg  RetentionConfig
+	work background.Runner
 }
 
 // StartRetention begins to look at the log's size every 2 s.
 func StartRetention(cfg RetentionConfig) *Retention {
 	r := &Retention{cfg: cfg}
-	var life context.Context
-	life, r.stop = context.WithCancel(context.Background())
-	r.ended.Go(func() { r.run(life) }) // ends with life
+	r.work.Start(background.Loop{
+		Do: r.look, Every: retentionPause, Failed: background.Tell(cfg.Logger.Warn, "the log could not be purged; it is tried again"),
+	}.Run)
 	return r
 }
 
-// Stop ends a purge under way: what was not purged is with the next start.
-func (r *Retention) Stop() {
-	r.stop()
-	r.ended.Wait()
-}
-
-func (r *Retention) run(ctx context.Context) {
-	tick := time.NewTicker(retentionPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := r.look(ctx); err != nil && ctx.Err() == nil {
-			r.cfg.Logger.Warn("the log could not be purged; it is tried again", "error", err)
-		}
-	}
-}
+// Stop breaks off a purge under way and waits for its end. What was not purged is
+// after the next start.
+func (r *Retention) Stop() { _ = r.work.Stop(context.Background()) }
 
 // look purges the log if it is time to.
 func (r *Retention) look(ctx context.Context) error {

@@ -25,8 +25,7 @@ var logging = setting[errata.Logging]{
 // ReadLogging asks the log for the value in force, so that a change which any
 // node has answered before is seen. Errors: log_unavailable.
 func (s *Store) ReadLogging(ctx context.Context) (errata.Logging, error) {
-	value, _, err := read(ctx, s, logging)
-	return value, err
+	return read(ctx, s, logging)
 }
 
 // UpdateLogging sets what change makes of the value in force, and returns what

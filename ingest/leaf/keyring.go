@@ -70,11 +70,10 @@ func (k *Keyring) Ready(ctx context.Context) error {
 		"This ingest node has no keys yet: it gets them when it reaches its hub for the first time. Send again.").Because(err)
 }
 
-// Check says whether the keys have come, for an operator.
+// Check says whether all keys have come from the hub.
 func (k *Keyring) Check(ctx context.Context) errata.Check {
-	c := errata.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
 	if err := k.Ready(ctx); err != nil {
-		c.OK, c.Detail, c.Hint = false, err.Error(), "let this node reach its hub once"
+		return errata.Check{Name: "keys", Detail: err.Error(), Hint: "let this node reach its hub once"}
 	}
-	return c
+	return errata.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
 }

@@ -37,6 +37,10 @@ var Layers = withShared([]Layer{
 	{Dir: "query", May: []string{".", "internal/packed"}},
 	{Dir: "feed", May: []string{".", "eventlog", "query"}},
 	{Dir: "signin", May: []string{"."}},
+	{Dir: "signin/service", May: []string{".", "eventlog", "signin", "signin/..."}},
+	{Dir: "signin/familiar", May: []string{".", "eventlog", "signin", "signin/bucket"}},
+	{Dir: "signin/challenge", May: []string{".", "signin", "signin/bucket"}},
+	{Dir: "signin/bucket"},
 	{Dir: "signin/...", May: []string{".", "signin"}},
 	{Dir: "access", May: []string{".", "datadir"}},
 	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
@@ -47,7 +51,7 @@ var Layers = withShared([]Layer{
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
 	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
-	{Dir: "api/...", May: []string{".", "signin", "access", "api/...", "internal/httpstatus", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
+	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "datadir"},
 	{Dir: "stray", May: []string{"."}},
@@ -101,7 +105,7 @@ const (
 // Guards says where the heavy imports live.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
-	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/challenge", "signin/familiar", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange, signin/challenge and signin/familiar, by applications through client/natstransport"},
+	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "internal/testenv", "signin/bucket", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange and signin/bucket, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "internal/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "app", "internal/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},

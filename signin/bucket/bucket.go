@@ -1,8 +1,14 @@
-package familiar
+// Package bucket keeps values that several nodes change at the same time, in
+// buckets of NATS: a change counts only where nobody has changed the value since
+// it was read.
+//
+// The package must not know what the values are.
+package bucket
 
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -24,6 +30,17 @@ type Store interface {
 	// Put stores a value in place of the one of that revision, 0 for none.
 	// Errors: ErrConflict when another one is there, ErrFull.
 	Put(ctx context.Context, key string, value []byte, revision uint64) error
+	// Delete removes a key; it is no error when there is none.
+	Delete(ctx context.Context, key string) error
+}
+
+// Open is the bucket of that name, which must exist.
+func Open(ctx context.Context, js jetstream.JetStream, name string) (Store, error) {
+	bucket, err := js.KeyValue(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("open the bucket %s: %w", name, err)
+	}
+	return KV(bucket), nil
 }
 
 // KV is a bucket as a Store.
@@ -62,3 +79,5 @@ func (k kv) Put(ctx context.Context, key string, value []byte, revision uint64) 
 	}
 	return err
 }
+
+func (k kv) Delete(ctx context.Context, key string) error { return k.bucket.Purge(ctx, key) }
