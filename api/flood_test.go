@@ -17,9 +17,8 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
@@ -40,14 +39,14 @@ const (
 // is being waited for.
 type besieged struct {
 	address string
-	budget  *body.Budget
+	budget  *door.Budget
 	attacks atomic.Int64
 	hungry  sync.Map // by the number of an attack: chan struct{}, closed when it is waited for
 }
 
 func besiege(t *testing.T, budget int64) *besieged {
 	t.Helper()
-	s := &besieged{budget: body.NewBudget(budget)}
+	s := &besieged{budget: door.NewBudget(budget)}
 	cfg := door.Config{Accepter: &doortest.Recorder{Discard: true}, Keyring: doortest.Keys{}, Budget: s.budget}
 	events, err := native.New(cfg)
 	if err != nil {
@@ -157,7 +156,7 @@ func (s *besieged) mustTake(t *testing.T, requests int) {
 func TestSilentConnectionsChangeNothing(t *testing.T) {
 	for name, header := range map[string][]string{"without a key": nil, "with a key": {withKey}} {
 		t.Run(name, func(t *testing.T) {
-			s := besiege(t, body.DefaultBudget)
+			s := besiege(t, door.DefaultBudget)
 			for _, c := range []struct {
 				times         int
 				coding, chunk string
@@ -219,7 +218,7 @@ func TestBrotliBombs(t *testing.T) {
 		"with a key":    {[]string{withKey}, "HTTP/1.1 413 Request Entity Too Large"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := besiege(t, body.DefaultBudget)
+			s := besiege(t, door.DefaultBudget)
 			began := doortest.CPU()
 			var flood sync.WaitGroup
 			for range 8 {

@@ -2,7 +2,7 @@ package app
 
 import (
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/migrations"
 )
 

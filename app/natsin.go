@@ -3,48 +3,13 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"net"
 
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/natsin"
+	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/settings"
 )
-
-// maxReplicas is the most that JetStream keeps of a stream.
-const maxReplicas = 5
-
-// validateNATS names the first of the settings of the NATS way in that cannot
-// be used.
-func (o Options) validateNATS() error {
-	if o.NATSProject == 0 {
-		return fmt.Errorf("nats-project: want the number of a project, from 1 up")
-	}
-	if o.NATSReplicas < 0 || o.NATSReplicas > maxReplicas {
-		return fmt.Errorf("nats-replicas: %d is not from 1 to %d", o.NATSReplicas, maxReplicas)
-	}
-	if o.NATSReplicas > 1 && o.NATSURL == "" {
-		return fmt.Errorf("nats-replicas: the embedded NATS is one server; name those of a cluster in nats-url")
-	}
-	for _, listen := range []struct{ name, addr, instead string }{
-		{"nats-listen", o.NATSListen, "let applications publish there"},
-		{"nats-leaf-listen", o.NATSLeafListen, "let ingest nodes connect to a service with the embedded one"},
-	} {
-		if listen.addr == "" {
-			continue
-		}
-		if _, port, err := net.SplitHostPort(listen.addr); err != nil || port == "" {
-			return fmt.Errorf("%s: %q is not host:port, such as 127.0.0.1:4222 or :4222", listen.name, listen.addr)
-		}
-		if o.NATSURL != "" {
-			return fmt.Errorf("%s: it opens the embedded NATS, and nats-url names another one; %s", listen.name, listen.instead)
-		}
-		if o.NATSLeaf != "" {
-			return fmt.Errorf("%s: nats-leaf makes this an ingest node, which takes events over HTTP only", listen.name)
-		}
-	}
-	return o.validateLeaf()
-}
 
 // openIngest makes the one pipeline that all ways in share.
 func (a *App) openIngest(context.Context) (err error) {
@@ -53,6 +18,27 @@ func (a *App) openIngest(context.Context) (err error) {
 		Rules:    a.rules,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
+	})
+	return err
+}
+
+// setLimits puts the limits that a replay must know on the log, unless they stand
+// there. A log that takes nothing is no reason not to start: those that stand
+// there stay in force, and the next start tries again.
+func (a *App) setLimits(ctx context.Context) error {
+	err := a.settings.SetLimits(ctx, settings.Limits{NewRecordsPerHour: uint64(a.options.NewRecordsPerHour)})
+	if err != nil {
+		a.logger.Warn("new-records-per-hour could not be put on the log; the value before stays in force until the next start",
+			"value", a.options.NewRecordsPerHour, "error", err)
+	}
+	return nil
+}
+
+// openQuotas makes the buckets that all ways in share.
+func (a *App) openQuotas(context.Context) (err error) {
+	a.quotas, err = quota.New(quota.Config{
+		KeyPerMinute: a.options.KeyEventsPerMinute, ProjectPerMinute: a.options.ProjectEventsPerMinute,
+		Now: a.options.Now, Registerer: a.options.Registry,
 	})
 	return err
 }

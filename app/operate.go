@@ -89,8 +89,7 @@ func (a *App) syncEmbedded(context.Context) error {
 // openReplay makes whoever rebuilds the projection.
 func (a *App) openReplay(context.Context) error {
 	a.replayer = ops.NewReplayer(ops.ReplayConfig{
-		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.undecided,
-		Gaps:    func(gaps []eventlog.Gap) any { return gapsOf(gaps) },
+		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.logCare.Undecided,
 		History: a.history, Logger: a.logger,
 	})
 	a.cleanups.add("replay", a.replayer.Stop)

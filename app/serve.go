@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -16,9 +18,9 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/web"
@@ -30,14 +32,42 @@ func (a *App) listen(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
+	if err := a.listenAt(a.options.Listen, handler); err != nil {
 		return err
 	}
-	a.cleanups.add("server", a.finishRequests)
 	// Streams have no end of their own: they end before requests are waited for.
 	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
 	a.cleanups.addPlain("import", a.importer.Stop)
+	return nil
+}
+
+// listenAt binds an address. All servers end together, in the step of the first.
+func (a *App) listenAt(addr string, handler http.Handler) error {
+	server, err := api.NewServer(api.ServerConfig{Addr: addr, Handler: handler, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+	if a.servers = append(a.servers, server); len(a.servers) == 1 {
+		a.cleanups.add("server", a.finishRequests)
+	}
+	return nil
+}
+
+// listenOTLP binds the second address, if there is one.
+func (a *App) listenOTLP(context.Context) error {
+	addr := a.options.OTLPListen
+	if addr == "" {
+		return nil
+	}
+	err := a.listenAt(addr, a.telemetry.Only())
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("otlp-listen: something else has the port of %s, perhaps a collector; choose another one, or leave the setting empty, since %s serves OTLP too: %w",
+			addr, a.options.Listen, err)
+	case err != nil:
+		return fmt.Errorf("otlp-listen: %w", err)
+	}
 	return nil
 }
 
@@ -47,7 +77,7 @@ func (a *App) listen(context.Context) error {
 func (a *App) finishRequests(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	err := a.shutDown(ctx)
+	err := a.servers.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.logger.Warn("cut off connections that did not finish", "after", finishTimeout)
 		return nil
@@ -87,7 +117,7 @@ func (a *App) handler() (http.Handler, error) {
 		Importer:       a.importer,
 		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
-		LogCare:        caredLog{a.logCare},
+		LogCare:        a.logCare,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
@@ -112,7 +142,7 @@ func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
-		Budget:         body.NewBudget(body.DefaultBudget), Quotas: a.quotas,
+		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
 		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
 	}
 }
@@ -127,14 +157,14 @@ func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	telemetry, err := a.openTelemetry(cfg)
+	a.telemetry, err = otlp.New(otlp.Config{Config: cfg, SpanExceptions: otlp.SpanExceptions(a.options.OTLPSpanExceptions)})
 	if err != nil {
 		return api.Receivers{}, err
 	}
 	return api.Receivers{
 		Native:         events,
 		SentryEnvelope: envelopes, SentryStore: envelopes,
-		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
+		OTLPLogs: a.telemetry, OTLPTraces: a.telemetry, OTLPMetrics: a.telemetry,
 	}, nil
 }
 
@@ -169,7 +199,7 @@ func (a *App) announce(context.Context) error {
 		return err
 	}
 	w := &a.welcome
-	w.URL = datadir.LocalURL(a.Addr().String())
+	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.isLeaf()
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL

@@ -18,8 +18,8 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 )
@@ -102,7 +102,7 @@ func (b *bench) post(t testing.TB, log exchange.Log, content string, header ...s
 func (b *bench) taken(t testing.TB, log exchange.Log, recorded int, content string) {
 	t.Helper()
 	a := b.post(t, log, content)
-	if a.Status != http.StatusOK || a.Data.Recorded != recorded || a.Header.Get(exchange.HeaderRecorded) != fmt.Sprint(recorded) {
+	if a.Status != http.StatusOK || a.Data.Recorded != recorded || a.Header.Get(door.HeaderRecorded) != fmt.Sprint(recorded) {
 		t.Fatalf("answer %+v, want %d recorded", a, recorded)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 func TestBothLogsTheWholeWay(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // Config is what a handler needs. Door's Accepter is not used.
@@ -59,74 +59,61 @@ func NewHandler(log Log, cfg Config) (*Handler, error) {
 
 // ServeHTTP takes one request. It answers when what is recorded is on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	requestID := h.door.RequestID(w)
-	out, err := h.take(w, r)
-	h.door.Done(r.Context(), requestID, err)
-	if err != nil {
-		refuse(w, requestID, door.Told(err))
-		return
-	}
-	accept(w, out)
+	h.door.Serve(w, r, http.StatusOK, h.take)
 }
 
 // outcome is what became of the entries of a request.
 type outcome struct {
-	accepted int
-	recorded int
-	rejected []rejection
+	Accepted int              `json:"accepted"`
+	Recorded int              `json:"recorded"`
+	Rejected []door.Rejection `json:"rejected"`
 }
 
-// rejection is an entry that was not taken, by its index in the request.
-type rejection struct {
-	Index   int         `json:"index"`
-	Code    errata.Kind `json:"code"`
-	Message string      `json:"message"`
-}
-
-func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		return outcome{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := door.OnlyPost(w, r, http.MethodPost); err != nil {
+		return nil, err
 	}
 	grant, err := h.door.ByToken(r)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	b, err := h.door.Open(w, r, grant, maxOpen)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	defer b.Close()
-	buf := body.GetBuffer()
+	buf := door.GetBuffer()
 	defer buf.Free()
 	if err := b.ReadAll(buf, maxOpen); err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	// The texts are copied out of the buffer, and once more as entries.
 	if err := b.Charge(2 * len(buf.B)); err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	parts, err := split(buf.B)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	drafts, rejected := h.parse(parts)
 	if len(drafts) == 0 {
-		return outcome{}, nothingTaken(rejected)
+		return nil, nothingTaken(rejected)
 	}
 	recorded, err := h.record(r, grant, drafts)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
-	return outcome{accepted: len(drafts), recorded: recorded, rejected: rejected}, nil
+	w.Header().Set(door.HeaderRecorded, strconv.Itoa(recorded))
+	return outcome{len(drafts), recorded, rejected}, nil
 }
 
 // parse reads the entries and counts those that cannot be taken.
-func (h *Handler) parse(parts []part) (drafts []draft, rejected []rejection) {
+func (h *Handler) parse(parts []part) (drafts []draft, rejected []door.Rejection) {
+	rejected = []door.Rejection{} // a list also where it is empty
 	for i, p := range parts {
 		d, refused := parse(h.log, p)
 		if refused != nil {
-			rejected = append(rejected, rejection{i, refused.Kind, refused.Message})
+			rejected = append(rejected, door.Rejected(i, refused))
 			continue
 		}
 		drafts = append(drafts, d)
@@ -180,22 +167,11 @@ func (h *Handler) count(outcome string, n int) {
 }
 
 // nothingTaken is the error for a request without one good entry. A single
-// entry gives its own reason; broken JSON alone is a broken body.
-func nothingTaken(rejected []rejection) error {
-	if len(rejected) == 0 {
-		return errata.Errorf(errata.KindInvalidEntry, "the body holds no entry")
+// entry gives its own reason, and details all the same.
+func nothingTaken(rejected []door.Rejection) error {
+	told := *door.NothingTaken(errata.KindInvalidEntry, "entry", "entries", rejected)
+	if len(rejected) > 0 {
+		told.Details = rejected
 	}
-	first := rejected[0]
-	kind := first.Code
-	for _, r := range rejected {
-		if r.Code != kind {
-			kind = errata.KindInvalidEntry
-		}
-	}
-	told := errata.Errorf(kind, "none of the %d entries can be taken; details has the reason for each", len(rejected))
-	if len(rejected) == 1 {
-		told = errata.Errorf(kind, "%s", first.Message)
-	}
-	told.Details = rejected
-	return told
+	return &told
 }

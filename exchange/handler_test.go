@@ -11,8 +11,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // off is a handler of a log that is switched off, which needs no engine: all
@@ -77,8 +77,8 @@ func TestBodies(t *testing.T) {
 			if got := strings.Join(rejected, " "); got != test.rejected {
 				t.Errorf("rejected %q, want %q", got, test.rejected)
 			}
-			if test.code == "" && a.Header.Get(exchange.HeaderRecorded) != "0" {
-				t.Errorf("the header says %q", a.Header.Get(exchange.HeaderRecorded))
+			if test.code == "" && a.Header.Get(door.HeaderRecorded) != "0" {
+				t.Errorf("the header says %q", a.Header.Get(door.HeaderRecorded))
 			}
 			if test.code == "invalid_entry" && a.Status != http.StatusUnprocessableEntity {
 				t.Errorf("status %d", a.Status)

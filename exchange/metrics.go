@@ -3,7 +3,7 @@ package exchange
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // What becomes of an entry, as counted.

@@ -10,7 +10,8 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 	"github.com/errata-log/errata/origin"
 )
 
@@ -49,7 +50,7 @@ type parser struct {
 // invalid_entry.
 func parse(log Log, document part) (draft, *errata.Error) {
 	if document == nil {
-		return draft{}, malformed("the entry is not valid JSON")
+		return draft{}, door.Malformed("the entry is not valid JSON")
 	}
 	p := parser{log: log}
 	p.dec.ResetBytes(document)
@@ -57,7 +58,7 @@ func parse(log Log, document part) (draft, *errata.Error) {
 		return draft{}, errata.Errorf(errata.KindInvalidEntry, "the entry is not a JSON object")
 	}
 	if err := lenient.Object(&p.dec, &p, (*parser).field); err != nil {
-		return draft{}, malformed("the entry is not valid JSON").Because(err)
+		return draft{}, door.Malformed("the entry is not valid JSON").Because(err)
 	}
 	if p.refused != nil {
 		return draft{}, p.refused

@@ -6,6 +6,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // part is one entry of a request: its JSON, or nil where a line is not JSON.
@@ -20,13 +21,13 @@ func split(body []byte) ([]part, error) {
 	body = blanks(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	switch {
 	case len(body) == 0:
-		return nil, malformed("the body is empty; send a JSON object, an array, or objects line by line")
+		return nil, door.Malformed("the body is empty; send a JSON object, an array, or objects line by line")
 	case body[0] == '[':
 		return elements(body)
 	case body[0] == '{':
 		return values(body)
 	default:
-		return nil, malformed("the body begins neither with a JSON object nor with an array")
+		return nil, door.Malformed("the body begins neither with a JSON object nor with an array")
 	}
 }
 
@@ -34,10 +35,10 @@ func elements(body []byte) (parts []part, err error) {
 	d := jx.DecodeBytes(body)
 	whole, err := d.Raw()
 	if err != nil {
-		return nil, malformed("the array is not valid JSON; nothing was recorded").Because(err)
+		return nil, door.Malformed("the array is not valid JSON; nothing was recorded").Because(err)
 	}
 	if len(blanks(body[len(whole):])) > 0 {
-		return nil, malformed("there is more after the array")
+		return nil, door.Malformed("there is more after the array")
 	}
 	d.ResetBytes(whole)
 	err = d.Arr(func(d *jx.Decoder) error {
@@ -84,8 +85,6 @@ func values(rest []byte) (parts []part, err error) {
 
 // blanks cuts JSON's white space from the front.
 func blanks(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
-
-func malformed(what string) *errata.Error { return errata.Errorf(errata.KindInvalidBody, "%s", what) }
 
 func tooMany() *errata.Error {
 	return errata.Errorf(errata.KindBodyTooLarge, "the body holds more than %d entries; send them in several requests", MaxEntries)

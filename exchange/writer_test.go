@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/exchange"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/migrations"
 )
 
@@ -282,7 +283,7 @@ func TestFullAndAbsentStream(t *testing.T) {
 	}
 	check := func(code string) {
 		t.Helper()
-		if a.Status != 503 || a.Error.Code != code || a.Header.Get("Retry-After") != "5" || a.Header.Get(exchange.HeaderRecorded) != "" || a.Error.RequestID != "an-id" {
+		if a.Status != 503 || a.Error.Code != code || a.Header.Get("Retry-After") != "5" || a.Header.Get(door.HeaderRecorded) != "" || a.Error.RequestID != "an-id" {
 			t.Errorf("answer %+v, want %s", a, code)
 		}
 	}

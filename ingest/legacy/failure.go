@@ -8,8 +8,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // failure reads the error that a line is about: a text, which may be a whole

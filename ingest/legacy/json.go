@@ -8,9 +8,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/lenient"
 	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // record is a line of JSON while it is read: what loggers call by many names.

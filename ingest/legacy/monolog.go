@@ -7,8 +7,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // maxChannel bounds the name of a Monolog channel.

@@ -6,7 +6,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // labels are PHP's names for its error types, as they stand in its log.

@@ -9,7 +9,7 @@ import (
 	"time"
 	_ "time/tzdata" // PHP names its zone, and a container has no files for it
 
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // maxStamp bounds a time in brackets: the longest zone names have 32 letters.

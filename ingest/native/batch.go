@@ -10,19 +10,19 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // batch reads the events of one request.
 type batch struct {
-	body *body.Body
+	body *door.Body
 	in   *bufio.Reader
-	buf  *body.Buffer // the event being read
+	buf  *door.Buffer // the event being read
 
 	count    int // events seen
 	drafts   []ingest.Draft
 	indexes  []int // of each draft in the request
-	rejected []rejection
+	rejected []door.Rejection
 }
 
 // readSize is the read buffer; most single events fit.
@@ -30,8 +30,8 @@ const readSize = 16 << 10
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readSize) }}
 
-func newBatch(b *body.Body) *batch {
-	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: body.GetBuffer()}
+func newBatch(b *door.Body) *batch {
+	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: door.GetBuffer()}
 	t.in.Reset(b)
 	return t
 }
@@ -52,7 +52,7 @@ func (t *batch) read() error {
 	}
 	switch c, err := t.peek(); {
 	case err == io.EOF:
-		return malformed("the body is empty; send a JSON object, an array, or objects line by line")
+		return door.Malformed("the body is empty; send a JSON object, an array, or objects line by line")
 	case err != nil:
 		return err
 	case c == '[':
@@ -60,7 +60,7 @@ func (t *batch) read() error {
 	case c == '{':
 		return t.lines()
 	default:
-		return malformed("the body begins neither with a JSON object nor with an array")
+		return door.Malformed("the body begins neither with a JSON object nor with an array")
 	}
 }
 
@@ -160,22 +160,22 @@ func (t *batch) array() error {
 			break
 		}
 		if c != ',' {
-			return malformed("there is no comma between two events of the array")
+			return door.Malformed("there is no comma between two events of the array")
 		}
 		_, _ = t.in.Discard(1)
 		if c, err = t.peek(); c == ']' {
-			return malformed("the array ends with a comma")
+			return door.Malformed("the array ends with a comma")
 		}
 	}
 	if err == io.EOF {
-		return malformed("the array is not complete")
+		return door.Malformed("the array is not complete")
 	}
 	if err != nil {
 		return err
 	}
 	_, _ = t.in.Discard(1)
 	if _, err := t.peek(); err == nil {
-		return malformed("there is more after the array")
+		return door.Malformed("there is more after the array")
 	} else if err != io.EOF {
 		return err
 	}
@@ -192,8 +192,8 @@ func (t *batch) take(over, strict bool) error {
 	var draft ingest.Draft
 	var refused error
 	if over {
-		refused = body.PartTooLarge("the event", ingest.MaxEvent)
-	} else if draft, refused = readEvent(t.buf.B); refused == nil {
+		refused = door.PartTooLarge("the event", ingest.MaxEvent)
+	} else if draft, refused = ParseEvent(t.buf.B); refused == nil {
 		if err := t.body.Charge(len(t.buf.B)); err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (t *batch) take(over, strict bool) error {
 	if strict && told.Kind == errata.KindInvalidBody {
 		return errata.Errorf(errata.KindInvalidBody, "event %d of the array: %s; nothing was stored", index, told.Message).Because(told)
 	}
-	t.rejected = append(t.rejected, rejection{index, told})
+	t.rejected = append(t.rejected, door.Rejected(index, told))
 	return nil
 }
 
@@ -224,5 +224,3 @@ func (t *batch) peek() (byte, error) {
 		}
 	}
 }
-
-func malformed(what string) *errata.Error { return errata.Errorf(errata.KindInvalidBody, "%s", what) }

@@ -9,8 +9,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/stacktrace"
 	"github.com/errata-log/errata/origin"
 )
 
@@ -29,9 +30,10 @@ type parser struct {
 
 var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
 
-// readEvent reads one event. The error is an *errata.Error: invalid_body for
-// broken JSON, another kind for an event that cannot be taken.
-func readEvent(document []byte) (ingest.Draft, error) {
+// ParseEvent reads one event as POST /api/v1/events takes it. The error is an
+// *errata.Error: invalid_body for broken JSON, another kind for an event that
+// cannot be taken.
+func ParseEvent(document []byte) (ingest.Draft, error) {
 	if refused := checkShape(document); refused != nil {
 		return ingest.Draft{}, refused
 	}
@@ -40,10 +42,10 @@ func readEvent(document []byte) (ingest.Draft, error) {
 	p.dec.ResetBytes(document)
 	isObject := p.dec.Next() == jx.Object
 	if err := lenient.Object(&p.dec, p, (*parser).field); err != nil {
-		return ingest.Draft{}, malformed("the event is not valid JSON")
+		return ingest.Draft{}, door.Malformed("the event is not valid JSON")
 	}
 	if !lenient.AtEnd(&p.dec) {
-		return ingest.Draft{}, malformed("there is more after the event")
+		return ingest.Draft{}, door.Malformed("there is more after the event")
 	}
 	if !isObject {
 		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the event is not a JSON object")
@@ -54,10 +56,6 @@ func readEvent(document []byte) (ingest.Draft, error) {
 	}
 	return p.draft, nil
 }
-
-// ParseEvent reads one event as POST /api/v1/events takes it. The error is an
-// *errata.Error and says why the event cannot be taken.
-func ParseEvent(document []byte) (ingest.Draft, error) { return readEvent(document) }
 
 func (p *parser) free() {
 	p.trace.Clear()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/native"
 )
 

@@ -2,14 +2,15 @@ package native
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
-// Config is what the door needs.
+// Config is what the receiver needs.
 type Config = door.Config
 
 // Pattern is the path to mount the handler at, for any method.
@@ -33,69 +34,63 @@ func New(cfg Config) (*Handler, error) {
 
 // ServeHTTP takes one request. It answers when the events are on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	requestID := h.door.RequestID(w)
-	outcome, err := h.take(w, r)
-	h.door.Done(r.Context(), requestID, err)
-	if err != nil {
-		refuse(w, requestID, door.Told(err))
-		return
-	}
-	accept(w, outcome)
+	h.door.Serve(w, r, http.StatusAccepted, h.take)
 }
 
-// outcome is what became of a request's events.
-type outcome struct {
-	recorded int // on the log
-	dropped  int // taken and not kept
-	rejected []rejection
-}
-
-// rejection is an event that was not taken.
-type rejection struct {
-	index int
-	err   *errata.Error
-}
-
-func (h *Handler) take(w http.ResponseWriter, r *http.Request) (outcome, error) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		return outcome{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := door.OnlyPost(w, r, http.MethodPost); err != nil {
+		return nil, err
 	}
 	grant, err := h.grant(r)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	if err := h.door.Admit(grant); err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	if h.door.Switches().Development {
-		w.Header().Set(ingest.HeaderDevelopment, "1")
+		w.Header().Set(door.HeaderDevelopment, "1")
 	}
 	b, err := h.door.Open(w, r, grant, maxOpen)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	defer b.Close()
 	batch := newBatch(b)
 	defer batch.free()
 	if err := batch.read(); err != nil {
-		return outcome{}, err
+		return nil, err
 	}
-	out := outcome{rejected: batch.rejected}
-	if len(batch.drafts) > 0 {
-		receipt, err := h.door.Accept(r.Context(), grant, batch.drafts)
-		if err != nil {
-			return outcome{}, err
+	return h.accept(w, r, grant, batch)
+}
+
+// accept stores the events of which a draft could be made.
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, t *batch) (any, error) {
+	type outcome struct {
+		Accepted int              `json:"accepted"` // on the log, or dropped while recording is switched off
+		Rejected []door.Rejection `json:"rejected"`
+	}
+	rejected := t.rejected
+	if rejected == nil {
+		rejected = []door.Rejection{} // a list also where it is empty
+	}
+	var receipt ingest.Receipt
+	if len(t.drafts) > 0 {
+		var err error
+		if receipt, err = h.door.Accept(r.Context(), grant, t.drafts); err != nil {
+			return nil, err
 		}
-		out.recorded, out.dropped = receipt.Accepted, receipt.Dropped
-		for _, rejected := range receipt.Rejected {
-			out.rejected = append(out.rejected, rejection{batch.indexes[rejected.Index], rejected.Err})
+		for _, x := range receipt.Rejected {
+			rejected = append(rejected, door.Rejected(t.indexes[x.Index], x.Err))
 		}
+		slices.SortStableFunc(rejected, func(a, b door.Rejection) int { return a.Index - b.Index })
 	}
-	if out.recorded+out.dropped == 0 {
-		return outcome{}, nothingTaken(out.rejected)
+	taken := receipt.Accepted + receipt.Dropped
+	if taken == 0 {
+		return nil, door.NothingTaken(errata.KindInvalidEvent, "event", "events", rejected)
 	}
-	return out, nil
+	w.Header().Set(door.HeaderRecorded, strconv.Itoa(receipt.Accepted))
+	return outcome{taken, rejected}, nil
 }
 
 // grant asks the keyring: for an API key, or for the public key and the project
@@ -110,34 +105,4 @@ func (h *Handler) grant(r *http.Request) (ingest.Grant, error) {
 		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized, "Basic authorization takes the key of a DSN as user and its project's number as password")
 	}
 	return h.door.ByPublicKey(public, number)
-}
-
-// nothingTaken is the error for a request without one good event. A single
-// event gives its own reason; broken JSON alone is a broken body; a refusal
-// that will pass by waiting must not look as if it would not.
-func nothingTaken(rejected []rejection) error {
-	if len(rejected) == 0 {
-		return errata.Errorf(errata.KindInvalidEvent, "the body holds no event")
-	}
-	first := rejected[0].err
-	if len(rejected) == 1 {
-		return first
-	}
-	kind := errata.KindInvalidEvent
-	if same(rejected) && (first.Kind == errata.KindInvalidBody || door.Passing(first.Kind)) {
-		kind = first.Kind
-	}
-	e := errata.Errorf(kind, "none of the %d events can be taken; details has the reason for each", len(rejected))
-	e.RetryAfter = first.RetryAfter
-	e.Details = described(rejected)
-	return e
-}
-
-func same(rejected []rejection) bool {
-	for _, r := range rejected {
-		if r.err.Kind != rejected[0].err.Kind {
-			return false
-		}
-	}
-	return true
 }

@@ -16,8 +16,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/native"
 )
 
@@ -232,7 +232,7 @@ func TestIndexesAreThoseOfTheRequest(t *testing.T) {
 }
 
 func TestMemoryIsBoundedAndGivenBack(t *testing.T) {
-	budget := body.NewBudget(3 << 20)
+	budget := door.NewBudget(3 << 20)
 	h, recorder := newHandler(t, func(c *native.Config) { c.Budget = budget })
 	line := `{"message":"` + strings.Repeat("x", 1000) + "\"}\n"
 	if w := post(h, strings.Repeat(line, 900)); w.Code != 202 || recorder.Count() != 900 {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/internal/httpstatus"
 )
 
@@ -50,18 +50,10 @@ func (p partialSuccess) encode(req request) []byte {
 
 // refuse writes a google.rpc.Status in the encoding of the request.
 func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
+	// OTel Python drops what gets 429 and keeps what gets 503, which is right for
+	// who sends too much, and for nobody else: no other kind has that status.
 	status := httpstatus.Of(told.Kind)
-	if door.Passing(told.Kind) {
-		if told.Kind != errata.KindRateLimited {
-			// OTel Python drops what gets 429 and keeps what gets 503, which is
-			// right for who sends too much and for nobody else.
-			status = http.StatusServiceUnavailable
-		}
-		w.Header().Set("Retry-After", strconv.Itoa(door.RetrySeconds(told)))
-	}
-	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
+	door.RefusalHeaders(w.Header(), told)
 	code := grpcCode(status)
 	if enc == jsonText {
 		var e jx.Encoder
@@ -106,8 +98,5 @@ func write(w http.ResponseWriter, enc encoding, status int, text []byte) {
 	if enc == jsonText {
 		kind = "application/json"
 	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(text)
+	door.Write(w, status, kind, text)
 }

@@ -11,7 +11,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // exceptionEvent is the name of span events that are errors.
@@ -41,7 +41,7 @@ type span struct {
 // finder finds the errors of one request.
 type finder struct {
 	signal  *signal
-	body    *body.Body
+	body    *door.Body
 	project uint64
 	pairs   *pairs // nil: both of a pair count
 

@@ -14,9 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/sentry"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // Config is what the door needs.
@@ -172,9 +170,8 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if req.signal == nil {
 		return partialSuccess{}, noSuchPath()
 	}
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		return partialSuccess{}, errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+	if err := door.OnlyPost(w, r, http.MethodPost); err != nil {
+		return partialSuccess{}, err
 	}
 	grant, err := h.grant(r, project)
 	if err != nil {
@@ -193,7 +190,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 		return partialSuccess{}, err
 	}
 	defer b.Close()
-	buf := body.GetBuffer()
+	buf := door.GetBuffer()
 	defer buf.Free()
 	if err := readWhole(b, buf, announced(r)); err != nil {
 		return partialSuccess{}, err
@@ -240,7 +237,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Gr
 		}
 	}
 	if dropped > 0 {
-		w.Header().Set(ingest.HeaderRecorded, strconv.Itoa(recorded))
+		w.Header().Set(door.HeaderRecorded, strconv.Itoa(recorded))
 	}
 	return partial, nil
 }
@@ -261,7 +258,7 @@ func (f *finder) nextPart() []ingest.Draft {
 // an API key everywhere.
 func (h *Handler) grant(r *http.Request, project string) (ingest.Grant, error) {
 	if project != "" {
-		if key, ok := sentry.PublicKey(r); ok {
+		if key, ok := door.PublicKey(r); ok {
 			number, err := strconv.ParseUint(project, 10, 64)
 			if err != nil {
 				return ingest.Grant{}, errata.Errorf(errata.KindNotFound, "the project must be a number")

@@ -17,8 +17,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/otlp"
 )
 
@@ -300,7 +300,7 @@ func TestManyErrors(t *testing.T) {
 	many := func(n int) []byte {
 		return []byte(strings.Replace(oneLog, record, strings.Repeat(record+",", n-1)+record, 1))
 	}
-	budget := body.NewBudget(0)
+	budget := door.NewBudget(0)
 	h, recorder := newHandler(t, func(c *otlp.Config) { c.Budget = budget })
 	seen := map[string]bool{}
 	if w := post(h, "/v1/logs", jsonText, many(2500)); w.Code != 200 || recorder.Count() != 2500 {
@@ -318,7 +318,7 @@ func TestManyErrors(t *testing.T) {
 	if budget.InUse() != 0 {
 		t.Errorf("%d bytes still in use", budget.InUse())
 	}
-	small, recorder := newHandler(t, func(c *otlp.Config) { c.Budget = body.NewBudget(1 << 20) })
+	small, recorder := newHandler(t, func(c *otlp.Config) { c.Budget = door.NewBudget(1 << 20) })
 	if w := post(small, "/v1/logs", jsonText, many(2500)); w.Code != 503 || w.Header().Get("Retry-After") != "1" || recorder.Count() != 0 {
 		t.Errorf("over the budget: %d %s", w.Code, w.Body)
 	}

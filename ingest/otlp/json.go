@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 var errNotObject = errors.New("the body is not a JSON object")

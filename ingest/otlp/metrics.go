@@ -5,7 +5,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // countPoints counts the data points of a metrics request, to tell the

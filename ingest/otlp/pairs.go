@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // SpanExceptions says what becomes of the exceptions that spans recorded. SDKs

@@ -4,7 +4,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // announced is how large the opened body will be: what the request says of one
@@ -19,7 +19,7 @@ func announced(r *http.Request) int {
 // readWhole reads the body to its end. Once a quarter is there, the buffer grows
 // to the whole at once: doubling it up to 32 MiB would hold three times as much.
 // Before that nothing is believed, so that nobody holds much by announcing it.
-func readWhole(b *body.Body, buf *body.Buffer, size int) error {
+func readWhole(b *door.Body, buf *door.Buffer, size int) error {
 	whole := size + 1 // room to see the end
 	for {
 		if length := len(buf.B); length == cap(buf.B) {

@@ -13,7 +13,7 @@ import (
 	"github.com/VictoriaMetrics/easyproto"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // logDrafts sends one log record as JSON and gives what became of it.

@@ -11,7 +11,7 @@ import (
 	"github.com/go-faster/jx"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // attr is an attribute of a resource, a record, a span or an event.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // A flood of errors pushes out what is remembered, and never the sum of it.

@@ -10,8 +10,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/quota"
 )
 

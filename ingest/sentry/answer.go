@@ -8,8 +8,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/internal/httpstatus"
 )
@@ -38,18 +37,15 @@ var (
 // {"detail":…} for everything else.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err error) {
 	h.door.Done(r.Context(), w.Header().Get("X-Request-Id"), err)
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("X-Content-Type-Options", "nosniff")
 	if err == nil {
-		if id == "" {
-			_, _ = w.Write([]byte("{}"))
-			return
+		text := "{}"
+		if id != "" {
+			text = `{"id":"` + id + `"}`
 		}
-		_, _ = w.Write([]byte(`{"id":"` + id + `"}`))
+		door.Write(w, http.StatusOK, contentType, []byte(text))
 		return
 	}
-	told := door.Told(err)
+	told, header := door.Told(err), w.Header()
 	if door.Passing(told.Kind) {
 		wait := strconv.Itoa(door.RetrySeconds(told))
 		header.Set("Retry-After", wait)
@@ -57,9 +53,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:"+string(quota.ScopeOf(err))+":"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
-	w.WriteHeader(httpstatus.Of(told.Kind))
-	_, _ = w.Write(detail(told))
+	door.Write(w, httpstatus.Of(told.Kind), contentType, detail(told))
 }
+
+const contentType = "application/json"
 
 // limitReason is the refusal in Sentry's word, where it has one: SDKs and their
 // reports know "quota".
@@ -78,7 +75,7 @@ const droppedPause = "60"
 // sayDropped tells that events were taken and not kept. SDKs obey the limit on
 // a 200 too.
 func sayDropped(h http.Header, recorded int) {
-	h.Set(ingest.HeaderRecorded, strconv.Itoa(recorded))
+	h.Set(door.HeaderRecorded, strconv.Itoa(recorded))
 	h.Set("X-Sentry-Rate-Limits", droppedPause+":error;default;log_item:project:disabled")
 }
 
@@ -119,7 +116,7 @@ func headerText(text string) string {
 // malformed is the error for a body that breaks the protocol. The parser's own
 // text goes to the operator only: it quotes the body and has no bound.
 func malformed(what string, cause error) error {
-	e := errata.Errorf(errata.KindInvalidBody, "%s", what)
+	e := door.Malformed(what)
 	if cause != nil {
 		return e.Because(errShort(cause))
 	}

@@ -14,7 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -126,7 +126,7 @@ func TestRejectedDrafts(t *testing.T) {
 }
 
 func TestOverloadIsRefusedAndGivenBack(t *testing.T) {
-	budget := body.NewBudget(1 << 20)
+	budget := door.NewBudget(1 << 20)
 	h, recorder := newHandler(t, func(c *sentry.Config) { c.Budget = budget })
 	large := "{}\n{\"type\":\"event\"}\n{\"message\":\"" + strings.Repeat("x", 900<<10) + "\"}"
 	w := post(h, envelopeURL, large)

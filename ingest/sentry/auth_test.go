@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -185,7 +186,7 @@ func FuzzAuthHeader(f *testing.F) {
 		r.URL.RawQuery = query
 		r.Header.Set("X-Sentry-Auth", own)
 		r.Header.Set("Authorization", authorization)
-		found, ok := sentry.PublicKey(r)
+		found, ok := door.PublicKey(r)
 		if ok != (found != "") {
 			t.Errorf("key %q, found %t", found, ok)
 		}

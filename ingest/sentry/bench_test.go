@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
@@ -18,7 +18,7 @@ func BenchmarkHandler(b *testing.B) {
 		"sentry-go-exception.http", "sentry-python-store-gzip.http", "sentry-node-exception.http", "sentry-node-small-items.http",
 	} {
 		b.Run(name, func(b *testing.B) {
-			h, recorder := newHandler(b, func(c *sentry.Config) { c.Budget = body.NewBudget(0) })
+			h, recorder := newHandler(b, func(c *sentry.Config) { c.Budget = door.NewBudget(0) })
 			recorder.Discard = true
 			r := replay(b, recordings(b, name)[0])
 			content, err := io.ReadAll(r.Body)

@@ -13,7 +13,7 @@ import (
 	sentrygo "github.com/getsentry/sentry-go"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // item is the header of an envelope's item.
@@ -145,14 +145,14 @@ func (in *intake) line(what string) ([]byte, error) {
 	case err == nil:
 		line = line[:len(line)-1]
 	case err == bufio.ErrBufferFull:
-		return nil, body.PartTooLarge(what, ingest.MaxEnvelopeHeader)
+		return nil, door.PartTooLarge(what, ingest.MaxEnvelopeHeader)
 	case err != io.EOF:
 		return nil, err
 	case len(line) == 0:
 		return nil, io.EOF
 	}
 	if len(line) > ingest.MaxEnvelopeHeader {
-		return nil, body.PartTooLarge(what, ingest.MaxEnvelopeHeader)
+		return nil, door.PartTooLarge(what, ingest.MaxEnvelopeHeader)
 	}
 	return line, nil
 }
@@ -164,7 +164,7 @@ func (in *intake) payload(it item, what string, limit int) ([]byte, error) {
 		return in.payloadLine(what, limit)
 	}
 	if it.length > int64(limit) {
-		return nil, body.PartTooLarge(what, limit)
+		return nil, door.PartTooLarge(what, limit)
 	}
 	length := int(it.length)
 	if err := in.body.Grow(in.buf, length); err != nil {
@@ -182,7 +182,7 @@ func (in *intake) payloadLine(what string, limit int) ([]byte, error) {
 	for {
 		part, err := in.in.ReadSlice('\n')
 		if len(in.buf.B)+len(part) > limit+1 {
-			return nil, body.PartTooLarge(what, limit)
+			return nil, door.PartTooLarge(what, limit)
 		}
 		if err := in.body.Grow(in.buf, len(part)); err != nil {
 			return nil, err

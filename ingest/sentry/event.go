@@ -13,8 +13,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // parser reads one event's JSON. What goes into the draft as it stands is

@@ -6,7 +6,7 @@ import (
 	"github.com/go-faster/jx"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // exception is a link of the chain as it was sent.

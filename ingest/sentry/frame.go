@@ -2,7 +2,7 @@ package sentry
 
 import (
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // frame is one frame as it was sent.

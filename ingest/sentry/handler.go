@@ -7,12 +7,11 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
 )
 
-// Config is what the door needs.
+// Config is what the receiver needs.
 type Config = door.Config
 
 // Patterns are the paths to mount the handler at, for any method. It reads
@@ -59,17 +58,16 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	if !ok {
 		return "", errata.Errorf(errata.KindNotFound, "there is no such path; it is /api/PROJECT/envelope/ or /api/PROJECT/store/")
 	}
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", "POST, OPTIONS")
-		return "", errata.Errorf(errata.KindMethodNotAllowed, "the method must be POST")
+	if err := door.OnlyPost(w, r, corsMethods[0]); err != nil {
+		return "", err
 	}
-	key, named := PublicKey(r)
+	key, named := door.PublicKey(r)
 	if !named && endpoint == "store" {
 		return "", noKey()
 	}
 	var grant ingest.Grant
 	var over error // the key or its project has sent more than it may
-	var b *body.Body
+	var b *door.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
 			return "", err

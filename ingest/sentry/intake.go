@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // maxKept bounds the errors of one request together, in bytes as sent: what is
@@ -29,9 +30,9 @@ const lineSize = 2 * ingest.MaxEnvelopeHeader
 
 // intake collects what one request holds.
 type intake struct {
-	body   *body.Body
+	body   *door.Body
 	in     *bufio.Reader
-	buf    *body.Buffer // the payload being read
+	buf    *door.Buffer // the payload being read
 	sender netip.Addr
 	newID  func() string
 
@@ -48,8 +49,8 @@ type intake struct {
 
 var lines = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineSize) }}
 
-func newIntake(b *body.Body, sender netip.Addr, newID func() string) *intake {
-	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: body.GetBuffer(), sender: sender, newID: newID}
+func newIntake(b *door.Body, sender netip.Addr, newID func() string) *intake {
+	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: door.GetBuffer(), sender: sender, newID: newID}
 	in.in.Reset(b)
 	return in
 }
@@ -78,7 +79,7 @@ func (in *intake) store() error {
 		}
 	}
 	if len(document) > ingest.MaxEvent {
-		return body.PartTooLarge("the event", ingest.MaxEvent)
+		return door.PartTooLarge("the event", ingest.MaxEvent)
 	}
 	return in.addEvent(document)
 }
@@ -143,7 +144,7 @@ func (in *intake) hold(n int) error {
 
 func (in *intake) add(draft ingest.Draft) error {
 	if len(in.drafts) == ingest.MaxBatch {
-		return body.PartTooLarge("the list of errors in one request", ingest.MaxBatch)
+		return door.PartTooLarge("the list of errors in one request", ingest.MaxBatch)
 	}
 	in.drafts = append(in.drafts, draft)
 	return nil
@@ -181,4 +182,13 @@ func errShort(err error) error {
 		}
 		err = inner
 	}
+}
+
+// dsnKey is the public key in a DSN, "" when there is none.
+func dsnKey(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	return u.User.Username()
 }

@@ -11,8 +11,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/lenient"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/stacktrace"
 	"github.com/errata-log/errata/origin"
 )
 

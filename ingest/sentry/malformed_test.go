@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // full is an event that uses every part of the parser.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // logentry is a message, with its template where the SDK sends one.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-faster/jx"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // losses add up what SDKs say they lost, by reason. Reasons are a closed set,

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // unseen is how much growth the measurement may miss: what earlier requests had

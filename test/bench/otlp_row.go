@@ -19,8 +19,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	"github.com/errata-log/errata/ingest/body/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/otlp"
 )
 
@@ -138,10 +137,10 @@ func (emptyLog) Append(context.Context, []errata.Event) error { return nil }
 type readOnly struct{}
 
 func (readOnly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	b, err := body.Open(w, r, body.Options{})
+	b, err := door.Open(w, r, door.Options{})
 	if err == nil {
 		defer b.Close()
-		buf := body.GetBuffer()
+		buf := door.GetBuffer()
 		defer buf.Free()
 		err = b.ReadAll(buf, ingest.MaxOpenBody)
 	}

@@ -26,9 +26,8 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
-	doors "github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	doors "github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	nativedoor "github.com/errata-log/errata/ingest/native"
 	otlpdoor "github.com/errata-log/errata/ingest/otlp"
 	sentrydoor "github.com/errata-log/errata/ingest/sentry"
@@ -129,7 +128,7 @@ func TestNoPlantedSecretReachesTheLog(t *testing.T) {
 // before is the three doors in front of a pipeline.
 func before(t *testing.T, pipeline *ingest.Pipeline) poster {
 	t.Helper()
-	cfg := doors.Config{Accepter: pipeline, Keyring: doortest.Keys{}, Budget: body.NewBudget(body.DefaultBudget), Now: time.Now}
+	cfg := doors.Config{Accepter: pipeline, Keyring: doortest.Keys{}, Budget: doors.NewBudget(doors.DefaultBudget), Now: time.Now}
 	mux := http.NewServeMux()
 	events, err := nativedoor.New(cfg)
 	if err != nil {

@@ -1,4 +1,4 @@
-package body_test
+package door_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 // codings are all the ways to write a body, by the header that announces them.
@@ -65,11 +65,11 @@ func pack(t testing.TB, with func(io.Writer) (io.WriteCloser, error), content []
 }
 
 // known is a sender whose key is known.
-var known = body.Sender{Key: "key"}
+var known = door.Sender{Key: "key"}
 
 // open reads a body to its end and gives what came out.
-func open(r *http.Request, o body.Options) ([]byte, error) {
-	b, err := body.Open(httptest.NewRecorder(), r, o)
+func open(r *http.Request, o door.Options) ([]byte, error) {
+	b, err := door.Open(httptest.NewRecorder(), r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func TestEveryCodingIsUndone(t *testing.T) {
 				if name == "large" && form == "byte by byte" {
 					continue // takes seconds and shows nothing more
 				}
-				got, err := open(request(reader, c.header), body.Options{Budget: body.NewBudget(0), Sender: known})
+				got, err := open(request(reader, c.header), door.Options{Budget: door.NewBudget(0), Sender: known})
 				if err != nil || !bytes.Equal(got, content) {
 					t.Errorf("%s, %s, %s: %d bytes of %d, %v", c.name, name, form, len(got), len(content), err)
 				}
@@ -114,18 +114,18 @@ func TestEveryCodingIsUndone(t *testing.T) {
 
 func TestUnknownAndSeveralCodingsAreRefused(t *testing.T) {
 	for _, header := range []string{"lzma", "compress", "utf-8", "gzip, br", "gzip,gzip", "identity, gzip, deflate", "*"} {
-		_, err := open(request(strings.NewReader("x"), header), body.Options{})
+		_, err := open(request(strings.NewReader("x"), header), door.Options{})
 		if errata.KindOf(err) != errata.KindUnsupportedMediaType {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
 	r := request(strings.NewReader("x"), "gzip")
 	r.Header.Add("Content-Encoding", "gzip")
-	if _, err := open(r, body.Options{}); errata.KindOf(err) != errata.KindUnsupportedMediaType {
+	if _, err := open(r, door.Options{}); errata.KindOf(err) != errata.KindUnsupportedMediaType {
 		t.Errorf("two headers: %v", err)
 	}
 	for _, header := range []string{"", "identity", "identity, identity", ","} {
-		if _, err := open(request(strings.NewReader("x"), header), body.Options{}); err != nil {
+		if _, err := open(request(strings.NewReader("x"), header), door.Options{}); err != nil {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestEveryCutBodyIsInvalid(t *testing.T) {
 		}
 		packed := pack(t, c.pack, content)
 		for n := range packed {
-			got, err := open(request(bytes.NewReader(packed[:n]), c.header), body.Options{})
+			got, err := open(request(bytes.NewReader(packed[:n]), c.header), door.Options{})
 			var told *errata.Error
 			if !errors.As(err, &told) || told.Kind != errata.KindInvalidBody {
 				t.Errorf("%s cut at %d of %d: %d bytes, %v", c.name, n, len(packed), len(got), err)
@@ -171,7 +171,7 @@ func TestDamagedBodiesAreInvalid(t *testing.T) {
 		"gzip with a reserved method":  {"gzip", append([]byte{0x1f, 0x8b, 9}, gz[3:]...)},
 		"a brotli with a large window": {"br", []byte{0x11, 0x10, 0x20}},
 	} {
-		if _, err := open(request(bytes.NewReader(c.content), c.header), body.Options{}); errata.KindOf(err) != errata.KindInvalidBody {
+		if _, err := open(request(bytes.NewReader(c.content), c.header), door.Options{}); errata.KindOf(err) != errata.KindInvalidBody {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestLimits(t *testing.T) {
 	}
 	content := text.Bytes()
 	gz := pack(t, codings[2].pack, content)
-	f := func(name string, r *http.Request, o body.Options, want errata.Kind) {
+	f := func(name string, r *http.Request, o door.Options, want errata.Kind) {
 		t.Helper()
 		got, err := open(r, o)
 		if want == "" {
@@ -198,15 +198,15 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	exact := int64(len(content))
-	f("at the wire limit", request(bytes.NewReader(content), ""), body.Options{MaxWire: exact}, "")
-	f("over it, announced", request(bytes.NewReader(content), ""), body.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
-	f("over it, chunked", request(io.MultiReader(bytes.NewReader(content)), ""), body.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
-	f("over it, packed", request(io.MultiReader(bytes.NewReader(gz)), "gzip"), body.Options{MaxWire: int64(len(gz)) - 1}, errata.KindBodyTooLarge)
-	f("at the open limit", request(bytes.NewReader(gz), "gzip"), body.Options{MaxOpen: exact}, "")
-	f("over it", request(bytes.NewReader(gz), "gzip"), body.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
-	f("plain and over it", request(bytes.NewReader(content), ""), body.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
-	f("client gone", request(io.MultiReader(bytes.NewReader(content[:9]), iotest.ErrReader(io.ErrUnexpectedEOF)), ""), body.Options{}, errata.KindInvalidBody)
-	f("client gone, packed", request(io.MultiReader(bytes.NewReader(gz[:999]), iotest.ErrReader(io.ErrUnexpectedEOF)), "gzip"), body.Options{}, errata.KindInvalidBody)
+	f("at the wire limit", request(bytes.NewReader(content), ""), door.Options{MaxWire: exact}, "")
+	f("over it, announced", request(bytes.NewReader(content), ""), door.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
+	f("over it, chunked", request(io.MultiReader(bytes.NewReader(content)), ""), door.Options{MaxWire: exact - 1}, errata.KindBodyTooLarge)
+	f("over it, packed", request(io.MultiReader(bytes.NewReader(gz)), "gzip"), door.Options{MaxWire: int64(len(gz)) - 1}, errata.KindBodyTooLarge)
+	f("at the open limit", request(bytes.NewReader(gz), "gzip"), door.Options{MaxOpen: exact}, "")
+	f("over it", request(bytes.NewReader(gz), "gzip"), door.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
+	f("plain and over it", request(bytes.NewReader(content), ""), door.Options{MaxOpen: exact - 1}, errata.KindBodyTooLarge)
+	f("client gone", request(io.MultiReader(bytes.NewReader(content[:9]), iotest.ErrReader(io.ErrUnexpectedEOF)), ""), door.Options{}, errata.KindInvalidBody)
+	f("client gone, packed", request(io.MultiReader(bytes.NewReader(gz[:999]), iotest.ErrReader(io.ErrUnexpectedEOF)), "gzip"), door.Options{}, errata.KindInvalidBody)
 }
 
 // bomb is a body of blanks: 4 MiB out of almost nothing.
@@ -223,7 +223,7 @@ func TestBombsAreStoppedEarly(t *testing.T) {
 		packed := bomb(t, c.pack)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got, err := open(request(bytes.NewReader(packed), c.header), body.Options{})
+		got, err := open(request(bytes.NewReader(packed), c.header), door.Options{})
 		runtime.ReadMemStats(&after)
 		if errata.KindOf(err) != errata.KindBodyTooLarge {
 			t.Errorf("%s: %v", c.name, err)
@@ -242,7 +242,7 @@ func TestBombsAreStoppedEarly(t *testing.T) {
 func TestNestedBombStaysPacked(t *testing.T) {
 	inner := bomb(t, codings[2].pack)
 	outer := pack(t, codings[2].pack, inner)
-	got, err := open(request(bytes.NewReader(outer), "gzip"), body.Options{})
+	got, err := open(request(bytes.NewReader(outer), "gzip"), door.Options{})
 	if err != nil || !bytes.Equal(got, inner) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(inner), err)
 	}
@@ -258,7 +258,7 @@ func TestHugeWindowIsRefusedBeforeItIsAllocated(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := open(request(bytes.NewReader(frame), "zstd"), body.Options{Budget: body.NewBudget(0), Sender: known})
+		_, err := open(request(bytes.NewReader(frame), "zstd"), door.Options{Budget: door.NewBudget(0), Sender: known})
 		runtime.ReadMemStats(&after)
 		if errata.KindOf(err) != errata.KindBodyTooLarge {
 			t.Errorf("%s: %v", name, err)
@@ -270,13 +270,13 @@ func TestHugeWindowIsRefusedBeforeItIsAllocated(t *testing.T) {
 }
 
 func TestReadAllBoundsAndCharges(t *testing.T) {
-	budget := body.NewBudget(4 << 20)
+	budget := door.NewBudget(4 << 20)
 	content := bytes.Repeat([]byte("x"), 1<<20)
-	b, err := body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget, Sender: known})
+	b, err := door.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), door.Options{Budget: budget, Sender: known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	buf := body.GetBuffer()
+	buf := door.GetBuffer()
 	if err := b.ReadAll(buf, len(content)); err != nil || !bytes.Equal(buf.B, content) {
 		t.Errorf("%d bytes, %v", len(buf.B), err)
 	}
@@ -293,12 +293,12 @@ func TestReadAllBoundsAndCharges(t *testing.T) {
 		t.Error("a closed body can be read")
 	}
 
-	b, err = body.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), body.Options{Budget: budget, Sender: known})
+	b, err = door.Open(httptest.NewRecorder(), request(bytes.NewReader(content), ""), door.Options{Budget: budget, Sender: known})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if err := b.ReadAll(body.GetBuffer(), len(content)-1); errata.KindOf(err) != errata.KindBodyTooLarge {
+	if err := b.ReadAll(door.GetBuffer(), len(content)-1); errata.KindOf(err) != errata.KindBodyTooLarge {
 		t.Errorf("over the limit: %v", err)
 	}
 }
@@ -316,9 +316,9 @@ func FuzzDecompress(f *testing.F) {
 		}
 	}
 	f.Add(uint8(3), []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0, 0, 0})
-	budget := body.NewBudget(64 << 20)
+	budget := door.NewBudget(64 << 20)
 	f.Fuzz(func(t *testing.T, which uint8, packed []byte) {
-		got, err := open(request(bytes.NewReader(packed), names[int(which)%len(names)]), body.Options{Budget: budget, MaxOpen: 1 << 20, Sender: known})
+		got, err := open(request(bytes.NewReader(packed), names[int(which)%len(names)]), door.Options{Budget: budget, MaxOpen: 1 << 20, Sender: known})
 		if kind := errata.KindOf(err); err != nil && kind != errata.KindInvalidBody && kind != errata.KindBodyTooLarge {
 			t.Errorf("%v", err)
 		}

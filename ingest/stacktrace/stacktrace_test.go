@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body/stacktrace"
+	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
 // shown writes frames one a line, oldest first, the application's with a star.

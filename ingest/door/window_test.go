@@ -1,4 +1,4 @@
-package body_test
+package door_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
+	"github.com/errata-log/errata/ingest/door"
 )
 
 func brotliOf(t testing.TB, window int, parts ...[]byte) []byte {
@@ -61,11 +61,11 @@ func TestWindowsAreNotTakenInAdvance(t *testing.T) {
 		"gzip, a header":       {"gzip", []byte{0x1f, 0x8b, 8, 0}, 64 << 10},
 		"nothing that is said": {"", []byte("{"), 64 << 10},
 	} {
-		budget := body.NewBudget(0)
+		budget := door.NewBudget(0)
 		wire := &halting{text: bytes.NewReader(c.text), asked: make(chan struct{}), goOn: make(chan struct{})}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := open(request(wire, c.coding), body.Options{Budget: budget, Sender: known})
+			_, err := open(request(wire, c.coding), door.Options{Budget: budget, Sender: known})
 			ended <- err
 		}()
 		<-wire.asked
@@ -86,7 +86,7 @@ func TestSmallBombsTakeSmallWindows(t *testing.T) {
 	packed := brotliOf(t, 24, bytes.Repeat([]byte{' '}, 32<<20))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := open(request(bytes.NewReader(packed), "br"), body.Options{Budget: body.NewBudget(0), Sender: known})
+	got, err := open(request(bytes.NewReader(packed), "br"), door.Options{Budget: door.NewBudget(0), Sender: known})
 	runtime.ReadMemStats(&after)
 	if errata.KindOf(err) != errata.KindBodyTooLarge || len(got) > 2*ingest.RatioGrace {
 		t.Errorf("%d bytes came out, %v", len(got), err)
@@ -122,7 +122,7 @@ func TestSmallerWindowsChangeNothing(t *testing.T) {
 			if len(content) > ingest.RatioGrace && len(content) > ingest.MaxRatio*len(packed) {
 				t.Fatalf("%s: %d:%d is over the ratio", name, len(content), len(packed))
 			}
-			b, err := body.Open(httptest.NewRecorder(), request(bytes.NewReader(packed), "br"), body.Options{Budget: body.NewBudget(0), Sender: known})
+			b, err := door.Open(httptest.NewRecorder(), request(bytes.NewReader(packed), "br"), door.Options{Budget: door.NewBudget(0), Sender: known})
 			if err != nil {
 				t.Fatal(err)
 			}

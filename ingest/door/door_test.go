@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/body/door"
-	"github.com/errata-log/errata/ingest/body/door/doortest"
+	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 func TestNewNamesWhatIsMissing(t *testing.T) {

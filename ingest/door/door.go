@@ -1,25 +1,25 @@
-// Package door holds what all doors share beside the body: their
-// configuration, the look-up of API keys, and the counting and logging of what
-// they answered. It parses no protocol and writes no answer.
+// Package door is what all receivers over HTTP share: it finds the grant of a
+// key, bounds and decompresses bodies, keeps the memory of all requests in
+// flight within a [Budget], knows who sent a request, and writes, counts and logs
+// refusals.
+//
+// A body is streamed. Nothing here parses what is inside: each receiver knows its
+// own protocol. Every error is an *errata.Error that can be shown.
 package door
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/body"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/origin"
@@ -39,7 +39,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Budget bounds the memory of all requests in flight and should be shared
 	// by all doors; nil makes one for this door alone.
-	Budget *body.Budget
+	Budget *Budget
 	// Quotas are how many events a key and a project may send, and should be
 	// shared by all doors; nil: as many as they like.
 	Quotas *quota.Quotas
@@ -79,7 +79,7 @@ func Keyed(name string, cfg Config) (*Door, error) {
 		return nil, fmt.Errorf("%s door: TrustedProxies: %w", name, err)
 	}
 	if cfg.Budget == nil {
-		cfg.Budget = body.NewBudget(body.DefaultBudget)
+		cfg.Budget = NewBudget(DefaultBudget)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -123,15 +123,15 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 
 // Open opens the body of a request of the grant's holder within the door's
 // budget.
-func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*body.Body, error) {
-	return body.Open(w, r, body.Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
+func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*Body, error) {
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
 }
 
 // OpenUnknown is Open for a body that brings its key. [Door.Identify] must
 // follow before anything large is read. It refuses the codings with which a
 // sender says how much memory is taken.
-func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*body.Body, error) {
-	if body.Windowed(r.Header) {
+func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*Body, error) {
+	if Windowed(r.Header) {
 		return nil, errata.Errorf(errata.KindUnauthorized,
 			"a body in br or zstd is opened only for a key outside of it; send the key in the header X-Sentry-Auth or the query parameter sentry_key, or compress with gzip")
 	}
@@ -139,13 +139,13 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 }
 
 // Identify charges a body of OpenUnknown to the holder of the grant.
-func (d *Door) Identify(r *http.Request, b *body.Body, g ingest.Grant) error {
+func (d *Door) Identify(r *http.Request, b *Body, g ingest.Grant) error {
 	return b.Identify(r.Context(), d.charged(r, g))
 }
 
 // charged is who the memory of a request is charged to.
-func (d *Door) charged(r *http.Request, g ingest.Grant) body.Sender {
-	return body.Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
+func (d *Door) charged(r *http.Request, g ingest.Grant) Sender {
+	return Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
 
 // Sender is the address that the request came from.
@@ -170,51 +170,6 @@ func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft
 	return receipt, err
 }
 
-// ByToken finds the grant of the API key in Authorization: Bearer or
-// X-Api-Key. Errors: unauthorized, insufficient_scope, and whatever keeps the
-// keyring from knowing.
-func (d *Door) ByToken(r *http.Request) (ingest.Grant, error) {
-	token := r.Header.Get("X-Api-Key")
-	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		token = strings.TrimSpace(rest)
-	}
-	if token == "" {
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized,
-			"send an ingest key as Authorization: Bearer KEY or X-Api-Key: KEY")
-	}
-	return d.Keyring.ByToken(token)
-}
-
-// ByPublicKey finds the grant of a Sentry public key. An unknown key and a
-// foreign project get the same answer, insufficient_scope, so that nobody
-// learns which projects there are.
-func (d *Door) ByPublicKey(key string, project uint64) (ingest.Grant, error) {
-	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
-	if !isPublicKey(key) {
-		return ingest.Grant{}, refused
-	}
-	grant, err := d.Keyring.ByPublicKey(key, project)
-	switch errata.KindOf(err) {
-	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
-		return ingest.Grant{}, refused.Because(err)
-	}
-	return grant, err
-}
-
-// isPublicKey says whether the text has the form of a public key, so that
-// nothing else reaches the keyring.
-func isPublicKey(key string) bool {
-	if len(key) != 32 {
-		return false
-	}
-	for _, c := range []byte(key) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
 // Done counts the answer to a request and logs what only the operator may
 // see. It is called once the body is closed, and may keep a refusal by [Door.Admit]
 // back. ctx is the request's; err is nil for a request that was taken.
@@ -235,53 +190,4 @@ func (d *Door) Done(ctx context.Context, requestID string, err error) {
 		d.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("door", d.name), slog.String("request_id", requestID), slog.Any("error", err))
 	}
-}
-
-// Told is err as the sender may see it: unknown errors become internal, and a
-// refusal that will pass says when.
-func Told(err error) *errata.Error {
-	var told *errata.Error
-	if !errors.As(err, &told) {
-		told = errata.Errorf(errata.KindInternal, "the request could not be handled; the operator's log has the reason")
-	}
-	if told.RetryAfter <= 0 && Passing(told.Kind) {
-		waiting := *told
-		waiting.RetryAfter = defaultRetry
-		return &waiting
-	}
-	return told
-}
-
-// defaultRetry is how long a sender waits when nobody said: a restart of the
-// log takes less.
-const defaultRetry = 5 * time.Second
-
-// Passing says whether a refusal of the kind will pass by waiting.
-func Passing(kind errata.Kind) bool {
-	status := httpstatus.Of(kind)
-	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
-}
-
-// RetrySeconds is the wait in whole seconds, at least 1.
-func RetrySeconds(e *errata.Error) int {
-	return max(1, int((e.RetryAfter+time.Second-1)/time.Second))
-}
-
-// RequestID is the id that somebody in front of the door gave the request, or
-// a new one. It is sent with the answer.
-func (d *Door) RequestID(w http.ResponseWriter) string {
-	const header = "X-Request-Id"
-	id := w.Header().Get(header)
-	if id == "" {
-		id = d.NewID()
-		w.Header().Set(header, id)
-	}
-	return id
-}
-
-// randomID is 128 bits from the system's generator, which never fails.
-func randomID() string {
-	var id [16]byte
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:])
 }

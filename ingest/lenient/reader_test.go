@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"github.com/errata-log/errata/ingest/body/door/doortest"
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/door/doortest"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // full has every kind of value.
@@ -159,7 +159,7 @@ func TestReaderScalars(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(`[0.1e5,"\ud800","\ud800\u0041",{"a":1,"a":[{}]}]`))
-	event, err := os.ReadFile("../../sentry/testdata/python-django-16k.json")
+	event, err := os.ReadFile("../sentry/testdata/python-django-16k.json")
 	if err != nil {
 		f.Fatal(err)
 	}

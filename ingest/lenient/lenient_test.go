@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"github.com/errata-log/errata/ingest/body/lenient"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 func TestText(t *testing.T) {

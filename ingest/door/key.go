@@ -1,0 +1,105 @@
+package door
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest"
+)
+
+// ByToken finds the grant of the API key in Authorization: Bearer or
+// X-Api-Key. Errors: unauthorized, insufficient_scope, and whatever keeps the
+// keyring from knowing.
+func (d *Door) ByToken(r *http.Request) (ingest.Grant, error) {
+	token := r.Header.Get("X-Api-Key")
+	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		token = strings.TrimSpace(rest)
+	}
+	if token == "" {
+		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized,
+			"send an ingest key as Authorization: Bearer KEY or X-Api-Key: KEY")
+	}
+	return d.Keyring.ByToken(token)
+}
+
+// ByPublicKey finds the grant of a Sentry public key. An unknown key and a
+// foreign project get the same answer, insufficient_scope, so that nobody
+// learns which projects there are.
+func (d *Door) ByPublicKey(key string, project uint64) (ingest.Grant, error) {
+	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
+	if !isPublicKey(key) {
+		return ingest.Grant{}, refused
+	}
+	grant, err := d.Keyring.ByPublicKey(key, project)
+	switch errata.KindOf(err) {
+	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
+		return ingest.Grant{}, refused.Because(err)
+	}
+	return grant, err
+}
+
+// isPublicKey says whether the text has the form of a public key, so that
+// nothing else reaches the keyring.
+func isPublicKey(key string) bool {
+	if len(key) != 32 {
+		return false
+	}
+	for _, c := range []byte(key) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// PublicKey finds the public key of a request in the forms that SDKs use,
+// first found: query parameter sentry_key, header X-Sentry-Auth, header
+// Authorization with scheme Sentry, Basic authorization with the key as user.
+// ok is false when there is none; whether the key is good is for the keyring.
+func PublicKey(r *http.Request) (key string, ok bool) {
+	if key := queryKey(r.URL.RawQuery); key != "" {
+		return key, true
+	}
+	if key := headerKey(r.Header.Get("X-Sentry-Auth")); key != "" {
+		return key, true
+	}
+	if key := headerKey(r.Header.Get("Authorization")); key != "" {
+		return key, true
+	}
+	if user, _, basic := r.BasicAuth(); basic && user != "" {
+		return user, true
+	}
+	return "", false
+}
+
+// queryKey reads sentry_key out of a raw query without building the others.
+func queryKey(query string) string {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if name != "sentry_key" {
+			continue
+		}
+		if key, err := url.QueryUnescape(value); err == nil && key != "" {
+			return key
+		}
+	}
+	return ""
+}
+
+// headerKey reads "Sentry sentry_version=7, sentry_key=K": the scheme in any
+// case, the pairs in any order.
+func headerKey(header string) string {
+	const scheme = "sentry"
+	if len(header) <= len(scheme) || !strings.EqualFold(header[:len(scheme)], scheme) || header[len(scheme)] != ' ' {
+		return ""
+	}
+	for pair := range strings.SplitSeq(header[len(scheme)+1:], ",") {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "sentry_key") {
+			return strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return ""
+}
