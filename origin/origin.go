@@ -135,7 +135,9 @@ func isLoopbackHost(host string) bool {
 // it. Zones are refused: they mean nothing on another machine. The zero Addr
 // is returned for any other text.
 func ParseAddr(text string) netip.Addr {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); text == "" {
+		return netip.Addr{}
+	}
 	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil {
 		withPort, err := netip.ParseAddrPort(text)

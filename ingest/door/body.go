@@ -49,6 +49,7 @@ type Body struct {
 	done    func(keep bool) // gives the decompressor back
 	coding  coding
 	maxOpen int64
+	most    int64 // bytes after decompression, as far as is known before
 	read    int64
 	err     error // sticky, io.EOF included
 
@@ -76,7 +77,10 @@ func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	if r.ContentLength > o.MaxWire {
 		return nil, tooLarge(o.MaxWire, "as sent")
 	}
-	b := &Body{coding: c, maxOpen: o.MaxOpen, budget: o.Budget}
+	b := &Body{coding: c, maxOpen: o.MaxOpen, most: o.MaxOpen, budget: o.Budget}
+	if c == identity && r.ContentLength >= 0 {
+		b.most = min(r.ContentLength, o.MaxOpen)
+	}
 	b.wire.r = http.MaxBytesReader(w, r.Body, o.MaxWire)
 	if err := b.sit(r.Context(), o.Sender, baseCharge); err != nil {
 		return nil, err
