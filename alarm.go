@@ -1,18 +1,16 @@
 package errata
 
-import "time"
-
 // Alarm is something wrong that an operator has to know about: damaged or lost
 // data, or a part that does not work. It stands until it is mended or decided.
 type Alarm struct {
 	// Name tells kinds of alarms apart, in lower case with dashes: log-gap.
-	Name string
+	Name string `json:"name"`
 	// Detail says what is wrong, with figures.
-	Detail string
+	Detail string `json:"detail"`
 	// Hint says what to do next.
-	Hint string
+	Hint string `json:"hint"`
 	// Since is when it was first raised after it had last been cleared.
-	Since time.Time
+	Since Instant `json:"since"`
 }
 
 // Check is one thing that a package looked at, for an operator.

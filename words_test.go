@@ -125,3 +125,14 @@ func TestErrors(t *testing.T) {
 		t.Error("Because changed the error it was called on")
 	}
 }
+
+func TestOptional(t *testing.T) {
+	var left errata.Optional[string]
+	if value, sent := left.Get(); sent || value != "" || left.Or("stays") != "stays" {
+		t.Errorf("left out: %q, %v, %q", value, sent, left.Or("stays"))
+	}
+	empty := errata.Sent("")
+	if value, sent := empty.Get(); !sent || value != "" || empty.Or("stays") != "" {
+		t.Errorf("sent empty: %q, %v, %q", value, sent, empty.Or("stays"))
+	}
+}

@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,22 +13,25 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/audit"
 )
 
 // auditTrail answers with its fields.
 type auditTrail struct {
-	asked  []api.AuditQuery
-	page   api.AuditPage
-	report api.AuditReport
+	asked  []audit.Query
+	page   audit.Page
+	report audit.Report
 	err    error
 }
 
-func (a *auditTrail) List(_ context.Context, q api.AuditQuery) (api.AuditPage, error) {
+func (a *auditTrail) List(_ context.Context, q audit.Query) (audit.Page, error) {
 	a.asked = append(a.asked, q)
-	return a.page, a.err
+	page := a.page
+	page.Entries, page.Limit = append([]audit.Entry{}, page.Entries...), q.Limit
+	return page, a.err
 }
 
-func (a *auditTrail) Verify(context.Context) (api.AuditReport, error) { return a.report, a.err }
+func (a *auditTrail) Verify(context.Context) (audit.Report, error) { return a.report, a.err }
 
 const auditPath = "/api/v1/admin/audit"
 
@@ -39,35 +41,37 @@ func TestAuditList(t *testing.T) {
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		query string
-		want  api.AuditQuery
+		want  audit.Query
 	}{
-		{"", api.AuditQuery{Limit: 25}},
-		{"?limit=&cursor=&actor=&action=", api.AuditQuery{Limit: 25}},
-		{"?limit=1&cursor=9223372036854775807", api.AuditQuery{Limit: 1, Cursor: 1<<63 - 1}},
-		{"?limit=100&actor=ada&action=errors.*", api.AuditQuery{Limit: 100, Actor: "ada", Action: "errors.*"}},
-		{"?from=2026-11-21T00:00:00Z&to=2026-11-21T02:00:00%2B02:00", api.AuditQuery{Limit: 25, From: at, To: at}},
+		{"", audit.Query{Limit: 25}},
+		{"?limit=&cursor=&actor=&action=", audit.Query{Limit: 25}},
+		{"?limit=1&cursor=9223372036854775807", audit.Query{Limit: 1, Before: 1<<63 - 1}},
+		{"?limit=100&actor=ada&action=errors.*", audit.Query{Limit: 100, Actor: "ada", Action: "errors.*"}},
+		{"?from=2026-11-21T00:00:00Z&to=2026-11-21T02:00:00%2B02:00", audit.Query{Limit: 25, From: at, To: at}},
 	} {
 		b.audit.asked = nil
 		if w := b.do(request{method: "GET", target: auditPath + c.query, key: key}); w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", c.query, w.Code, w.Body)
 		}
-		if diff := cmp.Diff([]api.AuditQuery{c.want}, b.audit.asked); diff != "" {
+		if diff := cmp.Diff([]audit.Query{c.want}, b.audit.asked); diff != "" {
 			t.Errorf("%s asked for (-want +got):\n%s", c.query, diff)
 		}
 	}
 	golden(t, "audit_empty", b.do(request{method: "GET", target: auditPath, key: key}))
-	b.audit.page = api.AuditPage{Next: 7, Behind: true, Entries: []json.RawMessage{
-		entry(8, `"action":"key.create"`, `"</script>"`, `null`), entry(7, `"action":"settings.logging"`, `"ada"`, `{"x":1.50}`),
+	b.audit.page = audit.Page{Next: 7, Behind: true, Entries: []audit.Entry{
+		entry(8, "key.create", "</script>", `null`), entry(7, "settings.logging", "ada", `{"x":1.50}`),
 	}}
 	golden(t, "audit", b.do(request{method: "GET", target: auditPath + "?limit=2", key: key}))
 }
 
 // entry is a whole entry of the trail.
-func entry(n int, action, name, before string) json.RawMessage {
+func entry(n uint64, action, name, before string) audit.Entry {
 	hash := strings.Repeat("0f", 32)
-	return json.RawMessage(fmt.Sprintf(`{"n":%d,"time":"2026-11-21T03:58:25.123Z",%s,"actor":{"key_id":"uRP2Z05Y4tWD","key_name":%s,"ip":"192.0.2.1"},`+
-		`"route":"POST /x","scope":"Keys/Manage","request_id":"8a","before":%s,"after":null,"request":null,"result":{"stored":true},`+
-		`"source":{"stream":"LOG","sequence":%[1]d},"cursors":{"log":1,"keys":2},"prev":%q,"hash":%q}`, n, action, name, before, hash, hash))
+	return audit.Entry{
+		N: n, Time: start, Actor: audit.Actor{KeyID: "uRP2Z05Y4tWD", KeyName: name, IP: "192.0.2.1"}, Action: action,
+		Route: "POST /x", Scope: "Keys/Manage", RequestID: "8a", Before: json.RawMessage(before), Result: json.RawMessage(`{"stored":true}`),
+		Source: audit.Source{Stream: "LOG", Sequence: n}, Cursors: audit.Cursors{Log: 1, Keys: 2}, Prev: hash, Hash: hash,
+	}
 }
 
 func TestAuditListRefuses(t *testing.T) {
@@ -92,9 +96,9 @@ func TestAuditListRefuses(t *testing.T) {
 func TestAuditVerify(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.AuditRead)
-	b.audit.report = api.AuditReport{Entries: 12, Head: "ab12"}
+	b.audit.report = audit.Report{Entries: 12, Head: "ab12"}
 	golden(t, "audit_verify", b.do(request{method: "GET", target: auditPath + "/verify", key: key}))
-	b.audit.report = api.AuditReport{Entries: 4, Head: "cd34", Broken: 5, Reason: "it was changed: its hash is another one"}
+	b.audit.report = audit.Report{Entries: 4, Head: "cd34", Problem: &audit.Problem{N: 5, Reason: "it was changed: its hash is another one"}}
 	golden(t, "audit_verify_broken", b.do(request{method: "GET", target: auditPath + "/verify", key: key}))
 }
 

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
-	"strings"
 
 	errata "github.com/errata-log/errata"
 )
@@ -21,8 +20,11 @@ const maxBody = 1 << 20
 // Errors: unsupported_media_type, body_too_large, invalid_body, naming the field.
 func (c *call) bind(dst any) error {
 	body, err := c.readBody()
-	if err != nil || len(body) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(body) == 0 {
+		return decode([]byte("{}"), dst)
 	}
 	if media := c.GetHeader("Content-Type"); media != "" {
 		if kind, _, err := mime.ParseMediaType(media); err != nil || kind != "application/json" {
@@ -62,55 +64,34 @@ func decode(body []byte, dst any) error {
 	if err != nil || object == nil {
 		return errata.Errorf(errata.KindInvalidBody, "The body must be a JSON object.")
 	}
-	return fill(reflect.ValueOf(dst).Elem(), object)
+	return fill(reflect.ValueOf(dst).Elem(), "", object)
 }
 
 // fill reads the members of a JSON object into the fields of a struct, in the
 // order of the fields. A member belongs to the field that has exactly its name
 // in the json tag: encoding/json itself takes names in any case, and a body that
-// changes something must say what it means.
-func fill(dst reflect.Value, object map[string]json.RawMessage) error {
+// changes something must say what it means. A field with the tag required must
+// be sent; the tag says what it takes. path stands before the names in errors.
+func fill(dst reflect.Value, path string, object map[string]json.RawMessage) error {
 	for i := range dst.NumField() {
-		name := dst.Type().Field(i).Tag.Get("json")
-		sent, ok := object[name]
-		if !ok {
+		field := dst.Type().Field(i)
+		if field.Anonymous {
+			if err := fill(dst.Field(i), path, object); err != nil {
+				return err
+			}
 			continue
 		}
-		err := json.Unmarshal(sent, dst.Field(i).Addr().Interface())
-		if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			found, _, _ := strings.Cut(mismatch.Value, " ") // "number 1.5" names the value too
-			return mismatched(name, found, jsonName(mismatch.Type))
+		name := field.Tag.Get("json")
+		sent, ok := object[name]
+		if !ok {
+			if wanted, must := field.Tag.Lookup("required"); must {
+				return refuse(errata.KindInvalidBody, path+name, "The field "+path+name+" is missing; it takes "+wanted+".")
+			}
+			continue
 		}
-		if err != nil {
-			return errata.Errorf(errata.KindInvalidBody, "The body cannot be read.").Because(err)
+		if err := read(path+name, sent, dst.Field(i).Addr().Interface()); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// mismatched is the error for a field of another JSON type than wanted.
-func mismatched(field, found, wanted string) error {
-	err := errata.Errorf(errata.KindInvalidBody, "The field %s holds a JSON %s where %s belongs.", field, found, wanted)
-	err.Details = map[string]any{"field": field}
-	return err
-}
-
-// jsonName is what a Go type is called in JSON.
-func jsonName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a string"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Pointer:
-		return jsonName(t.Elem())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number, not negative"
-	default:
-		return "a whole number"
-	}
 }

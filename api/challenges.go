@@ -91,7 +91,7 @@ func (s *service) sendChallenge(c *call) (answer, error) {
 		Account: b.Account, Purpose: b.Purpose, Method: b.Method, To: b.To, Address: from,
 	})
 	return answer{status: http.StatusCreated, data: map[string]any{
-		"id": sent.ID, "method": sent.Method, "expires_at": instant(sent.Expires),
+		"id": sent.ID, "method": sent.Method, "expires_at": errata.Instant(sent.Expires),
 	}}, err
 }
 

@@ -135,7 +135,7 @@ func cutOff(text string) (before time.Time, echo string, err error) {
 	}
 	if at, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
 		at = at.UTC().Truncate(time.Millisecond)
-		return at, strings.Trim(at.Format(instantFormat), `"`), nil
+		return at, errata.Instant(at).String(), nil
 	}
 	refused := errata.Errorf(errata.KindInvalidDate, "The cut-off %q is no date. Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.", cut(text))
 	refused.Details = map[string]any{"field": "before"}

@@ -25,6 +25,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
@@ -247,7 +248,10 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
-		replays:  &replayer{result: ops.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []api.LogGap{}}},
+		replays: &replayer{result: ops.ReplayResult{
+			Comparison: projector.Comparison{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Rebuilt: sampleTally(), Differences: []string{}},
+			Gaps:       []logcare.Gap{},
+		}},
 		care:     &logCare{},
 		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
 		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},

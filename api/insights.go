@@ -24,14 +24,14 @@ type Insights interface {
 }
 
 type spanJSON struct {
-	Range string  `json:"range"`
-	Step  string  `json:"step"`
-	From  instant `json:"from"`
-	To    instant `json:"to"`
+	Range string         `json:"range"`
+	Step  string         `json:"step"`
+	From  errata.Instant `json:"from"`
+	To    errata.Instant `json:"to"`
 }
 
 func spanOf(r query.Range) spanJSON {
-	span := spanJSON{Range: r.Name, Step: "day", From: instant(r.From), To: instant(r.To)}
+	span := spanJSON{Range: r.Name, Step: "day", From: errata.Instant(r.From), To: errata.Instant(r.To)}
 	if r.Step == time.Hour {
 		span.Step = "hour"
 	}

@@ -29,15 +29,15 @@ type keyJSON struct {
 	Kind   access.Kind    `json:"kind"`
 	Scopes []access.Scope `json:"scopes"`
 	// Project is 0 for keys that are not for sending events.
-	Project   uint64  `json:"project"`
-	State     string  `json:"state"` // active, expired or revoked
-	CreatedAt instant `json:"created_at"`
-	ExpiresAt instant `json:"expires_at"`
+	Project   uint64         `json:"project"`
+	State     string         `json:"state"` // active, expired or revoked
+	CreatedAt errata.Instant `json:"created_at"`
+	ExpiresAt errata.Instant `json:"expires_at"`
 	// EndsSoon: it works, and ends within access.WarnBefore.
-	EndsSoon   bool    `json:"ends_soon"`
-	LastUsedAt instant `json:"last_used_at"`
-	RevokedAt  instant `json:"revoked_at"`
-	DSN        string  `json:"dsn,omitempty"`
+	EndsSoon   bool           `json:"ends_soon"`
+	LastUsedAt errata.Instant `json:"last_used_at"`
+	RevokedAt  errata.Instant `json:"revoked_at"`
+	DSN        string         `json:"dsn,omitempty"`
 	// Key is the text of a new key; nothing else ever shows it.
 	Key string `json:"key,omitempty"`
 }
@@ -163,8 +163,8 @@ func (s *service) keyOf(c *call, key access.Key) keyJSON {
 	return keyJSON{
 		ID: key.ID, Name: key.Name, Kind: key.Kind, Scopes: key.Scopes, Project: key.Project,
 		State:     stateOf(key, s.Now()),
-		CreatedAt: instant(key.CreatedAt), ExpiresAt: instant(key.ExpiresAt), EndsSoon: key.EndsSoon(s.Now()),
-		LastUsedAt: instant(key.LastUsedAt), RevokedAt: instant(key.RevokedAt),
+		CreatedAt: errata.Instant(key.CreatedAt), ExpiresAt: errata.Instant(key.ExpiresAt), EndsSoon: key.EndsSoon(s.Now()),
+		LastUsedAt: errata.Instant(key.LastUsedAt), RevokedAt: errata.Instant(key.RevokedAt),
 		DSN: key.DSN(scheme, host),
 	}
 }

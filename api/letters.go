@@ -3,40 +3,22 @@ package api
 import (
 	"context"
 	"strconv"
-	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/natsin"
 )
 
 // Letters are the messages that were published to NATS and refused for good.
 type Letters interface {
 	// List is those behind the id after, oldest first, at most limit, and how
 	// many there are in all. Errors: log_unavailable.
-	List(ctx context.Context, after uint64, limit int) (letters []Letter, total uint64, err error)
+	List(ctx context.Context, after uint64, limit int) (letters []natsin.Letter, total uint64, err error)
 	// Replay publishes those with the ids again, all when ids is nil, and drops
 	// what was taken. Errors: log_unavailable.
-	Replay(ctx context.Context, ids []uint64) (done int, left []LetterNote, err error)
+	Replay(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
 	// Drop removes those with the ids, all when ids is nil. Errors:
 	// log_unavailable.
-	Drop(ctx context.Context, ids []uint64) (done int, left []LetterNote, err error)
-}
-
-// Letter is a message that was refused for good.
-type Letter struct {
-	ID      uint64
-	At      time.Time
-	Subject string
-	Reason  errata.Kind
-	Message string
-	// Body is scrubbed. Cut says that its end is missing.
-	Body string
-	Cut  bool
-}
-
-// LetterNote is a letter that something was not done with, and why.
-type LetterNote struct {
-	ID     uint64 `json:"id"`
-	Reason string `json:"reason"`
+	Drop(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
 }
 
 const (
@@ -46,16 +28,6 @@ const (
 	// maxLetterIDs bounds the ids of one request.
 	maxLetterIDs = 1000
 )
-
-type letterJSON struct {
-	ID      uint64      `json:"id"`
-	At      instant     `json:"at"`
-	Subject string      `json:"subject"`
-	Reason  errata.Kind `json:"reason"`
-	Message string      `json:"message"`
-	Body    string      `json:"body"`
-	Cut     bool        `json:"cut"`
-}
 
 type letterMetaJSON struct {
 	NextCursor uint64 `json:"next_cursor"`
@@ -92,15 +64,11 @@ func (s *service) listLetters(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list := make([]letterJSON, 0, len(letters))
-	for _, l := range letters {
-		list = append(list, letterJSON{l.ID, instant(l.At), l.Subject, l.Reason, l.Message, l.Body, l.Cut})
-	}
 	meta := letterMetaJSON{Limit: limit, Total: total}
-	if len(list) == limit {
-		meta.NextCursor = list[limit-1].ID
+	if len(letters) == limit {
+		meta.NextCursor = letters[limit-1].ID
 	}
-	return answer{data: list, meta: meta}, nil
+	return answer{data: orEmpty(letters), meta: meta}, nil
 }
 
 // replayLetters publishes letters again.
@@ -113,7 +81,7 @@ func (s *service) dropLetters(c *call) (answer, error) {
 	return s.withLetters(c, "dropped", Letters.Drop)
 }
 
-func (s *service) withLetters(c *call, name string, do func(Letters, context.Context, []uint64) (int, []LetterNote, error)) (answer, error) {
+func (s *service) withLetters(c *call, name string, do func(Letters, context.Context, []uint64) (int, []natsin.LetterNote, error)) (answer, error) {
 	if s.Letters == nil {
 		return answer{}, noLetters()
 	}
@@ -136,8 +104,5 @@ func (s *service) withLetters(c *call, name string, do func(Letters, context.Con
 	if err != nil {
 		return answer{}, err
 	}
-	if left == nil {
-		left = []LetterNote{}
-	}
-	return answer{data: map[string]any{name: done, "left": left}}, nil
+	return answer{data: map[string]any{name: done, "left": orEmpty(left)}}, nil
 }

@@ -11,30 +11,31 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/ingest/natsin"
 )
 
 // letters are 30, of which the second was cut.
 type letters struct{ called string }
 
-func (l *letters) List(_ context.Context, after uint64, limit int) (list []api.Letter, total uint64, err error) {
+func (l *letters) List(_ context.Context, after uint64, limit int) (list []natsin.Letter, total uint64, err error) {
 	for id := after + 1; id <= 30 && len(list) < limit; id++ {
-		list = append(list, api.Letter{
-			ID: id, At: start, Subject: "errors.v1.system", Reason: errata.KindInvalidBody,
-			Message: "the event is not valid JSON", Body: "not <JSON>", Cut: id == 2,
+		list = append(list, natsin.Letter{
+			ID: id, At: errata.Instant(start), Subject: "errors.v1.system", Reason: errata.KindInvalidBody,
+			Why: "the event is not valid JSON", Body: "not <JSON>", Cut: id == 2,
 		})
 	}
 	return list, 30, nil
 }
 
-func (l *letters) Replay(_ context.Context, ids []uint64) (int, []api.LetterNote, error) {
+func (l *letters) Replay(_ context.Context, ids []uint64) (int, []natsin.LetterNote, error) {
 	l.called = fmt.Sprint("replay ", ids, ids == nil)
 	if slices.Contains(ids, 2) {
-		return len(ids) - 1, []api.LetterNote{{ID: 2, Reason: "it was cut"}}, nil
+		return len(ids) - 1, []natsin.LetterNote{{ID: 2, Why: "it was cut"}}, nil
 	}
 	return len(ids), nil, nil
 }
 
-func (l *letters) Drop(_ context.Context, ids []uint64) (int, []api.LetterNote, error) {
+func (l *letters) Drop(_ context.Context, ids []uint64) (int, []natsin.LetterNote, error) {
 	l.called = fmt.Sprint("drop ", ids, ids == nil)
 	if ids == nil {
 		return 0, nil, errata.Errorf(errata.KindLogUnavailable, "NATS is away.")

@@ -1,15 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-
-	"github.com/errata-log/errata/signin"
-)
-
-// localizationBody is the body of a change of the localization.
-type localizationBody struct {
-	IPModule json.RawMessage `json:"ip_module"`
-}
+import "github.com/errata-log/errata/signin"
 
 // readLocalization shows how places are worked out.
 func (s *service) readLocalization(c *call) (answer, error) {
@@ -19,12 +10,8 @@ func (s *service) readLocalization(c *call) (answer, error) {
 // updateLocalization chooses the location module. It warns when a check that
 // is on needs another one.
 func (s *service) updateLocalization(c *call) (answer, error) {
-	var body localizationBody
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
 	var patch signin.LocalizationPatch
-	if err := optionalText("ip_module", body.IPModule, &patch.IPModule); err != nil {
+	if err := c.bind(&patch); err != nil {
 		return answer{}, err
 	}
 	return toldWith(s.Security.UpdateLocalization(c.Request.Context(), patch))

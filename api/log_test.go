@@ -8,30 +8,30 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/logcare"
 )
 
 // logCare answers with what a damaged log would have, and notes who accepted.
 type logCare struct{ by string }
 
-func sampleGap() api.LogGap {
-	return api.LogGap{From: 42, To: 43, Why: "missing", LeastEvents: 3, MostEvents: 3, Files: "2.blk", By: "policy"}
+func sampleGap() logcare.Gap {
+	return logcare.Gap{From: 42, To: 43, Why: "missing", LeastEvents: 3, MostEvents: 3, Files: "2.blk", By: "policy"}
 }
 
-func (l *logCare) LogState(context.Context) api.LogState {
+func (l *logCare) State() logcare.State {
 	looked := time.Date(2026, 11, 23, 2, 0, 0, 0, time.UTC)
-	return api.LogState{Policy: "accept", Open: []api.LogGap{sampleGap()}, Settled: []api.LogGap{}, Back: []api.LogGap{}, Looked: &looked}
+	return logcare.State{Policy: "accept", Open: []logcare.Gap{sampleGap()}, Settled: []logcare.Gap{}, Back: []logcare.Gap{}, Looked: &looked}
 }
 
-func (l *logCare) VerifyLog(context.Context) (api.LogReport, error) {
-	return api.LogReport{First: 1, Last: 50, Facts: 48, Blocks: 47, Events: 90, Bytes: 4096, Gaps: []api.LogGap{sampleGap()}}, nil
+func (l *logCare) Verify(context.Context) (logcare.Report, error) {
+	return logcare.Report{First: 1, Last: 50, Facts: 48, Blocks: 47, Events: 90, Bytes: 4096, Gaps: []logcare.Gap{sampleGap()}}, nil
 }
 
-func (l *logCare) AcceptGaps(_ context.Context, name string) ([]api.LogGap, error) {
+func (l *logCare) Settle(_ context.Context, name string) ([]logcare.Gap, error) {
 	l.by = name
 	gap := sampleGap()
 	gap.By, gap.Name = "operator", name
-	return []api.LogGap{gap}, nil
+	return []logcare.Gap{gap}, nil
 }
 
 func TestLogCare(t *testing.T) {

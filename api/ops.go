@@ -42,7 +42,7 @@ func file(f http.Handler) handler {
 }
 
 func (s *service) ping(*call) (answer, error) {
-	return answer{data: map[string]any{"pong": true, "version": s.Version, "time": instant(s.Now())}}, nil
+	return answer{data: map[string]any{"pong": true, "version": s.Version, "time": errata.Instant(s.Now())}}, nil
 }
 
 // healthz says that the process is alive and nothing else: whoever restarts

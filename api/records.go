@@ -30,8 +30,8 @@ type recordJSON struct {
 	Type           string          `json:"type"`
 	Level          string          `json:"level"`
 	Count          uint64          `json:"count"`
-	FirstSeen      instant         `json:"first_seen"`
-	LastSeen       instant         `json:"last_seen"`
+	FirstSeen      errata.Instant  `json:"first_seen"`
+	LastSeen       errata.Instant  `json:"last_seen"`
 	File           string          `json:"file"`
 	Line           uint32          `json:"line"`
 	MessagePreview string          `json:"message_preview"`
@@ -96,8 +96,8 @@ func recordOf(r *errata.Record) recordJSON {
 		Type:           r.Book.String(),
 		Level:          r.Level.String(),
 		Count:          r.Count,
-		FirstSeen:      instant(r.FirstSeen),
-		LastSeen:       instant(r.LastSeen),
+		FirstSeen:      errata.Instant(r.FirstSeen),
+		LastSeen:       errata.Instant(r.LastSeen),
 		File:           r.File,
 		Line:           r.Line,
 		MessagePreview: r.Message,

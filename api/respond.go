@@ -36,6 +36,14 @@ type failureBody struct {
 	Debug string `json:"debug,omitempty"`
 }
 
+// orEmpty is the list as JSON wants it: no entry is [] and not null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
 // respond writes a handler's answer.
 func (c *call) respond(a answer) {
 	if a.raw != nil {
@@ -156,19 +164,4 @@ func (c *call) write(status int, body []byte) {
 		c.service.Logger.LogAttrs(c.Request.Context(), slog.LevelDebug, "answer was not taken",
 			slog.String("request_id", c.requestID), slog.Any("error", err))
 	}
-}
-
-// instant is a time in answers: RFC 3339, UTC, milliseconds. The zero time is
-// null.
-type instant time.Time
-
-const instantFormat = `"2006-01-02T15:04:05.000Z"`
-
-// MarshalJSON writes the time in instantFormat.
-func (t instant) MarshalJSON() ([]byte, error) {
-	at := time.Time(t)
-	if at.IsZero() {
-		return []byte("null"), nil
-	}
-	return at.UTC().AppendFormat(nil, instantFormat), nil
 }

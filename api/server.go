@@ -106,3 +106,34 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	return err
 }
+
+// Servers are served and shut down together.
+type Servers []*Server
+
+// Serve takes requests at all of them. It returns when one of them fails, or all
+// have been shut down; then it returns nil.
+func (all Servers) Serve() error {
+	served := make(chan error, len(all))
+	for _, s := range all {
+		go func() { served <- s.Serve() }() // ends with Shutdown
+	}
+	for range all {
+		if err := <-served; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Shutdown shuts all of them down at once: they share the time until ctx ends.
+func (all Servers) Shutdown(ctx context.Context) error {
+	ended := make(chan error, len(all))
+	for _, s := range all {
+		go func() { ended <- s.Shutdown(ctx) }() // ends with ctx
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -32,27 +31,24 @@ const (
 	maxMethods, maxMethodKey = 32, 64
 )
 
-// signInBody is the body of both routes. A field that was not sent is nil.
-type signInBody struct {
-	Side        json.RawMessage `json:"side"`
-	Account     json.RawMessage `json:"account"`
-	IP          json.RawMessage `json:"ip"`
-	Methods     json.RawMessage `json:"methods"`
-	Success     json.RawMessage `json:"success"`
-	MethodsUsed json.RawMessage `json:"methods_used"`
+// attemptBody is what the bodies of both routes have.
+type attemptBody struct {
+	Side    errata.Optional[string] `json:"side" required:"a string"`
+	Account errata.Optional[string] `json:"account" required:"a string"`
+	IP      errata.Optional[string] `json:"ip" required:"a string"`
 }
 
 // evaluateSignIn says what is asked beyond the password.
 func (s *service) evaluateSignIn(c *call) (answer, error) {
-	var body signInBody
+	var body struct {
+		attemptBody
+		Methods errata.Optional[[]string] `json:"methods"`
+	}
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
-	attempt, err := body.attempt()
+	attempt, err := body.attempt("methods", body.Methods)
 	if err != nil {
-		return answer{}, err
-	}
-	if attempt.Methods, err = methodsIn("methods", body.Methods); err != nil {
 		return answer{}, err
 	}
 	return told(s.SignIn.Evaluate(c.Request.Context(), attempt))
@@ -60,44 +56,26 @@ func (s *service) evaluateSignIn(c *call) (answer, error) {
 
 // recordSignIn learns how a sign-in ended.
 func (s *service) recordSignIn(c *call) (answer, error) {
-	var body signInBody
+	var body struct {
+		attemptBody
+		Success     errata.Optional[bool]     `json:"success" required:"true or false"`
+		MethodsUsed errata.Optional[[]string] `json:"methods_used"`
+	}
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
-	attempt, err := body.attempt()
+	attempt, err := body.attempt("methods_used", body.MethodsUsed)
 	if err != nil {
 		return answer{}, err
 	}
-	if body.Success == nil {
-		return answer{}, missing("success", "true or false")
-	}
-	success, err := switchIn("success", body.Success)
-	if err != nil {
-		return answer{}, err
-	}
-	if attempt.Methods, err = methodsIn("methods_used", body.MethodsUsed); err != nil {
-		return answer{}, err
-	}
-	return told(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, success))
+	return told(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, body.Success.Or(false)))
 }
 
-// attempt reads whose sign-in it is and where it comes from. Errors:
-// invalid_body, invalid_side, invalid_account, invalid_ip.
-func (b *signInBody) attempt() (r signin.Attempt, err error) {
-	var side, account, ip *string
-	for _, field := range []struct {
-		name string
-		sent json.RawMessage
-		to   **string
-	}{{"side", b.Side, &side}, {"account", b.Account, &account}, {"ip", b.IP, &ip}} {
-		if field.sent == nil {
-			return r, missing(field.name, "a string")
-		}
-		if err := optionalText(field.name, field.sent, field.to); err != nil {
-			return r, err
-		}
-	}
-	r.Side, r.Account = signin.Side(*side), *account
+// attempt checks whose sign-in it is, where it comes from and the keys of
+// methods, which stand in a field. Errors: invalid_side, invalid_account,
+// invalid_ip, invalid_method.
+func (b *attemptBody) attempt(field string, methods errata.Optional[[]string]) (r signin.Attempt, err error) {
+	r.Side, r.Account, r.Methods = signin.Side(b.Side.Or("")), b.Account.Or(""), methods.Or(nil)
 	if r.Side != signin.Admin && r.Side != signin.Client {
 		return r, refuse(errata.KindInvalidSide, "side", "The field side is admin or client.")
 	}
@@ -106,40 +84,18 @@ func (b *signInBody) attempt() (r signin.Attempt, err error) {
 		err.Details = map[string]any{"field": "account", "max": maxAccount}
 		return r, err
 	}
-	addr, err := netip.ParseAddr(strings.TrimSpace(*ip))
+	addr, err := netip.ParseAddr(strings.TrimSpace(b.IP.Or("")))
 	if err != nil || addr.Zone() != "" {
 		return r, refuse(errata.KindInvalidIP, "ip", "The field ip is an address, like 203.0.113.9 or 2001:db8::1.")
 	}
 	r.Address = addr.Unmap()
-	return r, nil
-}
-
-// methodsIn reads keys of methods; none were sent is none. Errors:
-// invalid_body, invalid_method.
-func methodsIn(field string, sent json.RawMessage) ([]string, error) {
-	if sent == nil {
-		return nil, nil
+	if n := len(r.Methods); n > maxMethods {
+		return r, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has %d entries and takes at most %d.", field, n, maxMethods))
 	}
-	keys, err := textsIn(field, sent)
-	if err != nil {
-		return nil, err
-	}
-	if len(keys) > maxMethods {
-		return nil, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has %d entries and takes at most %d.", field, len(keys), maxMethods))
-	}
-	for _, key := range keys {
+	for _, key := range r.Methods {
 		if len(key) > maxMethodKey {
-			return nil, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has a key of %d bytes, and one has at most %d.", field, len(key), maxMethodKey))
+			return r, refuse(errata.KindInvalidMethod, field, fmt.Sprintf("The field %s has a key of %d bytes, and one has at most %d.", field, len(key), maxMethodKey))
 		}
 	}
-	return keys, nil
-}
-
-// missing is the error for a field that must be sent.
-func missing(field, wanted string) error {
-	return refuse(errata.KindInvalidBody, field, "The field "+field+" is missing; it takes "+wanted+".")
-}
-
-func refuse(kind errata.Kind, field, message string) error {
-	return &errata.Error{Kind: kind, Message: message, Details: map[string]any{"field": field}}
+	return r, nil
 }

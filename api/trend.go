@@ -7,8 +7,8 @@ import (
 )
 
 type bucketJSON struct {
-	Time  instant `json:"time"`
-	Count uint64  `json:"count"`
+	Time  errata.Instant `json:"time"`
+	Count uint64         `json:"count"`
 }
 
 type trendJSON struct {
@@ -31,7 +31,7 @@ func (s *service) getTrend(c *call) (answer, error) {
 	}
 	data := trendJSON{signature.String(), book.String(), spanOf(trend.Range), trend.Total, make([]bucketJSON, len(trend.Counts))}
 	for i, n := range trend.Counts {
-		data.Buckets[i] = bucketJSON{instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
+		data.Buckets[i] = bucketJSON{errata.Instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
 	}
 	return answer{data: data}, nil
 }

@@ -19,7 +19,7 @@ func TestWhoami(t *testing.T) {
 	golden(t, "whoami", b.do(who(access.NewKey{
 		Kind: access.KindAdmin, Scopes: []access.Scope{"Tools/*", access.KeysManage}, ExpiresAt: start.Add(time.Hour),
 	})))
-	b.health.alarms = []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify", Since: start}}
+	b.health.alarms = []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify", Since: errata.Instant(start)}}
 	golden(t, "whoami_ops", b.do(who(access.NewKey{Kind: access.KindOps, NeverExpires: true})))
 	golden(t, "whoami_ingest", b.do(who(access.NewKey{Kind: access.KindIngest})))
 	if w := b.do(request{method: "GET", target: "/api/v1/admin/whoami"}); w.Code != http.StatusUnauthorized {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -11,12 +10,15 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/natsin"
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
@@ -59,14 +61,14 @@ type App struct {
 	damagedStep int
 	metDamage   bool
 	commander   *eventlog.Commander
-	audit       *auditTrail
+	audit       *audit.Auditor
 	log         *ops.Log
 	answers     *kept.Answers
 	settings    *settings.Store
 	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
-	letters     letters
+	letters     *natsin.Letters
 	signIns     *service.Service
 	importer    *ops.Importer
 	retention   *ops.Retention
@@ -75,12 +77,13 @@ type App struct {
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is had while the log is being cut, or read from its first fact on.
-	history    ops.Turn
-	reader     *query.Reader
-	feed       *feed.Feed
-	server     *api.Server
-	telemetry  http.Handler // what the second address serves
-	otlpServer *api.Server  // nil: there is none
+	history   ops.Turn
+	reader    *query.Reader
+	feed      *feed.Feed
+	telemetry *otlp.Handler
+	// servers are that of the service, and that of the second address if there is
+	// one.
+	servers api.Servers
 
 	keyring ingest.Keyring // of the receivers
 
@@ -209,6 +212,9 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 func (a *App) migrateLog(ctx context.Context) error {
+	if a.options.isLeaf() {
+		return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
+	}
 	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
 		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
 	})
@@ -237,7 +243,7 @@ func (a *App) openKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = keyring{a.keys}
+	a.keyring = a.keys
 	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
@@ -254,15 +260,14 @@ func (a *App) openLog(context.Context) error {
 	return nil
 }
 
-// stream says where the log is.
+// stream says where the log is. That of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
+	log := a.options.log()
+	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
 	if a.options.isLeaf() {
-		return a.spool()
+		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
 	}
-	return eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.StreamName(a.options.Namespace), Prefix: migrations.SubjectPrefix(a.options.Namespace),
-	}
+	return log
 }
 
 // logState asks the log how far it reaches and how large it is.

@@ -1,6 +1,11 @@
 package app
 
-import "github.com/errata-log/errata/engine"
+import (
+	"context"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/watchdog"
+)
 
 // FindEngine says where the parts of the embedded ClickHouse are that a
 // service with these options would run. The error says what to do about one
@@ -13,4 +18,23 @@ func FindEngine(o Options) (string, error) { return engine.Find(o.EngineBinary, 
 func LogRoom(o Options) (limit, used, free int64, err error) {
 	used, free, err = engine.LogRoom(o.Data)
 	return o.LogMaxBytes, used, free, err
+}
+
+// startWatchdog brings the embedded log back when it has stopped. An external
+// NATS is its operator's.
+func (a *App) startWatchdog(context.Context) error {
+	if a.options.NATSURL != "" {
+		return nil
+	}
+	dog, err := watchdog.New(watchdog.Config{
+		Stopped: a.engines.NATSStopped, TestRoom: a.engines.TestLogRoom, Restart: a.engines.RestartNATS,
+		Silent: a.log.Silent,
+		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	dog.Start()
+	a.cleanups.addPlain("watchdog", dog.Stop)
+	return nil
 }

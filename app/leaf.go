@@ -3,43 +3,17 @@ package app
 import (
 	"context"
 	"fmt"
-	"net/url"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 )
-
-// isLeaf says whether this is an ingest node: it takes events, keeps them on
-// disk until its hub has them, and has no records.
-func (o Options) isLeaf() bool { return o.NATSLeaf != "" }
-
-// validateLeaf checks the settings of an ingest node.
-func (o Options) validateLeaf() error {
-	if !o.isLeaf() {
-		return nil
-	}
-	u, err := url.Parse(o.NATSLeaf)
-	switch {
-	case err != nil || u.Scheme != "nats" || u.Host == "": // not shown, it may hold a password
-		return fmt.Errorf("nats-leaf: want nats://%s:password@host:port, as it stands in %s of the hub", engine.LeafUser, datadir.LeafFile)
-	case o.NATSURL != "":
-		return fmt.Errorf("nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one")
-	case o.ClickHouseDSN != "":
-		return fmt.Errorf("nats-leaf: an ingest node has no records, and clickhouse-dsn says where to keep them")
-	}
-	return nil
-}
 
 // steps is how the service is built, in order.
 func (a *App) steps() []step {
@@ -49,14 +23,14 @@ func (a *App) steps() []step {
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"spool", a.openSpool},
+		{"streams", a.migrateLog},
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
 		{"server", a.listenLeaf},
-		{"address", a.announceLeaf},
+		{"address", a.announce},
 	}
 }
 
@@ -64,10 +38,6 @@ func (a *App) steps() []step {
 type step struct {
 	name string
 	do   func(context.Context) error
-}
-
-func (a *App) openSpool(ctx context.Context) error {
-	return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
 }
 
 // openLeafKeys opens the copies of the keys that the hub sends.
@@ -80,7 +50,7 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = leaf.NewKeyring(keyring{a.keys}, bucket)
+	a.keyring = leaf.NewKeyring(a.keys, bucket)
 	return nil
 }
 
@@ -104,7 +74,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.registerMetrics(a.joinedGauge()); err != nil {
+	if err := a.registerMetrics(); err != nil {
 		return err
 	}
 	registry := a.options.Registry
@@ -119,28 +89,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
-		return err
-	}
-	a.cleanups.add("server", a.finishRequests)
-	return nil
-}
-
-func (a *App) joinedGauge() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "errata_leaf_joined", Help: "1 while this ingest node is connected to its hub.",
-	}, func() float64 {
-		if a.engines.Joined() {
-			return 1
-		}
-		return 0
-	})
-}
-
-// announceLeaf tells the data folder and the operator where the node is.
-func (a *App) announceLeaf(context.Context) error {
-	a.welcome.URL, a.welcome.Leaf = datadir.LocalURL(a.Addr().String()), true
-	return a.dir.Announce(a.welcome.URL)
+	return a.listenAt(a.options.Listen, handler)
 }
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
@@ -151,14 +100,6 @@ func (a *App) leafHealth() *ops.Health {
 		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
 	})
-}
-
-// spool says where the events of an ingest node are.
-func (a *App) spool() eventlog.Log {
-	return eventlog.Log{
-		NATS: a.engines.NATS(), JetStream: a.engines.JetStream(),
-		Stream: migrations.SpoolStream, Prefix: migrations.SpoolPrefix,
-	}
 }
 
 // startHub begins to take the events of ingest nodes.
@@ -183,6 +124,6 @@ func (a *App) startHub(ctx context.Context) error {
 		return err
 	}
 	hub.Start()
-	a.cleanups.addPlain("ingest nodes", hub.Stop)
+	a.cleanups.add("ingest nodes", hub.Stop)
 	return nil
 }

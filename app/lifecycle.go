@@ -23,7 +23,15 @@ type life struct {
 }
 
 // Addr is the address that the service listens on.
-func (a *App) Addr() net.Addr { return a.server.Addr() }
+func (a *App) Addr() net.Addr { return a.servers[0].Addr() }
+
+// OTLPAddr is the second address, nil when there is none.
+func (a *App) OTLPAddr() net.Addr {
+	if len(a.servers) < 2 {
+		return nil
+	}
+	return a.servers[1].Addr()
+}
 
 // Welcome is what to tell the operator.
 func (a *App) Welcome() Welcome { return a.welcome }
@@ -32,7 +40,7 @@ func (a *App) Welcome() Welcome { return a.welcome }
 // clean end is nil.
 func (a *App) Run(ctx context.Context) error {
 	served := make(chan error, 1)
-	go func() { served <- a.serve() }() // ends with Stop
+	go func() { served <- a.servers.Serve() }() // ends with Stop
 	a.logger.Info("serving", "url", a.welcome.URL, "version", a.options.Version)
 	var err error
 	select {

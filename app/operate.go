@@ -64,7 +64,7 @@ func (a *App) startRetention(ctx context.Context) error {
 		Up: a.records.Up, Projection: a.projector.Status, Commander: a.commander,
 		Keep: []ops.Keep{
 			{Name: "set the settings again", Do: a.settings.Republish},
-			{Name: "wait for the audit trail", Do: a.audit.auditor.CaughtUp},
+			{Name: "wait for the audit trail", Do: a.audit.CaughtUp},
 			{Name: "keep the marks of queues", Do: func(ctx context.Context) error { return eventlog.KeepSourceMarks(ctx, a.stream(), kept) }},
 			{Name: "sync the snapshot", Do: a.syncEmbedded}, // it is links to files, which nobody has synced yet
 		},
@@ -89,8 +89,7 @@ func (a *App) syncEmbedded(context.Context) error {
 // openReplay makes whoever rebuilds the projection.
 func (a *App) openReplay(context.Context) error {
 	a.replayer = ops.NewReplayer(ops.ReplayConfig{
-		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.undecided,
-		Gaps:    func(gaps []eventlog.Gap) any { return gapsOf(gaps) },
+		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.logCare.Undecided,
 		History: a.history, Logger: a.logger,
 	})
 	a.cleanups.add("replay", a.replayer.Stop)

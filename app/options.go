@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/logcare"
+	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin/familiar"
 	"github.com/errata-log/errata/signin/smtp"
 )
@@ -134,7 +134,7 @@ func DefaultOptions() Options {
 
 		KeyEventsPerMinute:     quota.DefaultKeyPerMinute,
 		ProjectEventsPerMinute: quota.DefaultProjectPerMinute,
-		NewRecordsPerHour:      defaultNewRecordsPerHour,
+		NewRecordsPerHour:      settings.DefaultNewRecordsPerHour,
 
 		OTLPSpanExceptions: string(otlp.Dedupe),
 		ScrubQueryAllow:    scrub.DefaultQueryAllow(),
@@ -148,11 +148,11 @@ func (o Options) Validate() error {
 	if strings.TrimSpace(o.Data) == "" {
 		return fmt.Errorf("data: want a folder, got none")
 	}
-	if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
-		return fmt.Errorf("listen: %q is not host:port, such as 127.0.0.1:8080 or :8080", o.Listen)
-	}
-	if err := o.validateOTLP(); err != nil {
+	if err := o.validateListen(); err != nil {
 		return err
+	}
+	if _, err := otlp.ParseSpanExceptions(o.OTLPSpanExceptions); err != nil {
+		return fmt.Errorf("otlp-span-exceptions: %w", err)
 	}
 	if err := validURL(o.PublicURL, "http", "https"); err != nil {
 		return fmt.Errorf("public-url: %w", err)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/errata-log/errata/projector"
@@ -49,7 +48,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.Remake, Undecided: a.undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	})
 	if err != nil {
@@ -72,13 +71,5 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		}
 		return nil
 	})
-	return nil
-}
-
-// undecided says which facts the log lacks that nobody has decided about.
-func (a *App) undecided() error {
-	if open := a.logCare.State().Open; len(open) > 0 {
-		return fmt.Errorf("%v is open: errata log accept, or errata log repair, comes first", open[0])
-	}
 	return nil
 }

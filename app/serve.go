@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -18,6 +20,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/web"
@@ -29,14 +32,42 @@ func (a *App) listen(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.server, err = api.NewServer(api.ServerConfig{Addr: a.options.Listen, Handler: handler, Logger: a.logger}); err != nil {
+	if err := a.listenAt(a.options.Listen, handler); err != nil {
 		return err
 	}
-	a.cleanups.add("server", a.finishRequests)
 	// Streams have no end of their own: they end before requests are waited for.
 	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
 	a.cleanups.addPlain("import", a.importer.Stop)
+	return nil
+}
+
+// listenAt binds an address. All servers end together, in the step of the first.
+func (a *App) listenAt(addr string, handler http.Handler) error {
+	server, err := api.NewServer(api.ServerConfig{Addr: addr, Handler: handler, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+	if a.servers = append(a.servers, server); len(a.servers) == 1 {
+		a.cleanups.add("server", a.finishRequests)
+	}
+	return nil
+}
+
+// listenOTLP binds the second address, if there is one.
+func (a *App) listenOTLP(context.Context) error {
+	addr := a.options.OTLPListen
+	if addr == "" {
+		return nil
+	}
+	err := a.listenAt(addr, a.telemetry.Only())
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("otlp-listen: something else has the port of %s, perhaps a collector; choose another one, or leave the setting empty, since %s serves OTLP too: %w",
+			addr, a.options.Listen, err)
+	case err != nil:
+		return fmt.Errorf("otlp-listen: %w", err)
+	}
 	return nil
 }
 
@@ -46,7 +77,7 @@ func (a *App) listen(context.Context) error {
 func (a *App) finishRequests(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	err := a.shutDown(ctx)
+	err := a.servers.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.logger.Warn("cut off connections that did not finish", "after", finishTimeout)
 		return nil
@@ -79,14 +110,14 @@ func (a *App) handler() (http.Handler, error) {
 		Security:       a.signIns,
 		Challenges:     a.signIns,
 		SignIn:         a.signIns,
-		Audit:          a.audit,
+		Audit:          a.audit.Trail(),
 		Web:            page,
 		Feed:           a.feed,
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
 		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
-		LogCare:        caredLog{a.logCare},
+		LogCare:        a.logCare,
 		Letters:        a.letters,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
@@ -126,14 +157,14 @@ func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	telemetry, err := a.openTelemetry(cfg)
+	a.telemetry, err = otlp.New(otlp.Config{Config: cfg, SpanExceptions: otlp.SpanExceptions(a.options.OTLPSpanExceptions)})
 	if err != nil {
 		return api.Receivers{}, err
 	}
 	return api.Receivers{
 		Native:         events,
 		SentryEnvelope: envelopes, SentryStore: envelopes,
-		OTLPLogs: telemetry, OTLPTraces: telemetry, OTLPMetrics: telemetry,
+		OTLPLogs: a.telemetry, OTLPTraces: a.telemetry, OTLPMetrics: a.telemetry,
 	}, nil
 }
 
@@ -146,7 +177,7 @@ func (a *App) health() *ops.Health {
 		Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{
 			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
-			a.audit.auditor.Check, a.letters.stream.Check, a.checker.Check,
+			a.audit.Check, a.letters.Check, a.checker.Check,
 		},
 		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
 		Alarms:  a.alarms,
@@ -159,7 +190,7 @@ func (a *App) announce(context.Context) error {
 		return err
 	}
 	w := &a.welcome
-	w.URL = datadir.LocalURL(a.Addr().String())
+	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.isLeaf()
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL

@@ -18,15 +18,15 @@ type Problem struct {
 // Report is what checking a chain found.
 type Report struct {
 	// Entries is up to which number all is good, from the first on.
-	Entries uint64
-	// Foreign is how many messages up to there are no entries: somebody else has
-	// put them into the trail. The entry behind them names them.
-	Foreign uint64
+	Entries uint64 `json:"entries"`
 	// Head is the hash of the last good entry. Whoever keeps it elsewhere can
 	// tell later that nothing up to here was written anew.
-	Head string
+	Head string `json:"head"`
+	// Foreign is how many messages up to there are no entries: somebody else has
+	// put them into the trail. The entry behind them names them.
+	Foreign uint64 `json:"foreign"`
 	// Problem is nil when the whole chain is good.
-	Problem *Problem
+	Problem *Problem `json:"problem"`
 }
 
 // Chain checks entries one after another. Its zero value expects the first.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	errata "github.com/errata-log/errata"
 )
 
 // Limits of a page of the trail.
@@ -49,22 +51,45 @@ func (q *Query) matches(e *Entry) bool {
 
 // Page is a part of the trail, newest first.
 type Page struct {
-	Entries []Entry
-	Limit   int
+	Entries []Entry `json:"-"`
 	// Next is the Before of the page that follows, 0 on the last one.
-	Next uint64
+	Next  uint64 `json:"next_cursor"`
+	Limit int    `json:"limit"`
+	// Behind says that the latest changes may be missing.
+	Behind bool `json:"behind,omitempty"`
 }
 
 // Trail reads the audit trail.
-type Trail struct{ stream stream }
+type Trail struct {
+	stream  stream
+	auditor *Auditor // who writes it here, nil for nobody
+}
 
-// NewTrail reads the trail that an auditor of this Config writes. Log and
-// Stream are all it needs.
+// NewTrail reads the trail that an auditor of this Config writes, wherever that
+// is. Log and Stream are all it needs.
 func NewTrail(cfg Config) *Trail { return &Trail{stream: cfg.trail()} }
 
-// List finds entries, newest first. It looks at one page without filters, and
-// at as much of the trail as it takes with them.
+// Trail reads what this auditor writes.
+func (a *Auditor) Trail() *Trail { return &Trail{stream: a.trail, auditor: a} }
+
+// List finds entries, newest first, once the auditor has caught up with what was
+// changed before; see [Auditor.CaughtUp]. It looks at one page without filters,
+// and at as much of the trail as it takes with them. Errors: log_unavailable.
 func (t *Trail) List(ctx context.Context, q Query) (Page, error) {
+	behind := t.auditor != nil && t.auditor.CaughtUp(ctx) != nil
+	page, err := t.list(ctx, q)
+	if err != nil {
+		return Page{}, unavailable(err)
+	}
+	page.Behind = behind
+	return page, nil
+}
+
+func unavailable(err error) error {
+	return errata.Errorf(errata.KindLogUnavailable, "The audit trail does not answer; try again shortly.").Because(err)
+}
+
+func (t *Trail) list(ctx context.Context, q Query) (Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
@@ -119,16 +144,17 @@ func readable(n uint64, message []byte) Entry {
 	return e
 }
 
-// Verify checks the whole trail, as far as it reached when it was called.
+// Verify checks the whole trail, as far as it reached when it was called. Errors:
+// log_unavailable.
 func (t *Trail) Verify(ctx context.Context) (Report, error) {
 	first, last, err := t.stream.span(ctx)
 	if err != nil {
-		return Report{}, err
+		return Report{}, unavailable(err)
 	}
 	var chain Chain
 	if last > 0 {
 		if err := t.stream.walk(ctx, first, last, chain.Add); err != nil {
-			return Report{}, fmt.Errorf("check the audit trail: %w", err)
+			return Report{}, unavailable(fmt.Errorf("check the audit trail: %w", err))
 		}
 		chain.End(last)
 	}

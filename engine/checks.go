@@ -8,7 +8,6 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/datadir"
 )
 
 const (
@@ -137,15 +136,6 @@ func checkLimits(shortfalls []string) errata.Check {
 		c.Hint = "give nobody but people you trust a shell on this machine, or use a kernel with Landlock (5.19 or later)"
 	}
 	return c
-}
-
-// CheckHub says whether this ingest node is connected to its hub.
-func (e *Engines) CheckHub(context.Context) errata.Check {
-	if !e.Joined() {
-		return errata.Check{Name: "hub", Detail: "not connected",
-			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
-	}
-	return errata.Check{Name: "hub", OK: true, Detail: "connected"}
 }
 
 func whereIs(external bool) string {

@@ -65,6 +65,11 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 		return nil, err
 	}
 	if cfg.NATSHub.URL != "" {
+		if cfg.Registerer != nil {
+			if err = cfg.Registerer.Register(e.nats.joinedGauge()); err != nil {
+				return nil, fmt.Errorf("engine: register metrics: %w", err)
+			}
+		}
 		return e, nil
 	}
 	if err = e.startClickHouse(ctx); err != nil {
@@ -123,9 +128,6 @@ func (e *Engines) Leaves() []string { return e.nats.Leaves() }
 // HubConn is the connection to reach the streams of ingest nodes through, nil
 // where none can come.
 func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
-
-// Joined says whether this ingest node is connected to its hub.
-func (e *Engines) Joined() bool { return e.nats.Joined() }
 
 // KeepStreamFiles copies what the streams of the embedded NATS are made again
 // from; see [NATS.KeepStreamFiles].

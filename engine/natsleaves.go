@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/datadir"
 )
 
 const (
@@ -160,4 +165,25 @@ func (n *NATS) Joined() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.embedded != nil && n.embedded.NumLeafNodes() > 0
+}
+
+// CheckHub says whether this ingest node is connected to its hub.
+func (e *Engines) CheckHub(context.Context) errata.Check {
+	if !e.nats.Joined() {
+		return errata.Check{Name: "hub", Detail: "not connected",
+			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
+	}
+	return errata.Check{Name: "hub", OK: true, Detail: "connected"}
+}
+
+// joinedGauge is what a metric says of [NATS.Joined].
+func (n *NATS) joinedGauge() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "errata_leaf_joined", Help: "1 while this ingest node is connected to its hub.",
+	}, func() float64 {
+		if n.Joined() {
+			return 1
+		}
+		return 0
+	})
 }

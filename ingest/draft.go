@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 )
 
 // Draft is one caught error as a receiver understood it: not yet normalised,
@@ -128,7 +129,8 @@ type Accepter interface {
 	Accept(ctx context.Context, src Source, drafts []Draft) (Receipt, error)
 }
 
-// Keyring knows the keys that may send events. Receivers ask it.
+// Keyring knows the keys that may send events. Receivers ask it; [access.Store] is
+// it.
 type Keyring interface {
 	// ByToken finds the grant of an API key given as bearer text. Errors:
 	// unauthorized, insufficient_scope.
@@ -138,8 +140,5 @@ type Keyring interface {
 	ByPublicKey(publicKey string, project uint64) (Grant, error)
 }
 
-// Grant is what a key allows its holder: to send events for one project.
-type Grant struct {
-	Project uint64
-	KeyID   string
-}
+// Grant is what a key allows its holder.
+type Grant = access.Grant

@@ -4,5 +4,9 @@
 // is put back that is older than the records. What is gone becomes a fact of the
 // log itself ([eventlog.Gap]): by the policy at first, which lets folding go on or
 // holds it, and by an operator later. An alarm stands until somebody has
-// decided, and every replay knows what it lacks.
+// decided, and every replay knows what it lacks. A log that is stopped is checked
+// and mended by [Stopped].
+//
+// It must not change a record, and decides nothing that an operator has to: what
+// to do about a gap is the policy's and theirs.
 package logcare

@@ -13,6 +13,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/logfiles"
 )
 
 // Policy says what becomes of a gap before anybody has looked at it.
@@ -48,9 +49,10 @@ type Config struct {
 	Log    eventlog.Log
 	Policy Policy
 	Alarms Alarms
-	// Locate names the files of a stretch of the log, nil where they are out of
-	// reach.
-	Locate func(from, to uint64) string
+	// Folder is that of the files of the embedded NATS, "" where they are out of
+	// reach; Mended are those of any stream that were damaged at its start.
+	Folder string
+	Mended []logfiles.Mended
 	// LazySync says that a power cut may take the end of the log.
 	LazySync bool
 	// Logger gets what the operator should know, nil for nothing.
@@ -86,10 +88,8 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Locate == nil {
-		cfg.Locate = func(uint64, uint64) string { return "" }
-	}
 	k := &Keeper{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
+	k.tellMended()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k, k.refresh(ctx)
@@ -104,6 +104,18 @@ func (k *Keeper) refresh(ctx context.Context) error {
 	k.facts = facts
 	k.tell()
 	return nil
+}
+
+// locate names the files in which a stretch of the log stood, "" when unknown.
+func (k *Keeper) locate(from, to uint64) string {
+	if k.cfg.Folder == "" {
+		return ""
+	}
+	files, err := logfiles.Open(k.cfg.Folder, k.cfg.Log.Stream)
+	if err != nil {
+		return ""
+	}
+	return files.Locate(from, to)
 }
 
 // ErrStopped says that folding waits for an operator's decision about a gap.
@@ -152,7 +164,7 @@ func decided(facts []eventlog.GapFact, from, to uint64, policy Policy) bool {
 
 // note puts a gap on the log by the policy, unless it stands there. mu is held.
 func (k *Keeper) note(ctx context.Context, from, to uint64, why string) (eventlog.Gap, error) {
-	gap := eventlog.Gap{From: from, To: to, Why: why, By: eventlog.GapByPolicy, Files: k.cfg.Locate(from, to)}
+	gap := eventlog.Gap{From: from, To: to, Why: why, By: eventlog.GapByPolicy, Files: k.locate(from, to)}
 	var err error
 	if gap.Events, err = eventlog.EstimateGap(ctx, k.cfg.Log, from, to); err != nil {
 		return gap, err
@@ -195,14 +207,15 @@ func (k *Keeper) Older(ctx context.Context, from, to uint64) error {
 }
 
 // Settle accepts all gaps that nobody has decided about, in the name of an
-// operator and of [errata.ActorOf](ctx), and returns them.
-func (k *Keeper) Settle(ctx context.Context, name string) ([]eventlog.Gap, error) {
+// operator and of [errata.ActorOf](ctx), and returns them. Kinds: log_full,
+// log_unavailable.
+func (k *Keeper) Settle(ctx context.Context, name string) ([]Gap, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.refresh(ctx); err != nil {
 		return nil, err
 	}
-	settled := []eventlog.Gap{}
+	var settled []eventlog.Gap
 	for _, gap := range eventlog.OpenGaps(k.facts) {
 		gap.By, gap.Name = eventlog.GapByOperator, name
 		if _, err := eventlog.AppendGap(ctx, k.cfg.Log, gap); err != nil {
@@ -211,7 +224,7 @@ func (k *Keeper) Settle(ctx context.Context, name string) ([]eventlog.Gap, error
 		settled = append(settled, gap)
 	}
 	k.stopped = nil
-	return settled, k.refresh(ctx)
+	return Gaps(settled), k.refresh(ctx)
 }
 
 // Replayed is told that the records were made anew from the log as it is: what
@@ -239,23 +252,24 @@ func (k *Keeper) Replayed(ctx context.Context) error {
 }
 
 // State is how the log stands, as far as is known.
-type State struct {
-	Policy Policy `json:"policy"`
-	// Open are the gaps that nobody has decided about, Settled the others.
-	Open    []eventlog.Gap `json:"open"`
-	Settled []eventlog.Gap `json:"settled"`
-	// Back are gaps whose facts are on the log again and not in the records.
-	Back []eventlog.Gap `json:"back"`
-	// Looked is when the whole log was last read, zero for never.
-	Looked time.Time `json:"looked,omitzero"`
-}
-
-// State is how the log stands, as far as is known.
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return State{
-		Policy: k.cfg.Policy, Open: eventlog.OpenGaps(k.facts), Settled: eventlog.SettledGaps(k.facts),
-		Back: append([]eventlog.Gap{}, k.healed...), Looked: k.looked,
+	state := State{
+		Policy: k.cfg.Policy, Open: Gaps(eventlog.OpenGaps(k.facts)), Settled: Gaps(eventlog.SettledGaps(k.facts)), Back: Gaps(k.healed),
 	}
+	if looked := k.looked; !looked.IsZero() {
+		state.Looked = &looked
+	}
+	return state
+}
+
+// Undecided says which facts are gone that nobody has decided about, nil for none.
+func (k *Keeper) Undecided() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if open := eventlog.OpenGaps(k.facts); len(open) > 0 {
+		return fmt.Errorf("%v is open: errata log accept, or errata log repair, comes first", open[0])
+	}
+	return nil
 }

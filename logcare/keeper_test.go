@@ -114,8 +114,7 @@ func (c *cared) append(facts int) {
 func (c *cared) keeper(policy Policy) *Keeper {
 	c.t.Helper()
 	k, err := New(c.t.Context(), Config{
-		Log: c.log, Policy: policy, Alarms: c.alarms,
-		Locate: func(from, to uint64) string { return fmt.Sprintf("the file of %d to %d", from, to) },
+		Log: c.log, Policy: policy, Alarms: c.alarms, Folder: filepath.Join(c.Dir, "nats"),
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -157,7 +156,7 @@ func (c *cared) repair() {
 
 // want compares the gaps with their texts, and the alarms with their names and a
 // word of each.
-func (c *cared) want(what string, gaps []eventlog.Gap, want ...string) {
+func (c *cared) want(what string, gaps []Gap, want ...string) {
 	c.t.Helper()
 	var got []string
 	for _, g := range gaps {
@@ -182,7 +181,7 @@ func (c *cared) wantAlarms(want map[string]string) {
 	}
 }
 
-func (c *cared) verify(k *Keeper) eventlog.Report {
+func (c *cared) verify(k *Keeper) Report {
 	c.t.Helper()
 	report, err := k.Verify(c.t.Context())
 	if err != nil {
@@ -220,7 +219,7 @@ func TestPass(t *testing.T) {
 				t.Errorf("%d facts were appended, want one", n)
 			}
 			c.want("open", k.State().Open, "4-4 missing policy")
-			if open := k.State().Open[0]; open.Events.Least != 1 || open.Events.Most != 1 || open.Files != "the file of 4 to 4" {
+			if open := k.State().Open[0]; open.LeastEvents != 1 || open.MostEvents != 1 || open.Files != "1.blk or behind it" {
 				t.Errorf("the gap is %+v, want one event of a known file", open)
 			}
 			c.wantAlarms(map[string]string{AlarmGap: map[Policy]string{
@@ -282,7 +281,7 @@ func TestSettle(t *testing.T) {
 	c.want("open after a start", next.State().Open)
 	c.want("settled after a start", next.State().Settled, "4-4 missing operator Ada", "7-7 missing operator Ada")
 	c.want("found again", c.verify(next).Gaps, "4-4 missing operator Ada", "7-7 missing operator Ada")
-	if next.State().Looked.IsZero() {
+	if next.State().Looked == nil {
 		t.Error("nobody knows when the log was read")
 	}
 }
@@ -366,7 +365,7 @@ func TestLook(t *testing.T) {
 	k := c.keeper(Accept)
 	k.Start()
 	defer k.Stop()
-	c.await(func() bool { return !k.State().Looked.IsZero() })
+	c.await(func() bool { return k.State().Looked != nil })
 	c.want("open", k.State().Open)
 	c.flip(5)
 	c.DamageNATS(func(folder string) { // without its index the server counts anew

@@ -84,13 +84,19 @@ func (k *Keeper) look(ctx context.Context) error {
 }
 
 // Verify reads the whole log at full speed, notes what is gone and says what it
-// found.
-func (k *Keeper) Verify(ctx context.Context) (eventlog.Report, error) {
-	report, err := eventlog.Verify(ctx, k.cfg.Log, nil)
-	if err != nil {
-		return eventlog.Report{}, err
+// found. Kinds: log_unavailable.
+func (k *Keeper) Verify(ctx context.Context) (Report, error) {
+	r, err := eventlog.Verify(ctx, k.cfg.Log, nil)
+	if err == nil {
+		r, err = k.found(ctx, r)
 	}
-	return k.found(ctx, report)
+	if err != nil {
+		return Report{}, err
+	}
+	return Report{
+		OK: len(r.Gaps) == 0, First: r.First, Last: r.Last, Facts: r.Facts, Blocks: r.Blocks,
+		Events: r.Events, Bytes: r.Bytes, Gaps: Gaps(r.Gaps),
+	}, nil
 }
 
 // found takes note of what a look has found, and gives its gaps the names that
@@ -103,7 +109,7 @@ func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Re
 	}
 	for i := range report.Gaps {
 		g := &report.Gaps[i]
-		g.Files = k.cfg.Locate(g.From, g.To)
+		g.Files = k.locate(g.From, g.To)
 		if _, err := k.note(ctx, g.From, g.To, g.Why); err != nil {
 			return report, fmt.Errorf("note a gap: %w", err)
 		}

@@ -17,6 +17,8 @@ const (
 	AlarmOlder = "log-older"
 	// AlarmBack: facts are on the log again that the records were made without.
 	AlarmBack = "log-repaired"
+	// AlarmFiles: messages of a stream other than the log were damaged.
+	AlarmFiles = "files-damaged"
 )
 
 // maxTold is how many gaps an alarm names.
@@ -38,6 +40,22 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		r.MustRegister(m.facts, m.gaps)
 	}
 	return m
+}
+
+// tellMended raises an alarm for what the start has found in other streams than the
+// log, whose own gaps are told one by one. It stands until the next start, which
+// finds nothing any more.
+func (k *Keeper) tellMended() {
+	var found []string
+	for _, m := range k.cfg.Mended {
+		if m.Stream != k.cfg.Log.Stream {
+			found = append(found, fmt.Sprintf("stream %s, file %s, %d bytes, as it was kept in %s", m.Stream, m.File, m.Bytes, m.Kept))
+		}
+	}
+	if len(found) > 0 {
+		k.cfg.Alarms.Raise(AlarmFiles, "The disk has damaged messages, which were taken out: "+strings.Join(found, "; ")+". What they held is lost; an older value may be in force.",
+			"KV_keys holds the API keys: look at errata keys list and make again what is missing; the other streams hold work in progress. The alarm ends with the next start")
+	}
 }
 
 // tell raises and clears the alarms by what stands on the log. mu is held.

@@ -51,7 +51,7 @@ func NewAlarms(registerer prometheus.Registerer, now func() time.Time, logger *s
 func (a *Alarms) Raise(name, detail, hint string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	raised := errata.Alarm{Name: name, Detail: detail, Hint: hint, Since: a.now()}
+	raised := errata.Alarm{Name: name, Detail: detail, Hint: hint, Since: errata.Instant(a.now())}
 	if before, stands := a.standing[name]; stands {
 		raised.Since = before.Since
 		if raised == before {
@@ -73,7 +73,7 @@ func (a *Alarms) Clear(name string) {
 	}
 	delete(a.standing, name)
 	a.gauge.DeleteLabelValues(name)
-	a.logger.Info("alarm is over", "name", name, "stood", a.now().Sub(ended.Since))
+	a.logger.Info("alarm is over", "name", name, "stood", a.now().Sub(time.Time(ended.Since)))
 }
 
 // List is the alarms that stand, by name.
@@ -92,7 +92,7 @@ func (a *Alarms) List() []errata.Alarm {
 func (a *Alarms) Checks() (checks []errata.Check) {
 	for _, alarm := range a.List() {
 		checks = append(checks, errata.Check{
-			Name: alarm.Name, Detail: fmt.Sprintf("since %s: %s", alarm.Since.UTC().Format(time.RFC3339), alarm.Detail), Hint: alarm.Hint,
+			Name: alarm.Name, Detail: fmt.Sprintf("since %s: %s", time.Time(alarm.Since).UTC().Format(time.RFC3339), alarm.Detail), Hint: alarm.Hint,
 		})
 	}
 	return checks

@@ -23,8 +23,8 @@ func TestAlarms(t *testing.T) {
 	a.Raise("log-gap", "facts 3 to 4", "errata log verify")
 	a.Raise("parts-broken", "2 parts", "wait")
 	want := []errata.Alarm{
-		{Name: "log-gap", Detail: "facts 3 to 4", Hint: "errata log verify", Since: now},
-		{Name: "parts-broken", Detail: "2 parts", Hint: "wait", Since: began},
+		{Name: "log-gap", Detail: "facts 3 to 4", Hint: "errata log verify", Since: errata.Instant(now)},
+		{Name: "parts-broken", Detail: "2 parts", Hint: "wait", Since: errata.Instant(began)},
 	}
 	got := a.List()
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {

@@ -8,27 +8,14 @@ import (
 	"sync/atomic"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/projector"
 )
 
 // ReplayResult is the outcome of a replay.
 type ReplayResult struct {
-	// Swapped says that the rebuilt projection is shown now.
-	Swapped bool `json:"swapped"`
-	// From is the first fact that was read, Facts how many.
-	From  uint64 `json:"from"`
-	Facts uint64 `json:"facts"`
-	// Events is how many events were counted again.
-	Events uint64 `json:"events"`
-	TookMS int64  `json:"took_ms"`
-	// PausedMS is how long new events had to wait for the swap.
-	PausedMS    int64           `json:"paused_ms"`
-	Live        projector.Tally `json:"live"`
-	Replayed    projector.Tally `json:"replayed"`
-	Differences []string        `json:"differences"`
-	// Gaps are the facts that the log lacks, accepted or not.
-	Gaps any `json:"gaps"`
+	projector.Comparison
+	Gaps []logcare.Gap `json:"gaps"`
 }
 
 // ReplayProgress is how far a replay has come: the last fact folded of those up
@@ -50,8 +37,6 @@ type ReplayConfig struct {
 	// Undecided says what of the log is gone that nobody has decided about, nil
 	// for nothing.
 	Undecided func() error
-	// Gaps are gaps of the log as callers see them.
-	Gaps func([]eventlog.Gap) any
 	// History is had while the log is read.
 	History Turn
 	Logger  *slog.Logger
@@ -123,12 +108,8 @@ func (r *Replayer) Replay(ctx context.Context, force bool) (ReplayResult, error)
 	if err != nil {
 		return ReplayResult{}, refusal(ctx, err)
 	}
-	result := ReplayResult{
-		Swapped: done.Swapped, From: done.From, Facts: done.Live.Checkpoint - min(done.From-1, done.Live.Checkpoint), Events: done.Events,
-		TookMS: done.Took.Milliseconds(), PausedMS: done.Paused.Milliseconds(),
-		Live: done.Live, Replayed: done.Rebuilt, Differences: append([]string{}, done.Differences...),
-		Gaps: r.cfg.Gaps(done.Gaps),
-	}
+	result := ReplayResult{Comparison: done, Gaps: logcare.Gaps(done.Gaps)}
+	result.Differences = append([]string{}, done.Differences...) // never null
 	if done.Swapped {
 		if err := r.cfg.Replayed(ctx); err != nil {
 			r.cfg.Logger.Warn("what the replay has mended could not be noted; its alarm stays", "error", err)

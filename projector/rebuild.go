@@ -43,22 +43,23 @@ type RebuildProgress struct {
 
 // Comparison is the outcome of a rebuild.
 type Comparison struct {
-	Live    Tally `json:"live"`
-	Rebuilt Tally `json:"rebuilt"`
+	// Swapped says that the rebuilt projection is the live one now.
+	Swapped bool `json:"swapped"`
+	// From is the first fact that was read: 1, or behind the snapshot. Facts is how
+	// many were, Events how many events were counted on the way.
+	From   uint64 `json:"from"`
+	Facts  uint64 `json:"facts"`
+	Events uint64 `json:"events"`
+	TookMS int64  `json:"took_ms"`
+	// PausedMS is how long the live projection stood still for the swap.
+	PausedMS int64 `json:"paused_ms"`
+	Live     Tally `json:"live"`
+	Rebuilt  Tally `json:"replayed"`
 	// Differences says in words where the two are not the same. What the log
 	// lacks is among them until an operator has accepted it.
 	Differences []string `json:"differences"`
 	// Gaps are the facts that the log lacks, accepted or not.
-	Gaps []eventlog.Gap `json:"gaps"`
-	// Swapped says that the rebuilt projection is the live one now.
-	Swapped bool `json:"swapped"`
-	// From is the first fact that was read: 1, or behind the snapshot.
-	From uint64 `json:"from"`
-	// Events is how many events were counted on the way.
-	Events uint64        `json:"events"`
-	Took   time.Duration `json:"-"`
-	// Paused is how long the live projection stood still for the swap.
-	Paused time.Duration `json:"-"`
+	Gaps []eventlog.Gap `json:"-"`
 }
 
 // Equal says that both projections hold the same bytes.
@@ -90,7 +91,7 @@ func Rebuild(ctx context.Context, live *Projector, cfg RebuildConfig) (result Co
 		return Comparison{}, fmt.Errorf("fold the log again: %w", err)
 	}
 	result, err = r.swap(ctx)
-	result.Took = time.Since(began)
+	result.TookMS = time.Since(began).Milliseconds()
 	return result, err
 }
 
@@ -240,6 +241,7 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 		return Comparison{}, err
 	}
 	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
+	result.Facts = result.Live.Checkpoint - min(r.from-1, result.Live.Checkpoint)
 	if !r.cfg.Distrust {
 		result.Differences = result.Live.differences(result.Rebuilt)
 	}
@@ -255,7 +257,7 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 		err = r.exchange(ctx)
 		result.Swapped = err == nil
 	}
-	result.Paused = time.Since(stopped)
+	result.PausedMS = time.Since(stopped).Milliseconds()
 	return result, err
 }
 

@@ -2,6 +2,10 @@ package settings
 
 import "context"
 
+// DefaultNewRecordsPerHour is what no application has that people could still
+// read: a new problem every third of a second, for an hour.
+const DefaultNewRecordsPerHour = 10_000
+
 // Limits bounds what projects may have.
 type Limits struct {
 	// NewRecordsPerHour is how many new records one project may get in an hour,

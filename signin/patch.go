@@ -9,43 +9,43 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TwoFactorPatch changes what is not nil.
+// TwoFactorPatch changes what was sent. In each patch the order of the fields is
+// that in which errors are told.
 type TwoFactorPatch struct {
+	Admin     errata.Optional[Flag] `json:"admin"`
+	Client    errata.Optional[Flag] `json:"client"`
+	ShowPopup errata.Optional[Flag] `json:"show_popup"`
 	// Authentications replaces the whole list.
-	Authentications          *[]string
-	Admin, Client, ShowPopup *bool
+	Authentications errata.Optional[[]string] `json:"authentications"`
 }
 
 // Apply is the setting after the patch. A key that is sent twice counts once,
 // and one that names no installed method is ignored.
 func (p TwoFactorPatch) Apply(t TwoFactor, m Modules) TwoFactor {
-	if p.Authentications != nil {
+	if keys, sent := p.Authentications.Get(); sent {
 		on := []string{}
-		for _, key := range *p.Authentications {
+		for _, key := range keys {
 			if _, installed := m.Method(key); installed && !slices.Contains(on, key) {
 				on = append(on, key)
 			}
 		}
 		t.Authentications = on
 	}
-	for _, field := range []struct {
-		to   *Flag
-		from *bool
-	}{{&t.Admin, p.Admin}, {&t.Client, p.Client}, {&t.ShowPopup, p.ShowPopup}} {
-		if field.from != nil {
-			*field.to = Flag(*field.from)
-		}
-	}
+	t.Admin, t.Client, t.ShowPopup = p.Admin.Or(t.Admin), p.Client.Or(t.Client), p.ShowPopup.Or(t.ShowPopup)
 	return t
 }
 
-// LocationPatch changes the sides that are not nil.
-type LocationPatch struct{ Admin, Client *LocationSidePatch }
+// LocationPatch changes the sides that were sent.
+type LocationPatch struct {
+	Admin  errata.Optional[LocationSidePatch] `json:"admin"`
+	Client errata.Optional[LocationSidePatch] `json:"client"`
+}
 
-// LocationSidePatch changes what is not nil.
+// LocationSidePatch changes what was sent.
 type LocationSidePatch struct {
-	Status       *bool
-	Method, Type *string
+	Status errata.Optional[Flag]   `json:"status"`
+	Method errata.Optional[string] `json:"method"`
+	Type   errata.Optional[string] `json:"type"`
 }
 
 // Apply is the setting after the patch, with both sides checked. A method is
@@ -57,12 +57,9 @@ func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, er
 	for _, side := range []struct {
 		name  Side
 		to    *LocationSide
-		patch *LocationSidePatch
+		patch errata.Optional[LocationSidePatch]
 	}{{Admin, &l.Admin, p.Admin}, {Client, &l.Client, p.Client}} {
-		if side.patch == nil {
-			continue
-		}
-		if err := side.patch.apply(side.to, side.name, m, chosen); err != nil {
+		if err := side.patch.Or(LocationSidePatch{}).apply(side.to, side.name, m, chosen); err != nil {
 			return Location{}, err
 		}
 	}
@@ -70,22 +67,17 @@ func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, er
 }
 
 func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen string) error {
-	if p.Status != nil {
-		l.Status = Flag(*p.Status)
-	}
-	if p.Method != nil {
-		l.Method = *p.Method
-	}
-	if p.Method != nil || p.Status != nil && *p.Status {
-		method, err := sendable(l.Method, side, m)
+	l.Status = p.Status.Or(l.Status)
+	if _, sent := p.Method.Get(); sent || bool(p.Status.Or(false)) {
+		method, err := sendable(p.Method.Or(l.Method), side, m)
 		if err != nil {
 			return err
 		}
 		l.Method = method
 	}
 	// What was read may be sent again, also where the module has gone since.
-	if p.Type != nil && *p.Type != l.Type {
-		comparison, err := comparisonIn(*p.Type, side, m, chosen)
+	if name := p.Type.Or(l.Type); name != l.Type {
+		comparison, err := comparisonIn(name, side, m, chosen)
 		if err != nil {
 			return err
 		}
@@ -174,40 +166,34 @@ func cannotCompare(side Side, comparison, chosen string) Warning {
 		"The check for unfamiliar locations of the side %s compares by country, because the location module %s cannot tell the %s; choose another module or the type country.", side, quoted(chosen), comparison)}
 }
 
-// AddressesPatch changes the sides that are not nil.
-type AddressesPatch struct{ Admin, Client *AddressSidePatch }
+// AddressesPatch changes the sides that were sent.
+type AddressesPatch struct {
+	Admin  errata.Optional[AddressSidePatch] `json:"admin"`
+	Client errata.Optional[AddressSidePatch] `json:"client"`
+}
 
-// AddressSidePatch changes what is not nil.
+// AddressSidePatch changes what was sent.
 type AddressSidePatch struct {
-	Status *bool
+	Status errata.Optional[Flag] `json:"status"`
 	// Whitelist replaces the whole list.
-	Whitelist *Whitelist
+	Whitelist errata.Optional[Whitelist] `json:"whitelist"`
 }
 
 // Apply is the setting after the patch.
 func (p AddressesPatch) Apply(a Addresses) Addresses {
-	for _, side := range []struct {
-		to    *AddressSide
-		patch *AddressSidePatch
-	}{{&a.Admin, p.Admin}, {&a.Client, p.Client}} {
-		if side.patch == nil {
-			continue
-		}
-		if side.patch.Status != nil {
-			side.to.Status = Flag(*side.patch.Status)
-		}
-		if side.patch.Whitelist != nil {
-			side.to.Whitelist = *side.patch.Whitelist
-		}
-	}
+	a.Admin, a.Client = p.Admin.Or(AddressSidePatch{}).apply(a.Admin), p.Client.Or(AddressSidePatch{}).apply(a.Client)
 	return a
+}
+
+func (p AddressSidePatch) apply(a AddressSide) AddressSide {
+	return AddressSide{Status: p.Status.Or(a.Status), Whitelist: p.Whitelist.Or(a.Whitelist)}
 }
 
 // Warnings is what will surprise the admin who has just made the patch from
 // the address: that every sign-in from there is asked. Nobody is warned of
 // what they did not change.
 func (p AddressesPatch) Warnings(a Addresses, caller netip.Addr) []Warning {
-	if p.Admin == nil || !bool(a.Admin.Status) || a.Admin.Whitelist.Contains(caller) {
+	if _, sent := p.Admin.Get(); !sent || !bool(a.Admin.Status) || a.Admin.Whitelist.Contains(caller) {
 		return nil
 	}
 	from := "Your address is not known, so it cannot be on the list"
@@ -218,16 +204,18 @@ func (p AddressesPatch) Warnings(a Addresses, caller netip.Addr) []Warning {
 		": sign-ins of admins from there are asked for the extra check whenever the address is unfamiliar. Add it to admin.whitelist, or switch the check off on the host with \"errata security reset-ip\"."}}
 }
 
-// LocalizationPatch changes what is not nil.
-type LocalizationPatch struct{ IPModule *string }
+// LocalizationPatch changes what was sent.
+type LocalizationPatch struct {
+	IPModule errata.Optional[string] `json:"ip_module"`
+}
 
 // Apply is the setting after the patch. Errors: *[errata.Error]
 // invalid_ip_module for a module that is not installed.
 func (p LocalizationPatch) Apply(l Localization, m Modules) (Localization, error) {
-	if p.IPModule == nil {
+	key, sent := p.IPModule.Get()
+	if !sent {
 		return l, nil
 	}
-	key := *p.IPModule
 	if _, installed := m.Location(key); !installed && key != "" {
 		allowed := []string{""}
 		for _, module := range m.Locations {

@@ -23,7 +23,7 @@ func TestPatchesKeepTheRest(t *testing.T) {
 		want := before
 		if rapid.Bool().Draw(t, "sends the list") {
 			sent := keys.Draw(t, "list")
-			p.Authentications = &sent
+			p.Authentications = errata.Sent(sent)
 			want.Authentications = []string{}
 			for _, key := range sent {
 				if (key == "totp" || key == "email") && !slices.Contains(want.Authentications, key) {
@@ -33,13 +33,13 @@ func TestPatchesKeepTheRest(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "sends client") {
 			on := flag.Draw(t, "client")
-			p.Client, want.Client = &on, signin.Flag(on)
+			p.Client, want.Client = errata.Sent(signin.Flag(on)), signin.Flag(on)
 		}
 		got := p.Apply(before, full())
 		if diff := cmp.Diff(want, got); diff != "" || !got.Equal(want) {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
-		if again := (signin.TwoFactorPatch{Authentications: &got.Authentications}).Apply(got, full()); !again.Equal(got) {
+		if again := (signin.TwoFactorPatch{Authentications: errata.Sent(got.Authentications)}).Apply(got, full()); !again.Equal(got) {
 			t.Fatalf("what was read and sent again became %+v", again)
 		}
 	})
@@ -47,16 +47,17 @@ func TestPatchesKeepTheRest(t *testing.T) {
 
 // TestLocationIsCheckedWhole: one wrong side and nothing is changed.
 func TestLocationIsCheckedWhole(t *testing.T) {
-	on, totp, planet, city := true, "totp", "planet", "city"
+	on, totp := errata.Sent(signin.Flag(true)), errata.Sent("totp")
+	planet, city := errata.Sent("planet"), errata.Sent("city")
 	for _, c := range []struct {
 		patch   signin.LocationPatch
 		modules signin.Modules
 		want    errata.Kind
 	}{
-		{signin.LocationPatch{Admin: &signin.LocationSidePatch{Status: &on}, Client: &signin.LocationSidePatch{Method: &totp}}, full(), errata.KindInvalidMethod},
-		{signin.LocationPatch{Admin: &signin.LocationSidePatch{Status: &on}, Client: &signin.LocationSidePatch{Type: &planet}}, full(), errata.KindInvalidVerificationType},
-		{signin.LocationPatch{Admin: &signin.LocationSidePatch{Type: &city}}, signin.BuiltIn(true), errata.KindInvalidVerificationType},
-		{signin.LocationPatch{Client: &signin.LocationSidePatch{Status: &on}}, signin.BuiltIn(false), errata.KindMailModuleRequired},
+		{signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Status: on}), Client: errata.Sent(signin.LocationSidePatch{Method: totp})}, full(), errata.KindInvalidMethod},
+		{signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Status: on}), Client: errata.Sent(signin.LocationSidePatch{Type: planet})}, full(), errata.KindInvalidVerificationType},
+		{signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Type: city})}, signin.BuiltIn(true), errata.KindInvalidVerificationType},
+		{signin.LocationPatch{Client: errata.Sent(signin.LocationSidePatch{Status: on})}, signin.BuiltIn(false), errata.KindMailModuleRequired},
 	} {
 		got, err := c.patch.Apply(signin.Standard().Location, c.modules, "mmdb")
 		if errata.KindOf(err) != c.want || got != (signin.Location{}) {
@@ -65,7 +66,7 @@ func TestLocationIsCheckedWhole(t *testing.T) {
 	}
 	// What stands may be sent again, also where the module has gone since.
 	stands := signin.Location{Admin: signin.LocationSide{Method: signin.MethodEmail, Type: "city"}}
-	got, err := signin.LocationPatch{Admin: &signin.LocationSidePatch{Type: &city}}.Apply(stands, signin.BuiltIn(false), "")
+	got, err := signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Type: city})}.Apply(stands, signin.BuiltIn(false), "")
 	if err != nil || got != stands {
 		t.Errorf("got %+v, %v", got, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/logcare"
 )
 
 // logPath is where the API tells how the log is.
@@ -53,21 +54,8 @@ func newLog(t *terminal) *cobra.Command {
 	return group
 }
 
-// logGap is a stretch of the log whose facts are gone.
-type logGap struct {
-	From        uint64 `json:"from"`
-	To          uint64 `json:"to"`
-	Why         string `json:"why"`
-	LeastEvents uint64 `json:"least_events"`
-	MostEvents  uint64 `json:"most_events"`
-	Others      uint64 `json:"others"`
-	Files       string `json:"files"`
-	By          string `json:"by"`
-	Name        string `json:"name"`
-}
-
-// String is the gap in words.
-func (g logGap) String() string {
+// gapText is a gap in words.
+func gapText(g logcare.Gap) string {
 	text := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
 	if g.Why == "older" {
 		text = fmt.Sprintf("facts %d to %d were lost from the end of the log", g.From, g.To)
@@ -117,7 +105,7 @@ func newLogVerify(t *terminal) *cobra.Command {
 		if err := printLogReport(cmd.OutOrStdout(), report); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(report.Gaps, func(g logGap) bool { return g.By != "operator" }) {
+		if slices.ContainsFunc(report.Gaps, func(g logcare.Gap) bool { return g.By != "operator" }) {
 			return errors.New("the log lacks facts; errata log repair brings them back from a copy, errata log accept goes on without them")
 		}
 		return nil
@@ -126,38 +114,20 @@ func newLogVerify(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// logReport is what reading every fact has found.
-type logReport struct {
-	First  uint64   `json:"first"`
-	Last   uint64   `json:"last"`
-	Facts  uint64   `json:"facts"`
-	Events uint64   `json:"events"`
-	Bytes  uint64   `json:"bytes"`
-	Gaps   []logGap `json:"gaps"`
-}
-
-func verifyLog(ctx context.Context, c *client, cfg *config, stopped bool) (report logReport, err error) {
+func verifyLog(ctx context.Context, c *client, cfg *config, stopped bool) (report logcare.Report, err error) {
 	if stopped {
-		found, err := app.VerifyStoppedLog(cfg.service)
-		if err != nil {
-			return report, err
-		}
-		report = logReport{First: found.First, Last: found.Last, Facts: found.Facts, Events: found.Events, Bytes: found.Bytes}
-		for _, g := range found.Gaps {
-			report.Gaps = append(report.Gaps, logGap(g))
-		}
-		return report, nil
+		return app.VerifyStoppedLog(cfg.service)
 	}
 	patient := *c
 	patient.http.Timeout = 0 // the service says when it ends
 	return report, patient.call(ctx, http.MethodPost, logPath+"/verify", nil, &report)
 }
 
-func printLogReport(w io.Writer, r logReport) error {
+func printLogReport(w io.Writer, r logcare.Report) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "facts %d to %d: %d are good, with %d events in %d bytes\n", r.First, r.Last, r.Facts, r.Events, r.Bytes)
 	for _, g := range r.Gaps {
-		text.WriteString("  " + g.String() + "\n")
+		text.WriteString("  " + gapText(g) + "\n")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -180,7 +150,7 @@ func newLogAccept(t *terminal) *cobra.Command {
 		if strings.TrimSpace(by) == "" {
 			return usagef("say who decides: --by NAME")
 		}
-		var gaps []logGap
+		var gaps []logcare.Gap
 		if err := c.call(cmd.Context(), http.MethodPost, logPath+"/accept", map[string]string{"by": by}, &gaps); err != nil {
 			return fmt.Errorf("accept what the log has lost: %w", err)
 		}
@@ -189,7 +159,7 @@ func newLogAccept(t *terminal) *cobra.Command {
 			return err
 		}
 		for _, g := range gaps {
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), g.String()); err != nil {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), gapText(g)); err != nil {
 				return err
 			}
 		}
@@ -222,16 +192,16 @@ func newLogRepair(t *terminal) *cobra.Command {
 		Short: "Put lost facts back from a copy, while the service is stopped",
 		Long:  logRepairHelp,
 	}, func() bool { return false }, func(cmd *cobra.Command, _ *client, cfg *config) error {
-		done, err := app.RepairStoppedLog(cmd.Context(), cfg.service, from)
+		restored, gone, err := app.RepairStoppedLog(cmd.Context(), cfg.service, from)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d facts are back\n", done.Restored)
-		if len(done.Gaps) == 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "%d facts are back\n", restored)
+		if len(gone) == 0 {
 			return nil
 		}
-		for _, g := range done.Gaps {
-			fmt.Fprintln(cmd.OutOrStdout(), "  "+logGap(g).String())
+		for _, g := range gone {
+			fmt.Fprintln(cmd.OutOrStdout(), "  "+gapText(g))
 		}
 		return errors.New("no copy has the rest; another one may, else start the service and run errata log accept")
 	})

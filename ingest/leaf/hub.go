@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -56,8 +57,8 @@ type Config struct {
 type Hub struct {
 	cfg     Config
 	metrics metrics
-	lanes   map[string]*background.Runner // the work for a node, by its id; one goroutine owns it
 	work    background.Runner
+	nodes   map[string]*background.Runner // by the node's id; one goroutine owns it
 }
 
 // NewHub checks the configuration. Start begins the work.
@@ -71,7 +72,7 @@ func NewHub(cfg Config) (*Hub, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, lanes: map[string]*background.Runner{}}
+	h := &Hub{cfg: cfg, nodes: map[string]*background.Runner{}}
 	var err error
 	h.metrics, err = newMetrics(cfg.Registerer)
 	return h, err
@@ -90,25 +91,31 @@ func (h *Hub) Start() {
 	})
 }
 
-// Stop ends the work and waits for it. What was not taken stays on its node.
-func (h *Hub) Stop() { _ = h.work.Stop(context.Background()) }
+// Stop ends the work and waits for it. What was not taken stays on its node. The
+// error is that of ctx.
+func (h *Hub) Stop(ctx context.Context) error { return h.work.Stop(ctx) }
 
 // serve begins the work for nodes that have come and ends it for those that have
 // gone.
 func (h *Hub) serve(connected []string) {
 	for _, id := range connected {
-		if _, known := h.lanes[id]; !known {
+		if _, known := h.nodes[id]; !known {
 			h.begin(id)
 		}
 	}
-	for id, l := range h.lanes {
-		if !slices.Contains(connected, id) {
-			delete(h.lanes, id)
-			_ = l.Stop(context.Background())
+	var ending sync.WaitGroup
+	for id, work := range h.nodes {
+		if slices.Contains(connected, id) {
+			continue
+		}
+		delete(h.nodes, id)
+		ending.Go(func() {
+			_ = work.Stop(context.Background()) // it ends soon, and the error is that of the context
 			h.metrics.pending.DeleteLabelValues(id)
 			h.cfg.Logger.Info("an ingest node has gone", "leaf", id)
-		}
+		})
 	}
+	ending.Wait()
 }
 
 func (h *Hub) begin(id string) {
@@ -128,19 +135,16 @@ func (h *Hub) begin(id string) {
 			h.metrics.pending.WithLabelValues(id).Set(float64(pending))
 		},
 	})
-	h.lanes[id] = &background.Runner{}
-	h.lanes[id].Start(drain.Run, background.Loop{
-		Do: func(ctx context.Context) error { return h.copyKeys(ctx, js) }, Pauses: background.Pauses{First: look, Most: look},
-		Failed: background.Tell(logger.Debug, "the keys of an ingest node could not be kept up to date"),
-	}.Run)
-}
-
-// copyKeys keeps the node's keys those of the hub until ctx ends or one of both
-// does not answer, which it returns.
-func (h *Hub) copyKeys(ctx context.Context, js jetstream.JetStream) error {
-	to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
-	if err != nil {
-		return err
-	}
-	return access.CopyKeys(ctx, h.cfg.Keys, to)
+	copies := background.Loop{Every: look, Do: func(ctx context.Context) error {
+		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
+		if err != nil {
+			return err
+		}
+		return access.CopyKeys(ctx, h.cfg.Keys, to)
+	}, Failed: func(err error, _ int) {
+		logger.Debug("the keys of an ingest node could not be kept up to date", "error", err)
+	}}
+	work := &background.Runner{}
+	work.Start(drain.Run, copies.Run)
+	h.nodes[id] = work
 }

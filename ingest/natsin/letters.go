@@ -35,21 +35,21 @@ const (
 
 // Letter is a message that was refused for good.
 type Letter struct {
-	ID      uint64
-	At      time.Time // when it was refused
-	Subject string    // that it was published to, behind the namespace
-	Reason  errata.Kind
-	Why     string
+	ID      uint64         `json:"id"`
+	At      errata.Instant `json:"at"`      // when it was refused
+	Subject string         `json:"subject"` // that it was published to, behind the namespace
+	Reason  errata.Kind    `json:"reason"`
+	Why     string         `json:"message"`
 	// Body is the message without its secrets, at most 64 KiB. Cut says that
 	// the rest of it is gone, so that it cannot be published again.
-	Body string
-	Cut  bool
+	Body string `json:"body"`
+	Cut  bool   `json:"cut"`
 }
 
 // LetterNote is a letter that something was not done with, and why.
 type LetterNote struct {
-	ID  uint64
-	Why string
+	ID  uint64 `json:"id"`
+	Why string `json:"reason"`
 }
 
 // Letters is the stream of dead letters. It is safe for concurrent use.
@@ -153,7 +153,7 @@ func (l *Letters) next(ctx context.Context, stream jetstream.Stream, at uint64) 
 
 func (l *Letters) letter(msg *jetstream.RawStreamMsg) Letter {
 	return Letter{
-		ID: msg.Sequence, At: msg.Time.UTC(),
+		ID: msg.Sequence, At: errata.Instant(msg.Time),
 		Subject: msg.Header.Get(headerSubject),
 		Reason:  errata.Kind(strings.TrimPrefix(msg.Subject, l.queues.Prefix+subjectDead)),
 		Why:     msg.Header.Get(headerWhy), Body: string(msg.Data), Cut: msg.Header.Get(headerCut) != "",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
@@ -50,7 +51,7 @@ func TestPoisonBecomesLetters(t *testing.T) {
 	}
 	for i, letter := range letters {
 		p := poison[i]
-		if string(letter.Reason) != p.reason || letter.Why == "" || letter.Subject != "errors.v1.system" || letter.At.IsZero() {
+		if string(letter.Reason) != p.reason || letter.Why == "" || letter.Subject != "errors.v1.system" || time.Time(letter.At).IsZero() {
 			t.Errorf("letter of %.40q: %+v, want the reason %s", p.body, letter, p.reason)
 		}
 		if letter.Cut {

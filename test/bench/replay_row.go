@@ -51,10 +51,11 @@ func (b *bench) replay() (err error) {
 	if result.Events != uint64(b.sizes.events) {
 		return fmt.Errorf("%d events were replayed, want %d", result.Events, b.sizes.events)
 	}
-	perSecond := float64(result.Events) / result.Took.Seconds()
+	took := float64(result.TookMS) / 1000
+	perSecond := float64(result.Events) / took
 	row{name: fmt.Sprintf("replay, %s events", sizeName(b.sizes.events)), ours: perSecond, ceiling: ceiling, unit: "events/s",
 		note: fmt.Sprintf("%s s, ratio %.2f, %d records, equal; live projection paused %s ms",
-			figure(result.Took.Seconds()), perSecond/ceiling, result.Rebuilt.Records, figure(result.Paused.Seconds()*1000))}.write(b.out)
+			figure(took), perSecond/ceiling, result.Rebuilt.Records, figure(float64(result.PausedMS)))}.write(b.out)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package app
+package access_test
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func newKeyStore(t *testing.T) *access.Store {
 	return store
 }
 
-func TestKeyring(t *testing.T) {
+func TestGrants(t *testing.T) {
 	store := newKeyStore(t)
 	_, adminText, err := store.Create(t.Context(), access.NewKey{Name: "admin", Kind: access.KindAdmin, Scopes: []access.Scope{access.Everything}})
 	if err != nil {
@@ -34,7 +34,6 @@ func TestKeyring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := keyring{store}
 	for _, c := range []struct {
 		name    string
 		project uint64
@@ -42,23 +41,23 @@ func TestKeyring(t *testing.T) {
 		ask     func() (project uint64, keyID string, err error)
 	}{
 		{"ingest key", 1, "", func() (uint64, string, error) {
-			g, err := ring.ByToken(ingestText)
+			g, err := store.ByToken(ingestText)
 			return g.Project, g.KeyID, err
 		}},
 		{"admin key", 0, errata.KindInsufficientScope, func() (uint64, string, error) {
-			g, err := ring.ByToken(adminText)
+			g, err := store.ByToken(adminText)
 			return g.Project, g.KeyID, err
 		}},
 		{"no key", 0, errata.KindUnauthorized, func() (uint64, string, error) {
-			g, err := ring.ByToken("eik_ing_x")
+			g, err := store.ByToken("eik_ing_x")
 			return g.Project, g.KeyID, err
 		}},
 		{"public key", 1, "", func() (uint64, string, error) {
-			g, err := ring.ByPublicKey(ingest.PublicKey, 1)
+			g, err := store.ByPublicKey(ingest.PublicKey, 1)
 			return g.Project, g.KeyID, err
 		}},
 		{"public key of another project", 0, errata.KindUnauthorized, func() (uint64, string, error) {
-			g, err := ring.ByPublicKey(ingest.PublicKey, 2)
+			g, err := store.ByPublicKey(ingest.PublicKey, 2)
 			return g.Project, g.KeyID, err
 		}},
 	} {

@@ -1,0 +1,20 @@
+package errata
+
+import "time"
+
+// Instant is a time in answers: RFC 3339 in UTC with milliseconds, null for the
+// zero time.
+type Instant time.Time
+
+const instantFormat = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON writes the time.
+func (t Instant) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte("null"), nil
+	}
+	return time.Time(t).UTC().AppendFormat(nil, `"`+instantFormat+`"`), nil
+}
+
+// String is the time as it stands in answers.
+func (t Instant) String() string { return time.Time(t).UTC().Format(instantFormat) }
