@@ -1,4 +1,4 @@
-// Package origin says where an HTTP request comes from. The doors, the API, its
+// Package origin says where an HTTP request comes from. The receivers, the API, its
 // limits and the audit trail all ask it, so that there is one answer.
 //
 // It must not read a body, know a key or answer a request.

@@ -13,14 +13,14 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// Options are the limits of a door. The zero Options are the shared limits of
+// Options are the limits of a receiver. The zero Options are the shared limits of
 // package ingest without a memory bound.
 type Options struct {
 	// MaxWire bounds the bytes as sent; 0 means ingest.MaxWireBody.
 	MaxWire int64
 	// MaxOpen bounds the bytes after decompression; 0 means ingest.MaxOpenBody.
 	MaxOpen int64
-	// Budget is shared by all doors; nil means unbounded.
+	// Budget is shared by all receivers; nil means unbounded.
 	Budget *Budget
 	// Sender is who the memory is charged to. Without a key in it, the body must
 	// be told of the key with Identify as soon as it is known.

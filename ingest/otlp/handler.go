@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 )
 
-// Config is what the door needs.
+// Config is what the receiver needs.
 type Config struct {
 	door.Config
 	// SpanExceptions is a choice; "" is Dedupe.
