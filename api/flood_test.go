@@ -124,7 +124,7 @@ func (s *besieged) mustTake(t *testing.T, requests int) {
 	t.Helper()
 	dsn := "{\"dsn\":\"https://" + doortest.PublicKey + "@errata.test/7\"}\n"
 	for _, r := range []struct{ name, path, header, content string }{
-		{"native", native.Pattern, "Authorization: Bearer " + doortest.Token, `{"message":"m"}`},
+		{"native", "/api/v1/events", "Authorization: Bearer " + doortest.Token, `{"message":"m"}`},
 		{"OTLP", "/v1/logs", "X-Api-Key: " + doortest.Token, `{}`},
 		{"Sentry", envelopePath, withKey, "{}\n" + sentryEvent},
 		{"Sentry, key in the body", envelopePath, "X-Other: x", dsn + sentryEvent},
@@ -190,7 +190,7 @@ func TestNobodyTakesAllPlaces(t *testing.T) {
 	all.Wait()
 	for range 20 {
 		for _, r := range []struct{ path, header string }{
-			{native.Pattern, "Authorization: Bearer " + doortest.Token}, {"/v1/logs", "X-Api-Key: " + doortest.Token},
+			{"/api/v1/events", "Authorization: Bearer " + doortest.Token}, {"/v1/logs", "X-Api-Key: " + doortest.Token},
 		} {
 			answer := talk(t, s.address, "POST "+r.path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+r.header+"\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"message\":\"m\"}")
 			if !strings.HasPrefix(answer, "HTTP/1.1 20") {

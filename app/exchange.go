@@ -1,6 +1,8 @@
 package app
 
 import (
+	"net/http"
+
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/migrations"
@@ -14,14 +16,9 @@ func (a *App) exchanges() exchange.Stream {
 	}
 }
 
-// exchangeDoors are the receivers of the two logs.
-func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler, err error) {
-	config := exchange.Config{
-		Door: cfg, Stream: a.exchanges(),
-		Rules:    a.rules,
-		Switches: a.switches,
-		Ready:    a.records.Err,
-	}
+// exchangeReceivers are those of the two logs.
+func (a *App) exchangeReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
+	config := exchange.Config{Door: cfg, Stream: a.exchanges(), Rules: a.rules, Switches: a.switches, Ready: a.records.Err}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {
 		return nil, nil, err
 	}

@@ -126,18 +126,18 @@ func (a *App) handler() (http.Handler, error) {
 	})
 }
 
-// receivers are the doors.
+// receivers are all that take events and entries.
 func (a *App) receivers() (api.Receivers, error) {
 	cfg := a.doorConfig()
 	receivers, err := a.eventReceivers(cfg)
 	if err != nil {
 		return api.Receivers{}, err
 	}
-	receivers.ModuleLog, receivers.QueryLog, err = a.logReceivers(cfg)
+	receivers.ModuleLog, receivers.QueryLog, err = a.exchangeReceivers(cfg)
 	return receivers, err
 }
 
-// doorConfig is what all doors share, one budget of memory among it.
+// doorConfig is what all receivers share, one budget of memory among it.
 func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
@@ -147,7 +147,7 @@ func (a *App) doorConfig() door.Config {
 	}
 }
 
-// eventReceivers are the doors for events.
+// eventReceivers are the receivers of events.
 func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	events, err := native.New(cfg)
 	if err != nil {
@@ -166,15 +166,6 @@ func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 		SentryEnvelope: envelopes, SentryStore: envelopes,
 		OTLPLogs: a.telemetry, OTLPTraces: a.telemetry, OTLPMetrics: a.telemetry,
 	}, nil
-}
-
-// logReceivers are the doors of the module and query logs.
-func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
-	m, q, err := a.exchangeDoors(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, q, nil
 }
 
 func (a *App) health() *ops.Health {

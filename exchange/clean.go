@@ -3,9 +3,9 @@ package exchange
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/lenient"
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
@@ -60,7 +60,7 @@ const slack = 512
 // queryOf is a query without its literals, and what a database said about it
 // without them: databases repeat the values of a query in their errors.
 func (c cleaner) queryOf(query, failure string) (cleanQuery, cleanFailure string) {
-	read := cut(query, maxQuery+slack)
+	read := lenient.Cut(query, maxQuery+slack)
 	clean, literals, all := withoutValues(read)
 	whole := len(read) == len(query)
 	if !whole {
@@ -79,17 +79,6 @@ const errorNotKept = "[not kept: it may repeat values of the query]"
 // mark stands behind what was cut.
 const mark = "…"
 
-// cut shortens text to limit bytes at a rune.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
-}
-
 const (
 	// maxLiterals bounds the literals that are looked for in an error.
 	maxLiterals = 200
@@ -104,7 +93,7 @@ func withoutLiterals(text string, literals []string) string {
 	if text == errorNotKept {
 		return text
 	}
-	text = cut(text, maxError+slack)
+	text = lenient.Cut(text, maxError+slack)
 	for _, literal := range literals {
 		if len(literal) > 1 {
 			text = strings.ReplaceAll(text, literal, "?")

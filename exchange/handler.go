@@ -104,7 +104,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	w.Header().Set(door.HeaderRecorded, strconv.Itoa(recorded))
-	return outcome{len(drafts), recorded, rejected}, nil
+	return door.Data[outcome]{Data: outcome{len(drafts), recorded, rejected}}, nil
 }
 
 // parse reads the entries and counts those that cannot be taken.

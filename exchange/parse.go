@@ -40,7 +40,7 @@ type content struct {
 // parser reads one entry.
 type parser struct {
 	log     Log
-	dec     jx.Decoder
+	dec     lenient.Reader
 	draft   draft
 	refused *errata.Error
 }
@@ -53,7 +53,7 @@ func parse(log Log, document part) (draft, *errata.Error) {
 		return draft{}, door.Malformed("the entry is not valid JSON")
 	}
 	p := parser{log: log}
-	p.dec.ResetBytes(document)
+	p.dec.Reset(document)
 	if p.dec.Next() != jx.Object {
 		return draft{}, errata.Errorf(errata.KindInvalidEntry, "the entry is not a JSON object")
 	}
@@ -137,10 +137,10 @@ func (p *parser) queryField(key []byte) (err error) {
 	case "file":
 		return p.text(&d.file)
 	case "rows":
-		d.rows, err = lenient.Int(&p.dec)
+		d.rows, err = p.dec.Int()
 		return err
 	case "line":
-		d.line, err = lenient.Int(&p.dec)
+		d.line, err = p.dec.Int()
 		return err
 	default:
 		return p.dec.Skip()
@@ -154,7 +154,7 @@ func (p *parser) text(to *string) error {
 		*to = text
 		return err
 	}
-	return lenient.Set(&p.dec, to)
+	return p.dec.Set(to)
 }
 
 // required reads the text that the entry is about.

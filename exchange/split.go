@@ -3,10 +3,9 @@ package exchange
 import (
 	"bytes"
 
-	"github.com/go-faster/jx"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // part is one entry of a request: its JSON, or nil where a line is not JSON.
@@ -32,7 +31,7 @@ func split(body []byte) ([]part, error) {
 }
 
 func elements(body []byte) (parts []part, err error) {
-	d := jx.DecodeBytes(body)
+	d := lenient.Read(body)
 	whole, err := d.Raw()
 	if err != nil {
 		return nil, door.Malformed("the array is not valid JSON; nothing was recorded").Because(err)
@@ -40,8 +39,8 @@ func elements(body []byte) (parts []part, err error) {
 	if len(blanks(body[len(whole):])) > 0 {
 		return nil, door.Malformed("there is more after the array")
 	}
-	d.ResetBytes(whole)
-	err = d.Arr(func(d *jx.Decoder) error {
+	d.Reset(whole)
+	err = lenient.Array(d, d, func(d *lenient.Reader) error {
 		if len(parts) == MaxEntries {
 			return tooMany()
 		}
@@ -59,7 +58,7 @@ func elements(body []byte) (parts []part, err error) {
 // share one. From the first one that cannot be read, every line is a value of
 // its own: trying each to the end of the body would take quadratic time.
 func values(rest []byte) (parts []part, err error) {
-	d := new(jx.Decoder)
+	d := new(lenient.Reader)
 	byLine := false
 	for ; len(rest) > 0; rest = blanks(rest) {
 		if len(parts) == MaxEntries {
@@ -69,7 +68,7 @@ func values(rest []byte) (parts []part, err error) {
 		if byLine {
 			text, _, _ = bytes.Cut(rest, []byte("\n"))
 		}
-		d.ResetBytes(text)
+		d.Reset(text)
 		raw, err := d.Raw()
 		if err != nil {
 			byLine = true

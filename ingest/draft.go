@@ -15,7 +15,7 @@ import (
 // hold anything, the pipeline bounds and cleans them.
 type Draft struct {
 	// ClientID is the id the client gave the event. Equal ids of one project
-	// count once, through whatever doors they come. "" makes a random id.
+	// count once, through whatever receivers they come. "" makes a random id.
 	ClientID string
 	// Book is the book the client chose, BookUnknown to infer it.
 	Book  errata.Book
@@ -44,7 +44,7 @@ type Draft struct {
 	Context Context
 }
 
-// PlacedBy says how a door found the file and the line of an error.
+// PlacedBy says how a receiver found the file and the line of an error.
 type PlacedBy uint8
 
 // The ways to find a place.
@@ -67,7 +67,7 @@ type Context struct {
 	Transaction, Logger              string
 	// Handled says whether the application caught the error itself; nil: not said.
 	Handled *bool
-	// Extra is one JSON object of the application's own (native door), scrubbed
+	// Extra is one JSON object of the application's own (native receiver), scrubbed
 	// and bounded by the pipeline; nil when there is none.
 	Extra json.RawMessage
 }

@@ -64,7 +64,7 @@ func (r *Rules) Explain(d *Draft, application uint64) (Explanation, *errata.Erro
 		Book: id.Book.String(), BookWhy: bookWhy(d, id.Book),
 		Class: id.Class, SentClass: d.Class, ClassWhy: classWhy(d, id.Class),
 		Place: ExplainedPlace{
-			Sent: r.bounded(d.File, MaxFile, false), File: read.file, Signed: id.Place, Line: lineOf(d.Line),
+			Sent: r.Text(d.File, MaxFile, false), File: read.file, Signed: id.Place, Line: Line(d.Line),
 			Function: r.functionAt(d), Why: placeWhy(d),
 		},
 		Message:     ExplainedMessage{From: "message", Before: read.signing, Head: signature.HeadLine(read.signing)},
@@ -120,7 +120,7 @@ func (r *Rules) functionAt(d *Draft) string {
 		frames := chain[i].Frames
 		for k := len(frames) - 1; k >= 0; k-- {
 			if f := &frames[k]; f.File == d.File && f.Line == d.Line {
-				return r.bounded(f.Function, MaxName, false)
+				return r.Text(f.Function, MaxName, false)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 package ingest
 
-// Limits that every door shares. The numbers of other servers beside them are
+// Limits that every receiver shares. The numbers of other servers beside them are
 // in docs; a draft that exceeds one of the text limits is cut and marked, a
 // body that exceeds a size limit is refused.
 const (

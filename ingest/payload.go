@@ -94,7 +94,7 @@ func (p *payloadWriter) text(key, value string, limit int) {
 		return
 	}
 	p.name(key)
-	p.Str(p.rules.bounded(value, limit, false))
+	p.Str(p.rules.Text(value, limit, false))
 }
 
 // object writes a member that is an object.
@@ -214,8 +214,8 @@ func (p *payloadWriter) tags(tags []Pair) {
 				p.Comma()
 			}
 			p.inside = true
-			p.FieldStart(p.rules.bounded(tag.Key, MaxTag, false))
-			p.Str(p.rules.bounded(tag.Value, MaxTag, false))
+			p.FieldStart(p.rules.Text(tag.Key, MaxTag, false))
+			p.Str(p.rules.Text(tag.Value, MaxTag, false))
 		}
 	})
 }
@@ -245,7 +245,7 @@ func (p *payloadWriter) exception(x *Exception) {
 	p.text("class", x.Class, MaxClass)
 	if x.Message != "" {
 		p.name("message")
-		p.Str(p.rules.bounded(x.Message, p.share.text, true))
+		p.Str(p.rules.Text(x.Message, p.share.text, true))
 	}
 	p.text("module", x.Module, MaxName)
 	p.frames(x.Frames)

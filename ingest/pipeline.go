@@ -137,24 +137,26 @@ func EventID(project uint64, clientID string) errata.EventID {
 	return errata.NewEventID(project, canonicalID(clientID))
 }
 
-// canonicalID is a UUID without its dashes and in lower case, because SDKs
-// write one id both ways; any other id as it is.
+// canonicalID is a UUID in its short form, because SDKs write one id both ways;
+// any other id as it is.
 func canonicalID(id string) string {
+	if short, ok := UUID(id); ok {
+		return short
+	}
+	return id
+}
+
+// UUID is a UUID without its dashes and in lower case. ok is false for any other
+// text.
+func UUID(id string) (short string, ok bool) {
 	const dashed, plain = 36, 32
-	if len(id) != dashed && len(id) != plain {
-		return id
+	if len(id) == dashed && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
+		id = strings.ReplaceAll(id, "-", "")
 	}
-	bare := id
-	if len(id) == dashed {
-		if id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
-			return id
-		}
-		bare = strings.ReplaceAll(id, "-", "")
+	if len(id) != plain || strings.IndexFunc(id, notHex) >= 0 {
+		return "", false
 	}
-	if len(bare) != plain || strings.IndexFunc(bare, notHex) >= 0 {
-		return id
-	}
-	return strings.ToLower(bare)
+	return strings.ToLower(id), true
 }
 
 func notHex(r rune) bool { return notDigit(r) && ('a' > r|0x20 || r|0x20 > 'f') }

@@ -44,9 +44,9 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	e := errata.Event{
 		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
 		Time: eventTime(d.Time, d.SentAt, received, src.Archive), Received: received,
-		File: read.file, Line: lineOf(d.Line), Message: preview(read.message), Class: read.identity.Class,
-		URI:    r.uriOf(d.URI),
-		Method: methodOf(d.Method), UserID: userIDOf(d.UserID), IP: d.IP.Unmap().WithZone(""),
+		File: read.file, Line: Line(d.Line), Message: preview(read.message), Class: read.identity.Class,
+		URI:    r.URI(d.URI),
+		Method: methodOf(d.Method), UserID: UserID(d.UserID), IP: d.IP.Unmap().WithZone(""),
 		ScrubVersion: scrub.Version,
 	}
 	if e.Level == errata.LevelUnknown {
@@ -66,15 +66,15 @@ type identified struct {
 // identify is the one way from a draft to its signature.
 func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 	class := cutText(oneLine(classOf(d)), MaxClass)
-	message := r.bounded(messageOf(d), MaxMessage, true)
+	message := r.Text(messageOf(d), MaxMessage, true)
 	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
 		return identified{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
 	}
 	signing := message
 	if d.Template != "" && d.Template != d.Message {
-		signing = r.bounded(d.Template, MaxMessage, true)
+		signing = r.Text(d.Template, MaxMessage, true)
 	}
-	file := r.bounded(r.relativeFile(d.File), MaxFile, false)
+	file := r.File(d.File)
 	identity := signature.Identity{
 		Book: r.bookOf(d), Project: project, Class: class, Place: signature.Place(file), Template: signature.Template(signing),
 	}
@@ -92,21 +92,25 @@ func tellsMore(chain []Exception) bool {
 	return false
 }
 
-// classOf is the class of the thrown exception. Go wraps errors in types that
-// say nothing; then it is the class of the first cause that does. What PHP
-// puts behind the NUL of an anonymous class is where it stands in memory.
+// classOf is the class that signs. What PHP puts behind the NUL of an anonymous
+// class is where it stands in memory.
 func classOf(d *Draft) string {
-	if !isWrapper(d.Class) {
-		class, _, _ := strings.Cut(d.Class, "\x00")
-		return class
+	class, _, _ := strings.Cut(ClassOf(d.Class, d.Context.Exceptions), "\x00")
+	return class
+}
+
+// ClassOf is the class of what was thrown, the last of the chain. Go wraps errors
+// in types that say nothing; then it is the class of the first cause that does.
+func ClassOf(thrown string, chain []Exception) string {
+	if !isWrapper(thrown) {
+		return thrown
 	}
-	chain := d.Context.Exceptions
 	for i := range slices.Backward(chain) {
 		if chain[i].Class != "" && !isWrapper(chain[i].Class) {
 			return chain[i].Class
 		}
 	}
-	return d.Class
+	return thrown
 }
 
 // isWrapper says that a Go type only carries another error or a text.
@@ -128,6 +132,12 @@ func messageOf(d *Draft) string {
 		return d.Context.Exceptions[n-1].Message
 	}
 	return d.Template
+}
+
+// Time is when something happened by a client's clock, or received where that
+// is not believable: in the future, or too long ago. Both in whole milliseconds.
+func Time(at, received time.Time) time.Time {
+	return eventTime(at, time.Time{}, received.UTC().Truncate(time.Millisecond), false)
 }
 
 // eventTime is when it happened: the client's word, mended by the drift of its
@@ -174,8 +184,8 @@ func isDefaultFingerprint(part string) bool {
 	return part == "{{ default }}" || part == "{{default}}"
 }
 
-// userIDOf is the account number, 0 when the text is not one that fits.
-func userIDOf(text string) int64 {
+// UserID is the number of an account, 0 when the text is not one that fits.
+func UserID(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0
@@ -183,7 +193,8 @@ func userIDOf(text string) int64 {
 	return n
 }
 
-func lineOf(n int64) uint32 {
+// Line is a line number, 0 when n is not one.
+func Line(n int64) uint32 {
 	if n < 0 || n > 1<<31 {
 		return 0
 	}

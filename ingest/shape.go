@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -12,28 +13,39 @@ const unknownShape = "unknown"
 // shapes of values; whatever else comes through is a value that would stand in
 // the payload for good, and goes no further.
 func shapeOf(arg string) string {
-	kind, inside, sized := strings.Cut(arg, "(")
-	switch kind {
-	case "int", "float", "bool", "null", "string", "array", "object", "resource", "callable", "function":
-	default:
-		return unknownShape
-	}
-	if !sized {
+	if IsShape(arg) {
 		return arg
 	}
-	inside, closed := strings.CutSuffix(inside, ")")
-	if !closed || inside == "" || len(inside) > MaxClass || strings.IndexFunc(inside, notShapeRune) >= 0 {
-		return unknownShape
-	}
-	if (kind == "string" || kind == "array") && strings.IndexFunc(inside, notDigit) >= 0 {
-		return unknownShape
-	}
-	return arg
+	return unknownShape
 }
 
-// notShapeRune says whether a rune does not belong into a size or a class.
-func notShapeRune(r rune) bool {
-	return !unicode.IsLetter(r) && notDigit(r) && !strings.ContainsRune(`\_.$:@*`, r)
+// IsShape says whether the text is the shape of an argument: a type, a type with
+// a size, or a type with the name of a class.
+func IsShape(text string) bool {
+	kind, inside, sized := strings.Cut(text, "(")
+	if !sized {
+		switch kind {
+		case "int", "float", "bool", "null", "string", "array", "object", "resource", "callable":
+			return true
+		}
+		return false
+	}
+	inside, closed := strings.CutSuffix(inside, ")")
+	switch kind {
+	case "string", "array":
+		_, err := strconv.ParseUint(inside, 10, 32)
+		return closed && err == nil
+	case "object", "resource":
+		return closed && inside != "" && len(inside) <= MaxClass && strings.IndexFunc(inside, notNameRune) < 0
+	default:
+		return false
+	}
+}
+
+// notNameRune says whether a rune does not belong into the name of a class or a
+// resource.
+func notNameRune(r rune) bool {
+	return !unicode.IsLetter(r) && notDigit(r) && !strings.ContainsRune(`\_.$:@`, r)
 }
 
 func notDigit(r rune) bool { return r < '0' || r > '9' }

@@ -28,11 +28,11 @@ func marked(s string, limit int) string {
 // that the cut does not go through a secret and leave half of it unknown.
 const slack = 512
 
-// bounded is a text cleaned, scrubbed and cut, in this order: cleaned first,
+// Text is a text cleaned, scrubbed and cut, in this order: cleaned first,
 // because an invisible character can hide a secret from the scrubber and would
 // be gone afterwards; cut last, and roughly before, so that what is scrubbed is
 // bounded, too.
-func (r *Rules) bounded(s string, limit int, lines bool) string {
+func (r *Rules) Text(s string, limit int, lines bool) string {
 	rough := len(s) > limit+slack
 	if rough {
 		s = roughly(s, limit+slack)
@@ -129,8 +129,8 @@ func preview(message string) string {
 	return line
 }
 
-// uriOf is a request's address as it may be kept.
-func (r *Rules) uriOf(uri string) string {
+// URI is a request's address as it may be kept, see [scrub.URI].
+func (r *Rules) URI(uri string) string {
 	if len(uri) > maxRawURI {
 		uri = uri[:maxRawURI]
 	}
@@ -153,6 +153,9 @@ func methodOf(method string) string {
 	}
 	return strings.ToUpper(method)
 }
+
+// File is a source file relative to the install root, scrubbed and cut.
+func (r *Rules) File(file string) string { return r.Text(r.relativeFile(file), MaxFile, false) }
 
 // relativeFile is a source file relative to the install root: without scheme,
 // host and configured roots, with forward slashes.

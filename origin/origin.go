@@ -1,4 +1,4 @@
-// Package origin says where an HTTP request comes from. The doors, the API, its
+// Package origin says where an HTTP request comes from. The receivers, the API, its
 // limits and the audit trail all ask it, so that there is one answer.
 //
 // It must not read a body, know a key or answer a request.
@@ -135,7 +135,9 @@ func isLoopbackHost(host string) bool {
 // it. Zones are refused: they mean nothing on another machine. The zero Addr
 // is returned for any other text.
 func ParseAddr(text string) netip.Addr {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); text == "" {
+		return netip.Addr{}
+	}
 	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil {
 		withPort, err := netip.ParseAddrPort(text)

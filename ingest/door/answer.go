@@ -23,8 +23,13 @@ const (
 	HeaderDevelopment = "X-Errata-Development"
 )
 
-// Serve answers a request in our own form: {"data": …} with the status, or the
-// API's error envelope. take reads the request and returns the data.
+// Data is the envelope of an answer.
+type Data[T any] struct {
+	Data T `json:"data"`
+}
+
+// Serve answers a request in our own form: with the status and the [Data] that
+// take returns, or with the API's error envelope.
 func (d *Door) Serve(w http.ResponseWriter, r *http.Request, status int, take func(http.ResponseWriter, *http.Request) (data any, err error)) {
 	requestID := d.requestID(w)
 	data, err := take(w, r)
@@ -33,9 +38,7 @@ func (d *Door) Serve(w http.ResponseWriter, r *http.Request, status int, take fu
 		refuse(w, requestID, Told(err))
 		return
 	}
-	write(w, status, struct {
-		Data any `json:"data"`
-	}{data})
+	write(w, status, data)
 }
 
 // refuse answers with the API's error envelope.

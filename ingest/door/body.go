@@ -13,14 +13,14 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// Options are the limits of a door. The zero Options are the shared limits of
+// Options are the limits of a receiver. The zero Options are the shared limits of
 // package ingest without a memory bound.
 type Options struct {
 	// MaxWire bounds the bytes as sent; 0 means ingest.MaxWireBody.
 	MaxWire int64
 	// MaxOpen bounds the bytes after decompression; 0 means ingest.MaxOpenBody.
 	MaxOpen int64
-	// Budget is shared by all doors; nil means unbounded.
+	// Budget is shared by all receivers; nil means unbounded.
 	Budget *Budget
 	// Sender is who the memory is charged to. Without a key in it, the body must
 	// be told of the key with Identify as soon as it is known.
@@ -49,6 +49,7 @@ type Body struct {
 	done    func(keep bool) // gives the decompressor back
 	coding  coding
 	maxOpen int64
+	most    int64 // bytes after decompression, as far as is known before
 	read    int64
 	err     error // sticky, io.EOF included
 
@@ -76,7 +77,10 @@ func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	if r.ContentLength > o.MaxWire {
 		return nil, tooLarge(o.MaxWire, "as sent")
 	}
-	b := &Body{coding: c, maxOpen: o.MaxOpen, budget: o.Budget}
+	b := &Body{coding: c, maxOpen: o.MaxOpen, most: o.MaxOpen, budget: o.Budget}
+	if c == identity && r.ContentLength >= 0 {
+		b.most = min(r.ContentLength, o.MaxOpen)
+	}
 	b.wire.r = http.MaxBytesReader(w, r.Body, o.MaxWire)
 	if err := b.sit(r.Context(), o.Sender, baseCharge); err != nil {
 		return nil, err

@@ -33,13 +33,22 @@ func (b *Buffer) Free() {
 	bufferPool.Put(b)
 }
 
-// ReadAll appends the rest of r to buf, at most limit bytes, and charges what
-// it takes beyond the pooled size. Errors are those of Read, and
+// ReadAll appends the rest of the body to buf, at most limit bytes, and charges
+// what it takes beyond the pooled size. Errors are those of Read, and
 // body_too_large.
+//
+// Once a quarter is there of what the body will have at most, the buffer grows to
+// the whole at once: doubling it up to 32 MiB would hold three times as much.
+// Before that nothing is believed, so that nobody holds much by announcing it.
 func (b *Body) ReadAll(buf *Buffer, limit int) error {
+	whole := min(int(b.most), limit) + 1 // room to see the end
 	for {
-		if len(buf.B) == cap(buf.B) {
-			if err := b.Grow(buf, 1); err != nil {
+		if length := len(buf.B); length == cap(buf.B) {
+			more := 1
+			if length >= whole/4 {
+				more = max(1, whole-length)
+			}
+			if err := b.Grow(buf, more); err != nil {
 				return err
 			}
 		}

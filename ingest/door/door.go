@@ -25,7 +25,7 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// Config is what a door needs. Accepter and Keyring are required.
+// Config is what a receiver needs. Accepter and Keyring are required.
 type Config struct {
 	// Accepter puts the drafts on the log.
 	Accepter ingest.Accepter
@@ -38,10 +38,10 @@ type Config struct {
 	// believed; none by default.
 	TrustedProxies []netip.Prefix
 	// Budget bounds the memory of all requests in flight and should be shared
-	// by all doors; nil makes one for this door alone.
+	// by all receivers; nil makes one for this receiver alone.
 	Budget *Budget
 	// Quotas are how many events a key and a project may send, and should be
-	// shared by all doors; nil: as many as they like.
+	// shared by all receivers; nil: as many as they like.
 	Quotas *quota.Quotas
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -60,7 +60,7 @@ type Door struct {
 	requests *prometheus.CounterVec
 }
 
-// New checks the configuration. name is the door's name in metrics and logs.
+// New checks the configuration. name is the receiver's name in metrics and logs.
 func New(name string, cfg Config) (*Door, error) {
 	if cfg.Accepter == nil {
 		return nil, fmt.Errorf("%s door: Accepter is missing", name)
@@ -68,7 +68,7 @@ func New(name string, cfg Config) (*Door, error) {
 	return Keyed(name, cfg)
 }
 
-// Keyed is New for a door that takes something else than events: it has no
+// Keyed is New for a receiver that takes something else than events: it has no
 // need of an Accepter and must not call Accept.
 func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.Keyring == nil {
@@ -103,7 +103,7 @@ func Keyed(name string, cfg Config) (*Door, error) {
 	return &Door{Config: cfg, name: name, requests: requests}, nil
 }
 
-// Register registers the collector, or finds the equal one that another door
+// Register registers the collector, or finds the equal one that another receiver
 // has registered before.
 func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) {
 	if to == nil {
@@ -121,7 +121,7 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 	return c, nil
 }
 
-// Open opens the body of a request of the grant's holder within the door's
+// Open opens the body of a request of the grant's holder within the receivers'
 // budget.
 func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*Body, error) {
 	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})

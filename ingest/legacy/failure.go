@@ -17,7 +17,7 @@ import (
 func (r *record) failure(depth int) error {
 	if r.dec.Next() != jx.Object {
 		var text string
-		err := lenient.Set(&r.dec, &text)
+		err := r.dec.Set(&text)
 		if head, trace, more := strings.Cut(text, "\n"); more && r.stack == "" {
 			r.stack = text
 			if strings.HasPrefix(head, "Traceback ") { // Python: the error stands last
@@ -52,7 +52,7 @@ func (r *record) failure(depth int) error {
 
 // exceptionReader reads one exception object.
 type exceptionReader struct {
-	dec    *jx.Decoder
+	dec    *lenient.Reader
 	depth  int
 	x      ingest.Exception
 	stack  string
@@ -64,7 +64,7 @@ type exceptionReader struct {
 // readException reads {"class", "message", "file": "path:12", "trace": […],
 // "previous": {…}} and its other spellings. The causes come first, the thrown
 // one last; file and line are those of the thrown one.
-func readException(dec *jx.Decoder, depth int) (chain []ingest.Exception, file string, line int64, err error) {
+func readException(dec *lenient.Reader, depth int) (chain []ingest.Exception, file string, line int64, err error) {
 	if depth >= maxNesting {
 		return nil, "", 0, dec.Skip()
 	}
@@ -92,19 +92,19 @@ func (e *exceptionReader) field(key []byte) error {
 		if e.x.Class != "" {
 			return e.dec.Skip()
 		}
-		return lenient.Set(e.dec, &e.x.Class)
+		return e.dec.Set(&e.x.Class)
 	case "message", "msg", "exception_message":
-		return lenient.Set(e.dec, &e.x.Message)
+		return e.dec.Set(&e.x.Message)
 	case "file":
 		var text string
-		err := lenient.Set(e.dec, &text)
+		err := e.dec.Set(&text)
 		file, line := splitPlace(text)
 		if e.file = file; line > 0 {
 			e.line = line
 		}
 		return err
 	case "line":
-		n, err := lenient.Int(e.dec)
+		n, err := e.dec.Int()
 		if n > 0 {
 			e.line = n
 		}
@@ -128,19 +128,25 @@ func (e *exceptionReader) field(key []byte) error {
 // trace reads the stack of an exception with the decoder of its line.
 func (e *exceptionReader) trace() error {
 	if e.dec.Next() != jx.Array {
-		return lenient.Set(e.dec, &e.stack)
+		return e.dec.Set(&e.stack)
 	}
+	var err error
+	e.stack, err = joined(e.dec)
+	return err
+}
+
+// joined reads a list of texts as lines.
+func joined(dec *lenient.Reader) (string, error) {
 	var lines strings.Builder
-	err := lenient.Array(e.dec, e, func(e *exceptionReader) error {
-		line, err := lenient.Bytes(e.dec)
+	err := lenient.Array(dec, dec, func(dec *lenient.Reader) error {
+		line, err := dec.Bytes()
 		if len(line) > 0 && lines.Len() < lenient.MaxText {
 			lines.Write(line)
 			lines.WriteByte('\n')
 		}
 		return err
 	})
-	e.stack = lines.String()
-	return err
+	return lines.String(), err
 }
 
 // placesOf reads Monolog's trace, "path:12" a line, newest first, into frames,
@@ -158,7 +164,7 @@ func placesOf(text string) []ingest.Frame {
 
 // contextReader splits a Monolog context into its exception and the rest.
 type contextReader struct {
-	dec   jx.Decoder
+	dec   lenient.Reader
 	draft *ingest.Draft
 	rest  jx.Writer
 	kept  int
@@ -169,7 +175,7 @@ type contextReader struct {
 func readContext(raw []byte, d *ingest.Draft) {
 	var c contextReader
 	c.draft = d
-	c.dec.ResetBytes(raw)
+	c.dec.Reset(raw)
 	c.rest.ObjStart()
 	if lenient.Object(&c.dec, &c, (*contextReader).field) != nil {
 		return

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -15,7 +16,7 @@ import (
 
 // record is a line of JSON while it is read: what loggers call by many names.
 type record struct {
-	dec jx.Decoder
+	dec lenient.Reader
 
 	time, zone       string
 	level, levelName string
@@ -41,8 +42,8 @@ const maxNesting = 8
 // it, or what Monolog and the common loggers write.
 func parseJSON(text []byte) (ingest.Draft, *errata.Error) {
 	var r record
-	r.dec.ResetBytes(text)
-	if err := lenient.Object(&r.dec, &r, (*record).field); err != nil || !lenient.AtEnd(&r.dec) {
+	r.dec.Reset(text)
+	if err := lenient.Object(&r.dec, &r, (*record).field); err != nil || !r.dec.AtEnd() {
 		return ingest.Draft{}, errata.Errorf(errata.KindInvalidEvent, "the line is not one JSON object")
 	}
 	if r.ours > 0 || r.foreign == 0 {
@@ -102,11 +103,11 @@ func (r *record) field(key []byte) error {
 	case "id", "user_id", "ip", "template", "type":
 		return r.dec.Skip()
 	case "time":
-		return lenient.Set(&r.dec, &r.time)
+		return r.dec.Set(&r.time)
 	case "level":
-		return lenient.Set(&r.dec, &r.level)
+		return r.dec.Set(&r.level)
 	case "message":
-		return lenient.Set(&r.dec, &r.message)
+		return r.dec.Set(&r.message)
 	case "file":
 		return r.place()
 	case "line":
@@ -117,15 +118,15 @@ func (r *record) field(key []byte) error {
 	case "ts", "timestamp", "@timestamp", "asctime", "@t", "datetime", "date", "eventTime":
 		return r.when()
 	case "level_name", "levelname", "severity", "lvl", "@l", "log.level", "loglevel":
-		return lenient.Set(&r.dec, &r.levelName)
+		return r.dec.Set(&r.levelName)
 	case "msg", "@m", "@mt", "short_message", "event":
 		return r.text(&r.message)
 	case "error", "err", "exception", "throwable", "thrown", "@x", "exc_info":
 		return r.failure(0)
 	case "error.type", "exception.type", "errorType":
-		return lenient.Set(&r.dec, &r.class)
+		return r.dec.Set(&r.class)
 	case "error.message", "exception.message", "errorMessage":
-		return lenient.Set(&r.dec, &r.errorText)
+		return r.dec.Set(&r.errorText)
 	case "stack", "stacktrace", "stack_trace", "errorVerbose", "error.stack_trace", "exception.stacktrace", "trace", "full_message":
 		return r.trace()
 	case "caller", "source", "pathname", "filename", "log.origin.file.name":
@@ -133,15 +134,15 @@ func (r *record) field(key []byte) error {
 	case "lineno", "log.origin.file.line":
 		return r.lineNumber()
 	case "func", "function", "funcName", "method":
-		return lenient.Set(&r.dec, &r.function)
+		return r.dec.Set(&r.function)
 	case "channel", "logger", "logger_name", "name", "log.logger":
-		return lenient.Set(&r.dec, &d.Context.Logger)
+		return r.dec.Set(&d.Context.Logger)
 	case "hostname", "host", "host.name":
-		return lenient.Set(&r.dec, &d.Context.ServerName)
+		return r.dec.Set(&d.Context.ServerName)
 	case "trace_id", "traceId", "trace.id":
-		return lenient.Set(&r.dec, &d.Context.TraceID)
+		return r.dec.Set(&d.Context.TraceID)
 	case "span_id", "spanId", "span.id":
-		return lenient.Set(&r.dec, &d.Context.SpanID)
+		return r.dec.Set(&d.Context.SpanID)
 	case "context":
 		return r.context()
 	case "log":
@@ -156,7 +157,7 @@ func (r *record) text(to *string) error {
 	if *to != "" {
 		return r.dec.Skip()
 	}
-	return lenient.Set(&r.dec, to)
+	return r.dec.Set(to)
 }
 
 // when reads a time: a text, a number, or what PHP makes of a DateTime:
@@ -168,9 +169,9 @@ func (r *record) when() error {
 	return lenient.Object(&r.dec, r, func(r *record, key []byte) error {
 		switch string(key) {
 		case "date":
-			return lenient.Set(&r.dec, &r.time)
+			return r.dec.Set(&r.time)
 		case "timezone":
-			return lenient.Set(&r.dec, &r.zone)
+			return r.dec.Set(&r.zone)
 		default:
 			return r.dec.Skip()
 		}
@@ -187,14 +188,14 @@ func (r *record) place() error {
 			case "line":
 				return r.lineNumber()
 			case "function":
-				return lenient.Set(&r.dec, &r.function)
+				return r.dec.Set(&r.function)
 			default:
 				return r.dec.Skip()
 			}
 		})
 	}
 	var text string
-	err := lenient.Set(&r.dec, &text)
+	err := r.dec.Set(&text)
 	if text != "" && r.file == "" {
 		file, line := splitPlace(text)
 		r.file = file
@@ -206,7 +207,7 @@ func (r *record) place() error {
 }
 
 func (r *record) lineNumber() error {
-	n, err := lenient.Int(&r.dec)
+	n, err := r.dec.Int()
 	if n > 0 {
 		r.line = n
 	}
@@ -218,18 +219,8 @@ func (r *record) trace() error {
 	if r.dec.Next() != jx.Array {
 		return r.text(&r.stack)
 	}
-	var lines strings.Builder
-	err := lenient.Array(&r.dec, r, func(r *record) error {
-		line, err := lenient.Bytes(&r.dec)
-		if lines.Len() < lenient.MaxText {
-			lines.Write(line)
-			lines.WriteByte('\n')
-		}
-		return err
-	})
-	if r.stack == "" {
-		r.stack = lines.String()
-	}
+	lines, err := joined(&r.dec)
+	r.stack = cmp.Or(r.stack, lines)
 	return err
 }
 

@@ -47,7 +47,7 @@ func parseMonolog(text string, d *ingest.Draft) {
 	if !strings.HasPrefix(context, `{"`) {
 		return
 	}
-	dec := jx.DecodeStr(context)
+	dec := lenient.Read([]byte(context))
 	raw, err := dec.Raw()
 	if err != nil {
 		return
@@ -80,7 +80,7 @@ func contextOf(text string) int {
 
 // isJSONTail says that the text is one or two objects or arrays.
 func isJSONTail(text string) bool {
-	dec := jx.DecodeStr(text)
+	dec := lenient.Read([]byte(text))
 	values := 0
 	for values < 2 {
 		if t := dec.Next(); t != jx.Object && t != jx.Array {
@@ -91,7 +91,7 @@ func isJSONTail(text string) bool {
 		}
 		values++
 	}
-	return values > 0 && lenient.AtEnd(dec)
+	return values > 0 && dec.AtEnd()
 }
 
 // unescape undoes JSON in a text that is no JSON any more.

@@ -9,7 +9,7 @@ import (
 )
 
 // Values of Context.Source, by the form of the entry. An event of ours keeps
-// the source that it has at its own door.
+// the source that it has at its own receiver.
 const (
 	sourcePHP     = "import-php"
 	sourceMonolog = "import-monolog"

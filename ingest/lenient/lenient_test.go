@@ -6,20 +6,18 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/go-faster/jx"
-
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
 func TestText(t *testing.T) {
 	f := func(document, want string) {
 		t.Helper()
-		d := jx.DecodeStr(document)
-		got, err := lenient.Text(d)
+		d := lenient.Read([]byte(document))
+		got, err := d.Text()
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", document, got, err, want)
 		}
-		if !lenient.AtEnd(d) {
+		if !d.AtEnd() {
 			t.Errorf("%s: not read to its end", document)
 		}
 	}
@@ -37,7 +35,7 @@ func TestText(t *testing.T) {
 
 func TestBrokenJSONIsTheOnlyError(t *testing.T) {
 	for _, document := range []string{``, ` `, `"`, `"a`, `"\x"`, "\"a\nb\"", `tru`, `nul`, `NaN`, `Infinity`, `01`, `1.`, `+1`, `{`, `[1,`, `{"a" 1}`, `]`, `,`, `'a'`} {
-		if got, err := lenient.Text(jx.DecodeStr(document)); err == nil {
+		if got, err := lenient.Read([]byte(document)).Text(); err == nil {
 			t.Errorf("%q: read as %q", document, got)
 		}
 	}
@@ -48,7 +46,7 @@ func TestIntAndBool(t *testing.T) {
 		`17`: 17, `"17"`: 17, `17.0`: 17, `"1e3"`: 1000, `-3`: -3, `17.5`: 0, `"x"`: 0, `null`: 0, `[]`: 0, `true`: 0,
 		`9223372036854775807`: 9223372036854775807, `9223372036854775808`: 0, `1e400`: 0, `-0`: 0, `""`: 0,
 	} {
-		if got, err := lenient.Int(jx.DecodeStr(document)); err != nil || got != want {
+		if got, err := lenient.Read([]byte(document)).Int(); err != nil || got != want {
 			t.Errorf("int %s: %d, %v, want %d", document, got, err, want)
 		}
 	}
@@ -56,7 +54,7 @@ func TestIntAndBool(t *testing.T) {
 		`true`: {true, true}, `false`: {false, true}, `1`: {true, true}, `0`: {false, true}, `"true"`: {true, true},
 		`null`: {}, `"maybe"`: {}, `{}`: {}, `2`: {},
 	} {
-		if value, known, err := lenient.Bool(jx.DecodeStr(document)); err != nil || value != want[0] || known != want[1] {
+		if value, known, err := lenient.Read([]byte(document)).Bool(); err != nil || value != want[0] || known != want[1] {
 			t.Errorf("bool %s: %t, %t, %v, want %v", document, value, known, err, want)
 		}
 	}

@@ -2,14 +2,15 @@ package lenient
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-faster/jx"
 )
 
-// Reader reads one complete document like the functions of this package, and
-// passes over what is not wanted several times as fast as a general decoder:
-// most of an event is source lines and variables that are never kept. It takes
-// what encoding/json takes as valid, broken UTF-8 included.
+// Reader reads one complete document. It passes over what is not wanted several
+// times as fast as a general decoder: most of an event is source lines and
+// variables that are never kept. It takes what encoding/json takes as valid,
+// broken UTF-8 included.
 //
 // The zero Reader reads an empty document. The slices it gives are parts of the
 // document unless a string held escapes.
@@ -17,8 +18,6 @@ type Reader struct {
 	doc   []byte
 	at    int
 	depth int
-	// objects has a bit for each open object or list: set for an object.
-	objects [maxNesting/64 + 1]uint64
 }
 
 // maxNesting is where a document counts as broken, as in encoding/json.
@@ -32,6 +31,9 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return fmt.Sprintf("not JSON at byte %d", e.Offset) }
 
 func (r *Reader) broken() error { return &SyntaxError{r.at} }
+
+// Read is a Reader of the document.
+func Read(document []byte) *Reader { return &Reader{doc: document} }
 
 // Reset begins to read document.
 func (r *Reader) Reset(document []byte) { r.doc, r.at, r.depth = document, 0, 0 }
@@ -60,14 +62,14 @@ func (r *Reader) Next() jx.Type {
 // AtEnd says whether nothing but white space is left of the document.
 func (r *Reader) AtEnd() bool { r.peek(); return r.at >= len(r.doc) }
 
-// Members calls field for each key of the object that comes next and skips any
+// Object calls field for each key of the object that comes next and skips any
 // other value. The key is only valid until the value is read; field must read
 // the value.
-func Members[P any](r *Reader, p P, field func(p P, key []byte) error) error {
+func Object[P any](r *Reader, p P, field func(p P, key []byte) error) error {
 	if r.peek() != '{' {
 		return r.Skip()
 	}
-	if err := r.enter(true); err != nil {
+	if err := r.enter(); err != nil {
 		return err
 	}
 	if r.peek() == '}' {
@@ -94,13 +96,13 @@ func Members[P any](r *Reader, p P, field func(p P, key []byte) error) error {
 	}
 }
 
-// Elements calls element for each element of the list that comes next and
-// skips any other value. element must read the value.
-func Elements[P any](r *Reader, p P, element func(p P) error) error {
+// Array calls element for each element of the list that comes next and skips
+// any other value. element must read the value.
+func Array[P any](r *Reader, p P, element func(p P) error) error {
 	if r.peek() != '[' {
 		return r.Skip()
 	}
-	if err := r.enter(false); err != nil {
+	if err := r.enter(); err != nil {
 		return err
 	}
 	if r.peek() == ']' {
@@ -123,7 +125,8 @@ func Elements[P any](r *Reader, p P, element func(p P) error) error {
 	}
 }
 
-// Bytes is [Bytes] for a Reader.
+// Bytes reads a scalar as text, cut to MaxText: a string decoded, a number or
+// boolean as written. Anything else is skipped and gives nil.
 func (r *Reader) Bytes() ([]byte, error) {
 	switch c := r.peek(); c {
 	case '"':
@@ -140,7 +143,29 @@ func (r *Reader) Bytes() ([]byte, error) {
 	}
 }
 
-// Int is [Int] for a Reader.
+// Text is Bytes as a string of its own.
+func (r *Reader) Text() (string, error) {
+	text, err := r.Bytes()
+	return string(text), err
+}
+
+// Str is a string in its whole length. What comes next must be a string.
+func (r *Reader) Str() (string, error) {
+	text, err := r.text()
+	return string(text), err
+}
+
+// Set reads a text into to, and leaves to alone where there is none.
+func (r *Reader) Set(to *string) error {
+	text, err := r.Bytes()
+	if len(text) > 0 {
+		*to = string(text)
+	}
+	return err
+}
+
+// Int reads a whole number, also one in a string or with a fraction of zero.
+// Anything else, and what does not fit, is 0.
 func (r *Reader) Int() (int64, error) {
 	text, err := r.Bytes()
 	if err != nil || len(text) == 0 {
@@ -149,7 +174,8 @@ func (r *Reader) Int() (int64, error) {
 	return ParseInt(text), nil
 }
 
-// Bool is [Bool] for a Reader.
+// Bool reads true or false, also as 1, 0 or a text. known is false for
+// anything else.
 func (r *Reader) Bool() (value, known bool, err error) {
 	text, err := r.Bytes()
 	if err != nil {
@@ -162,6 +188,11 @@ func (r *Reader) Bool() (value, known bool, err error) {
 // Raw is the value that comes next as it is written.
 func (r *Reader) Raw() ([]byte, error) {
 	r.peek()
+	return r.RawWithBlanks()
+}
+
+// RawWithBlanks is [Reader.Raw] with the white space behind what was read before.
+func (r *Reader) RawWithBlanks() ([]byte, error) {
 	begin := r.at
 	err := r.Skip()
 	return r.doc[begin:r.at], err
@@ -169,7 +200,8 @@ func (r *Reader) Raw() ([]byte, error) {
 
 // Skip passes over the value that comes next, however deep it is, and checks it.
 func (r *Reader) Skip() error {
-	for floor := r.depth; ; {
+	var objects uint64 // a bit for each open object or list, the innermost last: set for an object
+	for open := 0; ; {
 		switch c := r.peek(); c {
 		case '"':
 			end, _ := passString(r.doc, r.at+1)
@@ -178,15 +210,25 @@ func (r *Reader) Skip() error {
 			}
 			r.at = end
 		case '{', '[':
-			if err := r.enter(c == '{'); err != nil {
+			if open == 64 { // there are no more bits
+				if err := r.Skip(); err != nil {
+					return err
+				}
+				break
+			}
+			if err := r.enter(); err != nil {
 				return err
 			}
-			if next := r.peek(); next == c+2 { // the closing bracket of either
+			if r.peek() == c+2 { // the closing bracket of either
 				r.leave()
 				break
 			}
-			if c == '{' && !r.passKey() {
-				return r.broken()
+			open++
+			if objects <<= 1; c == '{' {
+				objects |= 1
+				if !r.passKey() {
+					return r.broken()
+				}
 			}
 			continue
 		default:
@@ -194,21 +236,17 @@ func (r *Reader) Skip() error {
 				return err
 			}
 		}
-		if r.depth == floor {
-			return nil
-		}
-		more, err := r.after(floor)
-		if err != nil || !more {
+		if more, err := r.after(&objects, &open); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// after passes what stands behind a value until the next one, or until the
-// objects and lists above floor are closed; then more is false.
-func (r *Reader) after(floor int) (more bool, err error) {
-	for r.depth > floor {
-		object := r.objects[r.depth>>6]>>(r.depth&63)&1 == 1
+// after passes what stands behind a value until the next one, or until the open
+// objects and lists are closed; then more is false.
+func (r *Reader) after(objects *uint64, open *int) (more bool, err error) {
+	for *open > 0 {
+		object := *objects&1 == 1
 		switch c := r.peek(); {
 		case c == ',':
 			r.at++
@@ -218,6 +256,8 @@ func (r *Reader) after(floor int) (more bool, err error) {
 			return true, nil
 		case c == '}' && object, c == ']' && !object:
 			r.leave()
+			*open--
+			*objects >>= 1
 		default:
 			return false, r.broken()
 		}
@@ -226,16 +266,11 @@ func (r *Reader) after(floor int) (more bool, err error) {
 }
 
 // enter passes an opening bracket.
-func (r *Reader) enter(object bool) error {
+func (r *Reader) enter() error {
 	if r.depth++; r.depth > maxNesting {
 		return r.broken()
 	}
 	r.at++
-	if bit := uint64(1) << (r.depth & 63); object {
-		r.objects[r.depth>>6] |= bit
-	} else {
-		r.objects[r.depth>>6] &^= bit
-	}
 	return nil
 }
 
@@ -256,9 +291,6 @@ func (r *Reader) peek() byte {
 
 // key reads a key and its colon.
 func (r *Reader) key() ([]byte, error) {
-	if r.peek() != '"' {
-		return nil, r.broken()
-	}
 	key, err := r.text()
 	if err != nil {
 		return nil, err
@@ -289,6 +321,9 @@ func (r *Reader) passKey() bool {
 
 // text reads a string.
 func (r *Reader) text() ([]byte, error) {
+	if r.peek() != '"' {
+		return nil, r.broken()
+	}
 	begin := r.at
 	end, escaped := passString(r.doc, begin+1)
 	if end < 0 {
@@ -349,6 +384,9 @@ func (r *Reader) number() error {
 		if !r.digits() {
 			return r.broken()
 		}
+	}
+	if r.at < len(r.doc) && strings.IndexByte(" \n\t\r,]}", r.doc[r.at]) < 0 {
+		return r.broken() // as in 01 and 1x
 	}
 	return nil
 }

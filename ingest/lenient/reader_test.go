@@ -33,13 +33,13 @@ func walk(r *lenient.Reader, said *[]string) error {
 	switch kind {
 	case jx.Object:
 		*said = append(*said, "{")
-		return lenient.Members(r, said, func(said *[]string, key []byte) error {
+		return lenient.Object(r, said, func(said *[]string, key []byte) error {
 			*said = append(*said, string(key))
 			return walk(r, said)
 		})
 	case jx.Array:
 		*said = append(*said, "[")
-		return lenient.Elements(r, said, func(said *[]string) error { return walk(r, said) })
+		return lenient.Array(r, said, func(said *[]string) error { return walk(r, said) })
 	default:
 		text, err := r.Bytes()
 		*said = append(*said, fmt.Sprintf("%s %q", kind, text))
@@ -47,22 +47,29 @@ func walk(r *lenient.Reader, said *[]string) error {
 	}
 }
 
-// walkSlowly is walk by the other half of the package.
+// walkSlowly is walk by jx, a decoder of general use.
 func walkSlowly(d *jx.Decoder, said *[]string) error {
 	kind := d.Next()
 	switch kind {
 	case jx.Object:
 		*said = append(*said, "{")
-		return lenient.Object(d, said, func(said *[]string, key []byte) error {
+		return d.ObjBytes(func(d *jx.Decoder, key []byte) error {
 			*said = append(*said, string(key))
 			return walkSlowly(d, said)
 		})
 	case jx.Array:
 		*said = append(*said, "[")
-		return lenient.Array(d, said, func(said *[]string) error { return walkSlowly(d, said) })
+		return d.Arr(func(d *jx.Decoder) error { return walkSlowly(d, said) })
+	case jx.String:
+		text, err := d.StrBytes()
+		*said = append(*said, fmt.Sprintf("%s %q", kind, lenient.Cut(text, lenient.MaxText)))
+		return err
 	default:
-		text, err := lenient.Bytes(d)
-		*said = append(*said, fmt.Sprintf("%s %q", kind, text))
+		raw, err := d.Raw()
+		if kind == jx.Null {
+			raw = nil
+		}
+		*said = append(*said, fmt.Sprintf("%s %q", kind, lenient.Cut([]byte(strings.TrimSpace(string(raw))), lenient.MaxText)))
 		return err
 	}
 }

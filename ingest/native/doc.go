@@ -1,4 +1,4 @@
-// Package native is the door for applications that send errors as plain JSON.
+// Package native is the receiver of applications that send errors as plain JSON.
 // It serves
 //
 //	POST /api/v1/events
@@ -20,9 +20,10 @@
 //	payload          object of the application's own
 //
 // null means absent and other fields are ignored; project and key come from
-// the API key alone, or from the key and the project of a DSN. A value of a wrong JSON type, an unknown type or level and
-// an event that says nothing reject that event, by index and with a reason; an
-// unreadable time or address is only left out, because the error counts more.
+// the API key alone, or from the key and the project of a DSN. A value of a wrong
+// JSON type, an unknown type or level and an event that says nothing reject that
+// event, by index and with a reason; an unreadable time or address is only left
+// out, because the error counts more.
 //
 // The package must not scrub, sign or store.
 package native

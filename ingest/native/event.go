@@ -20,7 +20,7 @@ const maxID = 64
 
 // parser reads one event.
 type parser struct {
-	dec     jx.Decoder
+	dec     lenient.Reader
 	keep    *lenient.Keeper
 	draft   ingest.Draft
 	trace   stacktrace.Trace
@@ -39,12 +39,12 @@ func ParseEvent(document []byte) (ingest.Draft, error) {
 	}
 	p := parsers.Get().(*parser)
 	defer p.free()
-	p.dec.ResetBytes(document)
+	p.dec.Reset(document)
 	isObject := p.dec.Next() == jx.Object
 	if err := lenient.Object(&p.dec, p, (*parser).field); err != nil {
 		return ingest.Draft{}, door.Malformed("the event is not valid JSON")
 	}
-	if !lenient.AtEnd(&p.dec) {
+	if !p.dec.AtEnd() {
 		return ingest.Draft{}, door.Malformed("there is more after the event")
 	}
 	if !isObject {
@@ -126,7 +126,7 @@ func (p *parser) text(name string, to *string) error {
 }
 
 func (p *parser) set(to *string) error {
-	text, err := lenient.Bytes(&p.dec)
+	text, err := p.dec.Bytes()
 	*to = p.keep.String(text)
 	return err
 }

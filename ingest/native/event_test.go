@@ -256,7 +256,7 @@ func FuzzNative(f *testing.F) {
 	f.Add([]byte("{\n\"payload\":\n{},\"message\":\"m\"}"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		h, recorder := newHandler(t)
-		r := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(string(content)))
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/events", strings.NewReader(string(content)))
 		r.Header.Set("X-Api-Key", doortest.Token)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

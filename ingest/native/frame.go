@@ -3,7 +3,6 @@ package native
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/go-faster/jx"
 
@@ -37,14 +36,14 @@ func (p *parser) frameField(key []byte) (err error) {
 	case "file":
 		return p.set(&f.File)
 	case "line":
-		f.Line, err = lenient.Int(&p.dec)
+		f.Line, err = p.dec.Int()
 		return err
 	case "function":
 		return p.set(&f.Function)
 	case "module":
 		return p.set(&f.Module)
 	case "in_app":
-		f.InApp, _, err = lenient.Bool(&p.dec)
+		f.InApp, _, err = p.dec.Bool()
 		return err
 	case "args":
 		f.Args = nil
@@ -65,11 +64,11 @@ func (p *parser) arg() error {
 // shapeOf reads an argument as its shape. A text that is a shape already stays;
 // a value that a client sent by mistake becomes its shape here and goes no
 // further.
-func shapeOf(d *jx.Decoder) (string, error) {
+func shapeOf(d *lenient.Reader) (string, error) {
 	switch d.Next() {
 	case jx.String:
-		text, err := lenient.Text(d)
-		if isShape(text) {
+		text, err := d.Text()
+		if ingest.IsShape(text) {
 			return text, err
 		}
 		return "string(" + strconv.Itoa(len(text)) + ")", err
@@ -88,38 +87,4 @@ func shapeOf(d *jx.Decoder) (string, error) {
 	default:
 		return "object", d.Skip()
 	}
-}
-
-// isShape says whether the text is a shape: a bare type, a type with a size,
-// or a type with the name of a class.
-func isShape(text string) bool {
-	kind, inside, sized := strings.Cut(text, "(")
-	if !sized {
-		switch kind {
-		case "int", "float", "bool", "null", "string", "array", "object", "resource", "callable":
-			return true
-		}
-		return false
-	}
-	inside, closed := strings.CutSuffix(inside, ")")
-	switch kind {
-	case "string", "array":
-		_, err := strconv.ParseUint(inside, 10, 32)
-		return closed && err == nil
-	case "object", "resource":
-		return closed && len(inside) <= ingest.MaxClass && isName(inside)
-	default:
-		return false
-	}
-}
-
-// isName says whether the text can be the name of a class or a resource.
-func isName(text string) bool {
-	for _, r := range text {
-		if !(r == '\\' || r == '_' || r == '.' || r == '$' || r == ':' || r == '@' ||
-			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80) {
-			return false
-		}
-	}
-	return text != ""
 }

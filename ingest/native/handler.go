@@ -13,9 +13,6 @@ import (
 // Config is what the receiver needs.
 type Config = door.Config
 
-// Pattern is the path to mount the handler at, for any method.
-const Pattern = "/api/v1/events"
-
 // maxOpen bounds the body after decompression. All of it is kept until the
 // events are on disk, so it is the wire's limit and not the larger one.
 const maxOpen = ingest.MaxWireBody
@@ -90,7 +87,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Gr
 		return nil, door.NothingTaken(errata.KindInvalidEvent, "event", "events", rejected)
 	}
 	w.Header().Set(door.HeaderRecorded, strconv.Itoa(receipt.Accepted))
-	return outcome{taken, rejected}, nil
+	return door.Data[outcome]{Data: outcome{taken, rejected}}, nil
 }
 
 // grant asks the keyring: for an API key, or for the public key and the project

@@ -41,7 +41,7 @@ func newHandler(t testing.TB, configure ...func(*native.Config)) (*native.Handle
 }
 
 func post(h http.Handler, content string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(content))
+	r := httptest.NewRequest(http.MethodPost, "/api/v1/events", strings.NewReader(content))
 	r.Header.Set("Authorization", "Bearer "+doortest.Token)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -171,7 +171,7 @@ func TestKeysMethodsAndEncodings(t *testing.T) {
 		{"GET", "GET", "", []string{"X-Api-Key", "KEY"}, 405, "method_not_allowed"},
 	} {
 		h, recorder := newHandler(t)
-		r := httptest.NewRequest(c.method, native.Pattern, strings.NewReader(c.content))
+		r := httptest.NewRequest(c.method, "/api/v1/events", strings.NewReader(c.content))
 		for i := 0; i+1 < len(c.header); i += 2 {
 			r.Header.Set(c.header[i], c.header[i+1])
 		}
@@ -251,7 +251,7 @@ func TestRequestIDOfTheFrontIsKept(t *testing.T) {
 	h, _ := newHandler(t)
 	w := httptest.NewRecorder()
 	w.Header().Set("X-Request-Id", "front")
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, native.Pattern, nil))
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/events", nil))
 	if !strings.Contains(w.Body.String(), `"request_id":"front"`) {
 		t.Error(w.Body)
 	}
@@ -275,7 +275,7 @@ func TestKeyOfADSN(t *testing.T) {
 		{doortest.PublicKey, "7", "another key", 401},
 	} {
 		h, recorder := newHandler(t)
-		r := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(`{"message":"a"}`))
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/events", strings.NewReader(`{"message":"a"}`))
 		r.SetBasicAuth(c.user, c.password)
 		if c.apiKey != "" {
 			r.Header.Set("X-Api-Key", c.apiKey)
@@ -300,7 +300,7 @@ func BenchmarkHandler(b *testing.B) {
 			h, recorder := newHandler(b)
 			recorder.Discard = true
 			reader := strings.NewReader(content)
-			r := httptest.NewRequest(http.MethodPost, native.Pattern, reader)
+			r := httptest.NewRequest(http.MethodPost, "/api/v1/events", reader)
 			r.Header.Set("Authorization", "Bearer "+doortest.Token)
 			b.SetBytes(int64(len(content)))
 			b.ReportAllocs()

@@ -5,73 +5,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/lenient"
 )
-
-// scan finds the structure of JSON without reading its values: where it ends,
-// how deep it is, how many values it has. What it passes is not yet valid.
-type scan struct {
-	depth, deepest int
-	values         int
-	inString       bool
-	escaped        bool
-}
-
-// run scans text up to the end of the value that it began with, and returns
-// how many bytes belong to that value. done is false when it goes on.
-func (s *scan) run(text []byte) (n int, done bool) {
-	for i := 0; i < len(text); i++ {
-		if s.inString {
-			i += s.string(text[i:])
-			if s.inString {
-				break
-			}
-			if s.depth == 0 {
-				return i + 1, true
-			}
-			continue
-		}
-		switch text[i] {
-		case '"':
-			s.inString = true
-		case '{', '[':
-			s.depth++
-			s.values++
-			s.deepest = max(s.deepest, s.depth)
-		case '}', ']':
-			if s.depth == 0 {
-				return i, true // the end of what the value stands in
-			}
-			if s.depth--; s.depth == 0 {
-				return i + 1, true
-			}
-		case ',':
-			if s.depth == 0 {
-				return i, true
-			}
-			s.values++
-		}
-	}
-	return len(text), false
-}
-
-// string scans the inside of a string and returns how many bytes stand before
-// its end.
-func (s *scan) string(text []byte) int {
-	for i := range text {
-		if s.escaped {
-			s.escaped = false
-			continue
-		}
-		switch text[i] {
-		case '\\':
-			s.escaped = true
-		case '"':
-			s.inString = false
-			return i
-		}
-	}
-	return len(text)
-}
 
 // checkShape refuses a document that is too deep or too wide, before anything
 // is built of it. Counting bytes is many times faster than looking at the
@@ -81,12 +16,12 @@ func checkShape(document []byte) error {
 	if containers <= ingest.MaxDepth && containers+bytes.Count(document, []byte(",")) <= ingest.MaxValues {
 		return nil
 	}
-	var s scan
-	s.run(bytes.TrimLeft(document, " \t\r\n"))
-	if s.deepest > ingest.MaxDepth {
+	var s lenient.Scan
+	s.Run(bytes.TrimLeft(document, " \t\r\n"))
+	if s.Deepest > ingest.MaxDepth {
 		return errata.Errorf(errata.KindInvalidEvent, "the event is nested deeper than %d levels", ingest.MaxDepth)
 	}
-	if s.values > ingest.MaxValues {
+	if s.Values > ingest.MaxValues {
 		return errata.Errorf(errata.KindInvalidEvent, "the event has more than %d values", ingest.MaxValues)
 	}
 	return nil
@@ -96,13 +31,13 @@ func checkShape(document []byte) error {
 // too large and was read past. The error is io.EOF when it has no end.
 func (t *batch) value() (over bool, err error) {
 	t.buf.B = t.buf.B[:0]
-	var s scan
+	var s lenient.Scan
 	for {
 		if _, err := t.in.Peek(1); err != nil {
 			return over, err
 		}
 		window, _ := t.in.Peek(t.in.Buffered())
-		n, done := s.run(window)
+		n, done := s.Run(window)
 		if over = over || len(t.buf.B)+n > ingest.MaxEvent; !over {
 			if err := t.body.Grow(t.buf, n); err != nil {
 				return over, err
@@ -118,9 +53,9 @@ func (t *batch) value() (over bool, err error) {
 
 // depthAtEnd is how many brackets are open at the end of the text.
 func depthAtEnd(text []byte) int {
-	var s scan
-	if _, done := s.run(text); done {
+	var s lenient.Scan
+	if _, done := s.Run(text); done {
 		return 0
 	}
-	return s.depth
+	return s.Depth
 }

@@ -5,6 +5,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // errTooDeep refuses a request. Nobody honest sends such: most protobuf
@@ -92,21 +93,7 @@ func pairDeeper(pair []byte, levels int) bool {
 // has three, {"arrayValue":{"values":[, and one of pairs four, with the pair.
 func jsonDeeper(raw []byte, levels int) bool {
 	const brackets = 4
-	depth, text := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case text:
-		case c == '{' || c == '[':
-			if depth++; depth > brackets*levels {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
+	var s lenient.Scan
+	s.Run(raw)
+	return s.Deepest > brackets*levels
 }

@@ -1,4 +1,4 @@
-// Package otlp is the door for applications that report through OpenTelemetry.
+// Package otlp is the receiver of applications that report through OpenTelemetry.
 // It serves, as protobuf or JSON,
 //
 //	POST  /v1/logs[/]  /v1/traces[/]  /v1/metrics[/]

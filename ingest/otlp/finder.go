@@ -73,15 +73,7 @@ func (f *finder) read(request []byte, enc encoding) error {
 	if enc == jsonText {
 		form = "JSON"
 	}
-	return errata.Errorf(errata.KindInvalidBody, "the body is not a valid %s request of %s", form, f.signal.path).Because(root(err))
-}
-
-// root is the end of an error chain: a deep document makes the chain long.
-func root(err error) error {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
+	return errata.Errorf(errata.KindInvalidBody, "the body is not a valid %s request of %s", form, f.signal.path).Because(err)
 }
 
 // visit counts a part, a scope or a record.
@@ -199,18 +191,10 @@ func (f *finder) spanEvent(s *spanDraft, rec *record) error {
 	return f.add(d, s.size, twinOf(&d, fromSpan), s.traceID, s.spanID, rec.raw)
 }
 
-// Severity numbers: each level has four.
-const (
-	severityInfo  = 9
-	severityWarn  = 13
-	severityError = 17
-	severityFatal = 21
-)
-
 // isError says whether the record is an error: by what it carries, or by its
 // severity.
 func (r *record) isError() bool {
-	if r.severity >= severityError {
+	if r.severity >= SeverityError {
 		return true
 	}
 	if level, _ := errata.ParseLevel(r.severityText); r.severity == 0 && level >= errata.LevelError {
@@ -222,7 +206,7 @@ func (r *record) isError() bool {
 // hasException says whether the record carries an exception.
 func (r *record) hasException() bool {
 	for i := range r.attrs {
-		if key := r.attrs[i].key; key == "exception.type" || key == "exception.message" {
+		if key := r.attrs[i].key; key == classKey || key == messageKey {
 			return true
 		}
 	}
@@ -231,9 +215,9 @@ func (r *record) hasException() bool {
 
 func (r *record) level() errata.Level {
 	switch n := r.severity; {
-	case n >= severityFatal:
+	case n >= SeverityFatal:
 		return errata.LevelFatal
-	case n >= severityError:
+	case n >= SeverityError:
 		return errata.LevelError
 	case n >= severityWarn:
 		return errata.LevelWarning

@@ -17,18 +17,11 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 )
 
-// Config is what the door needs.
+// Config is what the receiver needs.
 type Config struct {
 	door.Config
 	// SpanExceptions is a choice; "" is Dedupe.
 	SpanExceptions SpanExceptions
-}
-
-// Patterns are the paths to mount the handler at, for any method.
-var Patterns = []string{
-	"/v1/logs", "/v1/logs/", "/v1/traces", "/v1/traces/", "/v1/metrics", "/v1/metrics/",
-	"/api/{project}/integration/otlp/v1/logs", "/api/{project}/integration/otlp/v1/logs/",
-	"/api/{project}/integration/otlp/v1/traces", "/api/{project}/integration/otlp/v1/traces/",
 }
 
 const (
@@ -192,7 +185,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	defer b.Close()
 	buf := door.GetBuffer()
 	defer buf.Free()
-	if err := readWhole(b, buf, announced(r)); err != nil {
+	if err := b.ReadAll(buf, maxOpen); err != nil {
 		return partialSuccess{}, err
 	}
 	if req.encoding == unsaid {

@@ -18,17 +18,17 @@ var errNotObject = errors.New("the body is not a JSON object")
 // readJSON walks an export request. Ids are hex digits, 64-bit numbers are
 // strings or numbers, enumerations may be names, unknown fields pass.
 func (f *finder) readJSON(request []byte) error {
-	d := jx.DecodeBytes(request)
+	d := lenient.Read(request)
 	if d.Next() != jx.Object {
 		return errNotObject
 	}
-	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if camel(key) != f.signal.resources {
 			return d.Skip()
 		}
 		return lenient.Array(d, d, f.jsonPart)
 	})
-	if err == nil && !lenient.AtEnd(d) {
+	if err == nil && !d.AtEnd() {
 		return errors.New("there is more after the request")
 	}
 	return err
@@ -36,7 +36,7 @@ func (f *finder) readJSON(request []byte) error {
 
 // jsonPart reads a resource and what came from it, in whichever order they
 // stand.
-func (f *finder) jsonPart(d *jx.Decoder) error {
+func (f *finder) jsonPart(d *lenient.Reader) error {
 	if err := f.visit(); err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (f *finder) jsonPart(d *jx.Decoder) error {
 	}
 	attrs := f.attrs[:0]
 	if resource != nil {
-		inner := jx.DecodeBytes(resource)
-		err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) (err error) {
+		inner := lenient.Read(resource)
+		err = lenient.Object(inner, inner, func(d *lenient.Reader, key []byte) (err error) {
 			if camel(key) != "attributes" {
 				return d.Skip()
 			}
@@ -60,11 +60,11 @@ func (f *finder) jsonPart(d *jx.Decoder) error {
 	if err != nil || scopes == nil {
 		return err
 	}
-	list := jx.DecodeBytes(scopes)
+	list := lenient.Read(scopes)
 	return lenient.Array(list, list, f.jsonScope)
 }
 
-func (f *finder) jsonScope(d *jx.Decoder) error {
+func (f *finder) jsonScope(d *lenient.Reader) error {
 	if err := f.visit(); err != nil {
 		return err
 	}
@@ -74,12 +74,12 @@ func (f *finder) jsonScope(d *jx.Decoder) error {
 	}
 	f.scope = ""
 	if scope != nil {
-		inner := jx.DecodeBytes(scope)
-		err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) error {
+		inner := lenient.Read(scope)
+		err = lenient.Object(inner, inner, func(d *lenient.Reader, key []byte) error {
 			if camel(key) != "name" {
 				return d.Skip()
 			}
-			return lenient.Set(d, &f.scope)
+			return d.Set(&f.scope)
 		})
 	}
 	if err != nil || records == nil {
@@ -89,12 +89,12 @@ func (f *finder) jsonScope(d *jx.Decoder) error {
 	if f.signal == &traces {
 		read = f.jsonSpan
 	}
-	list := jx.DecodeBytes(records)
-	return lenient.Array(list, list, func(d *jx.Decoder) error {
+	list := lenient.Read(records)
+	return lenient.Array(list, list, func(d *lenient.Reader) error {
 		if err := f.visit(); err != nil {
 			return err
 		}
-		raw, err := d.Raw()
+		raw, err := d.RawWithBlanks() // the ids are made of them
 		if err != nil {
 			return err
 		}
@@ -103,9 +103,9 @@ func (f *finder) jsonScope(d *jx.Decoder) error {
 }
 
 // two takes the values of two keys out of an object, as raw JSON.
-func two(d *jx.Decoder, one, other string) (first, second []byte, err error) {
-	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
-		var raw jx.Raw
+func two(d *lenient.Reader, one, other string) (first, second []byte, err error) {
+	err = lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
+		var raw []byte
 		switch name := camel(key); name {
 		case one, other:
 			if raw, err = d.Raw(); name == one {
@@ -122,26 +122,26 @@ func two(d *jx.Decoder, one, other string) (first, second []byte, err error) {
 }
 
 func (f *finder) jsonLog(raw []byte) error {
-	d := jx.DecodeBytes(raw)
+	d := lenient.Read(raw)
 	rec := record{raw: raw, attrs: f.attrs[:0]}
-	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
 		switch camel(key) {
 		case "timeUnixNano":
-			rec.time, err = lenient.Int(d)
+			rec.time, err = d.Int()
 		case "observedTimeUnixNano":
-			rec.observed, err = lenient.Int(d)
+			rec.observed, err = d.Int()
 		case "severityNumber":
 			rec.severity, err = severity(d)
 		case "severityText":
-			rec.severityText, err = lenient.Text(d)
+			rec.severityText, err = d.Text()
 		case "body":
 			rec.body, err = jsonValue(d)
 		case "attributes":
 			rec.attrs, err = jsonAttrs(rec.attrs[:0], d)
 		case "traceId":
-			rec.traceID, err = lenient.Bytes(d)
+			rec.traceID, err = d.Bytes()
 		case "spanId":
-			rec.spanID, err = lenient.Bytes(d)
+			rec.spanID, err = d.Bytes()
 		default:
 			err = d.Skip()
 		}
@@ -155,22 +155,22 @@ func (f *finder) jsonLog(raw []byte) error {
 }
 
 func (f *finder) jsonSpan(raw []byte) error {
-	d := jx.DecodeBytes(raw)
+	d := lenient.Read(raw)
 	s := span{attrs: f.spanAttrs[:0]}
 	var events []record
-	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
 		switch camel(key) {
 		case "traceId":
-			s.traceID, err = lenient.Bytes(d)
+			s.traceID, err = d.Bytes()
 		case "spanId":
-			s.spanID, err = lenient.Bytes(d)
+			s.spanID, err = d.Bytes()
 		case "name":
-			s.name, err = lenient.Text(d)
+			s.name, err = d.Text()
 		case "attributes":
 			s.attrs, err = jsonAttrs(s.attrs[:0], d)
 		case "events":
 			events = events[:0]
-			err = lenient.Array(d, d, func(d *jx.Decoder) error {
+			err = lenient.Array(d, d, func(d *lenient.Reader) error {
 				rec, isException, err := jsonEvent(d)
 				if isException && len(events) == maxErrors {
 					return tooManyErrors()
@@ -198,20 +198,20 @@ func (f *finder) jsonSpan(raw []byte) error {
 	return err
 }
 
-func jsonEvent(d *jx.Decoder) (rec record, isException bool, err error) {
-	raw, err := d.Raw()
+func jsonEvent(d *lenient.Reader) (rec record, isException bool, err error) {
+	raw, err := d.RawWithBlanks()
 	if err != nil {
 		return rec, false, err
 	}
 	rec.raw = raw
-	inner := jx.DecodeBytes(raw)
-	err = lenient.Object(inner, inner, func(d *jx.Decoder, key []byte) (err error) {
+	inner := lenient.Read(raw)
+	err = lenient.Object(inner, inner, func(d *lenient.Reader, key []byte) (err error) {
 		switch camel(key) {
 		case "timeUnixNano":
-			rec.time, err = lenient.Int(d)
+			rec.time, err = d.Int()
 		case "name":
 			var name []byte
-			name, err = lenient.Bytes(d)
+			name, err = d.Bytes()
 			isException = string(name) == exceptionEvent
 		case "attributes":
 			rec.attrs, err = jsonAttrs(rec.attrs[:0], d)
@@ -224,8 +224,8 @@ func jsonEvent(d *jx.Decoder) (rec record, isException bool, err error) {
 }
 
 // severity reads a number, or the name of the enumeration.
-func severity(d *jx.Decoder) (int64, error) {
-	word, err := lenient.Bytes(d)
+func severity(d *lenient.Reader) (int64, error) {
+	word, err := d.Bytes()
 	name, named := strings.CutPrefix(string(word), "SEVERITY_NUMBER_")
 	if err != nil || !named {
 		return lenient.ParseInt(word), err
@@ -242,8 +242,8 @@ func severity(d *jx.Decoder) (int64, error) {
 	return 0, nil
 }
 
-func jsonAttrs(attrs []attr, d *jx.Decoder) ([]attr, error) {
-	err := lenient.Array(d, d, func(d *jx.Decoder) error {
+func jsonAttrs(attrs []attr, d *lenient.Reader) ([]attr, error) {
+	err := lenient.Array(d, d, func(d *lenient.Reader) error {
 		if len(attrs) == maxAttributes {
 			return d.Skip()
 		}
@@ -255,15 +255,15 @@ func jsonAttrs(attrs []attr, d *jx.Decoder) ([]attr, error) {
 }
 
 // jsonElement reads {"key":…,"value":{…}}, or a bare AnyValue, which has no key.
-func jsonElement(d *jx.Decoder) (a attr, isPair bool, err error) {
+func jsonElement(d *lenient.Reader) (a attr, isPair bool, err error) {
 	if d.Next() != jx.Object {
 		return a, false, d.Skip()
 	}
-	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+	err = lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
 		switch string(key) {
 		case "key":
 			isPair = true
-			a.key, err = lenient.Text(d)
+			a.key, err = d.Text()
 		case "value":
 			a.value, err = jsonValue(d)
 		default:
@@ -274,13 +274,13 @@ func jsonElement(d *jx.Decoder) (a attr, isPair bool, err error) {
 	return a, isPair, err
 }
 
-func jsonValue(d *jx.Decoder) (v value, err error) {
+func jsonValue(d *lenient.Reader) (v value, err error) {
 	err = lenient.Object(d, d, v.jsonField)
 	return v, err
 }
 
 // jsonField reads one key of an AnyValue.
-func (v *value) jsonField(d *jx.Decoder, key []byte) error {
+func (v *value) jsonField(d *lenient.Reader, key []byte) error {
 	name := camel(key)
 	switch name {
 	case "arrayValue", "kvlistValue":
@@ -296,7 +296,7 @@ func (v *value) jsonField(d *jx.Decoder, key []byte) error {
 		*v = value{kind: text, text: whole}
 		return err
 	}
-	word, err := lenient.Bytes(d)
+	word, err := d.Bytes()
 	if err != nil || word == nil {
 		return err
 	}
@@ -333,12 +333,12 @@ func fromBase64(text []byte) []byte {
 }
 
 // eachRaw calls visit for each element of the array under one key.
-func eachRaw(d *jx.Decoder, name string, visit func(element []byte) error) error {
-	return lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+func eachRaw(d *lenient.Reader, name string, visit func(element []byte) error) error {
+	return lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if camel(key) != name {
 			return d.Skip()
 		}
-		return lenient.Array(d, d, func(d *jx.Decoder) error {
+		return lenient.Array(d, d, func(d *lenient.Reader) error {
 			element, err := d.Raw()
 			if err != nil {
 				return err

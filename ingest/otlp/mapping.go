@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -92,10 +93,9 @@ type mapping struct {
 	// the span began, so that of an exception there only the stack tells.
 	ownPlace bool
 
-	trace               string
-	path, query, target string
-	url                 string
-	book, dbSystem      string
+	Attributes
+	target         string
+	book, dbSystem string
 }
 
 func (m *mapping) begin(r *resource, scope, source string) {
@@ -119,9 +119,8 @@ func (m *mapping) fork() mapping {
 
 // size is what the texts take that forks share.
 func (m *mapping) size() int {
-	d := &m.draft
-	return contextSize(&d.Context) + len(d.Class) + len(d.Message) + len(d.File) + len(d.Method) + len(d.UserID) +
-		len(m.trace) + len(m.path) + len(m.query) + len(m.target) + len(m.url)
+	return contextSize(&m.draft.Context) + len(m.Class) + len(m.Message) + len(m.File) + len(m.Method) + len(m.User) +
+		len(m.Trace) + len(m.Path) + len(m.Query) + len(m.target) + len(m.URL)
 }
 
 func (m *mapping) attributes(attrs []attr) {
@@ -133,49 +132,24 @@ func (m *mapping) attributes(attrs []attr) {
 // attribute puts one attribute where it belongs; plain ones that have no place
 // are tags.
 func (m *mapping) attribute(key string, v value) {
-	d := &m.draft
-	switch key {
-	case "exception.type":
-		d.Class = v.String()
-	case "exception.message":
-		d.Message = v.String()
-	case "exception.stacktrace":
-		m.trace = v.stack()
-	case "exception.escaped":
-		handled := v.String() == "false"
-		d.Context.Handled = &handled
-	case "http.request.method":
-		d.Method = strings.ToUpper(v.String())
-	case "http.method":
-		older(&d.Method, v)
-		d.Method = strings.ToUpper(d.Method)
-	case "client.address":
-		d.IP = origin.ParseAddr(v.String())
-	case "http.client_ip":
-		if !d.IP.IsValid() {
-			d.IP = origin.ParseAddr(v.String())
-		}
-	case "user.id":
-		d.UserID = v.String()
-	case "enduser.id":
-		older(&d.UserID, v)
-	default:
-		if !m.ownPlace || !m.place(key, v) {
-			m.request(key, v)
-		}
+	switch to := m.Field(key); {
+	case to == &m.Trace:
+		m.Trace = v.stack()
+	case to != nil && (to != &m.File || m.ownPlace):
+		*to = v.String()
+	case !m.ownPlace || !m.place(key, v):
+		m.other(key, v)
 	}
 }
 
-// place reads the attributes that say where the code is, and says whether this
-// was one.
+// place reads the further attributes that say where the code is, and says whether
+// this was one.
 func (m *mapping) place(key string, v value) bool {
 	d := &m.draft
 	switch key {
-	case "code.file.path":
-		d.File = v.String()
 	case "code.filepath":
-		older(&d.File, v)
-	case "code.line.number":
+		older(&m.File, v)
+	case LineKey:
 		d.Line = v.int()
 	case "code.lineno":
 		if d.Line == 0 {
@@ -187,20 +161,24 @@ func (m *mapping) place(key string, v value) bool {
 	return true
 }
 
-// request reads the attributes that make up the request's address, and those
-// that name the book.
-func (m *mapping) request(key string, v value) {
+// other reads older names of attributes, and those that only OTLP has.
+func (m *mapping) other(key string, v value) {
 	switch key {
-	case "url.path":
-		m.path = v.String()
-	case "url.query":
-		m.query = v.String()
+	case "exception.escaped":
+		handled := v.String() == "false"
+		m.draft.Context.Handled = &handled
+	case "http.method":
+		older(&m.Method, v)
+	case "http.client_ip":
+		if !origin.ParseAddr(m.Client).IsValid() {
+			m.Client = v.String()
+		}
+	case "enduser.id":
+		older(&m.User, v)
 	case "http.target":
 		m.target = v.String()
-	case "url.full":
-		m.url = v.String()
 	case "http.url":
-		older(&m.url, v)
+		older(&m.URL, v)
 	case "error.book":
 		m.book = v.String()
 	case "db.system.name":
@@ -235,33 +213,22 @@ func (m *mapping) tag(key string, v value) {
 // record.
 func (m *mapping) finish(said value) ingest.Draft {
 	d := &m.draft
+	d.Class, d.Message, d.File, d.UserID = m.Class, m.Message, m.File, m.User
+	d.Method, d.IP = strings.ToUpper(m.Method), origin.ParseAddr(m.Client)
 	if d.Message == "" {
 		d.Message = said.String()
 	}
-	d.URI = m.uri()
+	d.URI = cmp.Or(m.PathQuery(), m.target, m.URL)
 	if d.Book, _ = errata.ParseBook(m.book); d.Book == errata.BookUnknown && m.dbSystem != "" {
 		d.Book = errata.BookDatabase
 	}
-	if d.Class == "" && m.trace == "" {
+	if d.Class == "" && m.Trace == "" {
 		return *d
 	}
-	frames, at := stacktrace.Parse(m.trace)
+	frames, at := stacktrace.Parse(m.Trace)
 	if d.File == "" && at.Known {
 		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
 	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}
 	return *d
-}
-
-func (m *mapping) uri() string {
-	switch {
-	case m.path != "" && m.query != "":
-		return m.path + "?" + strings.TrimPrefix(m.query, "?")
-	case m.path != "":
-		return m.path
-	case m.target != "":
-		return m.target
-	default:
-		return m.url
-	}
 }

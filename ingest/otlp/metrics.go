@@ -20,7 +20,7 @@ func countPoints(request []byte, enc encoding) (partialSuccess, error) {
 		partial.rejected, err = countProto(request)
 	}
 	if err != nil {
-		return partialSuccess{}, errata.Errorf(errata.KindInvalidBody, "the body is not a valid request of %s", metrics.path).Because(root(err))
+		return partialSuccess{}, errata.Errorf(errata.KindInvalidBody, "the body is not a valid request of %s", metrics.path).Because(err)
 	}
 	return partial, nil
 }
@@ -46,21 +46,21 @@ func countProto(request []byte) (points int, err error) {
 }
 
 func countJSON(request []byte) (points int, err error) {
-	d := jx.DecodeBytes(request)
+	d := lenient.Read(request)
 	if d.Next() != jx.Object {
 		return 0, errNotObject
 	}
 	err = eachRaw(d, metrics.resources, func(part []byte) error {
-		return eachRaw(jx.DecodeBytes(part), metrics.scopes, func(part []byte) error {
-			return eachRaw(jx.DecodeBytes(part), metrics.records, func(metric []byte) error {
-				d := jx.DecodeBytes(metric)
-				return lenient.Object(d, d, func(d *jx.Decoder, _ []byte) error {
+		return eachRaw(lenient.Read(part), metrics.scopes, func(part []byte) error {
+			return eachRaw(lenient.Read(part), metrics.records, func(metric []byte) error {
+				d := lenient.Read(metric)
+				return lenient.Object(d, d, func(d *lenient.Reader, _ []byte) error {
 					return eachRaw(d, "dataPoints", func([]byte) error { points++; return nil })
 				})
 			})
 		})
 	})
-	if err == nil && !lenient.AtEnd(d) {
+	if err == nil && !d.AtEnd() {
 		err = errNotObject
 	}
 	return points, err

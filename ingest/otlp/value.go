@@ -166,14 +166,14 @@ func enough(e *jx.Encoder) error {
 // writeJSON does the same for the JSON form: {"values":[…]}, where the values
 // of a list of pairs have keys.
 func writeJSON(e *jx.Encoder, list []byte, depth int) {
-	d := jx.DecodeBytes(list)
+	d := lenient.Read(list)
 	var values []attr
 	pairs := false
-	_ = lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+	_ = lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if string(key) != "values" {
 			return d.Skip()
 		}
-		return lenient.Array(d, d, func(d *jx.Decoder) error {
+		return lenient.Array(d, d, func(d *lenient.Reader) error {
 			if len(values) == maxAttributes {
 				return errEnough
 			}
@@ -203,10 +203,7 @@ func writeJSON(e *jx.Encoder, list []byte, depth int) {
 
 // keep copies a text out of the body, bounded.
 func keep(text string) string {
-	if len(text) > lenient.MaxText {
-		return string(lenient.Cut([]byte(text[:lenient.MaxText+1]), lenient.MaxText))
-	}
-	return strings.Clone(text)
+	return strings.Clone(lenient.Cut(text, lenient.MaxText))
 }
 
 // maxStack bounds the text of a stack trace. Java's are the longest in honest

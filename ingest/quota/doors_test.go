@@ -93,7 +93,7 @@ func TestEveryDoorRefusesInItsOwnWords(t *testing.T) {
 		header []string
 		good   string
 	}{
-		{"native", func(d *doors) http.Handler { return d.native }, native.Pattern, token, `{"message":"it broke"}`},
+		{"native", func(d *doors) http.Handler { return d.native }, "/api/v1/events", token, `{"message":"it broke"}`},
 		{"envelope", func(d *doors) http.Handler { return d.sentry }, "/api/7/envelope/", public, envelope},
 		{"store", func(d *doors) http.Handler { return d.sentry }, "/api/7/store/", public, `{"message":"it broke"}`},
 		{"logs", func(d *doors) http.Handler { return d.otlp }, "/v1/logs", token, exportLogs},
@@ -171,10 +171,10 @@ func TestReportsAreHeardMeanwhile(t *testing.T) {
 func TestABatchIsAnsweredAsOne(t *testing.T) {
 	d := newDoors(t)
 	batch := strings.Repeat("{\"message\":\"a\"}\n", 150)
-	if w := d.send(d.native, native.Pattern, strings.NewReader(batch), token...); w.Code != 202 || d.recorder.Count() != 150 {
+	if w := d.send(d.native, "/api/v1/events", strings.NewReader(batch), token...); w.Code != 202 || d.recorder.Count() != 150 {
 		t.Fatalf("the first batch: %d %s", w.Code, w.Body)
 	}
-	w := d.send(d.native, native.Pattern, strings.NewReader(batch), token...)
+	w := d.send(d.native, "/api/v1/events", strings.NewReader(batch), token...)
 	if w.Code != 429 || d.recorder.Count() != 150 || !strings.Contains(w.Body.String(), "key-events-per-minute") || w.Header().Get("Retry-After") != "6" {
 		t.Errorf("the second: %d %s, %d taken, Retry-After %s", w.Code, w.Body, d.recorder.Count(), w.Header().Get("Retry-After"))
 	}
@@ -201,7 +201,7 @@ func TestFewRequestsOfAKeyAreBeforeTheLog(t *testing.T) {
 	var done sync.WaitGroup
 	for range 30 {
 		done.Go(func() {
-			if w := d.send(h, native.Pattern, strings.NewReader(`{"message":"a"}`), token...); w.Code != http.StatusAccepted {
+			if w := d.send(h, "/api/v1/events", strings.NewReader(`{"message":"a"}`), token...); w.Code != http.StatusAccepted {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})

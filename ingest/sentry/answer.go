@@ -38,11 +38,11 @@ var (
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err error) {
 	h.door.Done(r.Context(), w.Header().Get("X-Request-Id"), err)
 	if err == nil {
-		text := "{}"
-		if id != "" {
-			text = `{"id":"` + id + `"}`
+		if id == "" {
+			door.Write(w, http.StatusOK, contentType, []byte("{}"))
+			return
 		}
-		door.Write(w, http.StatusOK, contentType, []byte(text))
+		door.Write(w, http.StatusOK, contentType, []byte(`{"id":"`+id+`"}`))
 		return
 	}
 	told, header := door.Told(err), w.Header()
@@ -118,7 +118,7 @@ func headerText(text string) string {
 func malformed(what string, cause error) error {
 	e := door.Malformed(what)
 	if cause != nil {
-		return e.Because(errShort(cause))
+		return e.Because(cause)
 	}
 	return e
 }

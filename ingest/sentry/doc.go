@@ -1,4 +1,4 @@
-// Package sentry is the door for applications that report through a Sentry
+// Package sentry is the receiver of applications that report through a Sentry
 // SDK. It serves
 //
 //	POST, OPTIONS  [/prefix]/api/{project}/envelope[/]

@@ -31,7 +31,7 @@ func (in *intake) header() error {
 	if err != nil {
 		return err
 	}
-	return readHeader(line, "the envelope header is not a JSON object", in.headerField)
+	return in.readHeader(line, "the envelope header is not a JSON object", in.headerField)
 }
 
 // items reads the items one after the other. Those that are not kept are
@@ -52,7 +52,7 @@ func (in *intake) items() error {
 			return errata.Errorf(errata.KindBodyTooLarge, "the envelope has more than %d items", ingest.MaxEnvelopeItems)
 		}
 		it := item{length: -1}
-		if err := readHeader(line, "an item header is not a JSON object", it.field); err != nil {
+		if err := in.readHeader(line, "an item header is not a JSON object", it.field); err != nil {
 			return err
 		}
 		if err := in.item(it); err != nil {
@@ -88,13 +88,13 @@ func (in *intake) item(it item) error {
 	}
 }
 
-func (it *item) field(d *jx.Decoder, key []byte) (err error) {
+func (it *item) field(d *lenient.Reader, key []byte) (err error) {
 	switch string(key) {
 	case "type":
-		it.kind, err = lenient.Text(d)
+		it.kind, err = d.Text()
 		return err
 	case "length":
-		text, err := lenient.Bytes(d)
+		text, err := d.Bytes()
 		it.length = lengthOf(text)
 		return err
 	default:
@@ -121,17 +121,16 @@ func lengthOf(text []byte) int64 {
 }
 
 // readHeader reads a header line: one JSON object.
-func readHeader(line []byte, complaint string, field func(d *jx.Decoder, key []byte) error) error {
-	d := jx.GetDecoder()
-	defer jx.PutDecoder(d)
-	d.ResetBytes(line)
+func (in *intake) readHeader(line []byte, complaint string, field func(d *lenient.Reader, key []byte) error) error {
+	d := &in.head
+	d.Reset(line)
 	if d.Next() != jx.Object {
 		return malformed(complaint, nil)
 	}
 	if err := lenient.Object(d, d, field); err != nil {
 		return malformed(complaint, err)
 	}
-	if !lenient.AtEnd(d) {
+	if !d.AtEnd() {
 		return malformed(complaint, nil)
 	}
 	return nil

@@ -128,11 +128,11 @@ func (p *parser) free() {
 }
 
 func (p *parser) object(field func(*parser, []byte) error) error {
-	return lenient.Members(&p.dec, p, field)
+	return lenient.Object(&p.dec, p, field)
 }
 
 func (p *parser) array(element func(*parser) error) error {
-	return lenient.Elements(&p.dec, p, element)
+	return lenient.Array(&p.dec, p, element)
 }
 
 // set reads a text into to, and leaves to alone where there is none.
@@ -276,30 +276,13 @@ func levelOf(text []byte) errata.Level {
 	return level
 }
 
-// eventID normalises an event id to 32 lower-case hex digits, from that form
-// or from a UUID's. "" is returned for anything else, and for the id of zeros:
-// SDKs send it when they have none, and it must not fold their events into one.
+// eventID is an event id in its short form, "" for anything else, and for the id
+// of zeros: SDKs send it when they have none, and it must not fold their events
+// into one.
 func eventID(text []byte) string {
-	if len(text) == 36 {
-		if text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-			return ""
-		}
-		text = bytes.ReplaceAll(text, []byte("-"), nil)
-	}
-	if len(text) != 32 {
+	id, _ := ingest.UUID(string(text))
+	if strings.Trim(id, "0") == "" {
 		return ""
 	}
-	zeros := true
-	for _, c := range text {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-			zeros = zeros && c == '0'
-		default:
-			return ""
-		}
-	}
-	if zeros {
-		return ""
-	}
-	return strings.ToLower(string(text))
+	return id
 }

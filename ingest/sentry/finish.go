@@ -7,14 +7,6 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// goWrappers are Go's types that only add words to the error they wrap. As a
-// class they say nothing: every wrapped error would share it.
-var goWrappers = map[string]bool{
-	"*fmt.wrapError": true, "*fmt.wrapErrors": true,
-	"*errors.joinError": true, "*errors.errorString": true,
-	"*errors.withStack": true, "*errors.withMessage": true, "*errors.fundamental": true,
-}
-
 // finish decides what depends on several keys of the event.
 func (p *parser) finish(sender netip.Addr) {
 	d, c := &p.draft, &p.draft.Context
@@ -41,7 +33,6 @@ func (p *parser) finishMessage() {
 	if len(p.exceptions) > 0 {
 		thrown := &p.exceptions[len(p.exceptions)-1]
 		d.Message = thrown.Message
-		d.Class = p.class()
 		if thrown.known {
 			handled := thrown.handled
 			c.Handled = &handled
@@ -49,6 +40,9 @@ func (p *parser) finishMessage() {
 		c.Exceptions = make([]ingest.Exception, len(p.exceptions))
 		for i := range p.exceptions {
 			c.Exceptions[i] = p.exceptions[i].Exception
+		}
+		if !thrown.synthetic {
+			d.Class = ingest.ClassOf(thrown.Class, c.Exceptions)
 		}
 	}
 	if d.Message != "" {
@@ -59,24 +53,6 @@ func (p *parser) finishMessage() {
 		said = &p.message
 	}
 	d.Message, d.Template = said.text()
-}
-
-// class is the type of the thrown exception. Past wrappers of Go it is the
-// first real type on the way to the cause.
-func (p *parser) class() string {
-	thrown := p.exceptions[len(p.exceptions)-1]
-	if thrown.synthetic {
-		return ""
-	}
-	if !goWrappers[thrown.Class] {
-		return thrown.Class
-	}
-	for i := len(p.exceptions) - 2; i >= 0; i-- {
-		if class := p.exceptions[i].Class; class != "" && !goWrappers[class] {
-			return class
-		}
-	}
-	return thrown.Class
 }
 
 // finishPlace finds file and line: in the thrown exception's frames, else in

@@ -14,13 +14,6 @@ import (
 // Config is what the receiver needs.
 type Config = door.Config
 
-// Patterns are the paths to mount the handler at, for any method. It reads
-// the project from the path itself, so a prefix before /api is fine.
-var Patterns = []string{
-	"/api/{project}/envelope/", "/api/{project}/envelope",
-	"/api/{project}/store/", "/api/{project}/store",
-}
-
 // Handler serves the Sentry protocol. It is safe for concurrent use.
 type Handler struct {
 	door *door.Door

@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"io"
 	"net/netip"
 	"net/url"
 	"sync"
 	"time"
 
-	"github.com/go-faster/jx"
 	"github.com/klauspost/compress/zlib"
 
 	errata "github.com/errata-log/errata"
@@ -36,7 +34,8 @@ type intake struct {
 	sender netip.Addr
 	newID  func() string
 
-	eventID string // of the envelope's header
+	head    lenient.Reader // of a header line or a report
+	eventID string         // of the envelope's header
 	dsn     string
 	sentAt  time.Time
 
@@ -152,12 +151,12 @@ func (in *intake) add(draft ingest.Draft) error {
 
 // headerField reads a key of the envelope's header. None is needed and none
 // is a reason to refuse the envelope.
-func (in *intake) headerField(d *jx.Decoder, key []byte) error {
+func (in *intake) headerField(d *lenient.Reader, key []byte) error {
 	var text []byte
 	var err error
 	switch string(key) {
 	case "event_id", "dsn", "sent_at":
-		text, err = lenient.Bytes(d)
+		text, err = d.Bytes()
 	default:
 		return d.Skip()
 	}
@@ -170,18 +169,6 @@ func (in *intake) headerField(d *jx.Decoder, key []byte) error {
 		in.sentAt, _ = lenient.Time(string(text))
 	}
 	return err
-}
-
-// errShort keeps the end of a parser's error chain: a deep document makes the
-// whole chain tens of kilobytes long.
-func errShort(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
 }
 
 // dsnKey is the public key in a DSN, "" when there is none.

@@ -2,6 +2,7 @@ package sentry
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/lenient"
+	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/stacktrace"
 	"github.com/errata-log/errata/origin"
 )
@@ -20,16 +22,16 @@ import (
 // above. SDKs that log instead of capturing send nothing else.
 func (in *intake) addLogs(payload []byte) error {
 	const complaint = "the log item is not valid JSON"
-	d := jx.DecodeBytes(payload)
+	d := lenient.Read(payload)
 	if d.Next() != jx.Object {
 		return malformed("the log item is not a JSON object", nil)
 	}
 	var refused error // by our own limits, not by the JSON
-	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if string(key) != "items" {
 			return d.Skip()
 		}
-		return lenient.Array(d, d, func(d *jx.Decoder) error {
+		return lenient.Array(d, d, func(d *lenient.Reader) error {
 			raw, err := d.Raw()
 			if err == nil && refused == nil {
 				refused = in.addLog(bytes.TrimSpace(raw))
@@ -37,7 +39,7 @@ func (in *intake) addLogs(payload []byte) error {
 			return err
 		})
 	})
-	if err == nil && !lenient.AtEnd(d) {
+	if err == nil && !d.AtEnd() {
 		return malformed(complaint, nil)
 	}
 	if err != nil {
@@ -49,7 +51,7 @@ func (in *intake) addLogs(payload []byte) error {
 // addLog keeps one log item if it is an error. Its id is made of its bytes,
 // and of its place among equal ones, because items carry none.
 func (in *intake) addLog(raw []byte) error {
-	l := logItem{dec: jx.DecodeBytes(raw)}
+	l := logItem{dec: lenient.Read(raw)}
 	if err := lenient.Object(l.dec, &l, (*logItem).field); err != nil {
 		return malformed("a log is not valid JSON", err) // cannot be: raw has been validated
 	}
@@ -78,13 +80,12 @@ func (in *intake) addLog(raw []byte) error {
 
 // logItem reads one log.
 type logItem struct {
-	dec      *jx.Decoder
+	dec      *lenient.Reader
 	draft    ingest.Draft
 	severity int64
 
-	exceptionMessage, trace string
-	path, query, url        string
-	sdk                     named
+	said otlp.Attributes
+	sdk  named
 
 	name  []byte // of the attribute being read
 	value []byte
@@ -94,22 +95,22 @@ func (l *logItem) field(key []byte) (err error) {
 	d := &l.draft
 	switch string(key) {
 	case "timestamp":
-		text, err := lenient.Text(l.dec)
+		text, err := l.dec.Text()
 		d.Time, _ = lenient.Time(text)
 		return err
 	case "level":
-		text, err := lenient.Bytes(l.dec)
+		text, err := l.dec.Bytes()
 		d.Level = levelOf(text)
 		return err
 	case "severity_number":
-		l.severity, err = lenient.Int(l.dec)
+		l.severity, err = l.dec.Int()
 		return err
 	case "body":
-		return lenient.Set(l.dec, &d.Message)
+		return l.dec.Set(&d.Message)
 	case "trace_id":
-		return lenient.Set(l.dec, &d.Context.TraceID)
+		return l.dec.Set(&d.Context.TraceID)
 	case "span_id":
-		return lenient.Set(l.dec, &d.Context.SpanID)
+		return l.dec.Set(&d.Context.SpanID)
 	case "attributes":
 		return lenient.Object(l.dec, l, (*logItem).attribute)
 	default:
@@ -125,11 +126,11 @@ func (l *logItem) attribute(name []byte) (err error) {
 			if string(key) != "value" {
 				return l.dec.Skip()
 			}
-			l.value, err = lenient.Bytes(l.dec)
+			l.value, err = l.dec.Bytes()
 			return err
 		})
 	} else {
-		l.value, err = lenient.Bytes(l.dec)
+		l.value, err = l.dec.Bytes()
 	}
 	if err == nil && len(l.value) > 0 {
 		l.keep(string(name), string(l.value))
@@ -140,19 +141,17 @@ func (l *logItem) attribute(name []byte) (err error) {
 // keep puts an attribute where it belongs; what has no place is a tag.
 func (l *logItem) keep(name, value string) {
 	d, c := &l.draft, &l.draft.Context
+	if to := l.said.Field(name); to != nil {
+		*to = value
+		return
+	}
 	switch name {
-	case "code.file.path", "code.filepath", "source.file":
-		d.File = value
-	case "code.line.number", "code.lineno", "source.line":
+	case "code.filepath", "source.file":
+		l.said.File = value
+	case otlp.LineKey, "code.lineno", "source.line":
 		d.Line = lenient.ParseInt([]byte(value))
 	case "sentry.message.template":
 		d.Template = value
-	case "exception.type":
-		d.Class = value
-	case "exception.message":
-		l.exceptionMessage = value
-	case "exception.stacktrace":
-		l.trace = value
 	case "sentry.release":
 		c.Release = value
 	case "sentry.environment":
@@ -165,18 +164,6 @@ func (l *logItem) keep(name, value string) {
 		l.sdk.version = []byte(value)
 	case "sentry.trace.parent_span_id":
 		c.SpanID = value
-	case "user.id":
-		d.UserID = value
-	case "http.request.method":
-		d.Method = strings.ToUpper(value)
-	case "client.address":
-		d.IP = origin.ParseAddr(value)
-	case "url.full":
-		l.url = value
-	case "url.path":
-		l.path = value
-	case "url.query":
-		l.query = value
 	default:
 		l.tag(name, value)
 	}
@@ -193,15 +180,11 @@ func (l *logItem) tag(name, value string) {
 	l.draft.Context.Tags = append(l.draft.Context.Tags, ingest.Pair{Key: name, Value: value})
 }
 
-// severityError is the first severity number of level error, severityFatal
-// that of level fatal, as OpenTelemetry counts.
-const severityError, severityFatal = 17, 21
-
 // finish completes the draft. ok is false when the log is no error.
 func (l *logItem) finish() (ingest.Draft, bool) {
 	d, c := &l.draft, &l.draft.Context
-	if d.Level == errata.LevelUnknown && l.severity >= severityError {
-		if d.Level = errata.LevelError; l.severity >= severityFatal {
+	if d.Level == errata.LevelUnknown && l.severity >= otlp.SeverityError {
+		if d.Level = errata.LevelError; l.severity >= otlp.SeverityFatal {
 			d.Level = errata.LevelFatal
 		}
 	}
@@ -210,14 +193,11 @@ func (l *logItem) finish() (ingest.Draft, bool) {
 	}
 	c.Source = "sentry-log"
 	c.SDK = l.sdk.join("/")
-	if d.Message == "" {
-		d.Message = l.exceptionMessage
-	}
-	if d.URI = l.url; d.URI == "" && l.path != "" {
-		if d.URI = l.path; l.query != "" {
-			d.URI += "?" + strings.TrimPrefix(l.query, "?")
-		}
-	}
+	said := &l.said
+	d.Message = cmp.Or(d.Message, said.Message)
+	d.Class, d.File, d.UserID, d.Method = said.Class, said.File, said.User, strings.ToUpper(said.Method)
+	d.IP = origin.ParseAddr(said.Client)
+	d.URI = cmp.Or(said.URL, said.PathQuery())
 	l.finishTrace()
 	return *d, true
 }
@@ -226,11 +206,11 @@ func (l *logItem) finish() (ingest.Draft, bool) {
 // it when the log does not say where it was written.
 func (l *logItem) finishTrace() {
 	d := &l.draft
-	if d.Class == "" && l.trace == "" {
+	if d.Class == "" && l.said.Trace == "" {
 		return
 	}
-	frames, at := stacktrace.Parse(l.trace)
-	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: l.exceptionMessage, Frames: frames}}
+	frames, at := stacktrace.Parse(l.said.Trace)
+	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: l.said.Message, Frames: frames}}
 	if d.File == "" {
 		d.File, d.Line = at.File, at.Line
 	}

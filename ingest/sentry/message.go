@@ -69,20 +69,20 @@ func fill(template string, raw []byte) string {
 }
 
 func readParams(raw []byte) (list []string, named map[string]string) {
-	d := jx.DecodeBytes(raw)
+	d := lenient.Read(raw)
 	text := func() (string, error) {
 		switch d.Next() {
 		case jx.Object, jx.Array, jx.Null: // shown as written
 			raw, err := d.Raw()
 			return string(lenient.Cut(bytes.TrimSpace(raw), lenient.MaxText)), err
 		default:
-			return lenient.Text(d)
+			return d.Text()
 		}
 	}
 	// raw has been validated, so the errors below cannot come up.
 	switch d.Next() {
 	case jx.Array:
-		_ = lenient.Array(d, d, func(*jx.Decoder) error {
+		_ = lenient.Array(d, d, func(*lenient.Reader) error {
 			param, err := text()
 			if len(list) < maxParams {
 				list = append(list, param)
@@ -91,7 +91,7 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 		})
 	case jx.Object:
 		named = map[string]string{}
-		_ = lenient.Object(d, d, func(_ *jx.Decoder, key []byte) error {
+		_ = lenient.Object(d, d, func(_ *lenient.Reader, key []byte) error {
 			name := string(key)
 			param, err := text()
 			if len(named) < maxParams {

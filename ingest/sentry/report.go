@@ -4,7 +4,6 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/go-faster/jx"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/ingest/door"
@@ -76,15 +75,14 @@ const (
 // addReport reads a client report: the errors lost at the sender. It is an
 // extra, so a broken one is ignored and the envelope goes on.
 func (in *intake) addReport(payload []byte) {
-	d := jx.GetDecoder()
-	defer jx.PutDecoder(d)
-	d.ResetBytes(payload)
+	d := &in.head
+	d.Reset(payload)
 	var lost []loss
-	err := lenient.Object(d, d, func(d *jx.Decoder, key []byte) error {
+	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if string(key) != "discarded_events" {
 			return d.Skip()
 		}
-		return lenient.Array(d, d, func(d *jx.Decoder) error {
+		return lenient.Array(d, d, func(d *lenient.Reader) error {
 			l, err := readLoss(d)
 			if err == nil && l.quantity > 0 && len(lost) < maxLosses {
 				lost = append(lost, l)
@@ -98,16 +96,16 @@ func (in *intake) addReport(payload []byte) {
 }
 
 // readLoss reads one entry; its quantity is 0 when it is not about errors.
-func readLoss(d *jx.Decoder) (l loss, err error) {
+func readLoss(d *lenient.Reader) (l loss, err error) {
 	var category string
-	err = lenient.Object(d, d, func(d *jx.Decoder, key []byte) (err error) {
+	err = lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
 		switch string(key) {
 		case "reason":
-			l.reason, err = lenient.Text(d)
+			l.reason, err = d.Text()
 		case "category":
-			category, err = lenient.Text(d)
+			category, err = d.Text()
 		case "quantity":
-			l.quantity, err = lenient.Int(d)
+			l.quantity, err = d.Int()
 		default:
 			err = d.Skip()
 		}

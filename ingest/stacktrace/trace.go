@@ -1,4 +1,4 @@
-// Package stacktrace collects the frames of stack traces for the doors: from
+// Package stacktrace collects the frames of stack traces for the receivers: from
 // frames that were sent one by one, or out of a text as Go, V8, Java, .NET,
 // Python, PHP and Ruby print it. Arguments and source lines are left out: a
 // frame says where it is, never what it held.

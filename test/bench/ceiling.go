@@ -71,7 +71,7 @@ func packed(text string) (blocks [][]byte, err error) {
 		return nil, err
 	}
 	answer := httptest.NewRecorder()
-	request := httptest.NewRequest(http.MethodPost, native.Pattern, strings.NewReader(text)) //nolint:noctx // not sent
+	request := httptest.NewRequest(http.MethodPost, "/api/v1/events", strings.NewReader(text)) //nolint:noctx // not sent
 	request.Header.Set("Authorization", "Bearer any")
 	handler.ServeHTTP(answer, request)
 	if answer.Code != http.StatusAccepted {

@@ -1,5 +1,5 @@
 // Package doortest stands in for the pipeline and the keyring in the tests of
-// the doors. It is for tests only and must not be imported by the product.
+// the receivers. It is for tests only and must not be imported by the product.
 package doortest
 
 import (

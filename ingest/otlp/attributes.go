@@ -1,0 +1,64 @@
+package otlp
+
+import "strings"
+
+// Attributes are what the attributes of OpenTelemetry say about an error. Logs of
+// Sentry's SDKs carry them too.
+type Attributes struct {
+	Class, Message, Trace string // of the exception
+	File                  string // that the code is in; its line is [LineKey]
+	Method, Client, User  string
+	URL, Path, Query      string // of the request
+}
+
+const (
+	classKey   = "exception.type"
+	messageKey = "exception.message"
+	// LineKey is the attribute of a line of code, which is a number.
+	LineKey = "code.line.number"
+)
+
+// Field is where the text of an attribute belongs, nil for one that is none of them.
+func (a *Attributes) Field(key string) *string {
+	switch key {
+	case classKey:
+		return &a.Class
+	case messageKey:
+		return &a.Message
+	case "exception.stacktrace":
+		return &a.Trace
+	case "code.file.path":
+		return &a.File
+	case "http.request.method":
+		return &a.Method
+	case "client.address":
+		return &a.Client
+	case "user.id":
+		return &a.User
+	case "url.full":
+		return &a.URL
+	case "url.path":
+		return &a.Path
+	case "url.query":
+		return &a.Query
+	default:
+		return nil
+	}
+}
+
+// PathQuery is the path of the request with its query, "" without a path.
+func (a *Attributes) PathQuery() string {
+	if a.Path == "" || a.Query == "" {
+		return a.Path
+	}
+	return a.Path + "?" + strings.TrimPrefix(a.Query, "?")
+}
+
+// Severity numbers: each level has four.
+const (
+	severityInfo = 9
+	severityWarn = 13
+	// SeverityError is the first of level error, SeverityFatal that of level fatal.
+	SeverityError = 17
+	SeverityFatal = 21
+)
