@@ -14,3 +14,14 @@ type Alarm struct {
 	// Since is when it was first raised after it had last been cleared.
 	Since time.Time
 }
+
+// Check is one thing that a package looked at, for an operator.
+type Check struct {
+	Name string `json:"name"`
+	// OK says that nothing has to be done now; Hint may still warn.
+	OK bool `json:"ok"`
+	// Detail is what was found.
+	Detail string `json:"detail"`
+	// Hint says what to do; "" when there is nothing to do.
+	Hint string `json:"hint,omitempty"`
+}

@@ -1,6 +1,8 @@
 package errata
 
 import (
+	"bytes"
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -36,6 +38,35 @@ func ParseStatus(name string) (Status, bool) {
 	return status, ok
 }
 
+// RecordKey names a record.
+type RecordKey struct {
+	Book      Book
+	Signature Signature
+}
+
+// Compare orders keys by book, then by signature.
+func (k RecordKey) Compare(other RecordKey) int {
+	return cmp.Or(cmp.Compare(k.Book, other.Book), bytes.Compare(k.Signature[:], other.Signature[:]))
+}
+
+// Changed counts records that a change has met, by their book.
+type Changed struct {
+	System   uint64 `json:"system"`
+	Database uint64 `json:"database"`
+}
+
+// Total is the number in both books.
+func (c Changed) Total() uint64 { return c.System + c.Database }
+
+// Add counts n records of the book.
+func (c *Changed) Add(book Book, n uint64) {
+	if book == BookDatabase {
+		c.Database += n
+	} else {
+		c.System += n
+	}
+}
+
 // Record is one problem: all sightings of one signature in one book since the
 // record came to be. Everything but Count, LastSeen, FirstSeen, Version and
 // the status fields belongs to the first sighting in the log and never changes.
@@ -65,3 +96,6 @@ type Record struct {
 	// Regressed is set when a resolved record was seen again.
 	Regressed bool
 }
+
+// Key is the record's name.
+func (r *Record) Key() RecordKey { return RecordKey{r.Book, r.Signature} }

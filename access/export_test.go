@@ -3,3 +3,6 @@ package access
 // Changed is closed when the copy in memory is replaced by a newer one, so
 // that tests can wait for the watch without sleeping.
 func (s *Store) Changed() <-chan struct{} { return s.current.Load().replaced }
+
+// CheckOf is what an operator is told of the keys.
+var CheckOf = check

@@ -14,11 +14,7 @@ type addressSideBody struct {
 
 // readAddresses is A6.
 func (s *service) readAddresses(c *call) (answer, error) {
-	setting, err := s.Security.ReadAddresses(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: setting}, nil
+	return told(s.Security.ReadAddresses(c.Request.Context()))
 }
 
 // updateAddresses is A7. Both sides are checked before anything is changed.
@@ -31,13 +27,7 @@ func (s *service) updateAddresses(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	setting, err := s.Security.UpdateAddresses(c.Request.Context(), func(a signin.Addresses) (signin.Addresses, error) {
-		return patch.Apply(a), nil
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return withWarnings(setting, patch.Warnings(setting, c.client())), nil
+	return toldWith(s.Security.UpdateAddresses(c.Request.Context(), patch, c.client()))
 }
 
 func (b *sidesBody) addresses() (p signin.AddressesPatch, err error) {

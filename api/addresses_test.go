@@ -127,7 +127,7 @@ func TestNotExempt(t *testing.T) {
 // refused, ever changes the other.
 func TestSidesAreIndependent(t *testing.T) {
 	b := newBench(t, nil)
-	b.security.now.Localization.IPModule = "mmdb"
+	b.security.kept.now.Localization.IPModule = "mmdb"
 	key := b.key(t, access.Everything)
 	blocks := map[string][]string{
 		locationPath: {`{"status":1}`, `{"status":0}`, `{"method":"sms"}`, `{"method":"Email"}`, `{"type":"city"}`, `{"type":"country"}`,

@@ -51,12 +51,6 @@ type Config struct {
 	Challenges Challenges
 	// SignIn decides about sign-ins. Required.
 	SignIn SignIn
-	// Debug says whether holders of admin keys are shown the causes of 5xx. It
-	// must not block; nil: never.
-	Debug func() bool
-	// Development is the setting of that name, for whoami. It must not block;
-	// nil: off.
-	Development func() bool
 	// Requests remembers the answers to requests with an Idempotency-Key.
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
@@ -81,9 +75,9 @@ type Config struct {
 	Feed Feed
 	// Web is the page for people; nil: browsers get what programs get.
 	Web Web
-	// PolicyReports is told how many breaches of the page's policy a browser
-	// reports; nil: nobody counts them.
-	PolicyReports func(n int)
+	// PolicyReports counts the breaches of the page's policy that browsers report;
+	// nil: nobody does.
+	PolicyReports interface{ Add(n float64) }
 	// Receivers take events. Those that are nil do not exist.
 	Receivers Receivers
 

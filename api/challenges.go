@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"time"
 	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/challenge"
 )
 
 // Challenges sends one-time codes, and knows those and the codes of
@@ -18,64 +18,22 @@ import (
 type Challenges interface {
 	// Send makes a code and sends it. Errors: invalid_method, method_off,
 	// mail_module_required, invalid_recipient, mail_refused, mail_unavailable.
-	Send(ctx context.Context, n NewChallenge) (SentChallenge, error)
+	Send(ctx context.Context, r signin.CodeRequest) (signin.SentCode, error)
 	// Verify checks the answer to a challenge. Errors: method_off and, where mail
 	// is no longer configured, mail_module_required.
-	Verify(ctx context.Context, id string, given GivenCode) (CodeVerdict, error)
+	Verify(ctx context.Context, a challenge.Answer) (challenge.Verdict, error)
 	// Enrol draws the secret of an account's authenticator app; label is the
 	// name that the app shows. Errors: method_off, already_enrolled.
-	Enrol(ctx context.Context, account, label string) (Authenticator, error)
+	Enrol(ctx context.Context, account, label string) (challenge.App, error)
 	// Confirm takes the first code of an app, and with it the app. Errors:
 	// method_off.
-	Confirm(ctx context.Context, given GivenCode) (CodeVerdict, error)
+	Confirm(ctx context.Context, a challenge.Answer) (challenge.Verdict, error)
 	// VerifyApp checks a code of a confirmed app. Errors: method_off.
-	VerifyApp(ctx context.Context, given GivenCode) (CodeVerdict, error)
+	VerifyApp(ctx context.Context, a challenge.Answer) (challenge.Verdict, error)
 	// Remove forgets an account's app.
 	Remove(ctx context.Context, account string) error
 	// SendTestMail sends a mail that says that mails arrive. Errors: as Send.
 	SendTestMail(ctx context.Context, to string) error
-}
-
-// NewChallenge is a code to send.
-type NewChallenge struct {
-	Side    signin.Side
-	Account string
-	// Purpose is the check that the code is for.
-	Purpose signin.Kind
-	// Method is the key of the method that sends it, To where it goes.
-	Method, To string
-	// Address is where the sign-in comes from, the zero Addr when nobody says.
-	Address netip.Addr
-}
-
-// SentChallenge is a code that was sent.
-type SentChallenge struct {
-	ID, Method string
-	Expires    time.Time
-}
-
-// GivenCode is what somebody typed.
-type GivenCode struct {
-	Account string
-	// Purpose is empty for authenticator apps.
-	Purpose signin.Kind
-	Code    string
-	Address netip.Addr
-}
-
-// CodeVerdict is what came of a code.
-type CodeVerdict struct {
-	Verified bool
-	// TriesLeft is how many more tries there are; not used for apps.
-	TriesLeft int
-	// Outcome is one word, such as wrong, expired or used.
-	Outcome string
-}
-
-// Authenticator is what an app needs. It is shown once.
-type Authenticator struct {
-	Secret string `json:"secret"` // base32
-	URL    string `json:"url"`    // otpauth://, for a QR code
 }
 
 // challengeBody is the body of all routes below sign-in; each reads its part.
@@ -90,10 +48,8 @@ type challengeBody struct {
 	Address string      `json:"address"`
 }
 
-const (
-	// maxCode is far above what a person types for six digits, with blanks.
-	maxCode = 64
-)
+// maxCode is far above what a person types for six digits, with blanks.
+const maxCode = 64
 
 // bindChallenge reads the body and checks what all routes have.
 func (c *call) bindChallenge() (b challengeBody, from netip.Addr, err error) {
@@ -131,15 +87,12 @@ func (s *service) sendChallenge(c *call) (answer, error) {
 	if b.Side != signin.Admin && b.Side != signin.Client {
 		return answer{}, errata.Errorf(errata.KindInvalidSide, "side is %s or %s.", signin.Admin, signin.Client)
 	}
-	sent, err := s.Challenges.Send(c.Request.Context(), NewChallenge{
-		Side: b.Side, Account: b.Account, Purpose: b.Purpose, Method: b.Method, To: b.To, Address: from,
+	sent, err := s.Challenges.Send(c.Request.Context(), signin.CodeRequest{
+		Account: b.Account, Purpose: b.Purpose, Method: b.Method, To: b.To, Address: from,
 	})
-	if err != nil {
-		return answer{}, err
-	}
 	return answer{status: http.StatusCreated, data: map[string]any{
 		"id": sent.ID, "method": sent.Method, "expires_at": instant(sent.Expires),
-	}}, nil
+	}}, err
 }
 
 // verifyChallenge checks the answer to one.
@@ -148,15 +101,9 @@ func (s *service) verifyChallenge(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	verdict, err := s.Challenges.Verify(c.Request.Context(), c.Param("id"), GivenCode{
-		Account: b.Account, Purpose: b.Purpose, Code: b.Code, Address: from,
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{
-		"verified": verdict.Verified, "tries_left": verdict.TriesLeft, "outcome": verdict.Outcome,
-	}}, nil
+	return told(s.Challenges.Verify(c.Request.Context(), challenge.Answer{
+		ID: c.Param("id"), Account: b.Account, Purpose: string(b.Purpose), Code: b.Code, Address: from,
+	}))
 }
 
 // enrolAuthenticator shows the secret of a new app.
@@ -169,10 +116,7 @@ func (s *service) enrolAuthenticator(c *call) (answer, error) {
 		b.Label = b.Account
 	}
 	app, err := s.Challenges.Enrol(c.Request.Context(), b.Account, b.Label)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusCreated, data: app}, nil
+	return answer{status: http.StatusCreated, data: app}, err
 }
 
 // confirmAuthenticator takes an app's first code.
@@ -185,16 +129,13 @@ func (s *service) verifyAuthenticator(c *call) (answer, error) {
 	return c.askAuthenticator(s.Challenges.VerifyApp)
 }
 
-func (c *call) askAuthenticator(ask func(context.Context, GivenCode) (CodeVerdict, error)) (answer, error) {
+func (c *call) askAuthenticator(ask func(context.Context, challenge.Answer) (challenge.Verdict, error)) (answer, error) {
 	b, from, err := c.bindChallenge()
 	if err != nil {
 		return answer{}, err
 	}
-	verdict, err := ask(c.Request.Context(), GivenCode{Account: b.Account, Code: b.Code, Address: from})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}}, nil
+	verdict, err := ask(c.Request.Context(), challenge.Answer{Account: b.Account, Code: b.Code, Address: from})
+	return told(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
 }
 
 // removeAuthenticator forgets an app, also one that was never confirmed.
@@ -203,10 +144,7 @@ func (s *service) removeAuthenticator(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := s.Challenges.Remove(c.Request.Context(), b.Account); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"account": b.Account, "removed": true}}, nil
+	return told(map[string]any{"account": b.Account, "removed": true}, s.Challenges.Remove(c.Request.Context(), b.Account))
 }
 
 // sendTestMail shows whether mails arrive.
@@ -220,8 +158,5 @@ func (s *service) sendTestMail(c *call) (answer, error) {
 	if body.To == "" {
 		return answer{}, errata.Errorf(errata.KindInvalidRecipient, "to is the mail address that the test mail goes to.")
 	}
-	if err := s.Challenges.SendTestMail(c.Request.Context(), body.To); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"sent": true}}, nil
+	return told(map[string]any{"sent": true}, s.Challenges.SendTestMail(c.Request.Context(), body.To))
 }

@@ -12,42 +12,42 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/challenge"
 )
 
 // codes remembers what was asked, and answers with its fields.
 type codes struct {
-	sent    []api.NewChallenge
-	given   []api.GivenCode
+	sent    []signin.CodeRequest
+	given   []challenge.Answer
 	words   []string // of the calls that have nothing else
-	verdict api.CodeVerdict
+	verdict challenge.Verdict
 	err     error
 }
 
 const codeID = "0123456789abcdef0123456789abcdef"
 
-func (c *codes) Send(_ context.Context, n api.NewChallenge) (api.SentChallenge, error) {
-	c.sent = append(c.sent, n)
-	return api.SentChallenge{ID: codeID, Method: "email", Expires: start.Add(10 * time.Minute)}, c.err
+func (c *codes) Send(_ context.Context, r signin.CodeRequest) (signin.SentCode, error) {
+	c.sent = append(c.sent, r)
+	return signin.SentCode{ID: codeID, Method: "email", Expires: start.Add(10 * time.Minute)}, c.err
 }
 
-func (c *codes) Verify(_ context.Context, id string, given api.GivenCode) (api.CodeVerdict, error) {
-	c.words, c.given = append(c.words, "verify "+id), append(c.given, given)
+func (c *codes) Verify(_ context.Context, given challenge.Answer) (challenge.Verdict, error) {
+	c.words, c.given = append(c.words, "verify "+given.ID), append(c.given, given)
 	return c.verdict, c.err
 }
 
-func (c *codes) Enrol(_ context.Context, account, label string) (api.Authenticator, error) {
+func (c *codes) Enrol(_ context.Context, account, label string) (challenge.App, error) {
 	c.words = append(c.words, "enrol "+account+" as "+label)
-	return api.Authenticator{Secret: "ORSXG5A", URL: "otpauth://totp/x"}, c.err
+	return challenge.App{Secret: "ORSXG5A", URL: "otpauth://totp/x"}, c.err
 }
 
-func (c *codes) Confirm(_ context.Context, given api.GivenCode) (api.CodeVerdict, error) {
+func (c *codes) Confirm(_ context.Context, given challenge.Answer) (challenge.Verdict, error) {
 	c.words, c.given = append(c.words, "confirm"), append(c.given, given)
 	return c.verdict, c.err
 }
 
-func (c *codes) VerifyApp(_ context.Context, given api.GivenCode) (api.CodeVerdict, error) {
+func (c *codes) VerifyApp(_ context.Context, given challenge.Answer) (challenge.Verdict, error) {
 	c.words, c.given = append(c.words, "app"), append(c.given, given)
 	return c.verdict, c.err
 }
@@ -74,7 +74,7 @@ const (
 func TestCodesArePassedOn(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.SignInEvaluate, access.SettingsUpdateTwoFactor)
-	b.codes.verdict = api.CodeVerdict{TriesLeft: 4, Outcome: "wrong"}
+	b.codes.verdict = challenge.Verdict{Left: 4, Outcome: "wrong"}
 	for _, c := range []struct {
 		method, target, body string
 		status               int
@@ -98,9 +98,9 @@ func TestCodesArePassedOn(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s, want %d %s", c.method, c.target, c.body, w.Code, got, c.status, c.want)
 		}
 	}
-	if diff := cmp.Diff([]api.NewChallenge{
-		{Side: signin.Admin, Account: "7", Purpose: signin.CheckTwoFactor, Method: "email", To: "ann@example.org", Address: netip.MustParseAddr("203.0.113.9")},
-		{Side: signin.Client, Account: "7", Purpose: signin.CheckLocation, Method: "email", To: "ann@example.org"},
+	if diff := cmp.Diff([]signin.CodeRequest{
+		{Account: "7", Purpose: signin.CheckTwoFactor, Method: "email", To: "ann@example.org", Address: netip.MustParseAddr("203.0.113.9")},
+		{Account: "7", Purpose: signin.CheckLocation, Method: "email", To: "ann@example.org"},
 	}, b.codes.sent, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
@@ -109,7 +109,7 @@ func TestCodesArePassedOn(t *testing.T) {
 	}, b.codes.words); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if got := b.codes.given; got[0].Code != "012 345" || got[0].Purpose != signin.CheckTwoFactor || got[2].Code != "" {
+	if got := b.codes.given; got[0].Code != "012 345" || got[0].Purpose != string(signin.CheckTwoFactor) || got[2].Code != "" {
 		t.Errorf("given codes %+v", got)
 	}
 }
@@ -156,7 +156,7 @@ func TestCodesThatCannotBeSent(t *testing.T) {
 // TestCodesAreGoodOnceWithAKeyToo: a repeat is asked anew.
 func TestCodesAreGoodOnceWithAKeyToo(t *testing.T) {
 	b := newBench(t, nil)
-	b.codes.verdict = api.CodeVerdict{Outcome: "used"}
+	b.codes.verdict = challenge.Verdict{Outcome: "used"}
 	key := b.key(t, access.SignInEvaluate)
 	for range 2 {
 		b.do(request{

@@ -14,20 +14,12 @@ import (
 // when it is certain to happen and not yet visible.
 type Changes interface {
 	// Delete removes the records of the signatures, in both books.
-	Delete(ctx context.Context, signatures []errata.Signature) (Changed, error)
+	Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error)
 	// Cleanup removes the records last seen at before or earlier.
-	Cleanup(ctx context.Context, before time.Time) (Changed, error)
+	Cleanup(ctx context.Context, before time.Time) (errata.Changed, error)
 	// Move gives the records of the signatures a status.
-	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (Changed, error)
+	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
 }
-
-// Changed counts records by their book.
-type Changed struct {
-	System   uint64 `json:"system"`
-	Database uint64 `json:"database"`
-}
-
-func (c Changed) total() uint64 { return c.System + c.Database }
 
 const (
 	// maxSignatures bounds one request: what a person selects on a page, a
@@ -56,7 +48,7 @@ func (s *service) deleteErrors(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: map[string]any{"deleted": true, "count": changed.total()}}, nil
+	return answer{data: map[string]any{"deleted": true, "count": changed.Total()}}, nil
 }
 
 // moveErrors gives records a status.
@@ -84,7 +76,7 @@ func (s *service) moveErrors(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: map[string]any{"updated": true, "status": status, "count": changed.total()}}, nil
+	return answer{data: map[string]any{"updated": true, "status": status, "count": changed.Total()}}, nil
 }
 
 // signaturesOf are the valid signatures among the texts, each once. Invalid

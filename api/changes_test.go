@@ -9,7 +9,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
 )
 
 const (
@@ -29,7 +28,7 @@ func hexes(n int) string {
 func TestDeleteErrors(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsDeleteErrorLogs)
-	b.changes.answer = api.Changed{System: 2, Database: 1}
+	b.changes.answer = errata.Changed{System: 2, Database: 1}
 	for _, test := range []struct {
 		body   string
 		status int
@@ -68,7 +67,7 @@ func TestDeleteErrors(t *testing.T) {
 func TestCleanupErrors(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsClearErrorLogs)
-	b.changes.answer = api.Changed{System: 7}
+	b.changes.answer = errata.Changed{System: 7}
 	for _, test := range []struct {
 		body string
 		echo string // "" is refused with invalid_date
@@ -114,7 +113,7 @@ func TestCleanupErrors(t *testing.T) {
 func TestMoveErrors(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsUpdateErrorStatus)
-	b.changes.answer = api.Changed{Database: 1}
+	b.changes.answer = errata.Changed{Database: 1}
 	for word, want := range map[string]errata.Status{
 		"open": errata.StatusOpen, "Resolved": errata.StatusResolved, "MUTED": errata.StatusMuted,
 		"unresolved": errata.StatusOpen, "active": errata.StatusOpen, "ignored": errata.StatusMuted,

@@ -11,13 +11,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/ops"
+	"github.com/errata-log/errata/query"
 )
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
@@ -130,7 +131,7 @@ func TestLogLineHoldsNothingOfTheCaller(t *testing.T) {
 func TestPanicIsAnAnswer(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
-	b.records.list = func(context.Context, url.Values) (api.Page, error) { panic("planted panic") }
+	b.records.list = func(context.Context, url.Values) (query.List, error) { panic("planted panic") }
 	w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key, headers: []string{"X-Request-Id: req-9"}})
 	if w.Code != 500 || code(t, w) != "internal" || strings.Contains(w.Body.String(), "planted") {
 		t.Errorf("got %d %s", w.Code, w.Body)
@@ -138,7 +139,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	if lines := b.log.String(); !strings.Contains(lines, "planted panic") || !strings.Contains(lines, "edge_test.go") || !strings.Contains(lines, `"status":500`) {
 		t.Errorf("the log lacks the panic, its place or the request:\n%s", lines)
 	}
-	b.records.list = func(context.Context, url.Values) (api.Page, error) { panic(http.ErrAbortHandler) }
+	b.records.list = func(context.Context, url.Values) (query.List, error) { panic(http.ErrAbortHandler) }
 	func() {
 		defer func() {
 			if caught := recover(); caught != http.ErrAbortHandler {
@@ -172,13 +173,14 @@ func TestOpsStatus(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.OpsRead)
 	golden(t, "status_empty", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
-	b.health.checks = []api.Check{
+	b.health.status.OK = false
+	b.health.status.Checks = []errata.Check{
 		{Name: "log", OK: true, Detail: "fsync before every answer"},
 		{Name: "disk", OK: false, Detail: "97 % full", Hint: "Make room or lower log-max-bytes."},
 	}
 	n, bytes := uint64(3), int64(9e9)
-	b.health.figures = api.Figures{
-		EventsPerSecond: 12.3456, LagFacts: &n, Lag: 1234567 * time.Microsecond, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
+	b.health.status.Figures = ops.Figures{
+		EventsPerSecond: 12.35, LagFacts: &n, LagMS: 1234, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
 		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))

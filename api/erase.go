@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	errata "github.com/errata-log/errata"
 )
@@ -15,7 +13,7 @@ type Eraser interface {
 	// Erase returns when no answer shows them any more, and how many records it
 	// met. With cut, the facts from before go from the log as well. Errors:
 	// log_full, log_unavailable, store_unavailable, already_running.
-	Erase(ctx context.Context, users, addresses []string, cut bool) (Changed, error)
+	Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error)
 }
 
 const (
@@ -48,12 +46,10 @@ func (s *service) erase(c *call) (answer, error) {
 			return answer{}, errata.Errorf(errata.KindInvalidIP, "%q is no IP address of anybody.", cut(text))
 		}
 	}
-	control := http.NewResponseController(c.Writer)
-	_ = control.SetWriteDeadline(time.Time{}) // without a connection there is none
+	defer c.withoutDeadline()()
 	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
-	_ = control.SetWriteDeadline(time.Now().Add(answerTime))
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: map[string]any{"erased": true, "count": changed.total(), "log_cut": body.CutLog}}, nil
+	return answer{data: map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}}, nil
 }

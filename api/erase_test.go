@@ -8,7 +8,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
 )
 
 const erasePath = "/api/v1/admin/ops/erase"
@@ -21,10 +20,10 @@ type eraser struct {
 	err              error
 }
 
-func (e *eraser) Erase(_ context.Context, users, addresses []string, cut bool) (api.Changed, error) {
+func (e *eraser) Erase(_ context.Context, users, addresses []string, cut bool) (errata.Changed, error) {
 	e.users, e.addresses, e.cut = users, addresses, cut
 	e.asked++
-	return api.Changed{System: 2, Database: 1}, e.err
+	return errata.Changed{System: 2, Database: 1}, e.err
 }
 
 func TestErase(t *testing.T) {

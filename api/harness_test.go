@@ -26,6 +26,9 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/logcare"
+	"github.com/errata-log/errata/ops"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,20 +57,20 @@ func (c *clock) Move(d time.Duration) {
 
 // records answers with what its fields do.
 type records struct {
-	list   func(ctx context.Context, query url.Values) (api.Page, error)
-	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error)
-	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error)
+	list   func(ctx context.Context, values url.Values) (query.List, error)
+	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error)
+	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
 }
 
-func (r *records) List(ctx context.Context, query url.Values) (api.Page, error) {
-	return r.list(ctx, query)
+func (r *records) List(ctx context.Context, values url.Values) (query.List, error) {
+	return r.list(ctx, values)
 }
 
-func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
+func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
 	return r.detail(ctx, book, signature)
 }
 
-func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (api.Trend, error) {
+func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error) {
 	return r.trend(ctx, book, signature, over)
 }
 
@@ -78,23 +81,23 @@ type changes struct {
 	before     time.Time
 	status     errata.Status
 	calls      int
-	answer     api.Changed
+	answer     errata.Changed
 	err        error
 }
 
-func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (api.Changed, error) {
+func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (errata.Changed, error) {
 	return c.note(signatures, time.Time{}, "")
 }
 
-func (c *changes) Cleanup(_ context.Context, before time.Time) (api.Changed, error) {
+func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, error) {
 	return c.note(nil, before, "")
 }
 
-func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (api.Changed, error) {
+func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
 	return c.note(signatures, time.Time{}, status)
 }
 
-func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (api.Changed, error) {
+func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.signatures, c.before, c.status = signatures, before, status
@@ -135,37 +138,35 @@ func (r *requests) Finish(_ context.Context, id string, outcome []byte) error {
 // replayer answers with its fields.
 type replayer struct {
 	forced bool
-	result api.ReplayResult
+	result ops.ReplayResult
 	err    error
 }
 
-func (r *replayer) Replay(_ context.Context, force bool) (api.ReplayResult, error) {
+func (r *replayer) Replay(_ context.Context, force bool) (ops.ReplayResult, error) {
 	r.forced = force
 	return r.result, r.err
 }
 
-func (r *replayer) Replaying() api.ReplayProgress { return api.ReplayProgress{} }
+func (r *replayer) Replaying() ops.ReplayProgress { return ops.ReplayProgress{} }
 
 // sampleTally is what stands in a projection.
-func sampleTally() map[string]any {
-	return map[string]any{
-		"checkpoint": 9, "records": 2, "count": 7, "payloads": 2, "hours": 7,
-		"records_checksum": "00000000000000aa", "payloads_checksum": "00000000000000bb", "hours_checksum": "00000000000000cc",
+func sampleTally() projector.Tally {
+	return projector.Tally{
+		Checkpoint: 9, Records: 2, Count: 7, Payloads: 2, Hours: 7,
+		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc,
 	}
 }
 
 // health answers with its fields.
 type health struct {
-	ready   error
-	checks  []api.Check
-	figures api.Figures
-	alarms  []errata.Alarm
+	ready  error
+	status ops.Status
+	alarms []errata.Alarm
 }
 
-func (h *health) Ready(context.Context) error         { return h.ready }
-func (h *health) Checks(context.Context) []api.Check  { return h.checks }
-func (h *health) Figures(context.Context) api.Figures { return h.figures }
-func (h *health) Alarms() []errata.Alarm              { return h.alarms }
+func (h *health) Ready(context.Context) error       { return h.ready }
+func (h *health) Status(context.Context) ops.Status { return h.status }
+func (h *health) Alarms() []errata.Alarm            { return h.alarms }
 
 // log collects the lines of the service's own log.
 type log struct {
@@ -230,30 +231,30 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b := &bench{
 		clock: &clock{at: start},
 		records: &records{
-			list: func(context.Context, url.Values) (api.Page, error) {
-				return api.Page{Page: 1, Limit: 25}, nil
+			list: func(context.Context, url.Values) (query.List, error) {
+				return query.List{Page: 1, Limit: 25}, nil
 			},
-			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (api.Detail, error) {
-				return api.Detail{Record: errata.Record{
+			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+				return errata.Record{
 					Book: book, Signature: signature, Count: 1, FirstSeen: start, LastSeen: start,
 					Level: errata.LevelError, Status: errata.StatusOpen,
-				}}, nil
+				}, nil, nil
 			},
-			trend: func(context.Context, errata.Book, errata.Signature, string) (api.Trend, error) {
-				return api.Trend{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour, Counts: []uint64{3}, Total: 3}, nil
+			trend: func(context.Context, errata.Book, errata.Signature, string) (query.Trend, error) {
+				return query.Trend{Range: query.Range{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour}, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},
 		changes:  &changes{},
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
-		replays:  &replayer{result: api.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []logcare.Gap{}}},
+		replays:  &replayer{result: ops.ReplayResult{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Replayed: sampleTally(), Differences: []string{}, Gaps: []logcare.Gap{}}},
 		care:     &logCare{},
-		health:   &health{},
-		logging:  &logSettings{now: api.Logging{ErrorLog: true}},
+		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
+		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
 		codes:    &codes{},
-		signIns:  &signIns{},
+		signIns:  newSignIns(),
 		audit:    &auditTrail{},
 		log:      &log{},
 	}
@@ -265,7 +266,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")
 		}),
-		Importer: &importer{}, Feed: b.feed,
+		Importer: newImporter(), Feed: b.feed,
 		Logger: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:    b.clock.Now, Random: &counting{},
 	}

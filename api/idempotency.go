@@ -19,14 +19,14 @@ import (
 )
 
 // Requests remembers for a day what was answered to a request that came with an
-// Idempotency-Key. It is shared by all nodes.
+// Idempotency-Key. It is shared by all nodes. Package kept has them.
 type Requests interface {
 	// Claim takes the id for a request that is about to be carried out, for a
 	// few minutes. When the request was carried out before, it returns what
 	// Finish stored. Errors: already_running while another one holds the id,
 	// log_unavailable.
 	Claim(ctx context.Context, id string) (stored []byte, err error)
-	// Finish stores the outcome, nil gives the id free.
+	// Finish stores the outcome; nil ends the claim.
 	Finish(ctx context.Context, id string, outcome []byte) error
 }
 
@@ -75,8 +75,8 @@ func (s *service) once(c *call, r route) (answer, error) {
 	return a, errors.Join(err, s.remember(c, id, request, seal, &a, err))
 }
 
-// remember stores the answer, or gives the id free when there is none to
-// store: what failed may be tried again.
+// remember stores the answer, or ends the claim when there is none to store:
+// what failed may be tried again.
 func (s *service) remember(c *call, id, request string, seal cipher.AEAD, a *answer, failed error) error {
 	ctx := context.WithoutCancel(c.Request.Context()) // it was carried out, whoever still listens
 	if failed == nil {

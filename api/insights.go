@@ -6,6 +6,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
 
 // Insights read many records at once.
@@ -13,62 +14,13 @@ type Insights interface {
 	// Trends reads how often records were seen over a range such as 24h, in the
 	// order of the keys; "" is the default. Those that there are not have zeros.
 	// Errors: invalid_range, store_unavailable.
-	Trends(ctx context.Context, keys []RecordKey, over string) (Trends, error)
+	Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error)
 	// Overview reads what happened in a range. Errors: invalid_range,
 	// store_unavailable.
-	Overview(ctx context.Context, over string) (Overview, error)
+	Overview(ctx context.Context, over string) (query.Overview, error)
 	// CountUpTo counts what a cleanup with this time would remove. Errors:
 	// store_unavailable.
-	CountUpTo(ctx context.Context, before time.Time) (Changed, error)
-}
-
-// RecordKey names a record.
-type RecordKey struct {
-	Book      errata.Book
-	Signature errata.Signature
-}
-
-// Span is a stretch of time in equal steps.
-type Span struct {
-	// Name is the range as it was asked for.
-	Name     string
-	From, To time.Time // To is exclusive
-	Step     time.Duration
-}
-
-// Trends are the trends of several records over one span.
-type Trends struct {
-	Span
-	// Counts has one row for each key, with one number for each step.
-	Counts [][]uint64
-}
-
-// Overview is what happened in a span.
-type Overview struct {
-	Span
-	Series  []Series
-	Growing []Growing
-	Noisy   []Noisy
-}
-
-// Series is how often one level occurred in a book, by step.
-type Series struct {
-	Book   errata.Book
-	Level  errata.Level
-	Counts []uint64
-}
-
-// Growing is a record with its occurrences in the first half of the span and in
-// the second.
-type Growing struct {
-	Record      errata.Record
-	Before, Now uint64
-}
-
-// Noisy is a record with its occurrences in the span.
-type Noisy struct {
-	Record errata.Record
-	Count  uint64
+	CountUpTo(ctx context.Context, before time.Time) (errata.Changed, error)
 }
 
 type spanJSON struct {
@@ -78,9 +30,9 @@ type spanJSON struct {
 	To    instant `json:"to"`
 }
 
-func spanOf(s Span) spanJSON {
-	span := spanJSON{Range: s.Name, Step: "day", From: instant(s.From), To: instant(s.To)}
-	if s.Step == time.Hour {
+func spanOf(r query.Range) spanJSON {
+	span := spanJSON{Range: r.Name, Step: "day", From: instant(r.From), To: instant(r.To)}
+	if r.Step == time.Hour {
 		span.Step = "hour"
 	}
 	return span
@@ -132,12 +84,9 @@ func (s *service) getTrends(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	data := trendsJSON{spanOf(trends.Span), make([]countsJSON, len(keys))}
+	data := trendsJSON{spanOf(trends[0].Range), make([]countsJSON, len(keys))}
 	for i, key := range keys {
-		data.Trends[i] = countsJSON{Signature: key.Signature.String(), Type: key.Book.String(), Counts: trends.Counts[i]}
-		for _, n := range trends.Counts[i] {
-			data.Trends[i].Total += n
-		}
+		data.Trends[i] = countsJSON{key.Signature.String(), key.Book.String(), trends[i].Total, trends[i].Counts}
 	}
 	return answer{data: data}, nil
 }
@@ -148,7 +97,7 @@ func (s *service) getOverview(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	data := overviewJSON{spanOf(o.Span), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}
+	data := overviewJSON{spanOf(o.Range), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}
 	for i, line := range o.Series {
 		data.Series[i] = seriesJSON{line.Book.String(), line.Level.String(), line.Counts}
 	}
@@ -180,10 +129,10 @@ func (s *service) previewCleanup(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return answer{data: struct {
-		Before string  `json:"before"`
-		Count  uint64  `json:"count"`
-		Books  Changed `json:"books"`
-	}{echo, counted.total(), counted}}, nil
+		Before string         `json:"before"`
+		Count  uint64         `json:"count"`
+		Books  errata.Changed `json:"books"`
+	}{echo, counted.Total(), counted}}, nil
 }
 
 // maxTrends bounds the records of one request for trends: the longest page of
@@ -192,19 +141,19 @@ const maxTrends = 100
 
 // recordKeys reads a list of records, SIGNATURE or BOOK:SIGNATURE, each once.
 // Without a book, system is meant, as everywhere.
-func recordKeys(list string) ([]RecordKey, error) {
+func recordKeys(list string) ([]errata.RecordKey, error) {
 	refused := func(kind errata.Kind, format string, args ...any) error {
 		err := errata.Errorf(kind, format, args...)
 		err.Details = map[string]any{"field": "signatures"}
 		return err
 	}
-	seen := map[RecordKey]bool{}
-	var keys []RecordKey
+	seen := map[errata.RecordKey]bool{}
+	var keys []errata.RecordKey
 	for item := range strings.SplitSeq(list, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		key := RecordKey{Book: errata.BookSystem}
+		key := errata.RecordKey{Book: errata.BookSystem}
 		name, text, named := strings.Cut(item, ":")
 		if !named {
 			text = name

@@ -11,43 +11,43 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/query"
 )
 
 // insights answers with what its fields do.
 type insights struct {
-	trends   func(keys []api.RecordKey, over string) (api.Trends, error)
-	overview func(over string) (api.Overview, error)
-	counted  api.Changed
+	trends   func(keys []errata.RecordKey, over string) ([]query.Trend, error)
+	overview func(over string) (query.Overview, error)
+	counted  errata.Changed
 	before   time.Time // of the last CountUpTo
 }
 
-func (i *insights) Trends(_ context.Context, keys []api.RecordKey, over string) (api.Trends, error) {
+func (i *insights) Trends(_ context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error) {
 	return i.trends(keys, over)
 }
 
-func (i *insights) Overview(_ context.Context, over string) (api.Overview, error) {
+func (i *insights) Overview(_ context.Context, over string) (query.Overview, error) {
 	return i.overview(over)
 }
 
-func (i *insights) CountUpTo(_ context.Context, before time.Time) (api.Changed, error) {
+func (i *insights) CountUpTo(_ context.Context, before time.Time) (errata.Changed, error) {
 	i.before = before
 	return i.counted, nil
 }
 
 // sampleSpan is two hours.
-var sampleSpan = api.Span{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
+var sampleSpan = query.Range{Name: "2h", From: start.Truncate(time.Hour), To: start.Truncate(time.Hour).Add(2 * time.Hour), Step: time.Hour}
 
 func newInsights() *insights {
 	return &insights{
-		trends: func(keys []api.RecordKey, _ string) (api.Trends, error) {
-			trends := api.Trends{Span: sampleSpan}
+		trends: func(keys []errata.RecordKey, _ string) ([]query.Trend, error) {
+			var trends []query.Trend
 			for i := range keys {
-				trends.Counts = append(trends.Counts, []uint64{uint64(i), 2})
+				trends = append(trends, query.Trend{Range: sampleSpan, Counts: []uint64{uint64(i), 2}, Total: uint64(i) + 2})
 			}
 			return trends, nil
 		},
-		overview: func(string) (api.Overview, error) { return api.Overview{Span: sampleSpan}, nil },
+		overview: func(string) (query.Overview, error) { return query.Overview{Range: sampleSpan}, nil },
 	}
 }
 
@@ -57,16 +57,16 @@ func TestTrends(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsGetErrorLogs)
 	one, two := signature(t, "00112233445566778899aabbccddeeff"), signature(t, "0123456789abcdef0123456789abcdef")
-	var asked []api.RecordKey
+	var asked []errata.RecordKey
 	var over string
 	answer := b.insights.trends
-	b.insights.trends = func(keys []api.RecordKey, of string) (api.Trends, error) {
+	b.insights.trends = func(keys []errata.RecordKey, of string) ([]query.Trend, error) {
 		asked, over = keys, of
 		return answer(keys, of)
 	}
 	list := one.String() + ",database:" + one.String() + ", System:" + strings.ToUpper(two.String()) + ",," + one.String()
 	golden(t, "trends", b.do(request{method: "GET", target: trendsPath + "?range=2h&signatures=" + strings.ReplaceAll(list, " ", "%20"), key: key}))
-	want := []api.RecordKey{{Book: errata.BookSystem, Signature: one}, {Book: errata.BookDatabase, Signature: one}, {Book: errata.BookSystem, Signature: two}}
+	want := []errata.RecordKey{{Book: errata.BookSystem, Signature: one}, {Book: errata.BookDatabase, Signature: one}, {Book: errata.BookSystem, Signature: two}}
 	if diff := cmp.Diff(want, asked); diff != "" || over != "2h" {
 		t.Errorf("range %q, keys (-want +got):\n%s", over, diff)
 	}
@@ -85,8 +85,8 @@ func TestTrends(t *testing.T) {
 			t.Errorf("signatures %.20q: got %d %s, want %s", list, w.Code, w.Body, want)
 		}
 	}
-	b.insights.trends = func([]api.RecordKey, string) (api.Trends, error) {
-		return api.Trends{}, errata.Errorf(errata.KindInvalidRange, "The range is none.")
+	b.insights.trends = func([]errata.RecordKey, string) ([]query.Trend, error) {
+		return nil, errata.Errorf(errata.KindInvalidRange, "The range is none.")
 	}
 	if w := b.do(request{method: "GET", target: trendsPath + "?signatures=" + one.String(), key: key}); code(t, w) != "invalid_range" {
 		t.Errorf("a bad range: got %d %s", w.Code, w.Body)
@@ -97,16 +97,16 @@ func TestOverview(t *testing.T) {
 	b := newBench(t, nil)
 	r := request{method: "GET", target: "/api/v1/admin/tools/logs/overview?range=14d", key: b.key(t, access.ToolsGetErrorLogs)}
 	golden(t, "overview_empty", b.do(r))
-	b.insights.overview = func(over string) (api.Overview, error) {
+	b.insights.overview = func(over string) (query.Overview, error) {
 		if over != "14d" {
 			t.Errorf("asked for %q", over)
 		}
 		record := sample(t)
-		return api.Overview{
-			Span:    sampleSpan,
-			Series:  []api.Series{{Book: errata.BookSystem, Level: errata.LevelFatal, Counts: []uint64{0, 7}}},
-			Growing: []api.Growing{{Record: record, Before: 1, Now: 6}},
-			Noisy:   []api.Noisy{{Record: record, Count: 7}},
+		return query.Overview{
+			Range:   sampleSpan,
+			Series:  []query.Series{{Book: errata.BookSystem, Level: errata.LevelFatal, Counts: []uint64{0, 7}}},
+			Growing: []query.Growing{{Record: record, Before: 1, Now: 6}},
+			Noisy:   []query.Noisy{{Record: record, Count: 7}},
 		}, nil
 	}
 	golden(t, "overview", b.do(r))
@@ -115,7 +115,7 @@ func TestOverview(t *testing.T) {
 func TestCleanupPreview(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsClearErrorLogs)
-	b.insights.counted = api.Changed{System: 7, Database: 2}
+	b.insights.counted = errata.Changed{System: 7, Database: 2}
 	ask := func(body string) request {
 		return request{method: "POST", target: "/api/v1/admin/tools/logs/errors/cleanup/preview", key: key, body: body, headers: []string{"X-Request-Id: r"}}
 	}

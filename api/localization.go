@@ -13,11 +13,7 @@ type localizationBody struct {
 
 // readLocalization shows how places are worked out.
 func (s *service) readLocalization(c *call) (answer, error) {
-	setting, err := s.Security.ReadLocalization(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: setting}, nil
+	return told(s.Security.ReadLocalization(c.Request.Context()))
 }
 
 // updateLocalization chooses the location module. It warns when a check that
@@ -31,17 +27,5 @@ func (s *service) updateLocalization(c *call) (answer, error) {
 	if err := optionalText("ip_module", body.IPModule, &patch.IPModule); err != nil {
 		return answer{}, err
 	}
-	ctx, modules := c.Request.Context(), s.Security.Modules()
-	// Read before the change: afterwards a failure would look like one of it.
-	location, err := s.Security.ReadLocation(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	setting, err := s.Security.UpdateLocalization(ctx, func(l signin.Localization) (signin.Localization, error) {
-		return patch.Apply(l, modules)
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return withWarnings(setting, location.Warnings(modules, setting.IPModule)), nil
+	return toldWith(s.Security.UpdateLocalization(c.Request.Context(), patch))
 }

@@ -15,11 +15,7 @@ type locationSideBody struct {
 
 // readLocation is A4.
 func (s *service) readLocation(c *call) (answer, error) {
-	setting, err := s.Security.ReadLocation(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: setting}, nil
+	return told(s.Security.ReadLocation(c.Request.Context()))
 }
 
 // updateLocation is A5. Both sides are checked before anything is changed.
@@ -32,20 +28,7 @@ func (s *service) updateLocation(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	ctx, modules := c.Request.Context(), s.Security.Modules()
-	// The choice of the module is a setting of its own. Should somebody change
-	// it meanwhile, this is as if they had done so right after.
-	localization, err := s.Security.ReadLocalization(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	setting, err := s.Security.UpdateLocation(ctx, func(l signin.Location) (signin.Location, error) {
-		return patch.Apply(l, modules, localization.IPModule)
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return withWarnings(setting, setting.Warnings(modules, localization.IPModule)), nil
+	return toldWith(s.Security.UpdateLocation(c.Request.Context(), patch))
 }
 
 func (b *sidesBody) location() (p signin.LocationPatch, err error) {

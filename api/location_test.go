@@ -18,7 +18,7 @@ func sides(admin, client string) string { return `{"admin":` + admin + `,"client
 
 func TestLocationVerification(t *testing.T) {
 	b := newBench(t, nil)
-	b.security.now.Localization.IPModule = "mmdb"
+	b.security.kept.now.Localization.IPModule = "mmdb"
 	key := b.key(t, access.SettingsGetLocationVerification, access.SettingsUpdateLocationVerification)
 	off := place(0, "Email", "country")
 	story(t, b, key, locationPath, []write{
@@ -65,7 +65,7 @@ func TestLocationWithoutMail(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	b.ask(t, request{method: "PUT", target: locationPath, key: key, body: `{"admin":{"status":1}}`})
-	b.security.modules = signin.BuiltIn(false)
+	b.security.Modules = signin.BuiltIn(false)
 	const mail = "mail_module_required"
 	refused(t, b, key, locationPath, []refusal{
 		{`{"admin":{"status":1,"method":"Email","type":"country"}}`, 422, mail, "admin.method"},
@@ -98,12 +98,12 @@ func TestLocationWithoutModule(t *testing.T) {
 		{`{"client":{"type":"city"}}`, 422, "invalid_verification_type", "country"},
 	}
 	refused(t, b, key, locationPath, finer)
-	b.security.now.Localization.IPModule = "coarse"
+	b.security.kept.now.Localization.IPModule = "coarse"
 	refused(t, b, key, locationPath, finer)
 	story(t, b, key, locationPath, []write{
 		{"a module is chosen", `{"admin":{"status":1}}`, sides(place(1, "Email", "country"), place(0, "Email", "country")), nil},
 	})
-	b.security.now.Localization.IPModule = "removed"
+	b.security.kept.now.Localization.IPModule = "removed"
 	wrote := b.ask(t, request{method: "PUT", target: locationPath, key: key, body: `{"admin":{"status":1}}`})
 	if len(wrote.messages) != 1 || !strings.Contains(wrote.messages[0], `"removed"`) {
 		t.Errorf("a module that is gone: %q", wrote.messages)

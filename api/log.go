@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
@@ -31,10 +29,8 @@ func (s *service) logState(c *call) (answer, error) {
 
 // verifyLog reads the log, however long that takes.
 func (s *service) verifyLog(c *call) (answer, error) {
-	control := http.NewResponseController(c.Writer)
-	_ = control.SetWriteDeadline(time.Time{}) // without a connection there is none
+	defer c.withoutDeadline()()
 	report, err := s.LogCare.Verify(c.Request.Context())
-	_ = control.SetWriteDeadline(time.Now().Add(answerTime))
 	if err != nil {
 		return answer{}, err
 	}

@@ -15,34 +15,14 @@ import (
 type LogSettings interface {
 	// ReadLogging is what is in force, with every change that any node has
 	// answered. Errors: log_unavailable.
-	ReadLogging(ctx context.Context) (Logging, error)
-	// UpdateLogging changes what the patch names and returns what is then in
-	// force. Errors: log_unavailable, log_full.
-	UpdateLogging(ctx context.Context, patch LoggingPatch) (Logging, error)
-}
-
-// Logging says what is recorded.
-type Logging struct {
-	ErrorLog, ErrorDebug, Development, ModuleLog, QueryLogging bool
-	// QueryLoggingIPs are addresses, as prefixes of their whole length, and
-	// prefixes; IPv4 is written as such.
-	QueryLoggingIPs []netip.Prefix
-}
-
-// LoggingPatch changes what is not nil.
-type LoggingPatch struct {
-	ErrorLog, ErrorDebug, Development, ModuleLog, QueryLogging *bool
-	QueryLoggingIPs                                            *[]netip.Prefix
-}
-
-// loggingJSON is Logging in answers.
-type loggingJSON struct {
-	ErrorLog        bool     `json:"error_log"`
-	ErrorDebug      bool     `json:"error_debug"`
-	Development     bool     `json:"development"`
-	ModuleLog       bool     `json:"module_log"`
-	QueryLogging    bool     `json:"query_logging"`
-	QueryLoggingIPs []string `json:"query_logging_ips"`
+	ReadLogging(ctx context.Context) (errata.Logging, error)
+	// UpdateLogging sets what change makes of that and returns what is then in
+	// force; change may be called more than once, and its error is returned as
+	// it is. Errors: log_unavailable, log_full.
+	UpdateLogging(ctx context.Context, change func(errata.Logging) (errata.Logging, error)) (errata.Logging, error)
+	// Logging is what is in force as far as this node has heard. It must not
+	// block.
+	Logging() errata.Logging
 }
 
 // loggingBody is the body of B7. A field that was not sent is nil, one that
@@ -75,54 +55,74 @@ func (s *service) updateLogSettings(c *call) (answer, error) {
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
-	patch, err := body.patch()
+	change, err := body.change()
 	if err != nil {
 		return answer{}, err
 	}
-	logging, err := s.LogSettings.UpdateLogging(c.Request.Context(), patch)
+	logging, err := s.LogSettings.UpdateLogging(c.Request.Context(), change)
 	if err != nil {
 		return answer{}, err
 	}
 	return answer{data: loggingOf(logging)}, nil
 }
 
-func loggingOf(l Logging) loggingJSON {
+// loggingJSON is Logging in answers: an address has no length there.
+type loggingJSON struct {
+	errata.Logging
+	QueryLoggingIPs []string `json:"query_logging_ips"`
+}
+
+func loggingOf(l errata.Logging) loggingJSON {
 	ips := make([]string, 0, len(l.QueryLoggingIPs))
 	for _, p := range l.QueryLoggingIPs {
 		ips = append(ips, errata.PrefixText(p))
 	}
-	return loggingJSON{l.ErrorLog, l.ErrorDebug, l.Development, l.ModuleLog, l.QueryLogging, ips}
+	return loggingJSON{l, ips}
 }
 
-func (b *loggingBody) patch() (p LoggingPatch, err error) {
+// change is what the fields that were sent make of the settings.
+func (b *loggingBody) change() (func(errata.Logging) (errata.Logging, error), error) {
+	type set struct {
+		to func(*errata.Logging) *bool
+		on bool
+	}
+	var sets []set
 	for _, field := range []struct {
 		name string
 		sent json.RawMessage
-		to   **bool
+		to   func(*errata.Logging) *bool
 	}{
-		{"error_log", b.ErrorLog, &p.ErrorLog},
-		{"error_debug", b.ErrorDebug, &p.ErrorDebug},
-		{"development", b.Development, &p.Development},
-		{"module_log", b.ModuleLog, &p.ModuleLog},
-		{"query_logging", b.QueryLogging, &p.QueryLogging},
+		{"error_log", b.ErrorLog, func(l *errata.Logging) *bool { return &l.ErrorLog }},
+		{"error_debug", b.ErrorDebug, func(l *errata.Logging) *bool { return &l.ErrorDebug }},
+		{"development", b.Development, func(l *errata.Logging) *bool { return &l.Development }},
+		{"module_log", b.ModuleLog, func(l *errata.Logging) *bool { return &l.ModuleLog }},
+		{"query_logging", b.QueryLogging, func(l *errata.Logging) *bool { return &l.QueryLogging }},
 	} {
 		if field.sent == nil {
 			continue
 		}
 		on, err := switchIn(field.name, field.sent)
 		if err != nil {
-			return LoggingPatch{}, err
+			return nil, err
 		}
-		*field.to = &on
+		sets = append(sets, set{field.to, on})
 	}
+	var ips []netip.Prefix // nil: not sent
 	if b.QueryLoggingIPs != nil {
-		ips, err := rangesIn("query_logging_ips", b.QueryLoggingIPs)
-		if err != nil {
-			return LoggingPatch{}, err
+		var err error
+		if ips, err = rangesIn("query_logging_ips", b.QueryLoggingIPs); err != nil {
+			return nil, err
 		}
-		p.QueryLoggingIPs = &ips
 	}
-	return p, nil
+	return func(l errata.Logging) (errata.Logging, error) {
+		for _, s := range sets {
+			*s.to(&l) = s.on
+		}
+		if ips != nil {
+			l.QueryLoggingIPs = ips
+		}
+		return l, nil
+	}, nil
 }
 
 // switchIn reads a switch: 1 or 0, true or false. Errors: invalid_boolean for

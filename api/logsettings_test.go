@@ -14,35 +14,28 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/query"
 )
 
 // logSettings keeps them in memory, or fails.
 type logSettings struct {
-	now    api.Logging
+	now    errata.Logging
 	err    error
 	writes int
 }
 
-func (s *logSettings) ReadLogging(context.Context) (api.Logging, error) { return s.now, s.err }
+func (s *logSettings) ReadLogging(context.Context) (errata.Logging, error) { return s.now, s.err }
 
-func (s *logSettings) UpdateLogging(_ context.Context, p api.LoggingPatch) (api.Logging, error) {
+func (s *logSettings) Logging() errata.Logging { return s.now }
+
+func (s *logSettings) UpdateLogging(_ context.Context, change func(errata.Logging) (errata.Logging, error)) (errata.Logging, error) {
 	if s.err != nil {
-		return api.Logging{}, s.err
+		return errata.Logging{}, s.err
 	}
 	s.writes++
-	for to, from := range map[*bool]*bool{
-		&s.now.ErrorLog: p.ErrorLog, &s.now.ErrorDebug: p.ErrorDebug, &s.now.Development: p.Development,
-		&s.now.ModuleLog: p.ModuleLog, &s.now.QueryLogging: p.QueryLogging,
-	} {
-		if from != nil {
-			*to = *from
-		}
-	}
-	if p.QueryLoggingIPs != nil {
-		s.now.QueryLoggingIPs = *p.QueryLoggingIPs
-	}
-	return s.now, nil
+	var err error
+	s.now, err = change(s.now)
+	return s.now, err
 }
 
 const logSettingsPath = "/api/v1/admin/tools/logs/settings"
@@ -170,8 +163,7 @@ func TestLogSettingsInAnOutage(t *testing.T) {
 
 // TestDebug: causes of 5xx are for admin keys, and only while error_debug is on.
 func TestDebug(t *testing.T) {
-	on := false
-	b := newBench(t, func(cfg *api.Config) { cfg.Debug = func() bool { return on } })
+	b := newBench(t, nil)
 	const inside = "dial tcp 10.1.2.3:9000: refused"
 	plain := errors.New(inside)
 	outage := errata.Errorf(errata.KindStoreUnavailable, "Away.")
@@ -192,9 +184,10 @@ func TestDebug(t *testing.T) {
 		{"a broken request", errata.Errorf(errata.KindInvalidOrder, "No.").Because(plain), ""},
 		{"pages of it", errors.New(strings.Repeat("ä", 5000)), strings.Repeat("ä", 2048)},
 	} {
-		b.records.list = func(context.Context, url.Values) (api.Page, error) { return api.Page{}, c.err }
+		b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{}, c.err }
 		for who, key := range keys {
-			for _, on = range []bool{false, true} {
+			for _, on := range []bool{false, true} {
+				b.logging.now.ErrorDebug = on
 				want := ""
 				if on && who == "admin" {
 					want = c.want
@@ -215,7 +208,7 @@ func TestDebug(t *testing.T) {
 			}
 		}
 	}
-	b.records.list = func(context.Context, url.Values) (api.Page, error) { panic("index out of range") }
+	b.records.list = func(context.Context, url.Values) (query.List, error) { panic("index out of range") }
 	if w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: keys["admin"]}); !strings.Contains(w.Body.String(), "index out of range") {
 		t.Errorf("a panic: %s", w.Body)
 	}

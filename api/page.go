@@ -79,7 +79,7 @@ func (s *service) reportPolicy(c *call) (answer, error) {
 		return answer{}, errata.Errorf(errata.KindInvalidBody, "The body is no report of a Content-Security-Policy.")
 	}
 	if s.PolicyReports != nil {
-		s.PolicyReports(n)
+		s.PolicyReports.Add(float64(n))
 	}
 	return answer{raw: noContent}, nil
 }

@@ -59,9 +59,14 @@ func TestAssets(t *testing.T) {
 	}
 }
 
+// counter is a function that counts.
+type counter func(n float64)
+
+func (c counter) Add(n float64) { c(n) }
+
 func TestPolicyReports(t *testing.T) {
 	counted := 0
-	b := newBench(t, func(c *api.Config) { c.PolicyReports = func(n int) { counted += n } })
+	b := newBench(t, func(c *api.Config) { c.PolicyReports = counter(func(n float64) { counted += int(n) }) })
 	for _, c := range []struct {
 		kind, body string
 		status     int

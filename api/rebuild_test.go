@@ -11,40 +11,47 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/ingest/legacy"
+	"github.com/errata-log/errata/ops"
 )
 
 // importer answers with its fields.
 type importer struct {
-	result   api.ImportResult
+	result   ops.ImportResult
 	err      error
-	progress api.ImportProgress
+	progress ops.ImportProgress
 	// during is called while the import runs, when it is not nil.
 	during func(ctx context.Context)
 }
 
-func (i *importer) Import(ctx context.Context) (api.ImportResult, error) {
+// newImporter finds nothing to import.
+func newImporter() *importer {
+	return &importer{result: ops.ImportResult{Rebuilt: true, Skipped: []legacy.Note{}, Warnings: []legacy.Note{}}}
+}
+
+func (i *importer) Import(ctx context.Context) (ops.ImportResult, error) {
 	if i.during != nil {
 		i.during(ctx)
 	}
 	return i.result, i.err
 }
 
-func (i *importer) Importing() api.ImportProgress { return i.progress }
+func (i *importer) Importing() ops.ImportProgress { return i.progress }
 
 const rebuildPath = "/api/v1/admin/tools/logs/errors/rebuild"
 
 func TestRebuild(t *testing.T) {
-	files := &importer{}
+	files := newImporter()
 	b := newBench(t, func(c *api.Config) { c.Importer = files })
 	key := b.key(t, access.ToolsRebuildErrorLogs)
 	post := func(body string) *httptest.ResponseRecorder {
 		return b.do(request{method: "POST", target: rebuildPath, key: key, body: body, headers: []string{"X-Request-Id: r"}})
 	}
 	golden(t, "rebuild_nothing", post(""))
-	files.result = api.ImportResult{
-		Count: 42, Files: 2, Unreadable: 3,
-		Skipped:  []api.ImportNote{{File: "system/a.log", Reason: "it is a symbolic link"}},
-		Warnings: []api.ImportNote{{File: "database/b.log", Reason: "3 lines could not be read"}},
+	files.result = ops.ImportResult{
+		Count: 42, Files: 2, Rebuilt: true, Unreadable: 3,
+		Skipped:  []legacy.Note{{File: "system/a.log", Reason: "it is a symbolic link"}},
+		Warnings: []legacy.Note{{File: "database/b.log", Reason: "3 lines could not be read"}},
 	}
 	golden(t, "rebuild", post(`{"anything":1}`))
 	files.err = errata.Errorf(errata.KindAlreadyRunning, "an import is running")
@@ -52,18 +59,19 @@ func TestRebuild(t *testing.T) {
 	if w := post("[]"); w.Code != http.StatusBadRequest {
 		t.Errorf("an array for a body: %d", w.Code)
 	}
-	files.progress = api.ImportProgress{Running: true, File: "system/a.log", BytesDone: 5, BytesTotal: 10, Lines: 2, Events: 1}
+	files.progress = ops.ImportProgress{Running: true, Progress: legacy.Progress{File: "system/a.log", BytesDone: 5, BytesTotal: 10, Lines: 2, Events: 1}}
 	golden(t, "rebuild_progress", b.do(request{method: "GET", target: rebuildPath, key: key, headers: []string{"X-Request-Id: r"}}))
 }
 
 // TestRebuildOutlivesItsCaller: a caller that goes away does not stop the import.
 func TestRebuildOutlivesItsCaller(t *testing.T) {
 	begun, gone, after := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	files := &importer{during: func(ctx context.Context) {
+	files := newImporter()
+	files.during = func(ctx context.Context) {
 		close(begun)
 		<-gone
 		after <- ctx.Err()
-	}}
+	}
 	b := newBench(t, func(c *api.Config) { c.Importer = files })
 	key := b.key(t, access.ToolsRebuildErrorLogs)
 	s := httptest.NewServer(b.handler)
@@ -91,7 +99,8 @@ func TestRebuildOutlivesItsCaller(t *testing.T) {
 // TestRebuildHasNoDeadline: an import may take longer than any other answer.
 func TestRebuildHasNoDeadline(t *testing.T) {
 	const limit = 50 * time.Millisecond
-	files := &importer{during: func(context.Context) { <-time.After(3 * limit) }}
+	files := newImporter()
+	files.during = func(context.Context) { <-time.After(3 * limit) }
 	b := newBench(t, func(c *api.Config) { c.Importer = files })
 	s := httptest.NewUnstartedServer(b.handler)
 	s.Config.WriteTimeout = limit

@@ -6,36 +6,20 @@ import (
 	"net/url"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
 
 // Records reads error records.
 type Records interface {
 	// List finds records by the query parameters of the list endpoint. Errors:
 	// the invalid_… kind of the parameter, store_unavailable.
-	List(ctx context.Context, query url.Values) (Page, error)
-	// Detail finds one record with the context of its first sighting. Errors:
-	// not_found, store_unavailable.
-	Detail(ctx context.Context, book errata.Book, signature errata.Signature) (Detail, error)
+	List(ctx context.Context, values url.Values) (query.List, error)
+	// Detail finds one record with the context of its first sighting, a JSON
+	// object; empty means {}. Errors: not_found, store_unavailable.
+	Detail(ctx context.Context, book errata.Book, signature errata.Signature) (record errata.Record, payload json.RawMessage, err error)
 	// Trend reads how often a record was seen over a range such as 24h; "" is
 	// the default. Errors: invalid_range, not_found, store_unavailable.
-	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (Trend, error)
-}
-
-// Page is one page of a list.
-type Page struct {
-	Records []errata.Record
-	// Total counts the records that match on all pages.
-	Total uint64
-	// Page and Limit are the values that were used.
-	Page, Limit int
-	// NextPage is 0 on the last page.
-	NextPage int
-}
-
-// Detail is a record with its payload, a JSON object; empty means {}.
-type Detail struct {
-	Record  errata.Record
-	Payload json.RawMessage
+	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
 }
 
 // recordJSON is a record in answers: the contract's 15 fields in its order,
@@ -95,15 +79,14 @@ func (s *service) getError(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	detail, err := s.Records.Detail(c.Request.Context(), book, signature)
+	record, payload, err := s.Records.Detail(c.Request.Context(), book, signature)
 	if err != nil {
 		return answer{}, err
 	}
-	payload := detail.Payload
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	return answer{data: detailJSON{recordOf(&detail.Record), payload}}, nil
+	return answer{data: detailJSON{recordOf(&record), payload}}, nil
 }
 
 func recordOf(r *errata.Record) recordJSON {

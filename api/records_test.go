@@ -15,7 +15,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/query"
 )
 
 func signature(t testing.TB, text string) errata.Signature {
@@ -46,14 +46,14 @@ func TestListAnswers(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsGetErrorLogs)
 	var asked url.Values
-	b.records.list = func(_ context.Context, query url.Values) (api.Page, error) {
-		asked = query
+	b.records.list = func(_ context.Context, values url.Values) (query.List, error) {
+		asked = values
 		v6, none := sample(t), errata.Record{
 			Book: errata.BookSystem, Count: 1, FirstSeen: start, LastSeen: start,
 			Level: errata.LevelDebug, Status: errata.StatusOpen,
 		}
 		v6.IP = netip.MustParseAddr("2001:db8::1")
-		return api.Page{Records: []errata.Record{sample(t), v6, none}, Total: 53, Page: 2, Limit: 3, NextPage: 3}, nil
+		return query.List{Records: []errata.Record{sample(t), v6, none}, Total: 53, Page: 2, Limit: 3, NextPage: 3}, nil
 	}
 	w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors?levels=fatal,error&page=2&search=a%26b&search=c", key: key})
 	golden(t, "list", w)
@@ -66,7 +66,7 @@ func TestListAnswers(t *testing.T) {
 			t.Errorf("the answer holds %q unescaped", raw)
 		}
 	}
-	b.records.list = func(context.Context, url.Values) (api.Page, error) { return api.Page{Page: 1, Limit: 25}, nil }
+	b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{Page: 1, Limit: 25}, nil }
 	golden(t, "list_empty", b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key}))
 }
 
@@ -115,9 +115,9 @@ func TestDetailAnswers(t *testing.T) {
 	}
 	var asked []question
 	payload := `{"frames":[{"file":"a<b>.go"}],"n":1.50}`
-	b.records.detail = func(_ context.Context, book errata.Book, s errata.Signature) (api.Detail, error) {
+	b.records.detail = func(_ context.Context, book errata.Book, s errata.Signature) (errata.Record, json.RawMessage, error) {
 		asked = append(asked, question{book, s.String()})
-		return api.Detail{Record: sample(t), Payload: json.RawMessage(payload)}, nil
+		return sample(t), json.RawMessage(payload), nil
 	}
 	const path = "/api/v1/admin/tools/logs/errors/"
 	golden(t, "detail", b.do(request{method: "GET", target: path + "00112233445566778899AABBCCDDEEFF?type=DataBase", key: key}))
@@ -139,8 +139,8 @@ func TestDetailAnswers(t *testing.T) {
 func TestDetailRefuses(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
-	b.records.detail = func(context.Context, errata.Book, errata.Signature) (api.Detail, error) {
-		return api.Detail{}, errata.Errorf(errata.KindNotFound, "There is no record with this signature in the book system.")
+	b.records.detail = func(context.Context, errata.Book, errata.Signature) (errata.Record, json.RawMessage, error) {
+		return errata.Record{}, nil, errata.Errorf(errata.KindNotFound, "There is no record with this signature in the book system.")
 	}
 	const good = "00112233445566778899aabbccddeeff"
 	for _, c := range []struct {
@@ -195,7 +195,7 @@ func TestErrorsReachTheCaller(t *testing.T) {
 		{"error_internal", errata.Errorf(errata.KindInternal, "%s", secret), 500, "", true},
 		{"error_timeout", context.DeadlineExceeded, 503, "5", true},
 	} {
-		b.records.list = func(context.Context, url.Values) (api.Page, error) { return api.Page{}, c.err }
+		b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{}, c.err }
 		before := len(b.log.String())
 		w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key, headers: []string{"X-Request-Id: req-1"}})
 		golden(t, c.name, w)
@@ -216,10 +216,10 @@ func TestCallerThatHasGone(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.records.list = func(ctx context.Context, _ url.Values) (api.Page, error) {
+	b.records.list = func(ctx context.Context, _ url.Values) (query.List, error) {
 		cancel()
 		<-ctx.Done()
-		return api.Page{}, ctx.Err()
+		return query.List{}, ctx.Err()
 	}
 	req, err := http.NewRequestWithContext(ctx, "GET", "/api/v1/admin/tools/logs/errors", http.NoBody)
 	if err != nil {

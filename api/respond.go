@@ -108,7 +108,7 @@ func (c *call) fail(err error) {
 // mayDebug says whether the caller is shown causes: an admin key was let in,
 // and error_debug is on. Strangers never are, nor are keys of other kinds.
 func (c *call) mayDebug() bool {
-	return c.key.Kind == access.KindAdmin && c.service.Debug != nil && c.service.Debug()
+	return c.key.Kind == access.KindAdmin && c.service.LogSettings != nil && c.service.LogSettings.Logging().ErrorDebug
 }
 
 // maxDebug bounds the cause in an answer: a database can answer with pages.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/netip"
 	"reflect"
 
 	errata "github.com/errata-log/errata"
@@ -12,21 +13,20 @@ import (
 )
 
 // SecuritySettings keeps what is asked at sign-in. Each Read is what is in
-// force, with every change that any node has answered. Each Update sets what
-// change makes of that and returns what is then in force; change may be called
-// more than once, and its error is returned as it is. Errors: log_unavailable,
-// and log_full for updates.
+// force, with every change that any node has answered. Each Update makes the
+// patch of that, and returns what is then in force and what will surprise about
+// it. Errors: log_unavailable; for updates also log_full and those of the patch.
 type SecuritySettings interface {
 	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
-	UpdateTwoFactor(ctx context.Context, change func(signin.TwoFactor) (signin.TwoFactor, error)) (signin.TwoFactor, error)
+	UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, error)
+	// ReadMethods are the methods of the second step that are installed.
+	ReadMethods(ctx context.Context) ([]signin.MethodState, error)
 	ReadLocation(ctx context.Context) (signin.Location, error)
-	UpdateLocation(ctx context.Context, change func(signin.Location) (signin.Location, error)) (signin.Location, error)
+	UpdateLocation(ctx context.Context, p signin.LocationPatch) (signin.Location, []signin.Warning, error)
 	ReadAddresses(ctx context.Context) (signin.Addresses, error)
-	UpdateAddresses(ctx context.Context, change func(signin.Addresses) (signin.Addresses, error)) (signin.Addresses, error)
+	UpdateAddresses(ctx context.Context, p signin.AddressesPatch, caller netip.Addr) (signin.Addresses, []signin.Warning, error)
 	ReadLocalization(ctx context.Context) (signin.Localization, error)
-	UpdateLocalization(ctx context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error)
-	// Modules is what is installed. It must not block.
-	Modules() signin.Modules
+	UpdateLocalization(ctx context.Context, p signin.LocalizationPatch) (signin.Localization, []signin.Warning, error)
 }
 
 // sidesBody is a body with a block for each side. A block that was not sent is
@@ -41,12 +41,15 @@ type warned struct {
 	Warnings []signin.Warning `json:"warnings"`
 }
 
-// withWarnings is an answer, with meta where there is something to warn of.
-func withWarnings(data any, warnings []signin.Warning) answer {
+// told is what a call returned as an answer.
+func told(data any, err error) (answer, error) { return answer{data: data}, err }
+
+// toldWith is told, with meta where there is something to warn of.
+func toldWith(data any, warnings []signin.Warning, err error) (answer, error) {
 	if len(warnings) == 0 {
-		return answer{data: data}
+		return answer{data: data}, err
 	}
-	return answer{data: data, meta: warned{warnings}}
+	return answer{data: data, meta: warned{warnings}}, err
 }
 
 // optionalSwitch reads a switch into to, unless it was not sent.

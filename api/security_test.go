@@ -10,15 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/service"
 )
 
-// securitySettings keeps them in memory, or fails.
+// securitySettings are those of the service over settings in memory.
 type securitySettings struct {
-	mu      sync.Mutex
-	now     signin.Settings
-	modules signin.Modules
-	err     error
-	writes  int
+	service.Security
+	kept *keptSettings
+}
+
+// keptSettings keeps them in memory, or fails.
+type keptSettings struct {
+	mu     sync.Mutex
+	now    signin.Settings
+	err    error
+	writes int
 }
 
 // everyModule is all there can be: e-mail, a method that a plug-in brings, one
@@ -32,18 +38,17 @@ func everyModule() signin.Modules {
 }
 
 func newSecuritySettings() *securitySettings {
-	return &securitySettings{now: signin.Standard(), modules: everyModule()}
+	kept := &keptSettings{now: signin.Standard()}
+	return &securitySettings{service.Security{Settings: kept, Modules: everyModule()}, kept}
 }
 
-func (s *securitySettings) Modules() signin.Modules { return s.modules }
-
-func readSetting[T any](s *securitySettings, of *T) (T, error) {
+func readSetting[T any](s *keptSettings, of *T) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *of, s.err
 }
 
-func updateSetting[T any](s *securitySettings, of *T, change func(T) (T, error)) (value T, err error) {
+func updateSetting[T any](s *keptSettings, of *T, change func(T) (T, error)) (value T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -57,35 +62,35 @@ func updateSetting[T any](s *securitySettings, of *T, change func(T) (T, error))
 	return value, nil
 }
 
-func (s *securitySettings) ReadTwoFactor(context.Context) (signin.TwoFactor, error) {
+func (s *keptSettings) ReadTwoFactor(context.Context) (signin.TwoFactor, error) {
 	return readSetting(s, &s.now.TwoFactor)
 }
 
-func (s *securitySettings) UpdateTwoFactor(_ context.Context, change func(signin.TwoFactor) (signin.TwoFactor, error)) (signin.TwoFactor, error) {
+func (s *keptSettings) UpdateTwoFactor(_ context.Context, change func(signin.TwoFactor) (signin.TwoFactor, error)) (signin.TwoFactor, error) {
 	return updateSetting(s, &s.now.TwoFactor, change)
 }
 
-func (s *securitySettings) ReadLocation(context.Context) (signin.Location, error) {
+func (s *keptSettings) ReadLocation(context.Context) (signin.Location, error) {
 	return readSetting(s, &s.now.Location)
 }
 
-func (s *securitySettings) UpdateLocation(_ context.Context, change func(signin.Location) (signin.Location, error)) (signin.Location, error) {
+func (s *keptSettings) UpdateLocation(_ context.Context, change func(signin.Location) (signin.Location, error)) (signin.Location, error) {
 	return updateSetting(s, &s.now.Location, change)
 }
 
-func (s *securitySettings) ReadAddresses(context.Context) (signin.Addresses, error) {
+func (s *keptSettings) ReadAddresses(context.Context) (signin.Addresses, error) {
 	return readSetting(s, &s.now.Addresses)
 }
 
-func (s *securitySettings) UpdateAddresses(_ context.Context, change func(signin.Addresses) (signin.Addresses, error)) (signin.Addresses, error) {
+func (s *keptSettings) UpdateAddresses(_ context.Context, change func(signin.Addresses) (signin.Addresses, error)) (signin.Addresses, error) {
 	return updateSetting(s, &s.now.Addresses, change)
 }
 
-func (s *securitySettings) ReadLocalization(context.Context) (signin.Localization, error) {
+func (s *keptSettings) ReadLocalization(context.Context) (signin.Localization, error) {
 	return readSetting(s, &s.now.Localization)
 }
 
-func (s *securitySettings) UpdateLocalization(_ context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error) {
+func (s *keptSettings) UpdateLocalization(_ context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error) {
 	return updateSetting(s, &s.now.Localization, change)
 }
 
@@ -168,7 +173,7 @@ type refusal struct {
 
 func refused(t *testing.T, b *bench, key, path string, refusals []refusal) {
 	t.Helper()
-	before, writes := b.ask(t, request{method: "GET", target: path, key: key}), b.security.writes
+	before, writes := b.ask(t, request{method: "GET", target: path, key: key}), b.security.kept.writes
 	for _, c := range refusals {
 		w := b.do(request{method: "PUT", target: path, key: key, body: c.sent})
 		var got struct {
@@ -181,7 +186,7 @@ func refused(t *testing.T, b *bench, key, path string, refusals []refusal) {
 			t.Errorf("%.100s: got %d %.1000s, want %d %s naming %q", c.sent, w.Code, w.Body, c.status, c.code, c.naming)
 		}
 	}
-	if after := b.ask(t, request{method: "GET", target: path, key: key}); after.data != before.data || b.security.writes != writes {
+	if after := b.ask(t, request{method: "GET", target: path, key: key}); after.data != before.data || b.security.kept.writes != writes {
 		t.Errorf("a refused request changed %s into %s", before.data, after.data)
 	}
 }

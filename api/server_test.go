@@ -15,6 +15,7 @@ import (
 
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/query"
 )
 
 // serve starts a server on a free port and returns its URL.
@@ -295,12 +296,12 @@ func TestSlowHandlersAreNotCutOff(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	const readLimit = 50 * time.Millisecond
-	b.records.list = func(ctx context.Context, _ url.Values) (api.Page, error) {
+	b.records.list = func(ctx context.Context, _ url.Values) (query.List, error) {
 		select {
 		case <-ctx.Done():
-			return api.Page{}, ctx.Err()
+			return query.List{}, ctx.Err()
 		case <-time.After(5 * readLimit):
-			return api.Page{Page: 1, Limit: 25}, nil
+			return query.List{Page: 1, Limit: 25}, nil
 		}
 	}
 	_, address := serve(t, b.handler, func(s *api.Server) { s.Hasten(time.Second, readLimit, time.Minute) })

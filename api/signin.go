@@ -16,39 +16,11 @@ import (
 type SignIn interface {
 	// Evaluate says what is asked at a sign-in whose password was right.
 	// Errors: log_unavailable, log_full.
-	Evaluate(ctx context.Context, r SignInRequest) (SignInDecision, error)
+	Evaluate(ctx context.Context, a signin.Attempt) (signin.Decision, error)
 	// Record remembers how a sign-in ended; after that, Evaluate knows it.
 	// Errors: log_unavailable, log_full; store_unavailable when it will take
 	// effect later.
-	Record(ctx context.Context, o SignInOutcome) error
-}
-
-// SignInRequest is a sign-in that is to be decided about.
-type SignInRequest struct {
-	Side    signin.Side
-	Account string
-	// Address is where it comes from, IPv4 as such.
-	Address netip.Addr
-	// Methods are the keys of the second-step methods that the account has set up.
-	Methods []string
-}
-
-// SignInDecision is what is asked.
-type SignInDecision struct {
-	signin.Decision
-	// Country is where the sign-in comes from, a code of two letters; "" when
-	// nobody can tell.
-	Country string
-}
-
-// SignInOutcome is how a sign-in ended.
-type SignInOutcome struct {
-	Side    signin.Side
-	Account string
-	Address netip.Addr
-	Success bool
-	// Methods are those that were used.
-	Methods []string
+	Record(ctx context.Context, a signin.Attempt, success bool) error
 }
 
 const (
@@ -70,43 +42,20 @@ type signInBody struct {
 	MethodsUsed json.RawMessage `json:"methods_used"`
 }
 
-// checkJSON is a check in answers.
-type checkJSON struct {
-	Kind    signin.Kind `json:"kind"`
-	Methods []string    `json:"methods"`
-	Reason  string      `json:"reason"`
-}
-
-// decisionJSON is a decision in answers.
-type decisionJSON struct {
-	Checks   []checkJSON      `json:"checks"`
-	Remind   bool             `json:"remind"`
-	Warnings []signin.Warning `json:"warnings"`
-	Place    string           `json:"place"`
-}
-
 // evaluateSignIn says what is asked beyond the password.
 func (s *service) evaluateSignIn(c *call) (answer, error) {
 	var body signInBody
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
-	who, err := body.who()
+	attempt, err := body.attempt()
 	if err != nil {
 		return answer{}, err
 	}
-	if who.Methods, err = methodsIn("methods", body.Methods); err != nil {
+	if attempt.Methods, err = methodsIn("methods", body.Methods); err != nil {
 		return answer{}, err
 	}
-	d, err := s.SignIn.Evaluate(c.Request.Context(), who)
-	if err != nil {
-		return answer{}, err
-	}
-	told := decisionJSON{Checks: []checkJSON{}, Remind: d.Remind, Warnings: append([]signin.Warning{}, d.Warnings...), Place: d.Country}
-	for _, check := range d.Checks {
-		told.Checks = append(told.Checks, checkJSON(check))
-	}
-	return answer{data: told}, nil
+	return told(s.SignIn.Evaluate(c.Request.Context(), attempt))
 }
 
 // recordSignIn learns how a sign-in ended.
@@ -115,29 +64,26 @@ func (s *service) recordSignIn(c *call) (answer, error) {
 	if err := c.bind(&body); err != nil {
 		return answer{}, err
 	}
-	who, err := body.who()
+	attempt, err := body.attempt()
 	if err != nil {
 		return answer{}, err
 	}
-	outcome := SignInOutcome{Side: who.Side, Account: who.Account, Address: who.Address}
 	if body.Success == nil {
 		return answer{}, missing("success", "true or false")
 	}
-	if outcome.Success, err = switchIn("success", body.Success); err != nil {
+	success, err := switchIn("success", body.Success)
+	if err != nil {
 		return answer{}, err
 	}
-	if outcome.Methods, err = methodsIn("methods_used", body.MethodsUsed); err != nil {
+	if attempt.Methods, err = methodsIn("methods_used", body.MethodsUsed); err != nil {
 		return answer{}, err
 	}
-	if err := s.SignIn.Record(c.Request.Context(), outcome); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]bool{"recorded": true}}, nil
+	return told(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, success))
 }
 
-// who reads whose sign-in it is and where it comes from. Errors: invalid_body,
-// invalid_side, invalid_account, invalid_ip.
-func (b *signInBody) who() (r SignInRequest, err error) {
+// attempt reads whose sign-in it is and where it comes from. Errors:
+// invalid_body, invalid_side, invalid_account, invalid_ip.
+func (b *signInBody) attempt() (r signin.Attempt, err error) {
 	var side, account, ip *string
 	for _, field := range []struct {
 		name string

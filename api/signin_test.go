@@ -12,26 +12,36 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/httpstatus"
 	"github.com/errata-log/errata/signin"
 )
 
 // signIns remembers what was asked and told, and answers with its fields.
 type signIns struct {
-	asked    []api.SignInRequest
-	told     []api.SignInOutcome
-	decision api.SignInDecision
+	asked    []signin.Attempt
+	told     []signInOutcome
+	decision signin.Decision
 	err      error
 }
 
-func (s *signIns) Evaluate(_ context.Context, r api.SignInRequest) (api.SignInDecision, error) {
-	s.asked = append(s.asked, r)
+// signInOutcome is how a sign-in ended.
+type signInOutcome struct {
+	signin.Attempt
+	Success bool
+}
+
+// newSignIns asks for nothing.
+func newSignIns() *signIns {
+	return &signIns{decision: signin.Decide(signin.Request{}, signin.Standard(), signin.BuiltIn(false))}
+}
+
+func (s *signIns) Evaluate(_ context.Context, a signin.Attempt) (signin.Decision, error) {
+	s.asked = append(s.asked, a)
 	return s.decision, s.err
 }
 
-func (s *signIns) Record(_ context.Context, o api.SignInOutcome) error {
-	s.told = append(s.told, o)
+func (s *signIns) Record(_ context.Context, a signin.Attempt, success bool) error {
+	s.told = append(s.told, signInOutcome{a, success})
 	return s.err
 }
 
@@ -49,15 +59,16 @@ func TestEvaluateSignIn(t *testing.T) {
 	if w := b.do(request{method: "POST", target: evaluatePath, key: key, body: body}); w.Code != 200 || w.Body.String() != `{"data":{"checks":[],"remind":false,"warnings":[],"place":""}}`+"\n" {
 		t.Errorf("nothing asked: %d %s", w.Code, w.Body)
 	}
-	want := []api.SignInRequest{{Side: signin.Admin, Account: "Ada Łovelace", Address: netip.MustParseAddr("203.0.113.9"), Methods: []string{"totp", "sms"}}}
+	want := []signin.Attempt{{Side: signin.Admin, Account: "Ada Łovelace", Address: netip.MustParseAddr("203.0.113.9"), Methods: []string{"totp", "sms"}}}
 	if diff := cmp.Diff(want, b.signIns.asked, sameAddr); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	b.signIns.decision = api.SignInDecision{Country: "DE", Decision: signin.Decision{
+	b.signIns.decision = signin.Decision{
+		Country:  "DE",
 		Checks:   []signin.Check{{Kind: signin.CheckTwoFactor, Methods: []string{"totp"}, Reason: signin.ReasonSetUp}, {Kind: signin.CheckAddress, Methods: []string{"Email"}, Reason: signin.ReasonFirst}},
 		Remind:   true,
 		Warnings: []signin.Warning{{Code: signin.WarnMailModule, Message: "Configure one."}},
-	}}
+	}
 	golden(t, "signin_evaluate", b.do(request{method: "POST", target: evaluatePath, key: key, body: body}))
 	b.signIns.err = errata.Errorf(errata.KindLogFull, "full")
 	if w := b.do(request{method: "POST", target: evaluatePath, key: key, body: body}); w.Code != http.StatusServiceUnavailable {
@@ -77,7 +88,7 @@ func TestRecordSignIn(t *testing.T) {
 		if w.Code != 200 || w.Body.String() != `{"data":{"recorded":true}}`+"\n" {
 			t.Errorf("success %s: %d %s", success, w.Code, w.Body)
 		}
-		told := []api.SignInOutcome{{Side: signin.Client, Account: "7", Address: netip.MustParseAddr("2001:db8::1"), Success: want, Methods: []string{"totp"}}}
+		told := []signInOutcome{{signin.Attempt{Side: signin.Client, Account: "7", Address: netip.MustParseAddr("2001:db8::1"), Methods: []string{"totp"}}, want}}
 		if diff := cmp.Diff(told, b.signIns.told, sameAddr); diff != "" {
 			t.Errorf("success %s (-want +got):\n%s", success, diff)
 		}

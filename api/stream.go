@@ -8,35 +8,14 @@ import (
 	"sync"
 	"time"
 
-	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Feed tells what changes in the records.
 type Feed interface {
 	// Listen begins to listen. Errors: store_unavailable.
-	Listen(ctx context.Context) (Listener, error)
-}
-
-// Listener is told what changes until it is closed.
-type Listener interface {
-	// Position is the last fact of the log whose changes are not told.
-	Position() uint64
-	// Ready is signalled when Take has something, Done closed when the feed ends.
-	Ready() <-chan struct{}
-	Done() <-chan struct{}
-	// Take returns what changed since the last Take.
-	Take() RecordChanges
-	Close()
-}
-
-// RecordChanges is what changed in the records.
-type RecordChanges struct {
-	// Records are new or different, the newest change first, at most 100.
-	Records []errata.Record
-	// More is how many changes are not listed.
-	More uint64
-	// Gone were deleted.
-	Gone []RecordKey
+	Listen(ctx context.Context) (feed.Listener, error)
 }
 
 const (
@@ -116,7 +95,7 @@ type goneJSON struct {
 	Signature string `json:"signature"`
 }
 
-func changesOf(c RecordChanges) changesJSON {
+func changesOf(c feed.Changes) changesJSON {
 	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
 	for i := range c.Records {
 		data.Records[i] = recordOf(&c.Records[i])
@@ -174,7 +153,7 @@ func streamHeaders(w http.ResponseWriter, _ *http.Request) {
 // stream is one listener with its connection.
 type stream struct {
 	c        *call
-	listener Listener
+	listener feed.Listener
 	control  *http.ResponseController
 }
 
@@ -223,14 +202,7 @@ func (s stream) run(ctx context.Context) {
 // watch ends the stream with its key, also while a message waits for a client
 // that does not read.
 func (s stream) watch(ctx context.Context, key string, end context.CancelFunc) {
-	tick := time.NewTicker(streamCheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for background.Wait(ctx, streamCheck) {
 		if _, err := s.c.service.Keys.Authenticate(key); err != nil {
 			end()
 			_ = s.control.SetWriteDeadline(time.Now().Add(streamEnd))

@@ -15,6 +15,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/feed"
 )
 
 const streamPath = "/api/v1/admin/tools/logs/errors/stream"
@@ -29,7 +30,7 @@ type changeFeed struct {
 	closed chan struct{} // gets one for each listener that was closed
 
 	mu      sync.Mutex
-	changes api.RecordChanges
+	changes feed.Changes
 }
 
 func newChangeFeed() *changeFeed {
@@ -38,22 +39,22 @@ func newChangeFeed() *changeFeed {
 	return f
 }
 
-func (f *changeFeed) Listen(context.Context) (api.Listener, error) { return f, f.err }
-func (f *changeFeed) Position() uint64                             { return 41 }
-func (f *changeFeed) Ready() <-chan struct{}                       { return f.ready }
-func (f *changeFeed) Done() <-chan struct{}                        { return f.ended }
-func (f *changeFeed) Close()                                       { f.closed <- struct{}{} }
+func (f *changeFeed) Listen(context.Context) (feed.Listener, error) { return f, f.err }
+func (f *changeFeed) Position() uint64                              { return 41 }
+func (f *changeFeed) Ready() <-chan struct{}                        { return f.ready }
+func (f *changeFeed) Done() <-chan struct{}                         { return f.ended }
+func (f *changeFeed) Close()                                        { f.closed <- struct{}{} }
 
-func (f *changeFeed) Take() api.RecordChanges {
+func (f *changeFeed) Take() feed.Changes {
 	f.taken <- struct{}{}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	taken := f.changes
-	f.changes = api.RecordChanges{}
+	f.changes = feed.Changes{}
 	return taken
 }
 
-func (f *changeFeed) tell(c api.RecordChanges) {
+func (f *changeFeed) tell(c feed.Changes) {
 	f.mu.Lock()
 	f.changes = c
 	f.mu.Unlock()
@@ -120,13 +121,13 @@ func TestStream(t *testing.T) {
 	if got := message(t, lines); got != "event: hello\ndata: {\"position\":41}\n" {
 		t.Errorf("it begins with %q", got)
 	}
-	b.feed.tell(api.RecordChanges{More: 3, Gone: []api.RecordKey{{Book: errata.BookDatabase, Signature: sample(t).Signature}}})
+	b.feed.tell(feed.Changes{More: 3, Gone: []errata.RecordKey{{Book: errata.BookDatabase, Signature: sample(t).Signature}}})
 	const gone = "event: records\ndata: {\"records\":[],\"more\":3,\"gone\":[{\"type\":\"database\",\"signature\":\"00112233445566778899aabbccddeeff\"}],\"total_changed\":3}\n"
 	began := time.Now()
 	if got := message(t, lines); got != gone {
 		t.Errorf("got %q", got)
 	}
-	b.feed.tell(api.RecordChanges{Records: []errata.Record{sample(t)}, More: 1})
+	b.feed.tell(feed.Changes{Records: []errata.Record{sample(t)}, More: 1})
 	got := message(t, lines)
 	if !strings.HasPrefix(got, `event: records`+"\n"+`data: {"records":[{"id":8796093022215,"signature":"00112233445566778899aabbccddeeff",`) ||
 		!strings.HasSuffix(got, `}],"more":1,"gone":[],"total_changed":2}`+"\n") || strings.Count(got, "\n") != 2 {
@@ -136,7 +137,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("two messages within %v, want at most four a second", took)
 	}
 	for range 3 { // beyond the server's own limits
-		b.feed.tell(api.RecordChanges{More: 1})
+		b.feed.tell(feed.Changes{More: 1})
 		message(t, lines)
 	}
 	close(b.feed.ended) // the service stops
@@ -222,7 +223,7 @@ func TestUnreadStreamEndsWithItsKey(t *testing.T) {
 	}
 	large := sample(t)
 	large.Message = strings.Repeat("x", 32<<20) // more than sockets hold
-	b.feed.tell(api.RecordChanges{Records: []errata.Record{large}})
+	b.feed.tell(feed.Changes{Records: []errata.Record{large}})
 	<-b.feed.taken
 	if err := b.keys.Revoke(t.Context(), key.ID); err != nil {
 		t.Fatal(err)

@@ -6,31 +6,17 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Trend is how often a record was seen, in equal steps.
-type Trend struct {
-	// Name is the range as it was asked for.
-	Name     string
-	From, To time.Time // To is exclusive
-	Step     time.Duration
-	// Counts has one number for each step, the oldest first.
-	Counts []uint64
-	Total  uint64
-}
-
 type bucketJSON struct {
 	Time  instant `json:"time"`
 	Count uint64  `json:"count"`
 }
 
 type trendJSON struct {
-	Signature string       `json:"signature"`
-	Type      string       `json:"type"`
-	Range     string       `json:"range"`
-	Step      string       `json:"step"`
-	From      instant      `json:"from"`
-	To        instant      `json:"to"`
-	Total     uint64       `json:"total"`
-	Buckets   []bucketJSON `json:"buckets"`
+	Signature string `json:"signature"`
+	Type      string `json:"type"`
+	spanJSON
+	Total   uint64       `json:"total"`
+	Buckets []bucketJSON `json:"buckets"`
 }
 
 // getTrend is the trend of one record.
@@ -43,13 +29,7 @@ func (s *service) getTrend(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	data := trendJSON{
-		Signature: signature.String(), Type: book.String(), Range: trend.Name, Step: "day",
-		From: instant(trend.From), To: instant(trend.To), Total: trend.Total, Buckets: make([]bucketJSON, len(trend.Counts)),
-	}
-	if trend.Step == time.Hour {
-		data.Step = "hour"
-	}
+	data := trendJSON{signature.String(), book.String(), spanOf(trend.Range), trend.Total, make([]bucketJSON, len(trend.Counts))}
 	for i, n := range trend.Counts {
 		data.Buckets[i] = bucketJSON{instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
 	}

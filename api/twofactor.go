@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/errata-log/errata/signin"
 )
@@ -17,21 +16,9 @@ type twoFactorBody struct {
 	ShowPopup       json.RawMessage `json:"show_popup"`
 }
 
-// methodJSON is a second-step method in answers.
-type methodJSON struct {
-	Key       string `json:"key"`
-	Name      string `json:"name"`
-	Enabled   bool   `json:"enabled"`
-	Installed bool   `json:"installed"`
-}
-
 // readTwoFactor is A1.
 func (s *service) readTwoFactor(c *call) (answer, error) {
-	setting, err := s.Security.ReadTwoFactor(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: setting.Within(s.Security.Modules())}, nil
+	return told(s.Security.ReadTwoFactor(c.Request.Context()))
 }
 
 // updateTwoFactor is A2. Everything is checked before anything is changed.
@@ -44,33 +31,12 @@ func (s *service) updateTwoFactor(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	modules := s.Security.Modules()
-	setting, err := s.Security.UpdateTwoFactor(c.Request.Context(), func(t signin.TwoFactor) (signin.TwoFactor, error) {
-		return patch.Apply(t, modules), nil
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: setting.Within(modules)}, nil
+	return told(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
 }
 
 // listTwoFactorMethods is A3: the installed methods.
 func (s *service) listTwoFactorMethods(c *call) (answer, error) {
-	setting, err := s.Security.ReadTwoFactor(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	modules := s.Security.Modules()
-	methods := make([]methodJSON, 0, len(modules.Methods))
-	for _, m := range modules.Methods {
-		if _, installed := modules.Method(m.Key); !installed {
-			continue // its key could not be used
-		}
-		methods = append(methods, methodJSON{
-			Key: m.Key, Name: m.Name, Enabled: slices.Contains(setting.Authentications, m.Key), Installed: true,
-		})
-	}
-	return answer{data: methods}, nil
+	return told(s.Security.ReadMethods(c.Request.Context()))
 }
 
 func (b *twoFactorBody) patch() (p signin.TwoFactorPatch, err error) {

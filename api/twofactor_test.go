@@ -84,7 +84,7 @@ func TestTwoFactorMethods(t *testing.T) {
 	// The mail module is gone after a restart: e-mail is listed no more, is
 	// not on, and cannot be switched on.
 	b.ask(t, request{method: "PUT", target: twoFactorPath, key: key, body: `{"authentications":["email","totp"]}`})
-	b.security.modules = signin.BuiltIn(false)
+	b.security.Modules = signin.BuiltIn(false)
 	if got, want := methods(), "["+entry("totp", "Authenticator app", true)+"]"; got != want {
 		t.Errorf("without mail: %s, want %s", got, want)
 	}
@@ -131,7 +131,7 @@ func TestSecuritySettingsInAnOutage(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	for _, kind := range []errata.Kind{errata.KindLogUnavailable, errata.KindLogFull} {
-		b.security.err = errata.Errorf(kind, "away")
+		b.security.kept.err = errata.Errorf(kind, "away")
 		for _, path := range []string{twoFactorPath, methodsPath, locationPath, addressPath, localizationPath} {
 			for _, method := range []string{"GET", "PUT"} {
 				if path == methodsPath && method == "PUT" || kind == errata.KindLogFull && method == "GET" {

@@ -43,7 +43,7 @@ func (s *service) whoami(c *call) (answer, error) {
 	data := whoamiJSON{
 		Name: c.key.Name, Kind: c.key.Kind, ID: c.key.ID, Scopes: c.key.Scopes,
 		ExpiresAt: instant(c.key.ExpiresAt), Address: c.client().String(), Version: s.Version,
-		Development: s.Development != nil && s.Development(), Alarms: alarmsOf(s.Health.Alarms()),
+		Development: s.LogSettings.Logging().Development, Alarms: alarmsOf(s.Health.Alarms()),
 	}
 	if !c.client().IsValid() {
 		data.Address = "" // not TCP, so there is none

@@ -7,11 +7,11 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/api"
 )
 
 func TestWhoami(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Development = func() bool { return true } })
+	b := newBench(t, nil)
+	b.logging.now.Development = true
 	who := func(n access.NewKey) request {
 		_, text := b.create(t, n)
 		return request{method: "GET", target: "/api/v1/admin/whoami", key: text, headers: []string{"X-Request-Id: r"}}

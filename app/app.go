@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
+	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -20,10 +22,10 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
-	"github.com/errata-log/errata/signin/geo"
-	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/signin/service"
 	"github.com/errata-log/errata/standby"
 	"github.com/errata-log/errata/stray"
 )
@@ -58,24 +60,23 @@ type App struct {
 	metDamage   bool
 	commander   *eventlog.Commander
 	audit       *auditTrail
-	log         *watchedLog
-	requests    requests
+	log         *ops.Log
+	answers     *kept.Answers
 	settings    *settings.Store
+	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
 	pipeline    *ingest.Pipeline
 	quotas      *quota.Quotas
 	letters     letters
-	mail        *smtp.Sender  // nil: no mail module
-	places      *geo.Database // nil: no location database
-	challenges  challenges
-	signIns     *signIns
-	importer    *importer
-	retention   *retention
-	replayer    *replayer
+	signIns     *service.Service
+	importer    *ops.Importer
+	retention   *ops.Retention
+	replayer    *ops.Replayer
 	checker     *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
-	// history is full while the log is being cut, or read from its first fact on.
-	history    chan struct{}
+	// history is had while the log is being cut, or read from its first fact on.
+	history    ops.Turn
+	reader     *query.Reader
 	feed       *feed.Feed
 	server     *api.Server
 	telemetry  http.Handler // what the second address serves
@@ -115,7 +116,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: make(chan struct{}, 1), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
 	if a.rules, err = o.rules(); err != nil {
 		return nil, err
 	}
@@ -153,14 +154,12 @@ func (a *App) allSteps() []step {
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
-		{"mail", a.openMail},
-		{"location database", a.openLocation},
-		{"sign-in codes", a.openChallenges},
-		{"sign-ins", a.startSignIns},
+		{"sign-ins", a.openSignIns},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
 		{"self-check", a.startSelfCheck},
+		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
@@ -251,7 +250,7 @@ func (a *App) openLog(context.Context) error {
 		return err
 	}
 	a.cleanups.add("log", appender.Close)
-	a.log = &watchedLog{appender: appender, now: a.options.Now}
+	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
 

@@ -72,32 +72,3 @@ func (t *auditTrail) Verify(ctx context.Context) (api.AuditReport, error) {
 func auditUnavailable(err error) error {
 	return errata.Errorf(errata.KindLogUnavailable, "The audit trail does not answer; try again shortly.").Because(err)
 }
-
-// check says whether changes get their entries. Nobody is kept from changing
-// anything when they do not, so an operator must hear of it.
-func (t *auditTrail) check(ctx context.Context) api.Check {
-	c := api.Check{Name: "audit"}
-	used, limit, err := t.trail.Room(ctx)
-	if err != nil {
-		c.Detail, c.Hint = err.Error(), "see the checks of nats"
-		return c
-	}
-	want, err := t.auditor.Targets(ctx)
-	if err != nil {
-		c.Detail, c.Hint = err.Error(), "see the checks of nats"
-		return c
-	}
-	at := t.auditor.Cursor()
-	c.Detail = fmt.Sprintf("changes have entries up to %d of %d on the log and %d of %d of the keys, %d of %d bytes",
-		at.Log, want.Log, at.Keys, want.Keys, used, limit)
-	if err := t.auditor.Err(); err != nil {
-		c.Detail += "; " + err.Error()
-		c.Hint = "changes take effect and wait for their entries; see the checks of the log and of clickhouse"
-		return c
-	}
-	c.OK = true
-	if limit > 0 && used > uint64(limit)/10*9 {
-		c.Hint = "the audit trail is nearly full, and then changes wait for their entries: raise max_bytes of its stream"
-	}
-	return c
-}

@@ -14,14 +14,15 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/internal/smtptest"
+	"github.com/errata-log/errata/signin/smtp"
 )
 
 // mailOptions are those of a service that hands mails to s.
 func mailOptions(t *testing.T, s *smtptest.Server) app.Options {
 	t.Helper()
-	o, mail := testOptions(t), s.Config()
-	o.MailModule, o.SMTPHost, o.SMTPPort, o.SMTPTLS = "smtp", mail.Host, mail.Port, "none"
-	o.SMTPUsername, o.SMTPPassword, o.SMTPFrom = mail.Username, mail.Password, mail.From
+	o := testOptions(t)
+	o.MailModule, o.SMTP = "smtp", s.Config()
+	o.SMTP.TLS = smtp.NoTLS
 	return o
 }
 

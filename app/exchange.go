@@ -19,7 +19,7 @@ func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler
 	config := exchange.Config{
 		Door: cfg, Stream: a.exchanges(),
 		Rules:    a.rules,
-		Switches: a.exchangeSwitches,
+		Switches: a.switches,
 		Ready:    a.records.Err,
 	}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {
@@ -27,10 +27,4 @@ func (a *App) exchangeDoors(cfg door.Config) (modules, queries *exchange.Handler
 	}
 	queries, err = exchange.NewHandler(exchange.Queries, config)
 	return modules, queries, err
-}
-
-// exchangeSwitches are the settings as the two logs see them.
-func (a *App) exchangeSwitches() exchange.Switches {
-	l := &a.settings.Snapshot().Logging
-	return exchange.Switches{ModuleLog: l.ModuleLog, QueryLog: l.QueryLogging, QueryAllowed: l.QueryAllowed}
 }

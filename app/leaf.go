@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
@@ -17,6 +17,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/leaf"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/ops"
 )
 
 // isLeaf says whether this is an ingest node: it takes events, keeps them on
@@ -103,13 +104,13 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState)), registry.Register(a.joinedGauge())); err != nil {
-		return fmt.Errorf("register metrics: %w", err)
+	if err := a.registerMetrics(a.joinedGauge()); err != nil {
+		return err
 	}
+	registry := a.options.Registry
 	handler, err := api.New(api.Config{
 		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         &leafHealth{health: health{log: a.logState, trouble: a.log.trouble, now: a.options.Now, alarms: a.alarms.List}, app: a},
+		Health:         a.leafHealth(),
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
@@ -144,39 +145,12 @@ func (a *App) announceLeaf(context.Context) error {
 
 // leafHealth says how an ingest node is: ready when it takes events, whether or
 // not its hub is there.
-type leafHealth struct {
-	health
-	app *App
-}
-
-var _ api.Health = (*leafHealth)(nil)
-
-// Ready is nil when events are taken. Kinds: log_unavailable, log_full, degraded.
-func (h *leafHealth) Ready(ctx context.Context) error {
-	if err := h.logReady(ctx); err != nil {
-		return err
-	}
-	if err := h.app.keyring.(*leaf.Keyring).Ready(ctx); err != nil {
-		return err
-	}
-	return h.alarmed()
-}
-
-// Checks is all that an operator would look at.
-func (h *leafHealth) Checks(ctx context.Context) []api.Check {
-	var checks []api.Check
-	for _, c := range h.app.engines.Checks(ctx) {
-		checks = append(checks, api.Check(c))
-	}
-	hub := api.Check{Name: "hub", OK: h.app.engines.Joined(), Detail: "connected"}
-	if !hub.OK {
-		hub.Detail, hub.Hint = "not connected", "events are kept here until it is; does the hub run, and is nats-leaf what stands in its "+datadir.LeafFile+"?"
-	}
-	keys := api.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
-	if err := h.app.keyring.(*leaf.Keyring).Ready(ctx); err != nil {
-		keys.OK, keys.Detail, keys.Hint = false, err.Error(), "let this node reach its hub once"
-	}
-	return append(append(checks, h.checkLog(ctx), hub, keys), h.checkAlarms()...)
+func (a *App) leafHealth() *ops.Health {
+	keys := a.keyring.(*leaf.Keyring)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
+	})
 }
 
 // spool says where the events of an ingest node are.

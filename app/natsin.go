@@ -117,18 +117,3 @@ func told(done int, left []natsin.LetterNote, err error) (int, []api.LetterNote,
 	}
 	return done, notes, err
 }
-
-// check says whether something was refused.
-func (l letters) check(ctx context.Context) api.Check {
-	c := api.Check{Name: "events from NATS"}
-	_, total, err := l.stream.List(ctx, 0, 0)
-	if err != nil {
-		c.Detail, c.Hint = err.Error(), "see the checks of nats"
-		return c
-	}
-	c.OK, c.Detail = true, fmt.Sprintf("%d refused messages", total)
-	if total > 0 {
-		c.Hint = `"errata dead list" shows them and why`
-	}
-	return c
-}

@@ -16,8 +16,8 @@ import (
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/logcare"
-	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
+	"github.com/errata-log/errata/signin/smtp"
 )
 
 // Options is what the service can be told. The zero values of Data and Listen
@@ -99,23 +99,12 @@ type Options struct {
 	// record of their class. It is put on the log at the start, for all nodes.
 	NewRecordsPerHour int
 
-	// MailModule sends mails: "smtp", or "" for none. The rest is what it is
-	// told; see the package signin/smtp.
-	MailModule                                              string
-	SMTPHost, SMTPTLS, SMTPUsername, SMTPPassword, SMTPFrom string
-	SMTPPort                                                int
+	// MailModule sends mails: "smtp", which SMTP is for, or "" for none.
+	MailModule string
+	SMTP       smtp.Config
 	// GeoDatabase is a location database in MaxMind's format, "" to look in the
 	// folder geo in Data.
 	GeoDatabase string
-	// MailConfigured says that codes can be sent by e-mail; a MailModule sets it.
-	MailConfigured bool
-	// LocationModules can be chosen to tell where a sign-in comes from. The one
-	// that reads a location database comes by itself.
-	LocationModules []signin.LocationModule
-
-	// Locator tells where an address is, for the location module that is
-	// chosen; nil: nobody can.
-	Locator Locator
 	// SignInMemoryDays is how long a place or an address is familiar after the
 	// last sign-in from there.
 	SignInMemoryDays int
@@ -197,7 +186,7 @@ func (o Options) Validate() error {
 	if err := o.validateNATS(); err != nil {
 		return err
 	}
-	if err := o.validateMail(); err != nil {
+	if _, err := o.mailSender(); err != nil {
 		return err
 	}
 	for _, root := range o.InstallRoots {

@@ -2,11 +2,12 @@ package app_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/internal/smtptest"
 )
 
 const securityPath = "/api/v1/admin/settings/"
@@ -42,8 +43,8 @@ func TestSecurityOfAService(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	o.MailConfigured = true
-	o.LocationModules = []signin.LocationModule{{Key: "mmdb", Country: true}}
+	o.MailModule, o.SMTP = "smtp", smtptest.New(t, nil).Config()
+	saveCities(t, filepath.Join(o.Data, "geo", "cities.mmdb"))
 	a = build(t, o)
 	run(t, a)
 	wantAnswer(t, a, "GET", "security/two-factor", "", `{"data":{"authentications":["totp"],"admin":1,"client":0,"show_popup":0}}`)

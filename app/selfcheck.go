@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/selfcheck"
 )
@@ -22,14 +20,12 @@ const selfCheckPatience = time.Second
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
 func (a *App) markCleanStop(context.Context) error {
-	a.cleanups.add("mark of the self-check", func(context.Context) error {
+	a.cleanups.add("mark of the self-check", func(ctx context.Context) error {
 		if a.checker == nil {
 			return nil
 		}
-		if _, embedded := a.engines.EmbeddedClickHouse(); embedded {
-			engine.SyncDisks() // what stands beside the rows of a part is not synced by an insert
-		}
-		return a.checker.Stopped()
+		// What stands beside the rows of a part is not synced by an insert.
+		return errors.Join(a.syncEmbedded(ctx), a.checker.Stopped())
 	})
 	return nil
 }
@@ -52,7 +48,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == "" // also while it is away
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	})
 	if err != nil {
@@ -76,38 +72,4 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		return nil
 	})
 	return nil
-}
-
-// remake makes the records again from the log although the live tables cannot be
-// trusted; see [selfcheck.Config].
-func (r *replayer) remake(ctx context.Context, progress func(done, target uint64)) error {
-	select {
-	case r.running <- struct{}{}:
-		defer func() { <-r.running }()
-	default:
-		return errors.New("a replay is running already")
-	}
-	select {
-	case r.app.history <- struct{}{}: // nothing is purged meanwhile
-		defer func() { <-r.app.history }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	r.progress.Store(&projector.RebuildProgress{})
-	defer r.progress.Store(nil)
-	_, err := projector.Rebuild(ctx, r.app.projector, projector.RebuildConfig{
-		Connect: r.connect, Force: true, Distrust: true, MaySwap: r.app.logCare.Undecided, // it may meet what is gone on its way
-		Progress: func(p projector.RebuildProgress) {
-			r.progress.Store(&p)
-			progress(p.Sequence, p.Target)
-		},
-	})
-	return err
-}
-
-// checkSelf is the line of the self-check for an operator.
-func (a *App) checkSelf() api.Check {
-	c := api.Check{Name: "self-check"}
-	c.OK, c.Detail, c.Hint = a.checker.Last().Tell(a.options.Now())
-	return c
 }

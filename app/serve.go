@@ -3,15 +3,16 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
@@ -19,7 +20,7 @@ import (
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/native"
 	"github.com/errata-log/errata/ingest/sentry"
-	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/web"
 )
 
@@ -36,7 +37,7 @@ func (a *App) listen(context.Context) error {
 	// Streams have no end of their own: they end before requests are waited for.
 	a.cleanups.addPlain("feed", a.feed.Close)
 	// Added last, for it ends first: a request that imports ends with it.
-	a.cleanups.addPlain("import", a.importer.stop)
+	a.cleanups.addPlain("import", a.importer.Stop)
 	return nil
 }
 
@@ -61,34 +62,30 @@ func (a *App) handler() (http.Handler, error) {
 		return nil, err
 	}
 	registry := a.options.Registry
-	if err := errors.Join(registerProcess(registry), registry.Register(newLogSize(a.logState))); err != nil {
-		return nil, fmt.Errorf("register metrics: %w", err)
+	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
+	if err := a.registerMetrics(policyReports); err != nil {
+		return nil, err
 	}
 	page, err := web.New()
 	if err != nil {
 		return nil, err
 	}
-	policyReports, err := countPolicyReports(registry)
-	if err != nil {
-		return nil, err
-	}
-	reader := query.New(a.engines.ReadOnlyClickHouse())
-	reader.Heed(a.checker)
 	return api.New(api.Config{
 		Version: a.options.Version, PublicURL: a.options.PublicURL,
-		Keys: a.keys, Records: records{reader, a.options.Now}, Health: a.health(), Receivers: receivers,
-		Insights: insights{reader, a.options.Now},
-		Changes:  changes{a.commander}, Requests: a.requests,
-		LogSettings: logSettings{a.settings}, Debug: a.errorDebug, Development: a.development,
-		Security:       securitySettings{a.settings, a.modules},
-		Challenges:     a.challenges,
+		Keys: a.keys, Records: a.reader, Health: a.health(), Receivers: receivers,
+		Insights: a.reader,
+		Changes:  a.commander, Requests: a.answers,
+		LogSettings:    a.settings,
+		Security:       a.signIns,
+		Challenges:     a.signIns,
 		SignIn:         a.signIns,
 		Audit:          a.audit,
 		Web:            page,
-		Feed:           changeFeed{a.feed},
+		Feed:           a.feed,
 		PolicyReports:  policyReports,
 		Importer:       a.importer,
-		Eraser:         eraser{changes{a.commander}, a.projector.Store(), a.retention},
+		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
 		Replayer:       a.replayer,
 		LogCare:        a.logCare,
 		Letters:        a.letters,
@@ -150,17 +147,20 @@ func (a *App) logReceivers(cfg door.Config) (modules, queries http.Handler, err 
 	return m, q, nil
 }
 
-func (a *App) health() *health {
-	clickhouse := a.engines.ReadOnlyClickHouse()
-	return &health{
-		log: a.logState, trouble: a.log.trouble, ping: clickhouse.Ping,
-		unsynced: func(ctx context.Context) ([]string, error) {
-			return unsyncedTables(ctx, a.engines.ClickHouse())
+func (a *App) health() *ops.Health {
+	projection := ops.NewProjection(a.projector.Status, a.log)
+	return ops.NewHealth(ops.HealthConfig{
+		Ready: []func(context.Context) error{
+			a.log.Ready, a.engines.Ready, func(context.Context) error { return a.records.Err() }, projection.Ready,
 		},
-		records: a.records.Err, projection: a.projector.Status, engines: a.engines.Checks, now: a.options.Now,
-		audit: a.audit.check, figures: a.figures().read, letters: a.letters.check, selfCheck: a.checkSelf,
-		alarms: a.alarms.List, keys: a.keys.List, strays: a.strays.Summary,
-	}
+		Engines: a.engines.Checks,
+		Checks: []func(context.Context) errata.Check{
+			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
+			a.audit.auditor.Check, a.letters.stream.Check, a.checker.Check,
+		},
+		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
+		Alarms:  a.alarms,
+	})
 }
 
 // announce tells the data folder and the operator where the service is.

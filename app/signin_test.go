@@ -11,21 +11,11 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
-	"github.com/errata-log/errata/signin/geo"
 )
-
-// oneCity knows the addresses of one block.
-type oneCity struct{}
-
-func (oneCity) Lookup(addr netip.Addr) (geo.Place, bool) {
-	if !netip.MustParsePrefix("203.0.113.0/24").Contains(addr) {
-		return geo.Place{}, false
-	}
-	return geo.Place{Country: "DE", Region: "BE", City: "Berlin"}, true
-}
 
 // wantSignIn asks and wants the answer to be 200 with the text.
 func wantSignIn(t *testing.T, a *app.App, path, body, want string) {
@@ -39,13 +29,12 @@ func wantSignIn(t *testing.T, a *app.App, path, body, want string) {
 // TestSignInsOfAService: a place and an address are asked for until a sign-in
 // from there succeeded, on its side only, and are known after a restart.
 func TestSignInsOfAService(t *testing.T) {
-	o := testOptions(t)
-	o.MailConfigured, o.Locator = true, oneCity{}
-	o.LocationModules = []signin.LocationModule{{Key: "mmdb", Country: true, Region: true, City: true}}
+	o := mailOptions(t, smtptest.New(t, nil))
+	saveCities(t, filepath.Join(o.Data, "geo", "cities.mmdb"))
 	a := build(t, o)
 	stop := run(t, a)
 	const (
-		ada      = `{"side":"client","account":"ada@example.org","ip":"203.0.113.9","methods":["totp"]`
+		ada      = `{"side":"client","account":"ada@example.org","ip":"1.0.0.9","methods":["totp"]`
 		nobody   = `"checks":[],"remind":false,"warnings":[],`
 		location = `{"kind":"location","methods":["Email"],"reason":"first_sign_in"}`
 		address  = `{"kind":"address","methods":["Email"],"reason":"first_sign_in"}`
@@ -55,29 +44,29 @@ func TestSignInsOfAService(t *testing.T) {
 	wantAnswer(t, a, "PUT", "security/location-verification", `{"client":{"status":1,"type":"city"}}`, `"client":{"status":1`)
 	wantAnswer(t, a, "PUT", "security/ip-verification", `{"client":{"status":1},"admin":{"status":1,"whitelist":"127.0.0.1"}}`, `"client":{"status":1`)
 	wantAnswer(t, a, "PUT", "security/two-factor", `{"authentications":["totp"],"client":1}`, `"client":1`)
-	wantSignIn(t, a, "evaluate", ada+"}", `"checks":[{"kind":"two_factor","methods":["totp"],"reason":"set_up"},`+location+","+address+`],"remind":false,"warnings":[],"place":"DE"`)
+	wantSignIn(t, a, "evaluate", ada+"}", `"checks":[{"kind":"two_factor","methods":["totp"],"reason":"set_up"},`+location+","+address+`],"remind":false,"warnings":[],"place":"AU"`)
 	wantSignIn(t, a, "outcomes", ada+`,"success":false}`, `{"data":{"recorded":true}}`)
 	wantSignIn(t, a, "evaluate", ada+"}", location+","+address)
 	wantAnswer(t, a, "PUT", "security/two-factor", `{"client":0}`, `"client":0`)
 	wantSignIn(t, a, "outcomes", ada+`,"success":true,"methods_used":["totp"]}`, `{"data":{"recorded":true}}`)
-	wantSignIn(t, a, "evaluate", ada+"}", nobody+`"place":"DE"`)
+	wantSignIn(t, a, "evaluate", ada+"}", nobody+`"place":"AU"`)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 
 	a = build(t, o)
 	run(t, a)
-	wantSignIn(t, a, "evaluate", ada+"}", nobody+`"place":"DE"`)
-	wantSignIn(t, a, "evaluate", strings.Replace(ada, "113.9", "113.8", 1)+"}", `"checks":[{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
-	wantSignIn(t, a, "evaluate", strings.Replace(ada, "203.0.113.9", "198.51.100.7", 1)+"}", `"checks":[{"kind":"location","methods":["Email"],"reason":"unknown"},{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
+	wantSignIn(t, a, "evaluate", ada+"}", nobody+`"place":"AU"`)
+	wantSignIn(t, a, "evaluate", strings.Replace(ada, "1.0.0.9", "1.0.0.8", 1)+"}", `"checks":[{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
+	wantSignIn(t, a, "evaluate", strings.Replace(ada, "1.0.0.9", "198.51.100.7", 1)+"}", `"checks":[{"kind":"location","methods":["Email"],"reason":"unknown"},{"kind":"address","methods":["Email"],"reason":"unfamiliar"}]`)
 	wantSignIn(t, a, "evaluate", strings.Replace(ada, "client", "admin", 1)+"}", `"checks":[`+address+`]`)
 }
 
 // TestFamiliarIsMadeFromTheLog: an outcome that got onto the log before a crash
 // is known after the next start, and so is everything when the bucket is lost.
 func TestFamiliarIsMadeFromTheLog(t *testing.T) {
-	o := testOptions(t)
-	o.MailConfigured, o.AdminRateLimit = true, 0
+	o := mailOptions(t, smtptest.New(t, nil))
+	o.AdminRateLimit = 0
 	a := build(t, o)
 	stop := run(t, a)
 	wantAnswer(t, a, "PUT", "security/ip-verification", `{"client":{"status":1}}`, `"client":{"status":1`)

@@ -14,7 +14,7 @@ func (a *App) startWatchdog(context.Context) error {
 	}
 	dog, err := watchdog.New(watchdog.Config{
 		Stopped: a.engines.NATSStopped, TestRoom: a.engines.TestLogRoom, Restart: a.engines.RestartNATS,
-		Silent: a.log.silent,
+		Silent: a.log.Silent,
 		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

@@ -50,6 +50,17 @@ func (s stream) head(ctx context.Context) (head, error) {
 	return s.end(ctx, handle, handle.CachedInfo().State.LastSeq)
 }
 
+// room says how much of the trail's room is used, in bytes; limit is -1 when
+// there is none.
+func (s stream) room(ctx context.Context) (used uint64, limit int64, err error) {
+	handle, err := s.js.Stream(ctx, s.name)
+	if err != nil {
+		return 0, 0, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+	}
+	info := handle.CachedInfo()
+	return info.State.Bytes, info.Config.MaxBytes, nil
+}
+
 // append puts the message at n. Errors: errLost when something stands there.
 func (s stream) append(ctx context.Context, n uint64, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)

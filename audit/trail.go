@@ -134,14 +134,3 @@ func (t *Trail) Verify(ctx context.Context) (Report, error) {
 	}
 	return chain.Report(), nil
 }
-
-// Room says how much of the trail's room is used, in bytes; limit is -1 when
-// there is none.
-func (t *Trail) Room(ctx context.Context) (used uint64, limit int64, err error) {
-	s, err := t.stream.js.Stream(ctx, t.stream.name)
-	if err != nil {
-		return 0, 0, fmt.Errorf("open the audit trail %s: %w", t.stream.name, err)
-	}
-	info := s.CachedInfo()
-	return info.State.Bytes, info.Config.MaxBytes, nil
-}

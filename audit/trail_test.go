@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -156,8 +157,11 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	used, limit, err := l.trail.Room(t.Context())
-	if err != nil || used != 0 || limit <= 0 {
-		t.Errorf("room: %d of %d, %v", used, limit, err)
+	auditor, err := audit.New(l.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := auditor.Check(t.Context()); !c.OK || !regexp.MustCompile(`, 0 of [1-9]\d* bytes$`).MatchString(c.Detail) {
+		t.Errorf("room: %+v", c)
 	}
 }

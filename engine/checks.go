@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/datadir"
 )
 
 const (
@@ -19,18 +22,10 @@ const (
 	restartMemory = 10 * time.Minute
 )
 
-// Check is one thing that was looked at, for a person who asks what is wrong.
-type Check struct {
-	Name   string // "nats", "log storage", "log sync", "clickhouse", "clickhouse restarts"
-	OK     bool
-	Detail string // what was found
-	Hint   string // what to do, "" when it is OK
-}
-
 // Checks looks at both engines. The context bounds all of it; an engine that
 // does not answer is a check that is not OK, never an error.
-func (e *Engines) Checks(ctx context.Context) []Check {
-	checks := []Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync()}
+func (e *Engines) Checks(ctx context.Context) []errata.Check {
+	checks := []errata.Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync()}
 	if e.clickhouse == nil { // an ingest node
 		return checks
 	}
@@ -41,8 +36,8 @@ func (e *Engines) Checks(ctx context.Context) []Check {
 	return checks
 }
 
-func (e *Engines) checkNATS() Check {
-	c := Check{Name: "nats"}
+func (e *Engines) checkNATS() errata.Check {
+	c := errata.Check{Name: "nats"}
 	conn := e.nats.Conn()
 	rtt, err := conn.RTT()
 	if err != nil {
@@ -59,8 +54,8 @@ func (e *Engines) checkNATS() Check {
 
 // checkLogStorage says how full the log's store is, and whether the disk has
 // the room that the limit promises.
-func (e *Engines) checkLogStorage(ctx context.Context) Check {
-	c := Check{Name: "log storage"}
+func (e *Engines) checkLogStorage(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "log storage"}
 	info, err := e.nats.JetStream().AccountInfo(ctx)
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("JetStream does not answer: %v", err), "is NATS started with JetStream on?"
@@ -72,8 +67,8 @@ func (e *Engines) checkLogStorage(ctx context.Context) Check {
 	if e.cfg.NATSURL != "" {
 		return c
 	}
-	free, ok := freeBytes(e.cfg.DataDir)
-	if !ok {
+	free, _, err := e.DiskRoom()
+	if err != nil {
 		return c
 	}
 	c.Detail += fmt.Sprintf(", %s free on the disk", mib(uint64(free)))
@@ -84,22 +79,22 @@ func (e *Engines) checkLogStorage(ctx context.Context) Check {
 	return c
 }
 
-func (e *Engines) checkLogSync() Check {
+func (e *Engines) checkLogSync() errata.Check {
 	switch {
 	case e.cfg.NATSURL != "":
-		return Check{Name: "log sync", OK: true,
+		return errata.Check{Name: "log sync", OK: true,
 			Detail: "cannot be seen from outside; a NATS server must run with sync_interval: always, or a power cut loses acknowledged events"}
 	case e.cfg.LazySync:
-		return Check{Name: "log sync", OK: false,
+		return errata.Check{Name: "log sync", OK: false,
 			Detail: "lazy, as configured: events are acknowledged before they are on disk",
 			Hint:   "a power cut loses what was acknowledged in the last two minutes, and can lose the log; switch lazy sync off"}
 	default:
-		return Check{Name: "log sync", OK: true, Detail: "always: acknowledged events are on disk"}
+		return errata.Check{Name: "log sync", OK: true, Detail: "always: acknowledged events are on disk"}
 	}
 }
 
-func (e *Engines) checkClickHouse(ctx context.Context) Check {
-	c := Check{Name: "clickhouse"}
+func (e *Engines) checkClickHouse(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "clickhouse"}
 	version, err := e.clickHouseVersion(ctx)
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("does not answer: %v", err), "is ClickHouse running, and is ERRATA_CLICKHOUSE_DSN right?"
@@ -112,36 +107,17 @@ func (e *Engines) checkClickHouse(ctx context.Context) Check {
 	return c
 }
 
-// checkPatience is what ClickHouse gets to say its version: whoever looks at the
-// checks does so while something is wrong.
-const checkPatience = 1500 * time.Millisecond
-
-// clickHouseVersion does not wait for the driver, which gives a server that is
-// frozen longer than ctx.
+// clickHouseVersion asks the server for its version.
 func (e *Engines) clickHouseVersion(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
-	defer cancel()
-	type answer struct {
-		version string
-		err     error
-	}
-	answered := make(chan answer, 1)
-	go func() { // ends with the driver's own limit
-		var a answer
-		a.err = e.clickhouse.Conn().QueryRow(ctx, "SELECT version()").Scan(&a.version)
-		answered <- a
-	}()
-	select {
-	case a := <-answered:
-		return a.version, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	return inTime(ctx, func(ctx context.Context) (version string, err error) {
+		err = e.ClickHouse().QueryRow(ctx, "SELECT version()").Scan(&version)
+		return version, err
+	})
 }
 
-func (e *Engines) checkRestarts(now time.Time) Check {
+func (e *Engines) checkRestarts(now time.Time) errata.Check {
 	times, last := e.clickhouse.child.restarted()
-	c := Check{Name: "clickhouse restarts", OK: true, Detail: "none"}
+	c := errata.Check{Name: "clickhouse restarts", OK: true, Detail: "none"}
 	if times > 0 {
 		ago := now.Sub(last).Round(time.Second)
 		c.Detail = fmt.Sprintf("%d, the last one %s ago", times, ago)
@@ -154,13 +130,22 @@ func (e *Engines) checkRestarts(now time.Time) Check {
 
 // checkLimits says whether the engine gave up what it does not need. Where it
 // could not, it works all the same, and an operator should know.
-func checkLimits(shortfalls []string) Check {
-	c := Check{Name: "clickhouse limits", OK: true, Detail: "the embedded engine reads its own files only, and no client can end it"}
+func checkLimits(shortfalls []string) errata.Check {
+	c := errata.Check{Name: "clickhouse limits", OK: true, Detail: "the embedded engine reads its own files only, and no client can end it"}
 	if len(shortfalls) > 0 {
 		c.Detail = "the embedded engine works without " + strings.Join(shortfalls, "; without ")
 		c.Hint = "give nobody but people you trust a shell on this machine, or use a kernel with Landlock (5.19 or later)"
 	}
 	return c
+}
+
+// CheckHub says whether this ingest node is connected to its hub.
+func (e *Engines) CheckHub(context.Context) errata.Check {
+	if !e.Joined() {
+		return errata.Check{Name: "hub", Detail: "not connected",
+			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
+	}
+	return errata.Check{Name: "hub", OK: true, Detail: "connected"}
 }
 
 func whereIs(external bool) string {

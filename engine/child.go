@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -63,8 +65,8 @@ type child struct {
 	log       *slog.Logger
 	onRestart func()
 
-	cancel context.CancelFunc
-	done   chan struct{} // closed when watch has ended
+	work background.Runner
+	done chan struct{} // closed when none is started any more
 
 	mu          sync.Mutex // guards what follows
 	proc        *process   // nil while there is none that answers
@@ -102,8 +104,6 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 
 // watch starts the child again whenever it ends, until it is told to stop.
 func (c *child) watch(ctx context.Context, p *process) {
-	defer close(c.done)
-	defer c.files.remove()
 	failures := 0
 	for {
 		since := time.Now()
@@ -129,10 +129,8 @@ func (c *child) watch(ctx context.Context, p *process) {
 // revive starts a child until one answers, and returns nil when told to stop.
 func (c *child) revive(ctx context.Context, failures int) *process {
 	for ; ; failures++ {
-		select {
-		case <-ctx.Done():
+		if !background.Wait(ctx, restartWait(failures)) {
 			return nil
-		case <-time.After(restartWait(failures)):
 		}
 		begin := time.Now()
 		p, addr, err := c.launch(ctx)
@@ -196,7 +194,7 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 		if try < childPortTries && strings.Contains(said, "Address already in use") {
 			continue
 		}
-		if time.Since(began) < orphanTimeout && strings.Contains(said, "Cannot lock file") && pauseFor(ctx, orphanPause) {
+		if time.Since(began) < orphanTimeout && strings.Contains(said, "Cannot lock file") && background.Wait(ctx, orphanPause) {
 			// The child of a service that was killed just now is still dying.
 			continue
 		}
@@ -204,18 +202,6 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 			err = fmt.Errorf("%w: %s", err, said)
 		}
 		return nil, "", err
-	}
-}
-
-// pauseFor waits; false when ctx ended first.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -352,10 +338,8 @@ func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
 		}
 		// A child that was killed refuses connections some milliseconds before
 		// its end is known here.
-		select {
-		case <-ctx.Done():
+		if !background.Wait(ctx, childReadyPoll) {
 			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-time.After(childReadyPoll):
 		}
 	}
 }
@@ -386,11 +370,8 @@ func (c *child) stop(ctx context.Context) error {
 	c.mu.Lock()
 	c.stopped = true
 	c.mu.Unlock()
-	c.cancel()
-	select {
-	case <-c.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("engine: stop the embedded ClickHouse: %w", ctx.Err())
+	if err := c.work.Stop(ctx); err != nil {
+		return fmt.Errorf("engine: stop the embedded ClickHouse: %w", err)
 	}
+	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -207,10 +209,8 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout ti
 		if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) || errors.Is(err, errNoRoom) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !background.Wait(ctx, connectRetryWait) {
 			return fmt.Errorf("connect to ClickHouse: %w: %w", errAway, err)
-		case <-time.After(connectRetryWait):
 		}
 	}
 }

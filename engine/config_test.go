@@ -64,11 +64,11 @@ func TestUsedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := usedBytes(dir); got != 1110 {
-		t.Errorf("usedBytes = %d, want 1110", got)
+	if got, err := usedBytes(dir); err != nil || got != 1110 {
+		t.Errorf("usedBytes = %d, %v, want 1110", got, err)
 	}
-	if got := usedBytes(filepath.Join(dir, "absent")); got != 0 {
-		t.Errorf("usedBytes of no folder = %d, want 0", got)
+	if got, err := usedBytes(filepath.Join(dir, "absent")); err != nil || got != 0 {
+		t.Errorf("usedBytes of no folder = %d, %v, want 0", got, err)
 	}
 }
 

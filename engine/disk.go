@@ -1,21 +1,40 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 )
 
+// storeFolder is where the embedded NATS keeps its streams, below the data folder.
+const storeFolder = "nats"
+
+// LogRoom is what the embedded log in a data folder uses, and what is free on its
+// disk, in bytes. The folders need not exist.
+func LogRoom(dataDir string) (used, free int64, err error) {
+	path, err := filepath.Abs(dataDir)
+	if err != nil {
+		return 0, 0, fmt.Errorf("data folder %s: %w", dataDir, err)
+	}
+	if used, err = usedBytes(filepath.Join(path, storeFolder)); err != nil {
+		return 0, 0, fmt.Errorf("size of the log: %w", err)
+	}
+	free, _, err = diskRoom(path)
+	return used, free, err
+}
+
+// DiskRoom is what is free on the disk of the data folder, and its size, in bytes.
+func (e *Engines) DiskRoom() (free, total int64, err error) { return diskRoom(e.cfg.DataDir) }
+
 // defaultLogMaxBytes is the room of the log when nobody has set it. An external
 // NATS has its own disk, of which nothing is known here.
-func defaultLogMaxBytes(dataDir, storeDir string, embedded bool) int64 {
-	if !embedded {
+func defaultLogMaxBytes(dataDir string, embedded bool) int64 {
+	used, free, err := LogRoom(dataDir)
+	if !embedded || err != nil {
 		return DefaultLogMaxBytes
 	}
-	free, ok := freeBytes(dataDir)
-	if !ok {
-		return DefaultLogMaxBytes
-	}
-	return logRoom(free, usedBytes(storeDir))
+	return logRoom(free, used)
 }
 
 // logRoom is 10 GiB, but at most 80 % of what the log has and could have. What
@@ -28,16 +47,24 @@ func logRoom(free, used int64) int64 {
 }
 
 // usedBytes adds up the files below a folder, 0 when it does not exist.
-func usedBytes(dir string) (total int64) {
-	// Files may vanish while it looks; what cannot be read is not counted.
-	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return nil
+func usedBytes(root string) (total int64, err error) {
+	err = filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return gone(err)
 		}
-		if info, err := entry.Info(); err == nil {
+		info, err := entry.Info()
+		if err == nil {
 			total += info.Size()
 		}
-		return nil
+		return gone(err)
 	})
-	return total
+	return total, err
+}
+
+// gone is err without the one of a file that the engine removed meanwhile.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -2,15 +2,27 @@
 
 package engine
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
 
-// freeBytes is what this process may still write to the file system of dir.
-func freeBytes(dir string) (free int64, ok bool) {
+	"golang.org/x/sys/unix"
+)
+
+// diskRoom is what this process may still write to the file system that holds
+// path, or would hold it, and the size of that file system, in bytes.
+func diskRoom(path string) (free, total int64, err error) {
 	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, false
+	err = unix.Statfs(path, &stat)
+	for errors.Is(err, unix.ENOENT) && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		err = unix.Statfs(path, &stat)
 	}
-	return int64(stat.Bavail) * int64(stat.Bsize), true
+	if err != nil {
+		return 0, 0, fmt.Errorf("free space of %s: %w", path, err)
+	}
+	return int64(stat.Bavail) * int64(stat.Bsize), int64(stat.Blocks) * int64(stat.Bsize), nil
 }
 
 // SyncDisks returns when what any process has written is on disk, names of

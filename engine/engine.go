@@ -74,9 +74,9 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	store := filepath.Join(e.cfg.DataDir, "nats")
+	store := filepath.Join(e.cfg.DataDir, storeFolder)
 	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, store, e.cfg.NATSURL == "")
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, e.cfg.NATSURL == "")
 	}
 	e.nats, err = StartNATS(ctx, NATSConfig{
 		URL:            e.cfg.NATSURL,

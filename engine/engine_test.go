@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/internal/testenv"
 )
@@ -321,7 +322,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func find(t *testing.T, e *engine.Engines, name string) engine.Check {
+func find(t *testing.T, e *engine.Engines, name string) errata.Check {
 	t.Helper()
 	for _, check := range e.Checks(t.Context()) {
 		if check.Name == name {
@@ -329,5 +330,5 @@ func find(t *testing.T, e *engine.Engines, name string) engine.Check {
 		}
 	}
 	t.Fatalf("there is no check %q", name)
-	return engine.Check{}
+	return errata.Check{}
 }

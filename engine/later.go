@@ -82,21 +82,19 @@ func (e *Engines) PrepareClickHouse(ctx context.Context) error { return e.clickh
 // begin starts the child and watches it. Where it may come later, a first start
 // that fails or takes long is no error; one that can never work is.
 func (c *child) begin(ctx context.Context) error {
-	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.cancel = cancel
 	first := make(chan error, 1)
-	starting := ctx // of the first launch
-	if c.cfg.Later {
-		starting = watching
-	}
-	go func() { // ends with watching
+	c.work.Start(func(watching context.Context) {
+		starting := ctx // of the first launch
+		if c.cfg.Later {
+			starting = watching
+		}
 		p, addr, err := c.launch(starting)
 		if err != nil && (!c.cfg.Later || hopeless(err)) {
-			c.files.remove()
-			close(c.done)
+			c.end()
 			first <- err
 			return
 		}
+		defer c.end()
 		if err == nil {
 			c.setUp(p, addr)
 		}
@@ -104,22 +102,17 @@ func (c *child) begin(ctx context.Context) error {
 		if err != nil {
 			c.setFailed(err)
 			c.log.Error("the embedded ClickHouse did not start and is tried again", "error", err)
-			if p = c.revive(watching, childFreeTries); p == nil {
-				c.files.remove()
-				close(c.done)
-				return
-			}
+			p = c.revive(watching, childFreeTries)
 		}
-		c.watch(watching, p)
-	}()
+		if p != nil {
+			c.watch(watching, p)
+		}
+	})
 	patience := time.NewTimer(childFirstPatience)
 	defer patience.Stop()
 	for {
 		select {
 		case err := <-first:
-			if err != nil {
-				cancel()
-			}
 			return err
 		case <-patience.C:
 			if c.cfg.Later {
@@ -132,6 +125,12 @@ func (c *child) begin(ctx context.Context) error {
 			return <-first // it ends with ctx
 		}
 	}
+}
+
+// end says that no child is started any more.
+func (c *child) end() {
+	c.files.remove()
+	close(c.done)
 }
 
 // Exit codes of errata-engine for what it was given and cannot use.

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/logfiles"
 )
 
@@ -254,10 +255,8 @@ func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
 		if errors.Is(err, nats.ErrAuthorization) {
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
+		if !background.Wait(ctx, connectRetryWait) {
 			return nil, err
-		case <-time.After(connectRetryWait):
 		}
 	}
 }

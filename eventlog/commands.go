@@ -37,26 +37,26 @@ const (
 )
 
 // Signatures is the body of a delete. Both books are meant. It is answered
-// with [Changed].
+// with [errata.Changed].
 type Signatures struct {
 	Signatures []string `json:"signatures"` // 32 hex digits each
 }
 
-// StatusMove is the body of a status move, answered with [Changed].
+// StatusMove is the body of a status move, answered with [errata.Changed].
 type StatusMove struct {
 	Signatures []string      `json:"signatures"`
 	Status     errata.Status `json:"status"`
 }
 
 // Cleanup is the body of a cleanup: the records of both books whose last_seen
-// is Before, in Unix milliseconds, or earlier. It is answered with [Changed].
+// is Before, in Unix milliseconds, or earlier. It is answered with [errata.Changed].
 type Cleanup struct {
 	Before int64 `json:"before"`
 }
 
 // Erase is the body of an erasure: users as applications name them, and IP
 // addresses. Records of whose first sighting they are lose user, address and
-// context; texts that mention an address lose it. It is answered with [Changed].
+// context; texts that mention an address lose it. It is answered with [errata.Changed].
 type Erase struct {
 	Users     []string `json:"users,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
@@ -79,24 +79,6 @@ type Imported struct {
 	Files      int64 `json:"files"`
 	Events     int64 `json:"events"`
 	Unreadable int64 `json:"unreadable"`
-}
-
-// Changed says how many records a command has changed or removed in each book.
-type Changed struct {
-	System   uint64 `json:"system"`
-	Database uint64 `json:"database"`
-}
-
-// Total is the number in both books.
-func (c Changed) Total() uint64 { return c.System + c.Database }
-
-// Add counts n records of the book.
-func (c *Changed) Add(book errata.Book, n uint64) {
-	if book == errata.BookDatabase {
-		c.Database += n
-	} else {
-		c.System += n
-	}
 }
 
 // Refused answers a command that was not carried out.

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/body/door"
@@ -31,7 +32,7 @@ type bench struct {
 	*testenv.Env
 	stream   exchange.Stream
 	registry *prometheus.Registry
-	switches exchange.Switches
+	switches errata.Logging
 	handlers map[exchange.Log]*exchange.Handler
 }
 
@@ -39,7 +40,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{
 		Env: testenv.New(t), registry: prometheus.NewRegistry(),
-		switches: exchange.Switches{ModuleLog: true, QueryLog: true},
+		switches: errata.Logging{ModuleLog: true, QueryLogging: true},
 		handlers: map[exchange.Log]*exchange.Handler{},
 	}
 	b.stream = exchange.Stream{
@@ -52,7 +53,7 @@ func newBench(t *testing.T) *bench {
 				Now: func() time.Time { return noon }, NewID: func() string { return "an-id" },
 			},
 			Stream: b.stream, Rules: ingest.Rules{InstallRoots: []string{"/srv/app"}},
-			Switches: func() exchange.Switches { return b.switches },
+			Switches: func() errata.Logging { return b.switches },
 		})
 		if err != nil {
 			t.Fatal(err)

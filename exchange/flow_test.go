@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/s2"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
 )
@@ -49,22 +50,22 @@ func TestBothLogsTheWholeWay(t *testing.T) {
 func TestSwitches(t *testing.T) {
 	b := newBench(t)
 	const two = `[{"module":"m","query":"q","ip":"10.0.0.1"},{"module":"m","query":"q"}]`
-	b.switches = exchange.Switches{}
+	b.switches = errata.Logging{}
 	b.taken(t, exchange.Modules, 0, two)
 	b.taken(t, exchange.Queries, 0, two)
-	b.switches = exchange.Switches{ModuleLog: true}
+	b.switches = errata.Logging{ModuleLog: true}
 	b.taken(t, exchange.Modules, 2, two)
 	b.taken(t, exchange.Queries, 0, two)
 	if n := b.waiting(t); n != 1 {
 		t.Errorf("%d requests on the stream, want 1", n)
 	}
 	// The second entry has no address and gets the sender's, 203.0.113.9.
-	b.switches = exchange.Switches{QueryLog: true, QueryAllowed: local.Contains}
+	b.switches = errata.Logging{QueryLogging: true, QueryLoggingIPs: []netip.Prefix{local}}
 	b.taken(t, exchange.Modules, 0, two)
 	b.taken(t, exchange.Queries, 1, two)
-	b.switches.QueryAllowed = func(a netip.Addr) bool { return a == netip.MustParseAddr("203.0.113.9") }
+	b.switches.QueryLoggingIPs = []netip.Prefix{netip.MustParsePrefix("203.0.113.9/32")}
 	b.taken(t, exchange.Queries, 1, two)
-	b.switches.QueryAllowed = func(netip.Addr) bool { return false }
+	b.switches.QueryLoggingIPs = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	b.taken(t, exchange.Queries, 0, two)
 	if n := b.waiting(t); n != 3 {
 		t.Errorf("%d requests on the stream, want 3", n)

@@ -14,14 +14,6 @@ import (
 	"github.com/errata-log/errata/ingest/body/door"
 )
 
-// Switches say what is recorded at the moment.
-type Switches struct {
-	ModuleLog, QueryLog bool
-	// QueryAllowed says whether queries on behalf of an address are recorded;
-	// nil for all. The zero Addr stands for an unknown one.
-	QueryAllowed func(netip.Addr) bool
-}
-
 // Config is what a handler needs. Door's Accepter is not used.
 type Config struct {
 	Door   door.Config
@@ -29,7 +21,7 @@ type Config struct {
 	// Rules normalise file names as those of events.
 	Rules ingest.Rules
 	// Switches is asked once for each request.
-	Switches func() Switches
+	Switches func() errata.Logging
 	// Ready is nil when entries may be put on the stream, else the error that
 	// their sender is told: before it is known how far the logs are written, a
 	// sequence could be used twice. A nil function means always.
@@ -146,7 +138,7 @@ func (h *Handler) parse(parts []part) (drafts []draft, rejected []rejection) {
 // record puts on the stream what is to be recorded, and says how much that is.
 func (h *Handler) record(r *http.Request, grant ingest.Grant, drafts []draft) (int, error) {
 	switches := h.cfg.Switches()
-	if on := map[Log]bool{Modules: switches.ModuleLog, Queries: switches.QueryLog}[h.log]; !on {
+	if on := map[Log]bool{Modules: switches.ModuleLog, Queries: switches.QueryLogging}[h.log]; !on {
 		h.count(outcomeSwitchedOff, len(drafts))
 		return 0, nil
 	}
@@ -155,7 +147,7 @@ func (h *Handler) record(r *http.Request, grant ingest.Grant, drafts []draft) (i
 	received := h.door.Now()
 	var entries []entry
 	for i := range drafts {
-		if h.log == Queries && switches.QueryAllowed != nil && !switches.QueryAllowed(behalf(drafts[i].ip, sender)) {
+		if h.log == Queries && !switches.QueryAllowed(behalf(drafts[i].ip, sender)) {
 			continue
 		}
 		entries = append(entries, c.clean(&drafts[i], grant.Project, received))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest/body/door"
 	"github.com/errata-log/errata/ingest/body/door/doortest"
@@ -20,7 +21,7 @@ func off(t testing.TB, log exchange.Log) *bench {
 	t.Helper()
 	h, err := exchange.NewHandler(log, exchange.Config{
 		Door:   door.Config{Keyring: doortest.Keys{}, NewID: func() string { return "an-id" }},
-		Stream: nowhere, Switches: func() exchange.Switches { return exchange.Switches{} },
+		Stream: nowhere, Switches: func() errata.Logging { return errata.Logging{} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestCodings(t *testing.T) {
 func TestHandlerNeeds(t *testing.T) {
 	good := exchange.Config{
 		Door:   door.Config{Keyring: doortest.Keys{}},
-		Stream: nowhere, Switches: func() exchange.Switches { return exchange.Switches{} },
+		Stream: nowhere, Switches: func() errata.Logging { return errata.Logging{} },
 	}
 	for field, spoil := range map[string]func(*exchange.Config){
 		"Switches":  func(c *exchange.Config) { c.Switches = nil },

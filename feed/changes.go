@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"slices"
 
 	errata "github.com/errata-log/errata"
@@ -15,14 +16,6 @@ const (
 	maxGone = 2000
 )
 
-// Key names a record.
-type Key struct {
-	Book      errata.Book
-	Signature errata.Signature
-}
-
-func keyOf(r *errata.Record) Key { return Key{r.Book, r.Signature} }
-
 // Changes is what changed since it was last asked.
 type Changes struct {
 	// Records are new or different, as they are now; the newest change first, at
@@ -32,25 +25,25 @@ type Changes struct {
 	// times may count several times.
 	More uint64
 	// Gone were deleted.
-	Gone []Key
+	Gone []errata.RecordKey
 }
 
 // pending is what changed and was not taken yet. Its size is bounded.
 type pending struct {
-	records map[Key]errata.Record
-	gone    map[Key]struct{}
+	records map[errata.RecordKey]errata.Record
+	gone    map[errata.RecordKey]struct{}
 	more    uint64
 }
 
 func newPending() *pending {
-	return &pending{records: map[Key]errata.Record{}, gone: map[Key]struct{}{}}
+	return &pending{records: map[errata.RecordKey]errata.Record{}, gone: map[errata.RecordKey]struct{}{}}
 }
 
 func (p *pending) empty() bool { return len(p.records) == 0 && len(p.gone) == 0 && p.more == 0 }
 
 // changed notes the newest state of a record.
 func (p *pending) changed(r errata.Record) {
-	key := keyOf(&r)
+	key := r.Key()
 	if known, there := p.records[key]; there && known.Version > r.Version {
 		return
 	}
@@ -59,7 +52,7 @@ func (p *pending) changed(r errata.Record) {
 }
 
 // deleted notes that a record is gone.
-func (p *pending) deleted(key Key) {
+func (p *pending) deleted(key errata.RecordKey) {
 	delete(p.records, key)
 	if len(p.gone) < maxGone {
 		p.gone[key] = struct{}{}
@@ -89,7 +82,7 @@ func (p *pending) cut() {
 	}
 	for i, r := range p.sorted() {
 		if i >= MaxRecords {
-			delete(p.records, keyOf(&r))
+			delete(p.records, r.Key())
 			p.more++
 		}
 	}
@@ -103,17 +96,7 @@ func (p *pending) sorted() []errata.Record {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b errata.Record) int {
-		switch {
-		case a.Version != b.Version:
-			if a.Version > b.Version {
-				return -1
-			}
-			return 1
-		case a.Book != b.Book:
-			return int(a.Book) - int(b.Book)
-		default:
-			return slices.Compare(a.Signature[:], b.Signature[:])
-		}
+		return cmp.Or(cmp.Compare(b.Version, a.Version), a.Key().Compare(b.Key()))
 	})
 	return list
 }
@@ -124,11 +107,6 @@ func (p *pending) changes() Changes {
 	for key := range p.gone {
 		c.Gone = append(c.Gone, key)
 	}
-	slices.SortFunc(c.Gone, func(a, b Key) int {
-		if a.Book != b.Book {
-			return int(a.Book) - int(b.Book)
-		}
-		return slices.Compare(a.Signature[:], b.Signature[:])
-	})
+	slices.SortFunc(c.Gone, errata.RecordKey.Compare)
 	return c
 }

@@ -8,5 +8,6 @@
 // listener has one bounded state of what it has not taken yet: who is slow gets
 // less detail and not more memory.
 //
-// The package must not know HTTP, NATS or ClickHouse: it is given functions.
+// The package must not know HTTP, NATS or ClickHouse: it is given functions, and
+// reads commands with package eventlog.
 package feed

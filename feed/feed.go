@@ -6,25 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
-
-// Stretch is which changes are asked for: those by the facts after After up to
-// Upto, of records last seen from SeenFrom to SeenTo; a zero time does not
-// bound.
-type Stretch struct {
-	After, Upto      uint64
-	SeenFrom, SeenTo time.Time
-}
 
 // Command is what an administrator did to records.
 type Command struct {
 	Sequence uint64
 	// Removes and Touches are the records that were deleted, or changed in
 	// another way, as far as there are any.
-	Removes, Touches []Key
+	Removes, Touches []errata.RecordKey
 	// Removed counts records that were removed without being named.
 	Removed uint64
 }
@@ -35,12 +27,12 @@ type Config struct {
 	// Checkpoint is the last fact that is visible in the records.
 	Checkpoint func(ctx context.Context) (uint64, error)
 	// Commands are those after one fact up to another, in order. It may stop
-	// before the end, and then says at which fact.
+	// before the end, and then says at which fact. See [Commands].
 	Commands func(ctx context.Context, after, upto uint64) (list []Command, at uint64, err error)
 	// Changed finds the newest changes, at most limit, and counts them all.
-	Changed func(ctx context.Context, s Stretch, limit int) (list []errata.Record, total uint64, err error)
+	Changed func(ctx context.Context, c query.Changes, limit int) (list []errata.Record, total uint64, err error)
 	// Live finds records as they are now; those that are not there are missing.
-	Live func(ctx context.Context, keys []Key) (map[Key]errata.Record, error)
+	Live func(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error)
 	// Follow calls on whenever the checkpoint may have moved, until stop.
 	// Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
@@ -54,7 +46,7 @@ type Feed struct {
 	mu        sync.Mutex
 	closed    bool
 	at        uint64 // the fact up to which listeners were told, while there is a poller
-	listeners map[*Listener]struct{}
+	listeners map[*listener]struct{}
 	stop      context.CancelFunc // of the poller, nil while there is none
 	pollers   sync.WaitGroup
 }
@@ -67,7 +59,7 @@ func New(cfg Config) (*Feed, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Feed{cfg: cfg, listeners: map[*Listener]struct{}{}}, nil
+	return &Feed{cfg: cfg, listeners: map[*listener]struct{}{}}, nil
 }
 
 // errStopping answers those who come after Close.
@@ -75,7 +67,7 @@ var errStopping = errata.Errorf(errata.KindStoreUnavailable, "The service is sto
 
 // Listen begins to listen. Everything that changes after the listener's
 // Position is told. Errors: store_unavailable.
-func (f *Feed) Listen(ctx context.Context) (*Listener, error) {
+func (f *Feed) Listen(ctx context.Context) (Listener, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil && !f.closed {
@@ -93,7 +85,7 @@ func (f *Feed) Listen(ctx context.Context) (*Listener, error) {
 	if f.closed {
 		return nil, errStopping
 	}
-	l := &Listener{feed: f, position: f.at, pending: newPending(), ready: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &listener{feed: f, position: f.at, pending: newPending(), ready: make(chan struct{}, 1), done: make(chan struct{})}
 	f.listeners[l] = struct{}{}
 	return l, nil
 }
@@ -143,9 +135,21 @@ func (f *Feed) rest() {
 	}
 }
 
-// Listener is somebody who wants to know. Its methods may be called from
-// different goroutines.
-type Listener struct {
+// Listener is told what changes until it is closed. Its methods may be called
+// from different goroutines.
+type Listener interface {
+	// Position is the last fact of the log whose changes are not told.
+	Position() uint64
+	// Ready is signalled when Take has something, Done closed when the feed ends.
+	Ready() <-chan struct{}
+	Done() <-chan struct{}
+	// Take returns what changed since the last Take.
+	Take() Changes
+	// Close ends listening. It may be called more than once.
+	Close()
+}
+
+type listener struct {
 	feed     *Feed
 	position uint64
 	ready    chan struct{}
@@ -155,17 +159,13 @@ type Listener struct {
 	pending *pending
 }
 
-// Position is the last fact of the log whose changes are not told.
-func (l *Listener) Position() uint64 { return l.position }
+func (l *listener) Position() uint64 { return l.position }
 
-// Ready is signalled when Take has something.
-func (l *Listener) Ready() <-chan struct{} { return l.ready }
+func (l *listener) Ready() <-chan struct{} { return l.ready }
 
-// Done is closed when the feed ends.
-func (l *Listener) Done() <-chan struct{} { return l.done }
+func (l *listener) Done() <-chan struct{} { return l.done }
 
-// Take returns what changed since the last Take.
-func (l *Listener) Take() Changes {
+func (l *listener) Take() Changes {
 	l.mu.Lock()
 	taken := l.pending
 	l.pending = newPending()
@@ -173,7 +173,7 @@ func (l *Listener) Take() Changes {
 	return taken.changes()
 }
 
-func (l *Listener) add(batch *pending) {
+func (l *listener) add(batch *pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending.add(batch)
@@ -183,8 +183,7 @@ func (l *Listener) add(batch *pending) {
 	}
 }
 
-// Close ends listening. It may be called more than once.
-func (l *Listener) Close() {
+func (l *listener) Close() {
 	l.feed.mu.Lock()
 	defer l.feed.mu.Unlock()
 	if _, listens := l.feed.listeners[l]; listens {

@@ -14,6 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/query"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,7 +26,7 @@ const patience = 10 * time.Second
 type world struct {
 	mu       sync.Mutex
 	at       uint64
-	records  map[feed.Key]errata.Record
+	records  map[errata.RecordKey]errata.Record
 	commands []feed.Command
 	fails    error
 	polls    int
@@ -33,7 +34,7 @@ type world struct {
 	stopped  bool
 }
 
-func newWorld() *world { return &world{at: 7, records: map[feed.Key]errata.Record{}} }
+func newWorld() *world { return &world{at: 7, records: map[errata.RecordKey]errata.Record{}} }
 
 func (w *world) config() feed.Config {
 	return feed.Config{
@@ -53,12 +54,12 @@ func (w *world) config() feed.Config {
 			}
 			return list, upto, nil
 		},
-		Changed: func(_ context.Context, s feed.Stretch, limit int) (list []errata.Record, total uint64, err error) {
+		Changed: func(_ context.Context, c query.Changes, limit int) (list []errata.Record, total uint64, err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			for _, r := range w.records {
 				seq := r.Version.Sequence()
-				if seq > s.After && seq <= s.Upto && r.LastSeen.After(s.SeenFrom) && (s.SeenTo.IsZero() || r.LastSeen.Before(s.SeenTo)) {
+				if seq >= c.From.Sequence() && seq < c.To.Sequence() && r.LastSeen.After(c.SeenFrom) && (c.SeenTo.IsZero() || r.LastSeen.Before(c.SeenTo)) {
 					if total++; len(list) < limit {
 						list = append(list, r)
 					}
@@ -66,10 +67,10 @@ func (w *world) config() feed.Config {
 			}
 			return list, total, nil
 		},
-		Live: func(_ context.Context, keys []feed.Key) (map[feed.Key]errata.Record, error) {
+		Live: func(_ context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			found := map[feed.Key]errata.Record{}
+			found := map[errata.RecordKey]errata.Record{}
 			for _, key := range keys {
 				if r, there := w.records[key]; there {
 					found[key] = r
@@ -91,8 +92,8 @@ func (w *world) config() feed.Config {
 	}
 }
 
-func key(n int) feed.Key {
-	k := feed.Key{Book: errata.BookSystem}
+func key(n int) errata.RecordKey {
+	k := errata.RecordKey{Book: errata.BookSystem}
 	binary.BigEndian.PutUint32(k.Signature[:], uint32(n))
 	return k
 }
@@ -119,7 +120,7 @@ func (w *world) see(from, to int, at time.Time) {
 	})
 }
 
-func listen(t *testing.T, f *feed.Feed) *feed.Listener {
+func listen(t *testing.T, f *feed.Feed) feed.Listener {
 	t.Helper()
 	l, err := f.Listen(t.Context())
 	if err != nil {
@@ -131,7 +132,7 @@ func listen(t *testing.T, f *feed.Feed) *feed.Listener {
 
 // told waits for the next changes: the numbers of the records in their order,
 // how many more, and the numbers of those that are gone.
-func told(t *testing.T, l *feed.Listener) (records []int, more uint64, gone []int) {
+func told(t *testing.T, l feed.Listener) (records []int, more uint64, gone []int) {
 	t.Helper()
 	select {
 	case <-l.Ready():
@@ -178,7 +179,7 @@ func TestWhatIsTold(t *testing.T) {
 		{"a delete", func() {
 			w.fact(func(seq uint64) {
 				delete(w.records, key(10))
-				w.commands = append(w.commands, feed.Command{Sequence: seq, Removes: []feed.Key{key(10)}})
+				w.commands = append(w.commands, feed.Command{Sequence: seq, Removes: []errata.RecordKey{key(10)}})
 			})
 		}, nil, []int{10}, 0},
 		{"a status of an old record", func() {
@@ -186,12 +187,12 @@ func TestWhatIsTold(t *testing.T) {
 				r := w.records[key(1)]
 				r.Version, r.LastSeen, r.Status = errata.PositionOf(seq, 0), old, errata.StatusMuted
 				w.records[key(1)] = r
-				w.commands = append(w.commands, feed.Command{Sequence: seq, Touches: []feed.Key{key(1), key(99)}})
+				w.commands = append(w.commands, feed.Command{Sequence: seq, Touches: []errata.RecordKey{key(1), key(99)}})
 			})
 		}, []int{1}, nil, 0},
 		{"a delete of what is seen again at once", func() {
 			w.fact(func(seq uint64) {
-				w.commands = append(w.commands, feed.Command{Sequence: seq, Removes: []feed.Key{key(2)}})
+				w.commands = append(w.commands, feed.Command{Sequence: seq, Removes: []errata.RecordKey{key(2)}})
 				w.at++
 				w.records[key(2)] = errata.Record{Book: errata.BookSystem, Signature: key(2).Signature, Version: errata.PositionOf(w.at, 0), LastSeen: time.Now()}
 			})

@@ -3,6 +3,10 @@ package feed
 import (
 	"context"
 	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/query"
 )
 
 const (
@@ -33,7 +37,6 @@ type poller struct {
 	// Records last seen long ago were told up to fact farAt, at farTime.
 	farAt   uint64
 	farTime time.Time
-	failing bool
 }
 
 func newPoller(f *Feed, at uint64) *poller {
@@ -55,46 +58,15 @@ func (p *poller) run(ctx context.Context) {
 	} else {
 		defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
 	}
-	signal() // it may have moved before anybody followed
-	tick := time.NewTicker(fallback)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-moved:
-		case <-tick.C:
-		}
-		began := time.Now()
-		p.note(ctx, p.poll(ctx))
-		if !wait(ctx, max(minPause, duty*time.Since(began))) {
-			return
-		}
-	}
-}
-
-// wait is false when ctx ended first.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// note writes the first of several failures to the log. What was not told is
-// told by the next poll that works.
-func (p *poller) note(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err != nil && !p.failing {
-		p.feed.cfg.Logger.Warn("changes of records are told late", "error", err)
-	}
-	p.failing = err != nil
+	background.Loop{
+		Every: fallback, Now: moved, Failed: background.Tell(p.feed.cfg.Logger.Warn, "changes of records are told late"),
+		Do: func(ctx context.Context) error {
+			began := time.Now()
+			err := p.poll(ctx) // what it does not tell is told by the next one that works
+			background.Wait(ctx, max(minPause, duty*time.Since(began)))
+			return err
+		},
+	}.Run(ctx)
 }
 
 // poll tells what changed since the last poll.
@@ -113,7 +85,7 @@ func (p *poller) poll(ctx context.Context) error {
 			return err
 		}
 		upto = at
-		if err := p.collect(limited, batch, Stretch{After: p.at, Upto: upto, SeenFrom: now.Add(-near)}); err != nil {
+		if err := p.collect(limited, batch, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
 			return err
 		}
 		if err := p.carryOut(limited, batch, commands); err != nil {
@@ -122,7 +94,7 @@ func (p *poller) poll(ctx context.Context) error {
 	}
 	far := upto > p.farAt && now.Sub(p.farTime) >= farEvery
 	if far {
-		if err := p.collect(limited, batch, Stretch{After: p.farAt, Upto: upto, SeenTo: now.Add(-near)}); err != nil {
+		if err := p.collect(limited, batch, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
 			return err
 		}
 	}
@@ -137,9 +109,12 @@ func (p *poller) poll(ctx context.Context) error {
 	return nil
 }
 
-// collect adds what the facts of a stretch changed.
-func (p *poller) collect(ctx context.Context, batch *pending, s Stretch) error {
-	list, total, err := p.feed.cfg.Changed(ctx, s, MaxRecords)
+// behind is the first position after a fact.
+func behind(fact uint64) errata.Position { return errata.PositionOf(fact+1, 0) }
+
+// collect adds the changes that are asked for.
+func (p *poller) collect(ctx context.Context, batch *pending, c query.Changes) error {
+	list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
 	if err != nil {
 		return err
 	}
@@ -156,7 +131,7 @@ func (p *poller) collect(ctx context.Context, batch *pending, s Stretch) error {
 // status leaves last_seen as it was, so that neither is found by looking at the
 // records.
 func (p *poller) carryOut(ctx context.Context, batch *pending, commands []Command) error {
-	var keys, removed []Key
+	var keys, removed []errata.RecordKey
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)

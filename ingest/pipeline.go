@@ -26,8 +26,8 @@ type Config struct {
 	Random io.Reader
 	Rules  Rules
 	// Switches is asked for each request and must not block; nil: all of
-	// [DefaultSwitches].
-	Switches func() Switches
+	// [errata.StandardLogging].
+	Switches func() errata.Logging
 	Logger   *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
@@ -37,7 +37,7 @@ type Config struct {
 type Pipeline struct {
 	log      Log
 	rules    Rules
-	switches func() Switches
+	switches func() errata.Logging
 	logger   *slog.Logger
 	metrics  metrics
 
@@ -57,7 +57,7 @@ func New(cfg Config) (*Pipeline, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Switches == nil {
-		cfg.Switches = DefaultSwitches
+		cfg.Switches = errata.StandardLogging
 	}
 	metrics, err := newMetrics(cfg.Registerer)
 	if err != nil {

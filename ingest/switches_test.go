@@ -21,7 +21,7 @@ func TestSwitchedOff(t *testing.T) {
 	on := true
 	p, err := ingest.New(ingest.Config{
 		Log: log, Random: seeded(), Registerer: registry,
-		Switches: func() ingest.Switches { return ingest.Switches{ErrorLog: on} },
+		Switches: func() errata.Logging { return errata.Logging{ErrorLog: on} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestSwitchedWhileSending(t *testing.T) {
 	log := &countingLog{}
 	var on atomic.Bool
 	p, err := ingest.New(ingest.Config{
-		Log: log, Random: seeded(), Switches: func() ingest.Switches { return ingest.Switches{ErrorLog: on.Load()} },
+		Log: log, Random: seeded(), Switches: func() errata.Logging { return errata.Logging{ErrorLog: on.Load()} },
 	})
 	if err != nil {
 		t.Fatal(err)

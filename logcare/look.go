@@ -178,11 +178,7 @@ func pacer(ctx context.Context) func() error {
 		if worked < lookWork {
 			return nil
 		}
-		pause := time.NewTimer(lookShare * min(worked, 10*lookWork))
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
+		if !background.Wait(ctx, lookShare*min(worked, 10*lookWork)) {
 			return ctx.Err()
 		}
 		began = time.Now()

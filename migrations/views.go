@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 	"strings"
 	"text/template"
@@ -55,6 +56,20 @@ func Views(ctx context.Context, options *clickhouse.Options, database string) (e
 		}
 	}
 	return nil
+}
+
+// codeAccessDenied is ClickHouse's ACCESS_DENIED.
+const codeAccessDenied = 497
+
+// ViewsIfAllowed is Views for a server of somebody else's, where the user may have
+// rights on one database only: the service needs no view and goes on without.
+func ViewsIfAllowed(ctx context.Context, options *clickhouse.Options, database string, logger *slog.Logger) error {
+	err := Views(ctx, options, database)
+	if answer, ok := errors.AsType[*clickhouse.Exception](err); ok && answer.Code == codeAccessDenied {
+		logger.Warn("there are no views for analysts: the ClickHouse user may not make them, see docs/analysts.md", "database", database, "error", err)
+		return nil
+	}
+	return err
 }
 
 // ViewNames are the names of the views, sorted.

@@ -3,6 +3,7 @@ package ops
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -85,4 +86,14 @@ func (a *Alarms) List() []errata.Alarm {
 	}
 	slices.SortFunc(list, func(x, y errata.Alarm) int { return cmp.Compare(x.Name, y.Name) })
 	return list
+}
+
+// Checks has a failed check for each alarm that stands.
+func (a *Alarms) Checks() (checks []errata.Check) {
+	for _, alarm := range a.List() {
+		checks = append(checks, errata.Check{
+			Name: alarm.Name, Detail: fmt.Sprintf("since %s: %s", alarm.Since.UTC().Format(time.RFC3339), alarm.Detail), Hint: alarm.Hint,
+		})
+	}
+	return checks
 }

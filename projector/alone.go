@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 )
 
@@ -44,7 +45,7 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 	if c.cp.Row == 0 {
 		// Nothing has been written yet, neither a record to be removed nor the
 		// row of the checkpoint that a chunk's insert begins with.
-		return c.finish(ctx, cmd, before, nil, eventlog.Changed{})
+		return c.finish(ctx, cmd, before, nil, errata.Changed{})
 	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {

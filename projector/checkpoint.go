@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/errata-log/errata/eventlog"
+	errata "github.com/errata-log/errata"
 )
 
 // Checkpoint says how far the projection of a shard has come, and what a
@@ -44,9 +44,9 @@ type Checkpoint struct {
 // SweepProgress is a cleanup that takes several inserts: the keys are cut into
 // Chunks ranges, of which Done are finished.
 type SweepProgress struct {
-	Sequence     uint64           `json:"sequence"`
-	Chunks, Done int              `json:",omitempty"`
-	Removed      eventlog.Changed `json:"removed"`
+	Sequence     uint64         `json:"sequence"`
+	Chunks, Done int            `json:",omitempty"`
+	Removed      errata.Changed `json:"removed"`
 }
 
 // next is the checkpoint row that follows c.

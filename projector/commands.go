@@ -126,7 +126,7 @@ func (c *command) apply(changes []change) any {
 	for _, key := range c.keys {
 		meant[key] = true
 	}
-	var changed eventlog.Changed
+	var changed errata.Changed
 	for i := range changes {
 		ch := &changes[i]
 		if ch.now == nil || !meant[ch.key] {

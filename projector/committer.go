@@ -239,7 +239,7 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 const (
 	// vanishedTries is how often an insert may be taken and leave no trace before
 	// its token is given up: about 40 s, longer than any replica lags.
-	vanishedTries = 10
+	vanishedTries = 13
 	// vanishedTriesAlone is the same where the server that took the insert is the
 	// one that is asked: what it does not show then, it does not have.
 	vanishedTriesAlone = 1
@@ -248,23 +248,38 @@ const (
 // write inserts until the outcome is known. An insert that failed may have
 // happened all the same; the checkpoint tells.
 func (c *committer) write(ctx context.Context, work *commit) error {
-	for try := 0; ; try++ {
-		insertErr := c.p.store.write(ctx, work)
+	return settle(ctx, c, work.from, work.to, func(salt int) error {
+		work.salt = salt
+		err := c.p.store.write(ctx, work)
 		failpoint.Reach(failpoint.Inserted)
-		cp, err := c.confirm(ctx)
-		if err != nil {
-			return err
-		}
+		return err
+	}, c.confirm, func(cp Checkpoint) error {
+		return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
+	})
+}
+
+// settle inserts what takes the tables from one state to another, until confirm
+// finds them there. Where it finds them elsewhere, race is the error.
+func settle[T comparable](
+	ctx context.Context, c *committer, from, to T, insert func(salt int) error, confirm func(context.Context) (T, error), race func(at T) error,
+) error {
+	tries, salt := pauses.Begin(), 0
+	for try := 0; ; try++ {
+		insertErr := insert(salt)
+		at, err := confirm(ctx)
 		switch {
-		case cp == work.to:
+		case err != nil:
+			return err
+		case at == to:
 			return nil
-		case cp != work.from:
-			return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
+		case at != from:
+			return race(at)
 		case insertErr == nil && try >= c.patience:
 			// The server remembers the token of an insert whose rows a power
 			// cut took: its deduplication log and its parts are not one file.
-			work.salt++
+			salt++
 			try = 0
+			tries.Reset()
 		case insertErr == nil:
 			insertErr = errVanished
 		}
@@ -272,7 +287,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 			return ctx.Err()
 		}
 		c.p.retrying(insertErr, try)
-		if !pause(ctx, try) {
+		if !tries.Wait(ctx) {
 			return ctx.Err()
 		}
 	}
@@ -300,7 +315,8 @@ func (p *Projector) retrying(why error, try int) {
 
 // untilAnswered asks ClickHouse until it answers or ctx ends.
 func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
-	for try := 0; ; try++ {
+	told := false
+	for tries := pauses.Begin(); ; {
 		err := ask()
 		if err == nil {
 			return nil
@@ -309,10 +325,11 @@ func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
 			return ctx.Err()
 		}
 		p.failed(err)
-		if try == 0 {
+		if !told {
+			told = true
 			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
 		}
-		if !pause(ctx, try) {
+		if !tries.Wait(ctx) {
 			return ctx.Err()
 		}
 	}

@@ -182,7 +182,7 @@ func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Posi
 // version of a record says that it was changed, also after a crash between.
 func (c *committer) eraseAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
 	if c.cp.Row == 0 {
-		return c.finish(ctx, cmd, before, nil, eventlog.Changed{})
+		return c.finish(ctx, cmd, before, nil, errata.Changed{})
 	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {

@@ -36,7 +36,18 @@ func Current(ctx context.Context, s *Store, at Checkpoint, ev errata.Event) (fou
 
 // SetTidyClock gives the projector's tidier another clock; before Start.
 func SetTidyClock(p *Projector, now func() time.Time, ticks <-chan time.Time) {
-	p.tidier.now, p.tidier.ticks = now, ticks
+	p.tidier.now = now
+	if ticks == nil {
+		return
+	}
+	p.tidier.wait = func(ctx context.Context) bool {
+		select {
+		case <-ticks:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // Look lets the tidier of a projector that is not started look once.

@@ -104,7 +104,7 @@ func (l *ledger) do(name string, body any, want uint64) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	var changed eventlog.Changed
+	var changed errata.Changed
 	if err := json.Unmarshal(answer, &changed); err != nil || changed.Total() != want {
 		l.t.Fatalf("%s answered %s, %v", name, answer, err)
 	}

@@ -39,7 +39,7 @@ type history struct {
 	records map[string]errata.Record
 	payload map[string]string
 	hours   map[string]uint64 // "signature book id hour level"
-	answers map[uint64]eventlog.Changed
+	answers map[uint64]errata.Changed
 }
 
 func newHistory(t *testing.T, l *ledger) *history {
@@ -52,7 +52,7 @@ func newHistory(t *testing.T, l *ledger) *history {
 		ledger: l, random: rand.New(rand.NewPCG(seed, 1)),
 		now:  time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 		seen: map[errata.EventID]bool{}, records: map[string]errata.Record{}, payload: map[string]string{},
-		hours: map[string]uint64{}, answers: map[uint64]eventlog.Changed{},
+		hours: map[string]uint64{}, answers: map[uint64]errata.Changed{},
 	}
 }
 
@@ -168,7 +168,7 @@ func (h *history) command(name string, body any, effect func(r errata.Record, at
 		h.t.Fatal(err)
 	}
 	seq := h.publish("cmd."+name, data)
-	var changed eventlog.Changed
+	var changed errata.Changed
 	for key, r := range h.records {
 		now, meant, keep := effect(r, errata.PositionOf(seq, 0))
 		if !meant {
@@ -319,7 +319,7 @@ func (h *history) checkAnswers(store *projector.Store) {
 	h.t.Helper()
 	for seq, want := range h.answers {
 		answer, _, err := store.Answer(h.t.Context(), seq)
-		var got eventlog.Changed
+		var got errata.Changed
 		if err == nil {
 			err = json.Unmarshal(answer, &got)
 		}

@@ -108,28 +108,15 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 	if len(rows.book) == 0 || to <= c.hourlyTo {
 		return nil
 	}
-	for try, salt := 0, 0; ; try++ {
-		insertErr := c.p.store.writeHourly(ctx, rows, c.hourlyTo, salt)
-		at, err := c.confirmHourly(ctx)
-		switch {
-		case err != nil:
-			return err
-		case at == to:
-			c.hourlyTo = to
-			return nil
-		case at != c.hourlyTo:
-			return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
-		case insertErr == nil && try >= c.patience:
-			salt++ // as in committer.write
-			try = 0
-		case insertErr == nil:
-			insertErr = errVanished
-		}
-		c.p.retrying(insertErr, try)
-		if !pause(ctx, try) {
-			return ctx.Err()
-		}
+	err := settle(ctx, c, c.hourlyTo, to, func(salt int) error {
+		return c.p.store.writeHourly(ctx, rows, c.hourlyTo, salt)
+	}, c.confirmHourly, func(at uint64) error {
+		return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
+	})
+	if err == nil {
+		c.hourlyTo = to
 	}
+	return err
 }
 
 // confirmHourly reads how far the hours are counted, for as long as it takes.

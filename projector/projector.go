@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // Config says which log is folded into which ClickHouse.
@@ -43,10 +43,9 @@ type Gaps interface {
 	Older(ctx context.Context, from, to uint64) error
 }
 
-// retryPauses are the pauses between sessions and between tries of an insert;
-// the last one repeats for as long as ClickHouse is away: nothing is lost, the
-// log grows.
-var retryPauses = [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}
+// pauses are those between sessions and between tries of an insert, for as long
+// as ClickHouse is away: nothing is lost, the log grows.
+var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
 // Errors that no waiting heals; an operator must decide.
 var (
@@ -73,9 +72,7 @@ type Projector struct {
 	open, committing atomic.Int64
 	lossAccepted     atomic.Bool // see AcceptLoss
 
-	mu      sync.Mutex
-	cancel  context.CancelFunc
-	stopped chan struct{}
+	work background.Runner
 }
 
 // Status is how a projector stands.
@@ -196,7 +193,8 @@ func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, e
 // FoldTo folds up to the fact with the sequence and returns when it is visible.
 // It must not be called while the projector is started.
 func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
-	for try := 0; ; try++ {
+	tell := background.Tell(p.cfg.Logger.Warn, "folding starts over")
+	for tries, row := pauses.Begin(), 1; ; row++ {
 		err := p.session(ctx, sequence)
 		switch {
 		case errors.Is(err, errUntil):
@@ -207,8 +205,8 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 			return err
 		}
 		p.failed(err)
-		p.cfg.Logger.Warn("folding starts over", "error", err, "try", try+1)
-		if !pause(ctx, try) {
+		tell(err, row)
+		if !tries.Wait(ctx) {
 			return ctx.Err()
 		}
 	}
@@ -217,47 +215,18 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 // Start begins folding in the background, and merging the tables into one part
 // each when that is worth it; a second call does nothing.
 func (p *Projector) Start() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.cancel != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel, p.stopped = cancel, make(chan struct{})
-	var working sync.WaitGroup // both end with ctx, which Stop cancels
-	working.Go(func() { p.run(ctx) })
+	parts := []func(context.Context){p.run}
 	if p.tidier != nil {
-		working.Go(func() { p.tidier.run(ctx) })
+		parts = append(parts, p.tidier.run)
 	}
-	go func(stopped chan struct{}) { // ends with them
-		working.Wait()
-		close(stopped)
-	}(p.stopped)
+	p.work.Start(parts...)
 }
 
 // Stop ends the folding. What was folded and not committed is folded again at
 // the next Start: stopping needs no ceremony, and may be done twice. A merge
-// that was begun is not waited for; ClickHouse finishes it by itself.
-func (p *Projector) Stop(ctx context.Context) error {
-	p.mu.Lock()
-	cancel, stopped := p.cancel, p.stopped
-	p.mu.Unlock()
-	if cancel == nil {
-		return nil
-	}
-	cancel()
-	select {
-	case <-stopped:
-		p.mu.Lock()
-		if p.stopped == stopped {
-			p.cancel = nil
-		}
-		p.mu.Unlock()
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop the projector: %w", ctx.Err())
-	}
-}
+// that was begun is not waited for; ClickHouse finishes it by itself. The error
+// is that of ctx.
+func (p *Projector) Stop(ctx context.Context) error { return p.work.Stop(ctx) }
 
 // AcceptLoss lets empty tables be filled from a log that has been cut: what
 // stood before is nowhere any more. Until then that is ErrHistoryLost.
@@ -287,25 +256,19 @@ func (p *Projector) lag() time.Duration {
 
 // run holds one session after another until ctx ends.
 func (p *Projector) run(ctx context.Context) {
-	for try := 0; ; try++ {
-		before := p.Status().Checkpoint.Sequence
-		err := p.session(ctx, 0)
-		if ctx.Err() != nil {
-			return
-		}
-		if p.Status().Checkpoint.Sequence > before {
-			try = 0 // it got on, so this is a new trouble
-		}
-		p.failed(err)
-		if errors.Is(err, ErrRaceLost) {
-			p.cfg.Logger.Info("projector starts over", "reason", err)
-		} else {
-			p.cfg.Logger.Error("projector starts over", "error", err, "try", try+1)
-		}
-		if !pause(ctx, try) {
-			return
-		}
-	}
+	tell := background.Tell(p.cfg.Logger.Error, "projector starts over")
+	background.Loop{
+		Do: func(ctx context.Context) error { return p.session(ctx, 0) }, Pauses: pauses,
+		Reached: func() any { return p.Status().Checkpoint.Sequence },
+		Failed: func(err error, row int) {
+			p.failed(err)
+			if errors.Is(err, ErrRaceLost) {
+				p.cfg.Logger.Info("projector starts over", "reason", err)
+			} else {
+				tell(err, row)
+			}
+		},
+	}.Run(ctx)
 }
 
 // failed notes why the projector does not get on.
@@ -313,16 +276,4 @@ func (p *Projector) failed(err error) {
 	s := p.Status()
 	s.Err = err
 	p.status.Store(&s)
-}
-
-// pause waits before try+1; false when ctx ended.
-func pause(ctx context.Context, try int) bool {
-	timer := time.NewTimer(retryPauses[min(try, len(retryPauses)-1)])
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

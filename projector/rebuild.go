@@ -229,7 +229,7 @@ func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
 // swap stops the live projection, folds the rest, compares, and swaps.
 func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	stopped := time.Now()
-	running := r.live.running()
+	running := r.live.work.Started()
 	if err := r.live.Stop(ctx); err != nil {
 		return Comparison{}, err
 	}
@@ -330,11 +330,4 @@ func (r *rebuild) drop(ctx context.Context) error {
 		return err
 	}
 	return r.live.cfg.ClickHouse.Exec(ctx, statement)
-}
-
-// running says whether the projector was started.
-func (p *Projector) running() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cancel != nil
 }

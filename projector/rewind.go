@@ -47,7 +47,7 @@ const RewindRows = 250_000
 // [RewindRows] to fold again, or that the log does not reach back so far.
 // Nothing has been changed then.
 func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err error) {
-	running := p.running()
+	running := p.work.Started()
 	if err := p.Stop(ctx); err != nil {
 		return to, err
 	}

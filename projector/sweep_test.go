@@ -84,7 +84,7 @@ func (l *ledger) problems(n int) {
 }
 
 // cleanup removes the records last seen up to before, in Unix milliseconds.
-func (l *ledger) cleanup(before int64) (removed eventlog.Changed) {
+func (l *ledger) cleanup(before int64) (removed errata.Changed) {
 	l.t.Helper()
 	answer, err := l.commander.Do(l.t.Context(), eventlog.CommandCleanup, eventlog.Cleanup{Before: before})
 	if err == nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // tidyTick is how often the tidier looks. A look is two small queries.
@@ -29,9 +31,9 @@ type tidier struct {
 	store   *Store
 	logger  *slog.Logger
 	metrics *metrics
-	// now and ticks are the clock; ticks is nil for one of its own.
-	now   func() time.Time
-	ticks <-chan time.Time
+	// now and wait are the clock; wait is until the next look, false when ctx ended.
+	now  func() time.Time
+	wait func(ctx context.Context) bool
 
 	row    uint64    // of the checkpoint when it was last looked at
 	moved  time.Time // when that was seen for the first time
@@ -46,26 +48,15 @@ type tidied struct {
 }
 
 func newTidier(store *Store, logger *slog.Logger, m *metrics) *tidier {
-	return &tidier{store: store, logger: logger, metrics: m, now: time.Now, tables: map[string]*tidied{}}
+	return &tidier{store: store, logger: logger, metrics: m, now: time.Now, tables: map[string]*tidied{}, wait: func(ctx context.Context) bool { return background.Wait(ctx, tidyTick) }}
 }
 
 // run looks at every tick until ctx ends or ClickHouse refuses.
 func (t *tidier) run(ctx context.Context) {
-	ticks := t.ticks
-	if ticks == nil {
-		ticker := time.NewTicker(tidyTick)
-		defer ticker.Stop()
-		ticks = ticker.C
-	}
 	for _, known := range t.tables {
 		known.done = false // a rebuild may have put other tables in their places
 	}
-	for {
-		select {
-		case <-ticks:
-		case <-ctx.Done():
-			return
-		}
+	for t.wait(ctx) {
 		switch err := t.look(ctx); {
 		case err == nil || ctx.Err() != nil:
 		case refused(err):

@@ -34,7 +34,7 @@ func BenchmarkReader(b *testing.B) {
 func benchmarkReader(b *testing.B, records uint64) {
 	env := testenv.New(b)
 	load(b, env.ClickHouse, records)
-	r := New(env.ReadOnlyClickHouse)
+	r := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	some := sample(b, r)
 	b.Run("select 1", func(b *testing.B) {
 		percentiles(b, func(ctx context.Context) error {
@@ -51,7 +51,7 @@ func benchmarkReader(b *testing.B, records uint64) {
 	for _, c := range benchLists(some) {
 		b.Run(c.name, func(b *testing.B) {
 			percentiles(b, func(ctx context.Context) error {
-				list, err := r.List(ctx, c.filter, c.page)
+				list, err := r.Find(ctx, c.filter, c.page)
 				if err == nil && list.Total == 0 {
 					err = fmt.Errorf("nothing matches %+v", c.filter)
 				}
@@ -110,7 +110,7 @@ func benchLists(some errata.Record) []benchList {
 // sample is a record that has everything the benchmarks filter by.
 func sample(b *testing.B, r *Reader) errata.Record {
 	b.Helper()
-	list, err := r.List(b.Context(), Filter{Class: "exception", MinOccurrence: 2}, Page{Order: OrderID, Direction: Ascending, Limit: MaxLimit})
+	list, err := r.Find(b.Context(), Filter{Class: "exception", MinOccurrence: 2}, Page{Order: OrderID, Direction: Ascending, Limit: MaxLimit})
 	if err != nil {
 		b.Fatal(err)
 	}

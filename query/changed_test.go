@@ -18,7 +18,7 @@ func TestChanged(t *testing.T) {
 	if err := env.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
 		t.Fatal(err)
 	}
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	m := newModel(21)
 	insert(ctx, t, env.ClickHouse, m.grow(400))
 	var marks []errata.Position

@@ -86,7 +86,7 @@ func TestTotalByDay(t *testing.T) {
 	if err := batch.Send(); err != nil {
 		t.Fatal(err)
 	}
-	reader, ctx := New(env.ReadOnlyClickHouse), t.Context()
+	reader, ctx := New(Config{ClickHouse: env.ReadOnlyClickHouse}), t.Context()
 	counted := func(t *rapid.T, q statement, err error) (total int64, raw uint64) {
 		if err == nil {
 			err = reader.queryRow(ctx, q).Scan(&total, &raw)

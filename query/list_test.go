@@ -55,7 +55,7 @@ func newStore(t *testing.T, merged bool) store {
 	if live := uint64(len(m.live)); len(m.live) < 10_000 || merged && rows != live || !merged && rows < 2*live {
 		t.Fatalf("the table has %d rows for %d records, merged %t: not what this test is about", rows, live, merged)
 	}
-	return store{m, query.New(env.ReadOnlyClickHouse)}
+	return store{m, query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})}
 }
 
 // TestList compares lists with the model, on both tables.
@@ -175,7 +175,7 @@ func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, directi
 	want := s.list(f, order, direction)
 	var got []errata.Record
 	for number := 1; number != 0; {
-		list, err := s.reader.List(t.Context(), f, query.Page{Order: order, Direction: direction, Number: number, Limit: limit})
+		list, err := s.reader.Find(t.Context(), f, query.Page{Order: order, Direction: direction, Number: number, Limit: limit})
 		if err != nil {
 			t.Fatalf("%s %s, page %d: %v", order, direction, number, err)
 		}
@@ -196,7 +196,7 @@ func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, directi
 // check compares one page with the model, and says how many records match.
 func (s store) check(t *testing.T, f query.Filter, p query.Page) (total int) {
 	t.Helper()
-	got, err := s.reader.List(t.Context(), f, p)
+	got, err := s.reader.Find(t.Context(), f, p)
 	if err != nil {
 		t.Errorf("%s: %v", describe(f, p), err)
 		return 0
@@ -231,7 +231,7 @@ func describe(f query.Filter, p query.Page) string { return fmt.Sprintf("filter 
 func (s store) beyondTheEnd(t *testing.T) {
 	for _, f := range []query.Filter{{}, {Message: "order"}, {Message: "no such text"}, {Levels: []errata.Level{errata.LevelFatal}}} {
 		for _, number := range []int{500, 1_000_000_000, 2_000_000_000} {
-			list, err := s.reader.List(t.Context(), f, query.Page{Number: number, Limit: 100})
+			list, err := s.reader.Find(t.Context(), f, query.Page{Number: number, Limit: 100})
 			if err != nil || len(list.Records) != 0 || list.NextPage != 0 || list.Total != uint64(len(s.list(f, query.OrderID, query.Ascending))) {
 				t.Errorf("page %d of %+v: got %d records, next page %d, total %d, error %v", number, f, len(list.Records), list.NextPage, list.Total, err)
 			}
@@ -249,7 +249,7 @@ func TestLateSigma(t *testing.T) {
 	insert(t.Context(), t, env.ClickHouse, rows)
 	for _, text := range []string{"ΟΔΟΣ", "οδος", "οδοσ", "ΟΔ"} {
 		for _, f := range []query.Filter{{Message: text}, {Search: text}, {Message: "Ο*" + text[2:]}} {
-			list, err := query.New(env.ClickHouse).List(t.Context(), f, query.Page{})
+			list, err := query.New(query.Config{ClickHouse: env.ClickHouse}).Find(t.Context(), f, query.Page{})
 			if err != nil || list.Total != 2 {
 				t.Errorf("%+v: got %d records, error %v; want both", f, list.Total, err)
 			}
@@ -283,12 +283,12 @@ func TestListWhileRecordsChange(t *testing.T) {
 	})
 	defer writer.Wait()
 	defer stop()
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	short := 0
 	const lists = 200
 	for i := range lists {
 		f := []query.Filter{{}, {MinOccurrence: 1, Levels: []errata.Level{1, 2, 3, 4, 5, 6, 7}}, {Search: ""}, {IP: netip.MustParsePrefix("0.0.0.0/0")}}[i%4]
-		list, err := reader.List(t.Context(), f, query.Page{Limit: 50})
+		list, err := reader.Find(t.Context(), f, query.Page{Limit: 50})
 		if err != nil {
 			t.Fatal(err)
 		}

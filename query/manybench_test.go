@@ -34,36 +34,32 @@ func benchmarkMany(b *testing.B, records uint64) {
 	if err := env.ClickHouse.Exec(b.Context(), sqlLoadHours); err != nil {
 		b.Fatal(err)
 	}
-	r := New(env.ReadOnlyClickHouse)
 	last := time.UnixMilli(1795219200000).UTC()
-	page, err := r.List(b.Context(), Filter{}, Page{Limit: MaxLimit})
+	r := New(Config{ClickHouse: env.ReadOnlyClickHouse, Now: func() time.Time { return last }})
+	page, err := r.Find(b.Context(), Filter{}, Page{Limit: MaxLimit})
 	if err != nil {
 		b.Fatal(err)
 	}
-	var keys []Key
+	var keys []errata.RecordKey
 	for _, record := range page.Records {
-		keys = append(keys, Key{record.Book, record.Signature})
+		keys = append(keys, record.Key())
 	}
 	newest := errata.Position(records * 8192)
 	measure := func(name string, query func(ctx context.Context) error) {
 		b.Run(name, func(b *testing.B) { percentiles(b, query) })
 	}
 	for _, name := range []string{"24h", "14d"} {
-		over, err := ParseRange(name, last)
-		if err != nil {
-			b.Fatal(err)
-		}
 		measure("trends "+name, func(ctx context.Context) error {
-			_, err := r.Trends(ctx, keys, over)
+			_, err := r.Trends(ctx, keys, name)
 			return err
 		})
 		measure("overview "+name, func(ctx context.Context) error {
-			_, err := r.Overview(ctx, over)
+			_, err := r.Overview(ctx, name)
 			return err
 		})
 	}
 	measure("count up to", func(ctx context.Context) error {
-		_, _, err := r.CountUpTo(ctx, last.AddDate(0, 0, -30))
+		_, err := r.CountUpTo(ctx, last.AddDate(0, 0, -30))
 		return err
 	})
 	changes := Changes{From: newest - 100*8192, To: newest + 8192}

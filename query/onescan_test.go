@@ -48,11 +48,11 @@ func TestPageAmongMerges(t *testing.T) {
 	defer stop()
 	id := int64(user)
 	filters := []query.Filter{{UserID: &id}, {MinOccurrence: often}, {MinOccurrence: often, Books: errata.Books}}
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	for i := 0; i < 150 || merges.Load() < 10 && !t.Failed(); i++ {
 		f := filters[i%len(filters)]
 		p := query.Page{Order: query.Orders[i%len(query.Orders)], Direction: query.Ascending, Number: 1 + i%4, Limit: 25}
-		list, err := reader.List(t.Context(), f, p)
+		list, err := reader.Find(t.Context(), f, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,10 +89,10 @@ func TestRangeAmongChanges(t *testing.T) {
 	defer stop()
 	// All records lie in it, some on its last day.
 	f := query.Filter{From: modelDay.AddDate(0, 0, -40).Add(time.Hour), To: modelDay.Add(time.Hour)}
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	reader.Counted(1 << 40)
 	for i := 0; i < 300 || changes.Load() < 20 && !t.Failed(); i++ {
-		list, err := reader.List(t.Context(), f, query.Page{Number: 100})
+		list, err := reader.Find(t.Context(), f, query.Page{Number: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

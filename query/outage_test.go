@@ -16,9 +16,9 @@ import (
 
 // ask calls everything that reads.
 func ask(ctx context.Context, r *query.Reader) map[string]error {
-	_, unfiltered := r.List(ctx, query.Filter{}, query.Page{})
-	_, filtered := r.List(ctx, query.Filter{MinOccurrence: 2}, query.Page{})
-	_, searched := r.List(ctx, query.Filter{Search: "x"}, query.Page{})
+	_, unfiltered := r.Find(ctx, query.Filter{}, query.Page{})
+	_, filtered := r.Find(ctx, query.Filter{MinOccurrence: 2}, query.Page{})
+	_, searched := r.Find(ctx, query.Filter{Search: "x"}, query.Page{})
 	_, _, detail := r.Detail(ctx, errata.BookSystem, errata.Signature{1})
 	return map[string]error{"list": unfiltered, "filtered list": filtered, "search": searched, "detail": detail}
 }
@@ -48,7 +48,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	expectUnavailable(t, ask(t.Context(), query.New(conn)))
+	expectUnavailable(t, ask(t.Context(), query.New(query.Config{ClickHouse: conn})))
 }
 
 // awaitPing waits until every pooled connection answers or was replaced.
@@ -74,7 +74,7 @@ func awaitPing(t *testing.T, env *testenv.Env) {
 
 func TestFrozenEngine(t *testing.T) {
 	env := testenv.New(t)
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	expectAnswers(t, ask(t.Context(), reader))
 	if !env.Embedded() {
 		t.Log("an external ClickHouse cannot be frozen; TestNobodyListens covers the rest")
@@ -100,7 +100,7 @@ func TestCallerGivesUp(t *testing.T) {
 	env := testenv.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for what, err := range ask(ctx, query.New(env.ClickHouse)) {
+	for what, err := range ask(ctx, query.New(query.Config{ClickHouse: env.ClickHouse})) {
 		if !errors.Is(err, context.Canceled) || errata.KindOf(err) != errata.KindInternal {
 			t.Errorf("%s: got %v, want %v without another kind", what, err, context.Canceled)
 		}

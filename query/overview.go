@@ -60,14 +60,18 @@ type Noisy struct {
 	Count  uint64
 }
 
-// Overview reads what happened in a range. Errors: store_unavailable.
-func (r *Reader) Overview(ctx context.Context, over Range) (Overview, error) {
+// Overview reads what happened in a range that [ParseRange] takes. Errors:
+// invalid_range, store_unavailable.
+func (r *Reader) Overview(ctx context.Context, over string) (Overview, error) {
+	steps, err := ParseRange(over, r.now())
+	if err != nil {
+		return Overview{}, err
+	}
 	ctx, stop := bounded(ctx, max(r.patience, overviewPatience))
 	defer stop()
-	o := Overview{Range: over}
-	var err error
+	o := Overview{Range: steps}
 	if err = r.trusting(func() (err error) {
-		o.Series, err = r.series(ctx, over)
+		o.Series, err = r.series(ctx, steps)
 		return err
 	}); err != nil {
 		return Overview{}, r.explain(ctx, "read the series of an overview", err)
@@ -121,7 +125,7 @@ func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
 
 // candidate is what may be a record of a list.
 type candidate struct {
-	key         Key
+	key         errata.RecordKey
 	id          errata.Position
 	events, now uint64
 }
@@ -134,7 +138,7 @@ func (r *Reader) tops(ctx context.Context, o *Overview) error {
 		if err != nil {
 			return err
 		}
-		var keys []Key
+		var keys []errata.RecordKey
 		for _, list := range [][]candidate{noisy, growing} {
 			for _, c := range list {
 				keys = append(keys, c.key)
@@ -160,7 +164,7 @@ func (r *Reader) tops(ctx context.Context, o *Overview) error {
 }
 
 // alive are the first candidates whose records are still there.
-func alive(list []candidate, live map[Key]errata.Record) []candidate {
+func alive(list []candidate, live map[errata.RecordKey]errata.Record) []candidate {
 	var kept []candidate
 	for _, c := range list {
 		if record, there := live[c.key]; there && record.ID == c.id && len(kept) < topRecords {
@@ -193,7 +197,7 @@ func (r *Reader) candidates(ctx context.Context, over Range, limit uint64) (nois
 	var out [2][]candidate
 	for i, l := range lists {
 		for k := range l.ids {
-			key := Key{errata.Book(l.books[k]), errata.Signature([]byte(l.signatures[k]))}
+			key := errata.RecordKey{Book: errata.Book(l.books[k]), Signature: errata.Signature([]byte(l.signatures[k]))}
 			out[i] = append(out[i], candidate{key, errata.Position(l.ids[k]), l.events[k], l.latest[k]})
 		}
 	}

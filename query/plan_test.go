@@ -46,7 +46,7 @@ func TestPlans(t *testing.T) {
 	env := testenv.New(t)
 	const records = 100_000
 	load(t, env.ClickHouse, records)
-	reader := New(env.ReadOnlyClickHouse)
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	var user int64
 	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT user_id FROM records WHERE user_id > 0 ORDER BY id LIMIT 1").Scan(&user); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestPlans(t *testing.T) {
 func TestTotalPlans(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 100_000)
-	reader := New(env.ReadOnlyClickHouse)
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	end := loadEnd
 	for name, c := range map[string]struct {
 		filter Filter
@@ -135,7 +135,7 @@ func TestSeriesPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPlan(t, New(env.ReadOnlyClickHouse), q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
+	checkPlan(t, New(Config{ClickHouse: env.ReadOnlyClickHouse}), q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
 }
 
 // checkPlan holds that the plan of the statement has the texts, and that it
@@ -176,7 +176,7 @@ func checkPlan(t *testing.T, reader *Reader, q statement, wanted []string, most 
 func TestRows(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 20_000)
-	reader := New(env.ReadOnlyClickHouse)
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	at, err := reader.find(t.Context(), Filter{}, Page{Order: OrderCount}.normal())
 	if err != nil || len(at.places) != DefaultLimit {
 		t.Fatalf("got %d rows, error %v; want %d", len(at.places), err, DefaultLimit)
@@ -204,7 +204,7 @@ func TestRows(t *testing.T) {
 	if err := env.ClickHouse.Exec(t.Context(), "OPTIMIZE TABLE records FINAL"); err != nil {
 		t.Fatal(err)
 	}
-	after, err := New(env.ReadOnlyClickHouse).rows(t.Context(), at.places) // one that remembers nothing
+	after, err := New(Config{ClickHouse: env.ReadOnlyClickHouse}).rows(t.Context(), at.places) // one that remembers nothing
 	if err != nil || !slices.Equal(before, after) {
 		t.Errorf("after a merge: %v, error %v; want %v", after, err, before)
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -27,12 +28,27 @@ type Reader struct {
 	// that were since.
 	counted atomic.Uint64
 	trust   Trust // nil: everything
+	now     func() time.Time
 }
 
-// New returns a reader of the database that the connection has selected. The
-// connection stays the caller's.
-func New(conn driver.Conn) *Reader {
-	return &Reader{conn: conn, patience: answerTimeout, states: newStates()}
+// Config is what a [Reader] needs. ClickHouse is required.
+type Config struct {
+	// ClickHouse has selected the database. It stays the caller's.
+	ClickHouse driver.Conn
+	// Trust is asked before each query, and told when a query meets damage; nil:
+	// nothing is damaged.
+	Trust Trust
+	// Now is the clock that relative dates and ranges count from, nil for the
+	// system's.
+	Now func() time.Time
+}
+
+// New makes a reader.
+func New(cfg Config) *Reader {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, now: cfg.Now, patience: answerTimeout, states: newStates()}
 }
 
 // List is one page of records and where it stands.
@@ -46,10 +62,20 @@ type List struct {
 	NextPage int
 }
 
-// List finds the records of a page. It sees every change that was visible when
+// List finds records by the query parameters of the list endpoint. Errors: those
+// of [Parse] and [Reader.Find].
+func (r *Reader) List(ctx context.Context, values url.Values) (List, error) {
+	filter, page, err := Parse(values, r.now())
+	if err != nil {
+		return List{}, err
+	}
+	return r.Find(ctx, filter, page)
+}
+
+// Find finds the records of a page. It sees every change that was visible when
 // it was called; a record that changes meanwhile is shown as it was or as it
 // is. Errors: store_unavailable.
-func (r *Reader) List(ctx context.Context, f Filter, p Page) (List, error) {
+func (r *Reader) Find(ctx context.Context, f Filter, p Page) (List, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
 	p = p.normal()

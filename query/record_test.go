@@ -19,7 +19,7 @@ func TestDetail(t *testing.T) {
 	if err := env.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
 		t.Fatal(err)
 	}
-	reader := query.New(env.ReadOnlyClickHouse)
+	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	m := newModel(5)
 	first := m.sight()
 	first.Book = errata.BookDatabase

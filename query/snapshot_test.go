@@ -22,7 +22,7 @@ func TestOneSnapshot(t *testing.T) {
 		}
 	}
 	exec("SYSTEM STOP MERGES records")
-	reader := New(env.ReadOnlyClickHouse)
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	f, p := Filter{File: "src"}, Page{Order: OrderID, Direction: Ascending}.normal()
 	want, err := reader.oneScan(t.Context(), f, p.slice())
 	if err != nil || len(want.records) == 0 {

@@ -68,12 +68,17 @@ type Trend struct {
 	Total  uint64
 }
 
-// Trend reads the trend of a record: of the sightings since it came to be,
-// exact to the event. Errors: not_found, store_unavailable.
-func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over Range) (Trend, error) {
+// Trend reads the trend of a record over a range that [ParseRange] takes: of the
+// sightings since it came to be, exact to the event. Errors: invalid_range,
+// not_found, store_unavailable.
+func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (Trend, error) {
+	steps, err := ParseRange(over, r.now())
+	if err != nil {
+		return Trend{}, err
+	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trend, err := r.trend(ctx, book, signature, over)
+	trend, err := r.trend(ctx, book, signature, steps)
 	if err != nil {
 		return Trend{}, r.explain(ctx, "read the trend of a record", err)
 	}

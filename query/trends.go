@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,27 +12,26 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Key names a record.
-type Key struct {
-	Book      errata.Book
-	Signature errata.Signature
-}
-
-// Trends reads the trends of many records in one query, in the order of the
-// keys. A record that there is not has zeros. Errors: store_unavailable.
-func (r *Reader) Trends(ctx context.Context, keys []Key, over Range) ([]Trend, error) {
+// Trends reads the trends of many records in one query, over a range that
+// [ParseRange] takes, in the order of the keys. A record that there is not has
+// zeros. Errors: invalid_range, store_unavailable.
+func (r *Reader) Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]Trend, error) {
+	steps, err := ParseRange(over, r.now())
+	if err != nil {
+		return nil, err
+	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trends, err := r.trends(ctx, keys, over)
+	trends, err := r.trends(ctx, keys, steps)
 	if err != nil {
 		return nil, r.explain(ctx, "read the trends of records", err)
 	}
 	return trends, nil
 }
 
-func (r *Reader) trends(ctx context.Context, keys []Key, over Range) ([]Trend, error) {
+func (r *Reader) trends(ctx context.Context, keys []errata.RecordKey, over Range) ([]Trend, error) {
 	trends := make([]Trend, len(keys))
-	places := make(map[Key][]int, len(keys))
+	places := make(map[errata.RecordKey][]int, len(keys))
 	for i, key := range keys {
 		trends[i] = Trend{Range: over, Counts: make([]uint64, over.steps())}
 		places[key] = append(places[key], i)
@@ -58,7 +58,7 @@ func (r *Reader) trends(ctx context.Context, keys []Key, over Range) ([]Trend, e
 		if err := rows.Scan(&book, &signature, &bucket, &events); err != nil {
 			return nil, fmt.Errorf("read a step: %w", err)
 		}
-		for _, i := range places[Key{errata.Book(book), errata.Signature([]byte(signature))}] {
+		for _, i := range places[errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}] {
 			trends[i].Counts[bucket] += events
 			trends[i].Total += events
 		}
@@ -75,7 +75,7 @@ func (r Range) args() []any {
 }
 
 // signaturesOf are the signatures of the keys as parameters, each once.
-func signaturesOf(keys []Key) []string {
+func signaturesOf(keys []errata.RecordKey) []string {
 	texts := make([]string, len(keys))
 	for i, key := range keys {
 		texts[i] = key.Signature.String()
@@ -84,21 +84,31 @@ func signaturesOf(keys []Key) []string {
 	return slices.Compact(texts)
 }
 
+// maxLive bounds the records that one query of Live asks for.
+const maxLive = 5000
+
 // Live reads records as they are now. Those that there are not are missing from
 // the map, and records of the same signatures in the other book are in it too.
 // Errors: store_unavailable.
-func (r *Reader) Live(ctx context.Context, keys []Key) (map[Key]errata.Record, error) {
-	ctx, stop := bounded(ctx, r.patience)
-	defer stop()
-	records, err := r.live(ctx, keys)
-	if err != nil {
-		return nil, r.explain(ctx, "read records", err)
+func (r *Reader) Live(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error) {
+	found := make(map[errata.RecordKey]errata.Record, len(keys))
+	for part := range slices.Chunk(keys, maxLive) {
+		limited, stop := bounded(ctx, r.patience)
+		records, err := r.live(limited, part)
+		if err != nil {
+			err = r.explain(limited, "read records", err)
+		}
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, records)
 	}
-	return records, nil
+	return found, nil
 }
 
-func (r *Reader) live(ctx context.Context, keys []Key) (map[Key]errata.Record, error) {
-	found := make(map[Key]errata.Record, len(keys))
+func (r *Reader) live(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error) {
+	found := make(map[errata.RecordKey]errata.Record, len(keys))
 	if len(keys) == 0 {
 		return found, nil
 	}
@@ -116,24 +126,24 @@ func (r *Reader) live(ctx context.Context, keys []Key) (map[Key]errata.Record, e
 		if err != nil {
 			return nil, err
 		}
-		found[Key{record.Book, record.Signature}] = record
+		found[record.Key()] = record
 	}
 	return found, rows.Err()
 }
 
 // CountUpTo counts the records of each book that were last seen at before or
 // earlier: what a cleanup with this date removes. Errors: store_unavailable.
-func (r *Reader) CountUpTo(ctx context.Context, before time.Time) (system, database uint64, err error) {
+func (r *Reader) CountUpTo(ctx context.Context, before time.Time) (errata.Changed, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
 	q, err := build("count_up_to.sql", statementData{}, nil,
 		clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1}, bind("before", storable(before)))
 	if err != nil {
-		return 0, 0, err
+		return errata.Changed{}, err
 	}
 	var in [2]int64
 	if err := r.trusting(func() error { return r.queryRow(ctx, q).Scan(&in[0], &in[1]) }); err != nil {
-		return 0, 0, r.explain(ctx, "count the records up to a time", err)
+		return errata.Changed{}, r.explain(ctx, "count the records up to a time", err)
 	}
-	return uint64(max(in[0], 0)), uint64(max(in[1], 0)), nil
+	return errata.Changed{System: uint64(max(in[0], 0)), Database: uint64(max(in[1], 0))}, nil
 }

@@ -53,7 +53,7 @@ func TestManyRecordsAtOnce(t *testing.T) {
 	occurred(t, env, twin, over.To.Add(-time.Hour), 3)
 	occurred(t, env, twin, over.To.Add(-2*time.Hour), 4)
 	occurred(t, env, again, over.From, 7)
-	many := many{reader: query.New(env.ReadOnlyClickHouse), over: over, all: all, twin: twin, again: again}
+	many := many{reader: query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse, Now: func() time.Time { return now }}), over: over, all: all, twin: twin, again: again}
 	t.Run("trends", many.trends)
 	t.Run("overview", many.overview)
 	t.Run("live", many.live)
@@ -67,11 +67,9 @@ type many struct {
 	twin, again errata.Record
 }
 
-func keyOf(r errata.Record) query.Key { return query.Key{Book: r.Book, Signature: r.Signature} }
-
 func (m many) trends(t *testing.T) {
-	unknown := query.Key{Book: errata.BookDatabase, Signature: m.all[5].Signature}
-	got, err := m.reader.Trends(t.Context(), []query.Key{keyOf(m.twin), keyOf(m.again), keyOf(m.all[2]), unknown, keyOf(m.all[3]), keyOf(m.twin)}, m.over)
+	unknown := errata.RecordKey{Book: errata.BookDatabase, Signature: m.all[5].Signature}
+	got, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.twin.Key(), m.again.Key(), m.all[2].Key(), unknown, m.all[3].Key(), m.twin.Key()}, "24h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +87,11 @@ func (m many) trends(t *testing.T) {
 		t.Errorf("trends (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"24h", "14d"} {
-		over, err := query.ParseRange(name, m.over.To.Add(-time.Minute))
+		one, err := m.reader.Trend(t.Context(), m.all[3].Book, m.all[3].Signature, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := m.reader.Trend(t.Context(), m.all[3].Book, m.all[3].Signature, over)
-		if err != nil {
-			t.Fatal(err)
-		}
-		many, err := m.reader.Trends(t.Context(), []query.Key{keyOf(m.all[3])}, over)
+		many, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.all[3].Key()}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +102,7 @@ func (m many) trends(t *testing.T) {
 }
 
 func (m many) overview(t *testing.T) {
-	got, err := m.reader.Overview(t.Context(), m.over)
+	got, err := m.reader.Overview(t.Context(), "24h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +144,11 @@ func (m many) overview(t *testing.T) {
 }
 
 func (m many) live(t *testing.T) {
-	got, err := m.reader.Live(t.Context(), []query.Key{keyOf(m.twin), keyOf(m.all[1]), keyOf(m.all[2])})
+	got, err := m.reader.Live(t.Context(), []errata.RecordKey{m.twin.Key(), m.all[1].Key(), m.all[2].Key()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[query.Key]errata.Record{keyOf(m.twin): m.twin, keyOf(m.all[1]): m.again, keyOf(m.all[0]): m.all[0]}
+	want := map[errata.RecordKey]errata.Record{m.twin.Key(): m.twin, m.all[1].Key(): m.again, m.all[0].Key(): m.all[0]}
 	if diff := cmp.Diff(want, got, compare...); diff != "" {
 		t.Errorf("live (-want +got):\n%s", diff)
 	}
@@ -164,12 +158,11 @@ func (m many) live(t *testing.T) {
 }
 
 func (m many) upTo(t *testing.T) {
-	for before, want := range map[time.Time][2]uint64{
-		modelDay.Add(-time.Millisecond): {0, 0}, modelDay: {1, 1}, modelDay.Add(10 * time.Second): {9, 1}, modelDay.Add(time.Hour): {29, 1},
+	for before, want := range map[time.Time]errata.Changed{
+		modelDay.Add(-time.Millisecond): {}, modelDay: {System: 1, Database: 1}, modelDay.Add(10 * time.Second): {System: 9, Database: 1}, modelDay.Add(time.Hour): {System: 29, Database: 1},
 	} {
-		system, database, err := m.reader.CountUpTo(t.Context(), before)
-		if err != nil || [2]uint64{system, database} != want {
-			t.Errorf("up to %v: %d and %d (%v), want %v", before, system, database, err, want)
+		if got, err := m.reader.CountUpTo(t.Context(), before); err != nil || got != want {
+			t.Errorf("up to %v: %+v (%v), want %+v", before, got, err, want)
 		}
 	}
 }

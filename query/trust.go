@@ -18,10 +18,6 @@ type Trust interface {
 	Suspect(err error)
 }
 
-// Heed gives the reader the Trust that it asks before each query, and tells when a
-// query meets damage. It must be called before the reader is used.
-func (r *Reader) Heed(t Trust) { r.trust = t }
-
 // damages are ClickHouse's codes for files that are not as they were written.
 // They stand in its src/Common/ErrorCodes.cpp.
 var damages = map[int32]string{

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // At a flipped bit of a compressed block ClickHouse tries every bit of it, to say
@@ -42,16 +44,12 @@ func (c *Checker) whileItAnswers(ctx context.Context, bytes uint64) (context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := c.cfg.Patience + time.Duration(bytes/hangRate)*time.Second
 	go func() { // ends with ctx
-		tick := time.NewTicker(hangPause)
-		defer tick.Stop()
-		for ; left > 0; left -= hangPause {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
+		for left > 0 {
+			if !background.Wait(ctx, hangPause) {
 				return
 			}
-			if c.cfg.ClickHouse.Ping(ctx) != nil {
-				left += hangPause
+			if c.cfg.ClickHouse.Ping(ctx) == nil {
+				left -= hangPause
 			}
 		}
 		cancel(errHangs)

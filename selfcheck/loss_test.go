@@ -321,9 +321,9 @@ func TestPartsSetAsideAreTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := h.checker.Last().Mended
-			ok, detail, _ := h.checker.Last().Tell(time.Now())
-			if !ok || !strings.Contains(detail, "the last mend was at 2") || !strings.Contains(detail, "table "+table) {
-				t.Errorf("an operator is told: %t, %s", ok, detail)
+			told := h.checker.Check(t.Context())
+			if !told.OK || !strings.Contains(told.Detail, "the last mend was at 2") || !strings.Contains(told.Detail, "table "+table) {
+				t.Errorf("an operator is told: %+v", told)
 			}
 			h.send("seen afterwards, broken")
 			h.whole()

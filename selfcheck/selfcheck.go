@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/projector"
 )
 
@@ -72,10 +73,9 @@ type Config struct {
 type Checker struct {
 	cfg     Config
 	metrics *metrics
-	wake    chan struct{} // capacity 1: look now
-	doubt   atomic.Bool   // rows alone are to be read
-	stop    context.CancelFunc
-	ended   sync.WaitGroup
+	wake    atomic.Bool // look now
+	doubt   atomic.Bool // rows alone are to be read
+	work    background.Runner
 
 	looking sync.Mutex // one look at a time; guards what follows
 	mark    mark
@@ -136,34 +136,27 @@ func New(cfg Config) (*Checker, error) {
 		return nil, err
 	}
 	return &Checker{
-		cfg: cfg, metrics: newMetrics(cfg.Registerer), wake: make(chan struct{}, 1), stop: func() {},
+		cfg: cfg, metrics: newMetrics(cfg.Registerer),
 		mark: m, seen: map[string]time.Time{}, broken: map[string]bool{}, saved: lookBytes, tried: map[string]int{},
 	}, nil
 }
 
-// Start begins to look, at once and then every minute.
+// Start begins to look, at once and then every minute; a second call does nothing.
 func (c *Checker) Start() {
-	var ctx context.Context
-	ctx, c.stop = context.WithCancel(context.Background())
-	c.ended.Go(func() { c.run(ctx) }) // ends with ctx, which Stop cancels
+	var looked time.Time
+	c.work.Start(background.Loop{Every: suspectPause, Do: func(ctx context.Context) error {
+		if !looked.IsZero() && c.cfg.Now().Sub(looked) < lookPause && !c.unrest() {
+			return nil
+		}
+		err := c.Look(ctx)
+		looked = c.cfg.Now()
+		return err
+	}, Failed: background.Tell(c.cfg.Logger.Warn, "the self-check came to nothing, trying again")}.Run)
 }
 
 // Stop ends the looks, and a mend under way: the next start begins it again. It
 // waits for a ClickHouse that does not answer only until ctx ends.
-func (c *Checker) Stop(ctx context.Context) error {
-	c.stop()
-	ended := make(chan struct{})
-	go func() { // ends with the last question to ClickHouse
-		c.ended.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop the self-check: %w", ctx.Err())
-	}
-}
+func (c *Checker) Stop(ctx context.Context) error { return c.work.Stop(ctx) }
 
 // Stopped notes a clean stop, once nobody writes the tables any more.
 func (c *Checker) Stopped() error {
@@ -178,35 +171,10 @@ func (c *Checker) Stopped() error {
 	return c.mark.write(c.cfg.Mark)
 }
 
-func (c *Checker) run(ctx context.Context) {
-	tick := time.NewTicker(suspectPause)
-	defer tick.Stop()
-	for {
-		if err := c.Look(ctx); err != nil && ctx.Err() == nil {
-			c.cfg.Logger.Warn("the self-check came to nothing, trying again", "error", err)
-		}
-		for looked := c.cfg.Now(); ; {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-			if c.cfg.Now().Sub(looked) >= lookPause || c.unrest() {
-				break
-			}
-		}
-	}
-}
-
 // unrest says that there is a reason to look before the minute is over: there is
 // something to be mended, somebody has met damage, or the projector is at a loss.
 func (c *Checker) unrest() bool {
-	woken := false
-	select {
-	case <-c.wake:
-		woken = true
-	default:
-	}
+	woken := c.wake.Swap(false)
 	if len(c.Last().Damage) > 0 { // what is known need not be looked for
 		return !c.cfg.Now().Before(c.resting())
 	}
@@ -234,10 +202,7 @@ func (c *Checker) Suspect(err error) {
 	if !c.doubt.Swap(true) {
 		c.cfg.Logger.Error("a query met a damaged file of ClickHouse; lists read the rows alone now", "error", err)
 	}
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	c.wake.Store(true)
 }
 
 // Last is what the last look found.

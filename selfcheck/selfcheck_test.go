@@ -125,8 +125,7 @@ func (h *house) start() {
 	}); err != nil {
 		h.t.Fatal(err)
 	}
-	h.reader = query.New(h.ReadOnlyClickHouse)
-	h.reader.Heed(h.checker)
+	h.reader = query.New(query.Config{ClickHouse: h.ReadOnlyClickHouse, Trust: h.checker})
 }
 
 func (h *house) stop() {
@@ -265,7 +264,7 @@ func (h *house) file(folder, pattern string) string {
 // counts reads all records through the reader, by message.
 func (h *house) counts(search string) (map[string]uint64, error) {
 	filter := query.Filter{Search: search}
-	list, err := h.reader.List(h.t.Context(), filter, query.Page{Limit: 100})
+	list, err := h.reader.Find(h.t.Context(), filter, query.Page{Limit: 100})
 	got := map[string]uint64{}
 	for _, r := range list.Records {
 		got[r.Message] = r.Count
@@ -283,7 +282,7 @@ func (h *house) answers(when string) {
 		}
 	}
 	user := int64(7)
-	list, err := h.reader.List(h.t.Context(), query.Filter{UserID: &user}, query.Page{Limit: 100})
+	list, err := h.reader.Find(h.t.Context(), query.Filter{UserID: &user}, query.Page{Limit: 100})
 	if err != nil || int(list.Total) != len(h.model) {
 		h.t.Errorf("%s, the list of a user shows %d of %d records (%v)", when, list.Total, len(h.model), err)
 	}

@@ -36,7 +36,7 @@ func TestForeignFactsAreLeftOut(t *testing.T) {
 	if got := read(t, node); !got.ErrorLog || got.Development {
 		t.Errorf("nothing was set and it is %+v", got)
 	}
-	set(t, node, func(l *settings.Logging) { l.Development = true })
+	set(t, node, func(l *errata.Logging) { l.Development = true })
 	// More of them than are looked at in one go.
 	for range 20 {
 		for _, text := range foreign {
@@ -68,14 +68,14 @@ func TestForeignFactsAreLeftOut(t *testing.T) {
 	if err := late.Republish(t.Context()); err != nil {
 		t.Error(err)
 	}
-	set(t, node, func(l *settings.Logging) { l.QueryLogging = true })
+	set(t, node, func(l *errata.Logging) { l.QueryLogging = true })
 	if got := read(t, late); !got.Development || !got.QueryLogging {
 		t.Errorf("after a change: %+v", got)
 	}
 	// Those that follow pass over one as well, and hear what stands behind it.
 	put(foreign[0])
-	set(t, node, func(l *settings.Logging) { l.ErrorDebug = true })
-	within(t, 20*time.Second, late, func(l settings.Logging) bool { return l.ErrorDebug && l.QueryLogging && l.Development })
+	set(t, node, func(l *errata.Logging) { l.ErrorDebug = true })
+	within(t, 20*time.Second, late, func(l errata.Logging) bool { return l.ErrorDebug && l.QueryLogging && l.Development })
 }
 
 // A fact of a newer version is not passed over: nobody knows what it says.

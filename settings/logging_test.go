@@ -4,20 +4,20 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/errata-log/errata/settings"
+	errata "github.com/errata-log/errata"
 )
 
 func TestQueryAllowed(t *testing.T) {
-	limited := settings.Logging{QueryLoggingIPs: []netip.Prefix{
+	limited := errata.Logging{QueryLoggingIPs: []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::/32"),
 	}}
 	for _, c := range []struct {
-		logging settings.Logging
+		logging errata.Logging
 		addr    string // "" for one nobody knows
 		want    bool
 	}{
-		{settings.Logging{}, "203.0.113.9", true},
-		{settings.Logging{}, "", true},
+		{errata.Logging{}, "203.0.113.9", true},
+		{errata.Logging{}, "", true},
 		{limited, "10.255.0.1", true},
 		{limited, "11.0.0.1", false},
 		{limited, "192.0.2.7", true},

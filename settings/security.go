@@ -9,8 +9,8 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// The settings of the package signin. Each is a setting of its own: whoever
-// changes one is not in the way of who changes another.
+// The settings of the package signin. Each is a setting of its own, so that a
+// change of one never conflicts with a change of another.
 var (
 	twoFactor = setting[signin.TwoFactor]{
 		name:     "security.two_factor",
@@ -38,35 +38,34 @@ var (
 	}
 )
 
-// ReadTwoFactor is as ReadLogging, for the second step.
+// ReadTwoFactor asks the log, and UpdateTwoFactor changes the value in force,
+// as ReadLogging and UpdateLogging do for what is recorded.
 func (s *Store) ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error) {
-	value, _, err := read(ctx, s, twoFactor)
-	return value, err
+	return read(ctx, s, twoFactor)
 }
 
-// UpdateTwoFactor is as UpdateLogging, for the second step.
+// UpdateTwoFactor sets the second step.
 func (s *Store) UpdateTwoFactor(ctx context.Context, change func(signin.TwoFactor) (signin.TwoFactor, error)) (signin.TwoFactor, error) {
 	return update(ctx, s, twoFactor, change)
 }
 
-// ReadLocation is as ReadLogging, for the check of places.
+// ReadLocation asks the log for the check of places.
 func (s *Store) ReadLocation(ctx context.Context) (signin.Location, error) {
-	value, _, err := read(ctx, s, location)
-	return value, err
+	return read(ctx, s, location)
 }
 
-// UpdateLocation is as UpdateLogging, for the check of places.
+// UpdateLocation sets the check of places.
 func (s *Store) UpdateLocation(ctx context.Context, change func(signin.Location) (signin.Location, error)) (signin.Location, error) {
 	return update(ctx, s, location, change)
 }
 
-// ReadAddresses is as ReadLogging, for the check of addresses.
+// ReadAddresses asks the log for the check of addresses.
 func (s *Store) ReadAddresses(ctx context.Context) (signin.Addresses, error) {
-	value, _, err := read(ctx, s, addressBook)
+	value, err := read(ctx, s, addressBook)
 	return signin.Addresses(value), err
 }
 
-// UpdateAddresses is as UpdateLogging, for the check of addresses.
+// UpdateAddresses sets the check of addresses.
 func (s *Store) UpdateAddresses(ctx context.Context, change func(signin.Addresses) (signin.Addresses, error)) (signin.Addresses, error) {
 	value, err := update(ctx, s, addressBook, func(a addresses) (addresses, error) {
 		after, err := change(signin.Addresses(a))
@@ -75,14 +74,12 @@ func (s *Store) UpdateAddresses(ctx context.Context, change func(signin.Addresse
 	return signin.Addresses(value), err
 }
 
-// ReadLocalization is as ReadLogging, for the choice of the location module.
+// ReadLocalization asks the log for the choice of the location module.
 func (s *Store) ReadLocalization(ctx context.Context) (signin.Localization, error) {
-	value, _, err := read(ctx, s, localization)
-	return value, err
+	return read(ctx, s, localization)
 }
 
-// UpdateLocalization is as UpdateLogging, for the choice of the location
-// module.
+// UpdateLocalization sets the choice of the location module.
 func (s *Store) UpdateLocalization(ctx context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error) {
 	return update(ctx, s, localization, change)
 }

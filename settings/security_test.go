@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/settings"
@@ -136,7 +137,7 @@ func TestTwoAdminsLoseNothing(t *testing.T) {
 			setAddresses(t, s, func(v *signin.Addresses) { v.Client.Whitelist = whitelist(t, "10.0.0.0/8") })
 		},
 		func(s *settings.Store) { setLocalization(t, s, "mmdb") },
-		func(s *settings.Store) { set(t, s, func(l *settings.Logging) { l.Development = true }) },
+		func(s *settings.Store) { set(t, s, func(l *errata.Logging) { l.Development = true }) },
 	} {
 		writers.Go(func() { change(nodes[i%2]) })
 	}

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signin"
 )
 
 // Snapshot is the value of every setting at one moment. It never changes.
 type Snapshot struct {
-	Logging Logging
+	Logging errata.Logging
 	// Limits are those of projects.
 	Limits Limits
 	// Security is what is asked at sign-in.
@@ -120,9 +121,15 @@ func (s *Store) newest(ctx context.Context, name string, foreign func(data []byt
 	return f, last, true, nil
 }
 
-// read is the newest value by the log's leader, and the sequence behind which
-// the next one is appended, 0 when it was never set.
-func read[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequence uint64, err error) {
+// read is the newest value by the log's leader.
+func read[T any](ctx context.Context, s *Store, of setting[T]) (T, error) {
+	value, _, err := readAt(ctx, s, of)
+	return value, err
+}
+
+// readAt is read, and the sequence behind which the next value is appended, 0
+// when it was never set.
+func readAt[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequence uint64, err error) {
 	newest, last, found, err := s.newest(ctx, of.name, of.foreign)
 	if err != nil {
 		return value, 0, err
@@ -139,7 +146,7 @@ func read[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequenc
 
 func update[T any](ctx context.Context, s *Store, of setting[T], change func(T) (T, error)) (value T, err error) {
 	for {
-		before, at, err := read(ctx, s, of)
+		before, at, err := readAt(ctx, s, of)
 		if err != nil {
 			return value, err
 		}

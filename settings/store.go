@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/background"
 )
@@ -80,6 +81,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // second old while the log answers, the last copy while it does not. It never
 // blocks.
 func (s *Store) Snapshot() *Snapshot { return s.current.Load() }
+
+// Logging is what of the snapshot says what is recorded. It never blocks.
+func (s *Store) Logging() errata.Logging { return s.Snapshot().Logging }
 
 // Close stops following the log. The last copy stays in force. It may be
 // called more than once.

@@ -40,7 +40,7 @@ func open(t *testing.T, env *testenv.Broker) *settings.Store {
 	return s
 }
 
-func read(t *testing.T, s *settings.Store) settings.Logging {
+func read(t *testing.T, s *settings.Store) errata.Logging {
 	t.Helper()
 	l, err := s.ReadLogging(t.Context())
 	if err != nil {
@@ -49,9 +49,9 @@ func read(t *testing.T, s *settings.Store) settings.Logging {
 	return l
 }
 
-func set(t *testing.T, s *settings.Store, change func(*settings.Logging)) settings.Logging {
+func set(t *testing.T, s *settings.Store, change func(*errata.Logging)) errata.Logging {
 	t.Helper()
-	l, err := s.UpdateLogging(t.Context(), func(l settings.Logging) (settings.Logging, error) {
+	l, err := s.UpdateLogging(t.Context(), func(l errata.Logging) (errata.Logging, error) {
 		change(&l)
 		return l, nil
 	})
@@ -62,7 +62,7 @@ func set(t *testing.T, s *settings.Store, change func(*settings.Logging)) settin
 }
 
 // within waits until the store's snapshot is as wanted, and says how long.
-func within(t *testing.T, limit time.Duration, s *settings.Store, want func(settings.Logging) bool) time.Duration {
+func within(t *testing.T, limit time.Duration, s *settings.Store, want func(errata.Logging) bool) time.Duration {
 	t.Helper()
 	began := time.Now()
 	poll := time.NewTicker(time.Millisecond)
@@ -76,14 +76,14 @@ func within(t *testing.T, limit time.Duration, s *settings.Store, want func(sett
 	return time.Since(began)
 }
 
-func check(t *testing.T, what string, got, want settings.Logging) {
+func check(t *testing.T, what string, got, want errata.Logging) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-var standard = settings.Logging{ErrorLog: true}
+var standard = errata.Logging{ErrorLog: true}
 
 // facts are all settings on the log, oldest first.
 func facts(t *testing.T, env *testenv.Broker) (all []eventlog.Fact) {
@@ -114,10 +114,10 @@ func TestUntilSomebodySetsThem(t *testing.T) {
 	s := open(t, env)
 	check(t, "read", read(t, s), standard)
 	check(t, "snapshot", s.Snapshot().Logging, standard)
-	same := set(t, s, func(l *settings.Logging) { l.ErrorLog = true })
+	same := set(t, s, func(l *errata.Logging) { l.ErrorLog = true })
 	check(t, "changed to the same", same, standard)
 	refusal := errors.New("no")
-	if _, err := s.UpdateLogging(t.Context(), func(l settings.Logging) (settings.Logging, error) {
+	if _, err := s.UpdateLogging(t.Context(), func(l errata.Logging) (errata.Logging, error) {
 		l.Development = true
 		return l, refusal
 	}); !errors.Is(err, refusal) {
@@ -133,7 +133,7 @@ func TestFact(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
 	by := errata.Actor{KeyID: "k1", KeyName: "root", RequestID: "r1"}
-	if _, err := s.UpdateLogging(errata.WithActor(t.Context(), by), func(l settings.Logging) (settings.Logging, error) {
+	if _, err := s.UpdateLogging(errata.WithActor(t.Context(), by), func(l errata.Logging) (errata.Logging, error) {
 		l.QueryLoggingIPs = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")}
 		return l, nil
 	}); err != nil {
@@ -154,15 +154,15 @@ func TestFact(t *testing.T) {
 func TestNobodyLosesAField(t *testing.T) {
 	env := testenv.NewBroker(t)
 	nodes := []*settings.Store{open(t, env), open(t, env)}
-	changes := []func(*settings.Logging){
-		func(l *settings.Logging) { l.ErrorLog = false },
-		func(l *settings.Logging) { l.ErrorDebug = true },
-		func(l *settings.Logging) { l.Development = true },
-		func(l *settings.Logging) { l.ModuleLog = true },
-		func(l *settings.Logging) { l.QueryLogging = true },
+	changes := []func(*errata.Logging){
+		func(l *errata.Logging) { l.ErrorLog = false },
+		func(l *errata.Logging) { l.ErrorDebug = true },
+		func(l *errata.Logging) { l.Development = true },
+		func(l *errata.Logging) { l.ModuleLog = true },
+		func(l *errata.Logging) { l.QueryLogging = true },
 	}
 	for i := range 3 {
-		changes = append(changes, func(l *settings.Logging) {
+		changes = append(changes, func(l *errata.Logging) {
 			added := netip.MustParsePrefix(fmt.Sprintf("10.%d.0.0/16", i))
 			l.QueryLoggingIPs = append(slices.Clone(l.QueryLoggingIPs), added)
 		})
@@ -175,7 +175,7 @@ func TestNobodyLosesAField(t *testing.T) {
 	for i, s := range nodes {
 		got := read(t, s)
 		slices.SortFunc(got.QueryLoggingIPs, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
-		check(t, fmt.Sprint("node ", i), got, settings.Logging{
+		check(t, fmt.Sprint("node ", i), got, errata.Logging{
 			ErrorDebug: true, Development: true, ModuleLog: true, QueryLogging: true,
 			QueryLoggingIPs: []netip.Prefix{
 				netip.MustParsePrefix("10.0.0.0/16"), netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("10.2.0.0/16"),
@@ -194,16 +194,16 @@ func TestEveryNodeSeesAChange(t *testing.T) {
 	var slowest time.Duration
 	for i := range rounds {
 		on := i%2 == 0
-		set(t, a, func(l *settings.Logging) { l.Development = on })
+		set(t, a, func(l *errata.Logging) { l.Development = on })
 		if a.Snapshot().Logging.Development != on {
 			t.Fatal("the node that was asked does not show its own change")
 		}
-		slowest = max(slowest, within(t, time.Second, b, func(l settings.Logging) bool { return l.Development == on }))
+		slowest = max(slowest, within(t, time.Second, b, func(l errata.Logging) bool { return l.Development == on }))
 	}
 	t.Logf("slowest of %d changes on the other node's snapshot: %v", rounds, slowest)
 	for i := range rounds {
 		on := i%2 == 0
-		set(t, b, func(l *settings.Logging) { l.ModuleLog = on })
+		set(t, b, func(l *errata.Logging) { l.ModuleLog = on })
 		if read(t, a).ModuleLog != on {
 			t.Fatal("a read right after the change does not show it on the other node")
 		}
@@ -216,7 +216,7 @@ func TestEveryNodeSeesAChange(t *testing.T) {
 func TestSettingsOutliveTheService(t *testing.T) {
 	env := testenv.NewBroker(t)
 	first := open(t, env)
-	want := set(t, first, func(l *settings.Logging) {
+	want := set(t, first, func(l *errata.Logging) {
 		l.ErrorLog, l.QueryLoggingIPs = false, []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	})
 	first.Close()
@@ -234,15 +234,15 @@ func TestFollowsAgainAfterAnOutage(t *testing.T) {
 	}
 	a, b := open(t, env), open(t, env)
 	for i := range 3 {
-		set(t, a, func(l *settings.Logging) { l.ErrorDebug = i%2 == 0 })
+		set(t, a, func(l *errata.Logging) { l.ErrorDebug = i%2 == 0 })
 		if env.Embedded() {
 			env.RestartNATS()
 		}
-		set(t, a, func(l *settings.Logging) { l.QueryLogging = i%2 == 0 })
-		took := within(t, 10*time.Second, b, func(l settings.Logging) bool { return l.QueryLogging == (i%2 == 0) })
+		set(t, a, func(l *errata.Logging) { l.QueryLogging = i%2 == 0 })
+		took := within(t, 10*time.Second, b, func(l errata.Logging) bool { return l.QueryLogging == (i%2 == 0) })
 		t.Logf("seen %v after the change, right after the restart", took)
-		set(t, a, func(l *settings.Logging) { l.Development = i%2 == 0 })
-		within(t, time.Second, b, func(l settings.Logging) bool { return l.Development == (i%2 == 0) })
+		set(t, a, func(l *errata.Logging) { l.Development = i%2 == 0 })
+		within(t, time.Second, b, func(l errata.Logging) bool { return l.Development == (i%2 == 0) })
 	}
 }
 
@@ -251,7 +251,7 @@ func TestFollowsAgainAfterAnOutage(t *testing.T) {
 func TestWithoutTheLog(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
-	set(t, s, func(l *settings.Logging) { l.Development = true })
+	set(t, s, func(l *errata.Logging) { l.Development = true })
 	gone := eventlog.Log{NATS: env.NATS, JetStream: env.JetStream, Stream: "NOWHERE", Prefix: "nowhere."}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -288,7 +288,7 @@ func TestOtherVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "older", read(t, s), settings.Logging{ErrorLog: true, Development: true})
+	check(t, "older", read(t, s), errata.Logging{ErrorLog: true, Development: true})
 	for _, data := range []string{`{"v":2,"after":{"development":false}}`, `{"v":1,"after":{"development":"no"}}`, `{`} {
 		newer, err := eventlog.AppendSetting(t.Context(), logOf(env), "logging", []byte(data), old)
 		if err != nil {
@@ -301,7 +301,7 @@ func TestOtherVersions(t *testing.T) {
 		check(t, "a node that starts now", again.Snapshot().Logging, standard)
 		old = newer
 	}
-	check(t, "the node that runs", s.Snapshot().Logging, settings.Logging{ErrorLog: true, Development: true})
+	check(t, "the node that runs", s.Snapshot().Logging, errata.Logging{ErrorLog: true, Development: true})
 	// A name that this version does not know is somebody else's.
 	if _, err := eventlog.AppendSetting(t.Context(), logOf(env), "unheard-of", []byte(`{}`), 0); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,15 @@ type Request struct {
 
 // Place is what a location module tells; "" for what it cannot tell. Names are
 // compared without their case.
-type Place struct{ Country, Region, City string }
+type Place struct {
+	// Country is the ISO 3166-1 code in upper case, "DE".
+	Country string `json:"country,omitempty"`
+	// Region is the ISO 3166-2 code without the country, "BE", or the name where
+	// the module has no code.
+	Region string `json:"region,omitempty"`
+	// City is the English name.
+	City string `json:"city,omitempty"`
+}
 
 // Kind is what is asked for.
 type Kind string
@@ -51,22 +59,24 @@ const (
 
 // Check is one thing to ask for.
 type Check struct {
-	Kind Kind
+	Kind Kind `json:"kind"`
 	// Methods are the ways to pass the check, one of which is enough: the keys
 	// of second-step methods for CheckTwoFactor, else the names of the methods
 	// that send the code. There is at least one.
-	Methods []string
-	Reason  string
+	Methods []string `json:"methods"`
+	Reason  string   `json:"reason"`
 }
 
 // Decision is what to do about a sign-in.
 type Decision struct {
 	// Checks must all be passed, in this order: second step, location, address.
-	Checks []Check
+	Checks []Check `json:"checks"`
 	// Remind: remind the user to set a second step up.
-	Remind bool
+	Remind bool `json:"remind"`
 	// Warnings are checks that are on and cannot work, for the operator.
-	Warnings []Warning
+	Warnings []Warning `json:"warnings"`
+	// Country is where the sign-in comes from, "" when nobody can tell.
+	Country string `json:"place"`
 }
 
 // Decide says what is asked beyond the password. A check that nobody could
@@ -75,7 +85,7 @@ type Decision struct {
 // is asked: an account's first sign-in, and one whose address or place is not
 // known.
 func Decide(r Request, s Settings, m Modules) Decision {
-	var d Decision
+	d := Decision{Checks: []Check{}, Warnings: []Warning{}, Country: r.Place.Country}
 	d.twoFactor(r, s.TwoFactor.Within(m))
 	d.location(r, s, m)
 	d.address(r, s.Addresses.Of(r.Side), m)

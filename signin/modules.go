@@ -10,9 +10,6 @@ import (
 type Modules struct {
 	// Methods are the second-step methods, in the order they are listed.
 	Methods []Method
-	// Mail says whether a mail module is configured, so that codes can be sent
-	// by e-mail.
-	Mail bool
 	// Locations are the location modules that can be chosen.
 	Locations []LocationModule
 }
@@ -20,12 +17,19 @@ type Modules struct {
 // Method is a way to prove who one is.
 type Method struct {
 	// Key is what settings and users' set-ups name it by.
-	Key string
+	Key string `json:"key"`
 	// Name is for people.
-	Name string
+	Name string `json:"name"`
 	// CanSendCode: the service can send a code by it, whether or not the user
 	// has set it up. A code generator cannot.
-	CanSendCode bool
+	CanSendCode bool `json:"-"`
+}
+
+// MethodState is an installed method as administrators see it.
+type MethodState struct {
+	Method
+	Enabled   bool `json:"enabled"`
+	Installed bool `json:"installed"`
 }
 
 // LocationModule tells where an address is.
@@ -35,14 +39,18 @@ type LocationModule struct {
 	Country, Region, City bool
 }
 
-// KeyEmail is the key of the method that sends codes by the mail module. The
-// settings of places call it MethodEmail.
-const KeyEmail = "email"
+const (
+	// KeyEmail is the key of the method that sends codes by the mail module. The
+	// settings of places call it MethodEmail.
+	KeyEmail = "email"
+	// KeyTOTP is the key of authenticator apps.
+	KeyTOTP = "totp"
+)
 
 // BuiltIn are the modules that come with the service: the code generator
 // always, e-mail where a mail module is configured.
 func BuiltIn(mail bool, locations ...LocationModule) Modules {
-	m := Modules{Methods: []Method{{Key: "totp", Name: "Authenticator app"}}, Mail: mail, Locations: locations}
+	m := Modules{Methods: []Method{{Key: KeyTOTP, Name: "Authenticator app"}}, Locations: locations}
 	if mail {
 		m.Methods = append(m.Methods, Method{Key: KeyEmail, Name: MethodEmail, CanSendCode: true})
 	}
@@ -52,10 +60,19 @@ func BuiltIn(mail bool, locations ...LocationModule) Modules {
 // Method finds an installed method by its key.
 func (m Modules) Method(key string) (Method, bool) {
 	at := slices.IndexFunc(m.Methods, func(method Method) bool { return method.Key == key })
-	if at < 0 || key == KeyEmail && !m.Mail {
+	if at < 0 {
 		return Method{}, false
 	}
 	return m.Methods[at], true
+}
+
+// States are the installed methods, with what the setting switches on.
+func (m Modules) States(t TwoFactor) []MethodState {
+	states := make([]MethodState, len(m.Methods))
+	for i, method := range m.Methods {
+		states[i] = MethodState{method, slices.Contains(t.Authentications, method.Key), true}
+	}
+	return states
 }
 
 // Location finds an installed location module by its key.
@@ -70,12 +87,11 @@ func (m Modules) Location(key string) (LocationModule, bool) {
 // sender finds the installed method that a setting of places names, which is
 // in any case.
 func (m Modules) sender(name string) (Method, bool) {
-	for _, method := range m.Methods {
-		if strings.EqualFold(method.Key, name) {
-			return m.Method(method.Key)
-		}
+	at := slices.IndexFunc(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
+	if at < 0 {
+		return Method{}, false
 	}
-	return Method{}, false
+	return m.Methods[at], true
 }
 
 // senders are the names of the methods that can send a code, as settings of
@@ -83,8 +99,8 @@ func (m Modules) sender(name string) (Method, bool) {
 func (m Modules) senders() []string {
 	var names []string
 	for _, method := range m.Methods {
-		if found, ok := m.Method(method.Key); ok && found.CanSendCode {
-			names = append(names, found.sendName())
+		if method.CanSendCode {
+			names = append(names, method.sendName())
 		}
 	}
 	return names

@@ -6,6 +6,7 @@
 package stray
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -14,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	errata "github.com/errata-log/errata"
 )
 
 // maxKnown is how many strays are told apart. Whoever writes more than that has
@@ -75,13 +78,19 @@ func (c *Counter) In(stream string) func(sequence uint64, why error) {
 	}
 }
 
-// Summary is how many there are in which stream, "" when there are none.
-func (c *Counter) Summary() string {
+// Check says how many there are in which stream.
+func (c *Counter) Check(context.Context) errata.Check {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string
 	for _, stream := range slices.Sorted(maps.Keys(c.count)) {
 		parts = append(parts, fmt.Sprintf("%d in %s", c.count[stream], stream))
 	}
-	return strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		return errata.Check{Name: "foreign facts", OK: true, Detail: "none was met since this start"}
+	}
+	return errata.Check{
+		Name: "foreign facts", Detail: "left out since this start: " + strings.Join(parts, ", "),
+		Hint: "somebody else writes to the streams of Errata: change the passwords of NATS, and give applications an account of their own (docs/operations.md, \"Events over NATS\"); or nodes run different versions",
+	}
 }

@@ -3,6 +3,7 @@ package stray_test
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +18,8 @@ func TestEachStrayCountsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Summary(); got != "" {
-		t.Errorf("before anything: %q", got)
+	if got := c.Check(t.Context()); !got.OK || got.Hint != "" {
+		t.Errorf("before anything: %+v", got)
 	}
 	for range 2 {
 		for _, reader := range []func(uint64, error){c.In("log"), c.In("log")} {
@@ -28,8 +29,9 @@ func TestEachStrayCountsOnce(t *testing.T) {
 		c.In("audit")(7, nil)
 	}
 	c.In("keys")
-	if got, want := c.Summary(), "1 in audit, 2 in log"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	got, want := c.Check(t.Context()), "left out since this start: 1 in audit, 2 in log"
+	if got.OK || got.Detail != want || !strings.Contains(got.Hint, "passwords") {
+		t.Errorf("%+v, want %q", got, want)
 	}
 	families, err := registry.Gather()
 	if err != nil || len(families) != 1 || families[0].GetName() != "errata_unreadable_facts_total" {

@@ -147,8 +147,8 @@ func secretFile(t *testing.T, text string, mode os.FileMode) string {
 func TestPasswordOutOfAFile(t *testing.T) {
 	path := secretFile(t, "hunter2\n", 0o600)
 	c, _, err := load(t, "", []string{"ERRATA_SMTP_PASSWORD=@" + path}, nil)
-	if err != nil || c.service.SMTPPassword != "hunter2" {
-		t.Fatalf("password %q, error %v", c.service.SMTPPassword, err)
+	if err != nil || c.service.SMTP.Password != "hunter2" {
+		t.Fatalf("password %q, error %v", c.service.SMTP.Password, err)
 	}
 	for _, s := range settings(c) {
 		if s.name != "smtp-password" {

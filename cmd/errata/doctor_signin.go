@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,18 +28,18 @@ const oldDatabase = 180 * 24 * time.Hour
 // checkLocation reads the location database that the service would use.
 func checkLocation(c *config, now time.Time) finding {
 	f := finding{Check: "location"}
-	info, tells, err := app.CheckLocation(c.service)
+	info, err := app.CheckLocation(c.service)
 	switch {
-	case errors.Is(err, app.ErrNoLocationDatabase):
-		return f.skipped("no location database; to have one: run errata geo install")
 	case err != nil:
 		return f.failed(err.Error(), "run errata geo install, or set --geo-database to a file in MaxMind's format")
+	case info.Path == "":
+		return f.skipped("no location database; to have one: run errata geo install")
 	}
 	level := "countries"
 	switch {
-	case tells.City:
+	case info.City:
 		level = "cities"
-	case tells.Region:
+	case info.Region:
 		level = "regions"
 	}
 	age := now.Sub(info.Built)

@@ -7,11 +7,12 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 // rebuildPath is where the API imports, and says how far it is.
@@ -59,7 +60,7 @@ func newImport(t *terminal) *cobra.Command {
 		Short: "Import old error files into the running service",
 		Long:  importHelp,
 	}, func(cmd *cobra.Command, c *client, _ []string) error {
-		done := showProgress(cmd.Context(), c, cmd.ErrOrStderr())
+		done := showProgress(c, cmd.ErrOrStderr())
 		patient := *c
 		patient.http.Timeout = 0 // gigabytes take minutes; the service says when it ends
 		var result importResult
@@ -99,33 +100,27 @@ func noteLine(what string, n importNote) string {
 
 // showProgress draws a bar for each file on a terminal until the function that
 // it returns is called. Elsewhere it does nothing.
-func showProgress(ctx context.Context, c *client, w io.Writer) (done func()) {
+func showProgress(c *client, w io.Writer) (done func()) {
+	bars := progressBars{w: w}
+	return draw(w, func(ctx context.Context) {
+		var p importProgress
+		if c.call(ctx, http.MethodGet, rebuildPath, nil, &p) == nil && p.Running {
+			bars.show(p)
+		}
+	}, bars.finish)
+}
+
+// draw calls step again and again on a terminal until done is called, and then
+// finish. A question of a step that gets no answer costs one step of the bar.
+func draw(w io.Writer, step func(ctx context.Context), finish func()) (done func()) {
 	if !isTerminal(w) {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var drawing sync.WaitGroup
-	drawing.Go(func() {
-		tick := time.NewTicker(progressPause)
-		defer tick.Stop()
-		bars := progressBars{w: w}
-		defer bars.finish()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			var p importProgress
-			// A question that gets no answer costs one step of the bar.
-			if c.call(ctx, http.MethodGet, rebuildPath, nil, &p) == nil && p.Running {
-				bars.show(p)
-			}
-		}
-	})
+	var drawing background.Runner
+	drawing.Start(background.Loop{Every: progressPause, Do: func(ctx context.Context) error { step(ctx); return nil }}.Run)
 	return func() {
-		cancel()
-		drawing.Wait()
+		_ = drawing.Stop(context.Background())
+		finish()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -59,7 +58,7 @@ func newReplay(t *terminal) *cobra.Command {
 		Short: "Make the records anew from the log of the running service",
 		Long:  replayHelp,
 	}, func(cmd *cobra.Command, c *client, _ []string) error {
-		done := showReplay(cmd.Context(), c, cmd.ErrOrStderr())
+		done := showReplay(c, cmd.ErrOrStderr())
 		patient := *c
 		patient.http.Timeout = 0 // the service says when it ends
 		var result replayResult
@@ -124,36 +123,16 @@ func printReplay(w io.Writer, r replayResult) error {
 
 // showReplay draws a bar on a terminal until the function that it returns is
 // called. Elsewhere it does nothing.
-func showReplay(ctx context.Context, c *client, w io.Writer) (done func()) {
-	if !isTerminal(w) {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var drawing sync.WaitGroup
-	drawing.Go(func() {
-		tick := time.NewTicker(progressPause)
-		defer tick.Stop()
-		bar := progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("facts"), progressbar.OptionSetWidth(30))
-		defer fmt.Fprintln(w)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			var p struct {
-				Running          bool
-				Sequence, Target uint64
-			}
-			// A question that gets no answer costs one step of the bar.
-			if c.call(ctx, http.MethodGet, replayPath, nil, &p) == nil && p.Running && p.Target > 0 {
-				bar.ChangeMax64(int64(p.Target))
-				_ = bar.Set64(int64(min(p.Sequence, p.Target)))
-			}
+func showReplay(c *client, w io.Writer) (done func()) {
+	bar := progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("facts"), progressbar.OptionSetWidth(30))
+	return draw(w, func(ctx context.Context) {
+		var p struct {
+			Running          bool
+			Sequence, Target uint64
 		}
-	})
-	return func() {
-		cancel()
-		drawing.Wait()
-	}
+		if c.call(ctx, http.MethodGet, replayPath, nil, &p) == nil && p.Running && p.Target > 0 {
+			bar.ChangeMax64(int64(p.Target))
+			_ = bar.Set64(int64(min(p.Sequence, p.Target)))
+		}
+	}, func() { fmt.Fprintln(w) })
 }

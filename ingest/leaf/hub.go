@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -56,16 +56,8 @@ type Config struct {
 type Hub struct {
 	cfg     Config
 	metrics metrics
-	lanes   map[string]lane // by the node's id; one goroutine owns it
-
-	end     context.CancelFunc
-	running sync.WaitGroup
-}
-
-// lane is the work for one node.
-type lane struct {
-	end  context.CancelFunc
-	done *sync.WaitGroup
+	lanes   map[string]*background.Runner // the work for a node, by its id; one goroutine owns it
+	work    background.Runner
 }
 
 // NewHub checks the configuration. Start begins the work.
@@ -79,71 +71,53 @@ func NewHub(cfg Config) (*Hub, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, lanes: map[string]lane{}, end: func() {}}
+	h := &Hub{cfg: cfg, lanes: map[string]*background.Runner{}}
 	var err error
 	h.metrics, err = newMetrics(cfg.Registerer)
 	return h, err
 }
 
-// Start begins to take events. It must be called once.
+// Start begins to take events; a second call does nothing.
 func (h *Hub) Start() {
-	ctx, end := context.WithCancel(context.Background())
-	h.end = end
-	h.running.Go(func() { h.watch(ctx) })
+	h.work.Start(func(ctx context.Context) {
+		background.Loop{Every: look, Do: func(context.Context) error {
+			connected := h.cfg.Connected()
+			h.serve(connected)
+			h.metrics.connected.Set(float64(len(connected)))
+			return nil
+		}}.Run(ctx)
+		h.serve(nil)
+	})
 }
 
 // Stop ends the work and waits for it. What was not taken stays on its node.
-func (h *Hub) Stop() {
-	h.end()
-	h.running.Wait()
-}
-
-// watch serves the nodes that are connected until ctx ends.
-func (h *Hub) watch(ctx context.Context) {
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	for {
-		connected := h.cfg.Connected()
-		h.serve(ctx, connected)
-		h.metrics.connected.Set(float64(len(connected)))
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			h.serve(ctx, nil)
-			return
-		}
-	}
-}
+func (h *Hub) Stop() { _ = h.work.Stop(context.Background()) }
 
 // serve begins the work for nodes that have come and ends it for those that have
 // gone.
-func (h *Hub) serve(ctx context.Context, connected []string) {
+func (h *Hub) serve(connected []string) {
 	for _, id := range connected {
 		if _, known := h.lanes[id]; !known {
-			h.begin(ctx, id)
+			h.begin(id)
 		}
 	}
 	for id, l := range h.lanes {
 		if !slices.Contains(connected, id) {
 			delete(h.lanes, id)
-			l.end()
-			l.done.Wait()
+			_ = l.Stop(context.Background())
 			h.metrics.pending.DeleteLabelValues(id)
 			h.cfg.Logger.Info("an ingest node has gone", "leaf", id)
 		}
 	}
 }
 
-func (h *Hub) begin(ctx context.Context, id string) {
+func (h *Hub) begin(id string) {
 	logger := h.cfg.Logger.With("leaf", id)
 	js, err := jetstream.NewWithDomain(h.cfg.Conn, id)
 	if err != nil {
 		logger.Error("the ingest node cannot be asked", "error", err) // its id was checked
 		return
 	}
-	ctx, end := context.WithCancel(ctx)
-	l := lane{end, &sync.WaitGroup{}}
-	h.lanes[id] = l
 	logger.Info("an ingest node has come")
 	drain := eventlog.NewDrain(eventlog.DrainConfig{
 		Log: h.cfg.Log, JetStream: js, Stream: h.cfg.Spool, Name: markPrefix + id, Kept: h.cfg.Kept, Reader: reader,
@@ -154,25 +128,19 @@ func (h *Hub) begin(ctx context.Context, id string) {
 			h.metrics.pending.WithLabelValues(id).Set(float64(pending))
 		},
 	})
-	l.done.Go(func() { drain.Run(ctx) })
-	l.done.Go(func() { h.copyKeys(ctx, js) })
+	h.lanes[id] = &background.Runner{}
+	h.lanes[id].Start(drain.Run, background.Loop{
+		Do: func(ctx context.Context) error { return h.copyKeys(ctx, js) }, Pauses: background.Pauses{First: look, Most: look},
+		Failed: background.Tell(logger.Debug, "the keys of an ingest node could not be kept up to date"),
+	}.Run)
 }
 
-// copyKeys keeps the node's keys those of the hub until ctx ends.
-func (h *Hub) copyKeys(ctx context.Context, js jetstream.JetStream) {
-	for {
-		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
-		if err == nil {
-			err = access.CopyKeys(ctx, h.cfg.Keys, to)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		h.cfg.Logger.Debug("the keys of an ingest node could not be kept up to date", "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(look):
-		}
+// copyKeys keeps the node's keys those of the hub until ctx ends or one of both
+// does not answer, which it returns.
+func (h *Hub) copyKeys(ctx context.Context, js jetstream.JetStream) error {
+	to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
+	if err != nil {
+		return err
 	}
+	return access.CopyKeys(ctx, h.cfg.Keys, to)
 }

@@ -69,3 +69,11 @@ func (k *Keyring) Ready(ctx context.Context) error {
 	return errata.Errorf(errata.KindLogUnavailable,
 		"This ingest node has no keys yet: it gets them when it reaches its hub for the first time. Send again.").Because(err)
 }
+
+// Check says whether all keys have come from the hub.
+func (k *Keyring) Check(ctx context.Context) errata.Check {
+	if err := k.Ready(ctx); err != nil {
+		return errata.Check{Name: "keys", Detail: err.Error(), Hint: "let this node reach its hub once"}
+	}
+	return errata.Check{Name: "keys", OK: true, Detail: "copied from the hub"}
+}

@@ -46,9 +46,11 @@ type Importer struct {
 // Progress says how far the file under way is: bytes unpacked, and what of it
 // was read and appended so far, by earlier calls too.
 type Progress struct {
-	File                  string
-	BytesDone, BytesTotal int64
-	Lines, Events         int64
+	File       string `json:"file"`
+	BytesDone  int64  `json:"bytes_done"`
+	BytesTotal int64  `json:"bytes_total"`
+	Lines      int64  `json:"lines"`
+	Events     int64  `json:"events"`
 }
 
 // Result says what one call did.
@@ -63,7 +65,10 @@ type Result struct {
 }
 
 // Note is what the operator should know of a file.
-type Note struct{ File, Reason string }
+type Note struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
 
 // New checks the configuration.
 func New(cfg Config) (*Importer, error) {

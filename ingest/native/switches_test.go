@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/errata-log/errata/ingest"
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/native"
 )
 
 // TestAnswersSayWhatWasRecorded: every 2xx does, whatever the switches say.
 func TestAnswersSayWhatWasRecorded(t *testing.T) {
-	var switches ingest.Switches
-	h, recorder := newHandler(t, func(cfg *native.Config) { cfg.Switches = func() ingest.Switches { return switches } })
+	var switches errata.Logging
+	h, recorder := newHandler(t, func(cfg *native.Config) { cfg.Switches = func() errata.Logging { return switches } })
 	const three = `[{"message":"a"},{"message":"b"},{"level":7}]`
 	for _, c := range []struct {
 		name, body, token     string

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
@@ -55,7 +56,7 @@ func (b *bench) receiver() *Receiver {
 	}
 	b.t.Cleanup(func() { _ = appender.Close(context.WithoutCancel(b.t.Context())) })
 	pipeline, err := ingest.New(ingest.Config{
-		Log: appender, Random: rand.Reader, Switches: func() ingest.Switches { return ingest.Switches{ErrorLog: !b.off} },
+		Log: appender, Random: rand.Reader, Switches: func() errata.Logging { return errata.Logging{ErrorLog: !b.off} },
 	})
 	if err != nil {
 		b.t.Fatal(err)

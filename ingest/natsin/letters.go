@@ -124,6 +124,21 @@ func (l *Letters) List(ctx context.Context, after uint64, limit int) (letters []
 	return letters, stream.CachedInfo().State.Msgs, nil
 }
 
+// Check says whether something was refused.
+func (l *Letters) Check(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "events from NATS"}
+	_, total, err := l.List(ctx, 0, 0)
+	if err != nil {
+		c.Detail, c.Hint = err.Error(), "see the checks of nats"
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("%d refused messages", total)
+	if total > 0 {
+		c.Hint = `"errata dead list" shows them and why`
+	}
+	return c
+}
+
 // next is the first message at or behind the sequence.
 func (l *Letters) next(ctx context.Context, stream jetstream.Stream, at uint64) (msg *jetstream.RawStreamMsg, found bool, err error) {
 	msg, err = stream.GetMsg(ctx, at, jetstream.WithGetMsgSubject(l.queues.Prefix+subjectDead+">"))

@@ -14,6 +14,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/internal/background"
 )
 
 // The defaults in events a minute. An application that fails at each of a
@@ -163,8 +164,8 @@ func (q *Quotas) Wait(ctx context.Context, g ingest.Grant) error {
 		if wait == 0 {
 			return nil
 		}
-		if err := pause(ctx, wait); err != nil {
-			return err
+		if !background.Wait(ctx, wait) {
+			return ctx.Err()
 		}
 	}
 	return nil
@@ -211,7 +212,7 @@ func (q *Quotas) Settle(ctx context.Context, err error) {
 	q.answers.take(r.grant.KeyID, 1, now)
 	q.mu.Unlock()
 	if wait > 0 {
-		_ = pause(ctx, min(wait, holdMost)) // a sender that is gone needs no answer
+		background.Wait(ctx, min(wait, holdMost)) // a sender that is gone needs no answer
 	}
 }
 
@@ -224,17 +225,6 @@ func (q *Quotas) label(project uint64) string {
 		q.named[project] = true
 	}
 	return strconv.FormatUint(project, 10)
-}
-
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // buckets are one for each holder, all of the same size.

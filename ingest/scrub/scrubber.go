@@ -46,32 +46,40 @@ type Scrubber struct {
 // standard is the default rules.
 var standard = &Scrubber{query: DefaultQueryAllow()}
 
-// New checks the additions and makes the rules of them. The error names what is
-// wrong and never shows more of a text than a pattern.
+// New checks the additions and makes the rules of them. The error names the list
+// and what is wrong in it, as in "keys: ", and never shows more of a text than a
+// pattern.
 func New(add Additions) (*Scrubber, error) {
-	if len(add.Keys) > maxOwn || len(add.Patterns) > maxOwn || len(add.QueryAllow) > maxOwn {
-		return nil, fmt.Errorf("more than %d of a kind", maxOwn)
-	}
 	x := &Scrubber{query: slices.Clone(add.QueryAllow)}
-	for _, key := range add.Keys {
-		if err := x.addKey(key); err != nil {
-			return nil, err
+	for _, list := range []struct {
+		name  string
+		texts []string
+		add   func(string) error
+	}{
+		{"keys", add.Keys, x.addKey},
+		{"patterns", add.Patterns, x.addPattern},
+		{"query-allow", add.QueryAllow, x.checkAllowed},
+	} {
+		if len(list.texts) > maxOwn {
+			return nil, fmt.Errorf("%s: more than %d of a kind", list.name, maxOwn)
 		}
-	}
-	for _, pattern := range add.Patterns {
-		if err := x.addPattern(pattern); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range add.QueryAllow {
-		if name == "" || strings.ContainsAny(name, "=&;#? ") {
-			return nil, fmt.Errorf("%q is not the name of a value in a query", name)
-		}
-		if x.SecretKey(name) {
-			return nil, fmt.Errorf("%q is a secret key, its values cannot be kept", name)
+		for _, text := range list.texts {
+			if err := list.add(text); err != nil {
+				return nil, fmt.Errorf("%s: %w", list.name, err)
+			}
 		}
 	}
 	return x, nil
+}
+
+func (x *Scrubber) checkAllowed(name string) error {
+	if name == "" || strings.ContainsAny(name, "=&;#? ") {
+		return fmt.Errorf("%q is not the name of a value in a query", name)
+	}
+	if x.SecretKey(name) {
+		return fmt.Errorf("%q is a secret key, its values cannot be kept", name)
+	}
+	return nil
 }
 
 func (x *Scrubber) addKey(key string) error {

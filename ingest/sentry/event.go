@@ -2,7 +2,9 @@ package sentry
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,6 +101,21 @@ func ParseEvent(document []byte) (ingest.Draft, error) {
 		err = errata.Errorf(errata.KindInvalidEvent, "the event is a performance transaction and no error")
 	}
 	return draft, err
+}
+
+// eventKeys are what events of Sentry's SDKs have and native ones do not.
+var eventKeys = [...]string{"event_id", "exception", "logentry", "stacktrace", "threads", "sdk", "platform", "contexts", "breadcrumbs"}
+
+// LooksLike says whether a JSON object is an event of one of Sentry's SDKs.
+func LooksLike(document []byte) bool {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(document, &keys) != nil {
+		return false
+	}
+	return slices.ContainsFunc(eventKeys[:], func(key string) bool {
+		_, has := keys[key]
+		return has
+	})
 }
 
 // free forgets the event but keeps the room of the slices that never leave.

@@ -70,7 +70,7 @@ func TestImports(t *testing.T) {
 func TestImportTable(t *testing.T) {
 	for _, c := range []struct{ dir, mayNot string }{
 		{".", "eventlog"}, {".", "signature"}, {"signature", "ingest"}, {"ingest", "projector"}, {"ingest/sentry", "projector"}, {"projector", "ingest"},
-		{"api", "query"}, {"api", "app"}, {"query", "eventlog"}, {"web", "."}, {"client", "."},
+		{"api", "engine"}, {"api", "app"}, {"query", "eventlog"}, {"web", "."}, {"client", "."},
 		{"engine", "eventlog"}, {"migrations", "eventlog"}, {"cmd/errata", "engine"}, {"cmd/errata-engine", "."}, {"app", "internal/testenv"},
 	} {
 		layer, ok := layerOf(c.dir, Layers)

@@ -80,9 +80,10 @@ type Loop struct {
 	// Do does it once. It may take long, such as a connection that is read until
 	// it breaks.
 	Do func(ctx context.Context) error
-	// Every is the pause after a Do that returned nil; 0 ends the loop then.
+	// Every is the pause after a Do that returned nil, and after one that failed
+	// where there are no Pauses.
 	Every time.Duration
-	// Pauses are those after a Do that failed; the zero Pauses are Every.
+	// Pauses are those after a Do that failed, and where there is no Every.
 	Pauses Pauses
 	// Now, when it is signalled, ends a pause. nil for never.
 	Now <-chan struct{}
@@ -107,20 +108,20 @@ func (l Loop) Run(ctx context.Context) {
 	for row := 0; ; {
 		before := l.Reached()
 		err := l.Do(ctx)
-		if ctx.Err() != nil || err == nil && l.Every == 0 {
+		if ctx.Err() != nil {
 			return
 		}
 		if err == nil || l.Reached() != before {
 			row = 0
 			tries.Reset()
 		}
-		pause := l.Every
 		if err != nil {
 			row++
 			l.Failed(err, row)
-			if l.Pauses != (Pauses{}) {
-				pause = tries.next()
-			}
+		}
+		pause := l.Every
+		if l.Pauses != (Pauses{}) && (err != nil || pause == 0) {
+			pause = tries.next()
 		}
 		if !wait(ctx, pause, l.Now) {
 			return

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signin/bucket"
 )
 
 const (
@@ -31,7 +32,7 @@ var idForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 // Config is what a [Checker] needs.
 type Config struct {
 	// Challenges keeps what is soon forgotten, Enrolments what is not. Required.
-	Challenges, Enrolments Store
+	Challenges, Enrolments bucket.Store
 	// Secret is the server secret. Required, and the same on every node.
 	Secret *Secret
 	// Issuer is the name of the service in an authenticator app. Empty for "Errata".
@@ -144,10 +145,22 @@ type Answer struct {
 
 // Verdict is what came of an answer.
 type Verdict struct {
-	Outcome Outcome
+	Outcome Outcome `json:"outcome"`
 	// Left is how many more tries the challenge has; 0 for an app, whose tries
 	// are bounded by rate only.
-	Left int
+	Left int `json:"tries_left"`
+	// Verified says that the outcome is Passed.
+	Verified bool `json:"verified"`
+}
+
+// verdictOf is the verdict on an answer after which the challenge is in the
+// state. Whoever cannot try again is not told how many tries are left.
+func verdictOf(outcome Outcome, state Challenge) Verdict {
+	v := Verdict{Outcome: outcome, Verified: outcome == Passed}
+	if outcome == Wrong || outcome == Malformed {
+		v.Left = state.Left()
+	}
+	return v
 }
 
 // Verify checks the answer to a challenge.
@@ -160,7 +173,7 @@ func (c *Checker) Verify(ctx context.Context, a Answer) (Verdict, error) {
 	}
 	key := codeKey + a.ID
 	before, _, err := get[Challenge](ctx, c.cfg.Challenges, key)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
 		return Verdict{Outcome: Unknown}, nil
 	}
 	if err != nil {
@@ -169,7 +182,7 @@ func (c *Checker) Verify(ctx context.Context, a Answer) (Verdict, error) {
 	// What is no try is answered before the account's tries are touched: nobody
 	// shuts out an account by naming it.
 	if next, outcome := c.cfg.Secret.Verify(before, a.Account, a.Purpose, a.Code, c.cfg.Now()); next.Tries == before.Tries {
-		return Verdict{Outcome: outcome, Left: leftFor(outcome, next)}, nil
+		return verdictOf(outcome, next), nil
 	}
 	if err := c.take(ctx, "try-account", TryAccount, a.Account); err != nil {
 		return Verdict{}, err
@@ -189,22 +202,13 @@ func (c *Checker) try(ctx context.Context, key string, a Answer) (verdict Verdic
 			return state, false, nil
 		}
 		next, outcome := c.cfg.Secret.Verify(state, a.Account, a.Purpose, a.Code, c.cfg.Now())
-		verdict = Verdict{Outcome: outcome, Left: leftFor(outcome, next)}
+		verdict = verdictOf(outcome, next)
 		return next, next.Tries != state.Tries, nil
 	})
 	if err != nil {
 		return Verdict{}, err
 	}
 	return verdict, nil
-}
-
-// leftFor is the number of tries that a person can still make; what is not
-// theirs tells them nothing.
-func leftFor(outcome Outcome, state Challenge) int {
-	if outcome == Wrong || outcome == Malformed {
-		return state.Left()
-	}
-	return 0
 }
 
 // take takes a token of a rate for who; nobody is not counted.

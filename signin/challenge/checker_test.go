@@ -30,7 +30,7 @@ func answer(issued challenge.Issued, account, code string) challenge.Answer {
 func (b *bench) verify(t *testing.T, a challenge.Answer, want challenge.Outcome, left int) {
 	t.Helper()
 	verdict, err := b.Verify(t.Context(), a)
-	if err != nil || verdict != (challenge.Verdict{Outcome: want, Left: left}) {
+	if err != nil || verdict != (challenge.Verdict{Outcome: want, Left: left, Verified: want == challenge.Passed}) {
 		t.Errorf("%q: %+v, error %v, want %s with %d left", a.Code, verdict, err, want, left)
 	}
 }
@@ -240,7 +240,7 @@ func TestStoreAway(t *testing.T) {
 	verdict, verify := b.Verify(ended, answer(issued, "ann", issued.Code))
 	_, enrol := b.Enrol(ended, "ann", "ann")
 	_, enrolled := b.Enrolled(ended, "ann")
-	_, app := b.VerifyApp(ended, "ann", "123456", nowhere)
+	_, app := b.VerifyApp(ended, challenge.Answer{Account: "ann", Code: "123456"})
 	_, open := challenge.Open(ended, b.cfg)
 	for name, err := range map[string]error{
 		"issue": issue, "verify": verify, "enrol": enrol, "enrolled": enrolled, "app": app, "open": open, "remove": b.Remove(ended, "ann"),

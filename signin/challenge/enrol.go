@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-)
 
-// ErrEnrolled says that the account has a confirmed app; it must be removed
-// before another one is set up, or whoever has an open session could replace it.
-var ErrEnrolled = errors.New("the account has an authenticator app already; remove it first")
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signin/bucket"
+)
 
 // App is what an authenticator app needs, shown once.
 type App struct {
 	// Secret is the key in base32, for typing it in.
-	Secret string `json:"-"`
+	Secret string `json:"secret"`
 	// URL is the same as otpauth://, for a QR code.
-	URL string `json:"-"`
+	URL string `json:"url"`
 }
 
 // String leaves out everything.
@@ -24,7 +22,9 @@ func (a App) String() string { return "the secret of an authenticator app" }
 
 // Enrol draws the secret for an account's app; label is the name that the app
 // shows, such as the mail address. It opens nothing before [Checker.Confirm], and
-// replaces a secret that was never confirmed. Errors: ErrEnrolled.
+// replaces a secret that was never confirmed. Errors: already_enrolled when the
+// account has a confirmed app; it must be removed first, or whoever has an open
+// session could replace it.
 func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error) {
 	if err := named(account, label); err != nil {
 		return App{}, err
@@ -32,7 +32,7 @@ func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error)
 	var app App
 	err := change(ctx, c.cfg.Enrolments, c.appKey(account), func(have Enrolment, found bool) (Enrolment, bool, error) {
 		if found && have.Confirmed {
-			return have, false, ErrEnrolled
+			return have, false, errata.Errorf(errata.KindAlreadyEnrolled, "The account has an authenticator app already; remove it before you set up another one.")
 		}
 		e, secret, url, err := c.cfg.Secret.NewEnrolment(c.cfg.Random, account, c.cfg.Issuer, label, c.cfg.Now())
 		app = App{Secret: secret, URL: url}
@@ -46,13 +46,13 @@ func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error)
 
 // Confirm takes the first code of an app that was enrolled within the last hour,
 // and with it the app. A right one passes; an app confirmed before is Unknown.
-func (c *Checker) Confirm(ctx context.Context, account, code string, addr netip.Addr) (Verdict, error) {
-	return c.askApp(ctx, Answer{Account: account, Code: code, Address: addr}, false)
+func (c *Checker) Confirm(ctx context.Context, a Answer) (Verdict, error) {
+	return c.askApp(ctx, a, false)
 }
 
 // VerifyApp checks a code of an account's confirmed app. Each code is good once.
-func (c *Checker) VerifyApp(ctx context.Context, account, code string, addr netip.Addr) (Verdict, error) {
-	return c.askApp(ctx, Answer{Account: account, Code: code, Address: addr}, true)
+func (c *Checker) VerifyApp(ctx context.Context, a Answer) (Verdict, error) {
+	return c.askApp(ctx, a, true)
 }
 
 // askApp checks a code of an app that is confirmed, or is not.
@@ -88,7 +88,7 @@ func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict
 		return Verdict{}, fmt.Errorf("check an app's code: %w", err)
 	}
 	c.giveBack(ctx, outcome, a)
-	return Verdict{Outcome: outcome}, nil
+	return Verdict{Outcome: outcome, Verified: outcome == Passed}, nil
 }
 
 // Enrolled says whether an account has an app that can be asked.
@@ -107,7 +107,7 @@ func (c *Checker) Remove(ctx context.Context, account string) error {
 
 func (c *Checker) enrolment(ctx context.Context, account string) (e Enrolment, found bool, err error) {
 	e, _, err = get[Enrolment](ctx, c.cfg.Enrolments, c.appKey(account))
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
 		return e, false, nil
 	}
 	return e, err == nil, err

@@ -2,12 +2,12 @@ package challenge_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin/challenge"
 )
 
@@ -39,7 +39,7 @@ func (b *bench) ask(t *testing.T, confirm bool, account, code string, want chall
 	if confirm {
 		ask = b.Confirm
 	}
-	if verdict, err := ask(t.Context(), account, code, nowhere); err != nil || verdict.Outcome != want {
+	if verdict, err := ask(t.Context(), challenge.Answer{Account: account, Code: code}); err != nil || verdict.Outcome != want {
 		t.Errorf("%s (confirm %t): %+v, error %v, want %s", code, confirm, verdict, err, want)
 	}
 }
@@ -67,8 +67,8 @@ func TestAppFromEnrolmentToRemoval(t *testing.T) {
 	b.ask(t, true, "ann", shown(t, app.Secret, start), challenge.Passed)
 	b.enrolled(t, "ann", true)
 	b.enrolled(t, "bob", false)
-	if _, err := b.Enrol(t.Context(), "ann", "ann"); !errors.Is(err, challenge.ErrEnrolled) {
-		t.Errorf("error %v, want ErrEnrolled", err)
+	if _, err := b.Enrol(t.Context(), "ann", "ann"); errata.KindOf(err) != errata.KindAlreadyEnrolled {
+		t.Errorf("error %v, want already_enrolled", err)
 	}
 	b.ask(t, false, "ann", shown(t, app.Secret, start), challenge.Used) // it has confirmed
 	b.clock.Move(30 * time.Second)
@@ -100,7 +100,7 @@ func TestAppCodeAtOnce(t *testing.T) {
 	b.clock.Move(30 * time.Second)
 	code := shown(t, app.Secret, b.clock.Now())
 	outcomes := b.atOnce(t, 50, func(int) (challenge.Verdict, error) {
-		return b.VerifyApp(t.Context(), "ann", code, nowhere)
+		return b.VerifyApp(t.Context(), challenge.Answer{Account: "ann", Code: code})
 	})
 	if outcomes[challenge.Passed] != 1 || outcomes[challenge.Used]+outcomes["rate_limited"] != 49 || outcomes[challenge.Used] > 11 {
 		t.Errorf("outcomes %v, want one passed", outcomes)
@@ -115,6 +115,6 @@ func TestAppGuessesAreBounded(t *testing.T) {
 	for range 10 {
 		b.ask(t, false, "ann", wrong(shown(t, app.Secret, start.Add(time.Hour))), challenge.Wrong)
 	}
-	_, err := b.VerifyApp(t.Context(), "ann", shown(t, app.Secret, start), nowhere)
+	_, err := b.VerifyApp(t.Context(), challenge.Answer{Account: "ann", Code: shown(t, app.Secret, start)})
 	limited(t, err, 5*time.Minute)
 }

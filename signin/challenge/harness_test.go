@@ -12,6 +12,7 @@ import (
 
 	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/signin/bucket"
 	"github.com/errata-log/errata/signin/challenge"
 )
 
@@ -81,7 +82,7 @@ func newBench(t *testing.T) *bench {
 		}
 	}
 	b.cfg = challenge.Config{
-		Challenges: challenge.KV(b.challenges), Enrolments: challenge.KV(b.enrolments),
+		Challenges: bucket.KV(b.challenges), Enrolments: bucket.KV(b.enrolments),
 		Secret: secretOf(t, 1), Now: b.clock.Now,
 	}
 	var err error

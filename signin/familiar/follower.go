@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -32,11 +34,25 @@ type Log interface {
 	Read(ctx context.Context, from uint64) (Reader, error)
 }
 
-// Reader reads one outcome after the other.
+// Reader reads one outcome after the other; an *[eventlog.Reader] is one.
 type Reader interface {
-	// Next waits for the next outcome and returns its sequence and its JSON.
-	Next(ctx context.Context) (sequence uint64, data []byte, err error)
+	// Next waits for the next outcome.
+	Next(ctx context.Context) (eventlog.Fact, error)
 	Close()
+}
+
+// OnLog are the outcomes on the log.
+type OnLog eventlog.Log
+
+// Span tells logs apart by when they were made.
+func (l OnLog) Span(ctx context.Context) (log string, first, last uint64, err error) {
+	state, err := eventlog.Inspect(ctx, eventlog.Log(l))
+	return strconv.FormatInt(state.Created.UnixNano(), 10), state.First, state.Last, err
+}
+
+// Read reads the outcomes alone.
+func (l OnLog) Read(ctx context.Context, from uint64) (Reader, error) {
+	return eventlog.NewOutcomesReader(ctx, eventlog.Log(l), from)
 }
 
 // Follower applies what comes onto the log. Each node has one, and they do not
@@ -110,19 +126,19 @@ func (f *Follower) follow(ctx context.Context) error {
 	}
 	defer reader.Close()
 	for {
-		sequence, data, err := reader.Next(ctx)
+		fact, err := reader.Next(ctx)
 		if err != nil {
 			return err
 		}
 		var o Outcome
-		if err := json.Unmarshal(data, &o); err != nil || !isKey(o.Account) {
+		if err := json.Unmarshal(fact.Data, &o); err != nil || !isKey(o.Account) {
 			// It stays on the log; leaving it out is the same at each reading.
-			f.skipped(sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
-		} else if err := f.memory.Apply(ctx, sequence, o); err != nil {
-			return fmt.Errorf("apply outcome %d: %w", sequence, err)
+			f.skipped(fact.Sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
+		} else if err := f.memory.Apply(ctx, fact.Sequence, o); err != nil {
+			return fmt.Errorf("apply outcome %d: %w", fact.Sequence, err)
 		}
 		f.mu.Lock()
-		f.applied = Position{id, sequence}
+		f.applied = Position{id, fact.Sequence}
 		f.mu.Unlock()
 	}
 }

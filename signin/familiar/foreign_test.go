@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
@@ -33,14 +34,14 @@ type rawReader struct {
 
 func (r *rawReader) Close() {}
 
-func (r *rawReader) Next(ctx context.Context) (uint64, []byte, error) {
+func (r *rawReader) Next(ctx context.Context) (eventlog.Fact, error) {
 	if r.next > uint64(len(r.log.messages)) {
 		close(r.log.caughtUp)
 		<-ctx.Done()
-		return 0, nil, ctx.Err()
+		return eventlog.Fact{}, ctx.Err()
 	}
 	r.next++
-	return r.next - 1, r.log.messages[r.next-2], nil
+	return eventlog.Fact{Sequence: r.next - 1, Data: r.log.messages[r.next-2]}, nil
 }
 
 // What is no outcome is left out and told, and what stands behind it is applied.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/signin/bucket"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 
 // Config is what a Memory needs. Store, Days and Now are required.
 type Config struct {
-	Store Store
+	Store bucket.Store
 	// Days is how long an entry is kept after it was last seen, 1 to MaxDays.
 	Days int
 	Now  func() time.Time
@@ -82,10 +83,10 @@ func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 		switch err = m.cfg.Store.Put(ctx, o.Account, data, revision); {
 		case err == nil:
 			return nil
-		case errors.Is(err, ErrFull):
+		case errors.Is(err, bucket.ErrFull):
 			m.cfg.Logger.Warn("there is no room to remember a sign-in, so its account will be asked again; give the bucket of familiar places more room or lower signin-memory-days", "error", err)
 			return nil
-		case !errors.Is(err, ErrConflict):
+		case !errors.Is(err, bucket.ErrConflict):
 			return away("store", err)
 		}
 	}
@@ -98,7 +99,7 @@ func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 // the account is asked, and the next sign-in writes it anew.
 func (m *Memory) read(ctx context.Context, account string) (s State, revision uint64, err error) {
 	data, revision, err := m.cfg.Store.Get(ctx, account)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
 		return State{}, 0, nil
 	}
 	if err != nil {
@@ -134,7 +135,7 @@ type Position struct {
 // position is the stored one, the zero Position when there is none.
 func (m *Memory) position(ctx context.Context) (p Position, revision uint64, err error) {
 	data, revision, err := m.cfg.Store.Get(ctx, cursorKey)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
 		return Position{}, 0, nil
 	}
 	if err != nil {
@@ -157,11 +158,11 @@ func (m *Memory) savePosition(ctx context.Context, p Position) error {
 		if stored.Log == p.Log && stored.Sequence >= p.Sequence {
 			return nil
 		}
-		if err = m.putPosition(ctx, p, revision); !errors.Is(err, ErrConflict) {
+		if err = m.putPosition(ctx, p, revision); !errors.Is(err, bucket.ErrConflict) {
 			return err
 		}
 	}
-	return ErrConflict
+	return bucket.ErrConflict
 }
 
 func (m *Memory) putPosition(ctx context.Context, p Position, revision uint64) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/bucket"
 	"github.com/errata-log/errata/signin/familiar"
 )
 
@@ -35,22 +36,22 @@ func bucketOf(t testing.TB) (jetstream.JetStream, jetstream.KeyValue) {
 	if err := migrations.Log(t.Context(), n.JetStream(), migrations.LogConfig{MaxBytes: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	bucket, err := n.JetStream().KeyValue(t.Context(), migrations.FamiliarBucket(""))
+	places, err := n.JetStream().KeyValue(t.Context(), migrations.FamiliarBucket(""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n.JetStream(), bucket
+	return n.JetStream(), places
 }
 
 // TestBucket: nodes that apply to one account at the same time lose nothing,
 // and the bucket keeps accounts for longer than an entry counts.
 func TestBucket(t *testing.T) {
-	_, bucket := bucketOf(t)
-	status, err := bucket.Status(t.Context())
+	_, places := bucketOf(t)
+	status, err := places.Status(t.Context())
 	if err != nil || status.TTL() <= familiar.MaxDays*24*time.Hour {
 		t.Errorf("the bucket forgets after %s, %v", status.TTL(), err)
 	}
-	m := newMemory(t, familiar.KV(bucket), 180)
+	m := newMemory(t, bucket.KV(places), 180)
 	ada := familiar.Key(signin.Client, "ada")
 	if known, err := m.Known(t.Context(), ada); err != nil || len(known.Addresses)+len(known.Places) != 0 {
 		t.Fatalf("known of a stranger: %+v, %v", known, err)
@@ -101,9 +102,9 @@ func BenchmarkEvaluate(b *testing.B) {
 }
 
 func benchmarkEvaluate(b *testing.B, count int) {
-	js, bucket := bucketOf(b)
+	js, places := bucketOf(b)
 	fill(b, js, count)
-	m := newMemory(b, familiar.KV(bucket), 180)
+	m := newMemory(b, bucket.KV(places), 180)
 	settings, modules := signin.Standard(), signin.BuiltIn(true, signin.LocationModule{Key: "mmdb", Country: true})
 	settings.Localization.IPModule = "mmdb"
 	settings.Location.Client.Status, settings.Addresses.Client.Status = true, true
@@ -129,7 +130,7 @@ func benchmarkEvaluate(b *testing.B, count int) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
-	status, err := bucket.Status(b.Context())
+	status, err := places.Status(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,7 +13,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/signin/bucket"
 	"github.com/errata-log/errata/signin/familiar"
 )
 
@@ -33,7 +35,7 @@ func (s *store) Get(_ context.Context, key string) ([]byte, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.values[key] == nil {
-		return nil, 0, familiar.ErrNotFound
+		return nil, 0, bucket.ErrNotFound
 	}
 	return s.values[key], s.revision[key], nil
 }
@@ -47,16 +49,18 @@ func (s *store) Put(_ context.Context, key string, value []byte, revision uint64
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revision[key] != revision {
-		return familiar.ErrConflict
+		return bucket.ErrConflict
 	}
 	s.last++
 	s.values[key], s.revision[key] = value, s.last
 	return nil
 }
 
+func (s *store) Delete(context.Context, string) error { return errors.New("nothing is ever removed") }
+
 func (s *store) state(t interface{ Fatal(...any) }, account string) (state familiar.State) {
 	data, _, err := s.Get(context.Background(), account)
-	if errors.Is(err, familiar.ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
 		return state
 	}
 	if err := json.Unmarshal(data, &state); err != nil {
@@ -97,12 +101,12 @@ type memoryReader struct {
 
 func (r *memoryReader) Close() {}
 
-func (r *memoryReader) Next(ctx context.Context) (uint64, []byte, error) {
+func (r *memoryReader) Next(ctx context.Context) (eventlog.Fact, error) {
 	for ; r.next <= r.log.last; r.next++ {
 		if o, found := r.log.facts[r.next]; found {
 			data, err := json.Marshal(o)
 			r.next++
-			return r.next - 1, data, err
+			return eventlog.Fact{Sequence: r.next - 1, Data: data}, err
 		}
 	}
 	select { // more than one reader may come here
@@ -111,7 +115,7 @@ func (r *memoryReader) Next(ctx context.Context) (uint64, []byte, error) {
 		close(r.log.caughtUp)
 	}
 	<-ctx.Done()
-	return 0, nil, ctx.Err()
+	return eventlog.Fact{}, ctx.Err()
 }
 
 // followAll runs a follower until it has applied everything, and stops it.
@@ -128,7 +132,7 @@ func followAll(t interface{ Fatal(...any) }, m *familiar.Memory, log *memoryLog)
 	}
 }
 
-func newMemory(t interface{ Fatal(...any) }, s familiar.Store, days int) *familiar.Memory {
+func newMemory(t interface{ Fatal(...any) }, s bucket.Store, days int) *familiar.Memory {
 	m, err := familiar.New(familiar.Config{Store: s, Days: days, Now: func() time.Time { return start }})
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +242,7 @@ func TestFullStore(t *testing.T) {
 	ada, bob := familiar.Key(signin.Client, "ada"), familiar.Key(signin.Client, "bob")
 	s.before = func(key string) error {
 		if key == ada {
-			return familiar.ErrFull
+			return bucket.ErrFull
 		}
 		return nil
 	}

@@ -41,13 +41,6 @@ func isKey(text string) bool {
 	return err == nil && len(raw) == keyBytes && text == hex.EncodeToString(raw)
 }
 
-// Place is signin.Place as it stands on the log and in the bucket.
-type Place struct {
-	Country string `json:"country,omitempty"`
-	Region  string `json:"region,omitempty"`
-	City    string `json:"city,omitempty"`
-}
-
 // Outcome is how a sign-in ended, as it stands on the log.
 type Outcome struct {
 	// Account is its Key.
@@ -58,16 +51,16 @@ type Outcome struct {
 	Address netip.Addr `json:"ip"`
 	// Place is where Address was then: a newer database may know it elsewhere,
 	// and the log must say the same at each reading.
-	Place   Place    `json:"place"`
-	Success bool     `json:"success"`
-	Methods []string `json:"methods_used,omitempty"`
+	Place   signin.Place `json:"place"`
+	Success bool         `json:"success"`
+	Methods []string     `json:"methods_used,omitempty"`
 }
 
 // State is what is known of one account. The zero State knows nothing. Both
 // lists are ordered by when an entry was seen, newest first.
 type State struct {
-	Places    []Seen[Place]      `json:"places,omitempty"`
-	Addresses []Seen[netip.Addr] `json:"addrs,omitempty"`
+	Places    []Seen[signin.Place] `json:"places,omitempty"`
+	Addresses []Seen[netip.Addr]   `json:"addrs,omitempty"`
 }
 
 // Seen is an entry with the newest sign-in that it was seen in.
@@ -135,7 +128,7 @@ type Known struct {
 func (s State) At(now time.Time, days int) (k Known) {
 	from := dayOf(now) - int64(days)
 	for _, p := range trim(s.Places, from, maxPlaces) {
-		k.Places = append(k.Places, signin.Place(p.What))
+		k.Places = append(k.Places, p.What)
 	}
 	for _, a := range trim(s.Addresses, from, maxAddresses) {
 		k.Addresses = append(k.Addresses, a.What)

@@ -27,14 +27,14 @@ func address(n int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byt
 func outcome(account string, at time.Time, n int, country string) familiar.Outcome {
 	return familiar.Outcome{
 		Account: familiar.Key(signin.Client, account), Side: signin.Client, At: at.UnixMilli(),
-		Address: address(n), Place: familiar.Place{Country: country}, Success: true,
+		Address: address(n), Place: signin.Place{Country: country}, Success: true,
 	}
 }
 
 // model is what the state must be: all sign-ins of an account seen together.
 func model(facts map[uint64]familiar.Outcome, account string, days int) (s familiar.State) {
 	newest := int64(-1)
-	addrs, places := map[netip.Addr]familiar.Seen[netip.Addr]{}, map[familiar.Place]familiar.Seen[familiar.Place]{}
+	addrs, places := map[netip.Addr]familiar.Seen[netip.Addr]{}, map[signin.Place]familiar.Seen[signin.Place]{}
 	for seq, o := range facts {
 		if o.Account != account || !o.Success {
 			continue
@@ -43,7 +43,7 @@ func model(facts map[uint64]familiar.Outcome, account string, days int) (s famil
 		newest = max(newest, at)
 		later(addrs, familiar.Seen[netip.Addr]{What: o.Address, Day: at, Sequence: seq})
 		if o.Place.Country != "" {
-			later(places, familiar.Seen[familiar.Place]{What: o.Place, Day: at, Sequence: seq})
+			later(places, familiar.Seen[signin.Place]{What: o.Place, Day: at, Sequence: seq})
 		}
 	}
 	s.Addresses = latest(addrs, newest-int64(days), 16)

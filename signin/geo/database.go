@@ -4,23 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/netip"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/errata-log/errata/signin"
 )
 
-// maxBytes is several times the largest city database there is; a file beyond it
-// is something else.
-const maxBytes = 1 << 30
+const (
+	// moduleKey is what settings choose the module by.
+	moduleKey = "mmdb"
+	// maxBytes is several times the largest city database there is; a file beyond
+	// it is something else.
+	maxBytes = 1 << 30
+)
 
 // Database answers from one file. All methods may be called at once from many
 // goroutines.
 type Database struct {
 	reader atomic.Pointer[maxminddb.Reader] // nil once closed
-	tells  Tells
 	info   Info
 }
 
@@ -34,12 +40,54 @@ type Info struct {
 	Built time.Time
 	// Bytes is its size, on disk and in memory.
 	Bytes int64
+	// Tells is what it can tell; Country is always among it.
+	Tells
 }
 
-// Open reads a database into memory. Mapping the file would save it, and would
+// Use opens the database in the file named or, where none is named, in dir. It
+// is nil where dir has none, and where the one in dir cannot be read: that is
+// reported to the logger and is no reason not to start. The error is that of a
+// file that was named, and names the setting.
+func Use(named, dir string, logger *slog.Logger) (*Database, error) {
+	db, err := openIn(named, dir)
+	switch {
+	case err == nil:
+		return db, nil
+	case named != "":
+		return nil, fmt.Errorf("geo-database: %w", err)
+	case !errors.Is(err, errNotInstalled):
+		logger.Warn("the location database is not used; sign-ins from unfamiliar places cannot be told", "error", err)
+	}
+	return nil, nil //nolint:nilnil // the service works without one
+}
+
+// Look says what the database is that [Use] would open; the zero Info when
+// there is none.
+func Look(named, dir string) (Info, error) {
+	db, err := openIn(named, dir)
+	if errors.Is(err, errNotInstalled) {
+		return Info{}, nil
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	defer db.Close()
+	return db.info, nil
+}
+
+func openIn(named, dir string) (db *Database, err error) {
+	if named == "" {
+		if named, err = find(dir); err != nil {
+			return nil, err
+		}
+	}
+	return open(named)
+}
+
+// open reads a database into memory. Mapping the file would save it, and would
 // end the process with SIGBUS when somebody copies a newer one over it. A new
 // file is seen when it is opened anew.
-func Open(path string) (*Database, error) {
+func open(path string) (*Database, error) {
 	data, err := read(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the location database: %w", err)
@@ -82,7 +130,7 @@ func parse(data []byte) (*Database, error) {
 	db := &Database{info: Info{
 		Type: clean(reader.Metadata.DatabaseType), Built: reader.Metadata.BuildTime().UTC(), Bytes: int64(len(data)),
 	}}
-	if db.tells = tellsOf(reader); !db.tells.Country {
+	if db.info.Tells = tellsOf(reader); !db.info.Country {
 		return nil, errors.New("it does not tell countries; take a country or a city database")
 	}
 	db.reader.Store(reader)
@@ -92,17 +140,19 @@ func parse(data []byte) (*Database, error) {
 // Lookup is where an address is registered; known is false for one that is in no
 // country (private, loopback and the like), that the database does not have, or
 // whose entry cannot be read. After [Database.Close] nothing is known.
-func (d *Database) Lookup(addr netip.Addr) (place Place, known bool) {
+func (d *Database) Lookup(addr netip.Addr) (place signin.Place, known bool) {
 	reader := d.reader.Load()
 	addr = addr.Unmap().WithZone("")
 	if reader == nil || !located(addr) {
-		return Place{}, false
+		return place, false
 	}
 	return placeOf(reader.Lookup(addr))
 }
 
-// Tells is what the database can tell; Country is always among it.
-func (d *Database) Tells() Tells { return d.tells }
+// Module is the database as the location module that settings can choose.
+func (d *Database) Module() signin.LocationModule {
+	return signin.LocationModule{Key: moduleKey, Country: d.info.Country, Region: d.info.Region, City: d.info.City}
+}
 
 // Info is what the database is.
 func (d *Database) Info() Info { return d.info }

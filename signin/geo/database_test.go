@@ -11,22 +11,24 @@ import (
 
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 	"pgregory.net/rapid"
+
+	"github.com/errata-log/errata/signin"
 )
 
 func TestLookup(t *testing.T) {
-	db, err := Open(save(t, "city.mmdb", cityDatabase(t)))
+	db, err := open(save(t, "city.mmdb", cityDatabase(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for address, want := range map[string]Place{
-		"81.2.69.160":            {"GB", "ENG", "London"},
-		"::ffff:81.2.69.160":     {"GB", "ENG", "London"},
-		"89.160.20.1":            {"SE", "", ""},
-		"2a02:d000::1":           {"DE", "BE", "Berlin"},
-		"2a02:d000::1%eth0":      {"DE", "BE", "Berlin"},
-		"49.0.0.1":               {"FR", "", ""}, // control characters are no name
-		"81.2.70.1":              {},             // not in it
+	for address, want := range map[string]signin.Place{
+		"81.2.69.160":            {Country: "GB", Region: "ENG", City: "London"},
+		"::ffff:81.2.69.160":     {Country: "GB", Region: "ENG", City: "London"},
+		"89.160.20.1":            {Country: "SE", Region: "", City: ""},
+		"2a02:d000::1":           {Country: "DE", Region: "BE", City: "Berlin"},
+		"2a02:d000::1%eth0":      {Country: "DE", Region: "BE", City: "Berlin"},
+		"49.0.0.1":               {Country: "FR", Region: "", City: ""}, // control characters are no name
+		"81.2.70.1":              {},                                    // not in it
 		"2a03::1":                {},
 		"46.0.0.1":               {}, // ZZ
 		"47.0.0.1":               {}, // no code
@@ -49,11 +51,11 @@ func TestLookup(t *testing.T) {
 		"2a02:cfff:ffff:ffff::1": {},
 	} {
 		place, known := db.Lookup(netip.MustParseAddr(address))
-		if place != want || known != (want != Place{}) {
+		if place != want || known != (want != signin.Place{}) {
 			t.Errorf("Lookup(%s) = %+v, %t, want %+v", address, place, known, want)
 		}
 	}
-	if place, known := db.Lookup(netip.Addr{}); known || place != (Place{}) {
+	if place, known := db.Lookup(netip.Addr{}); known || place != (signin.Place{}) {
 		t.Errorf("no address is at %+v", place)
 	}
 	if info := db.Info(); info.Type != "GeoLite2-City" || !info.Built.Equal(time.Unix(1_781_725_900, 0)) || info.Bytes == 0 || filepath.Base(info.Path) != "city.mmdb" {
@@ -81,8 +83,8 @@ func TestTells(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if db.Tells() != test.want {
-				t.Errorf("tells %+v, want %+v", db.Tells(), test.want)
+			if db.Info().Tells != test.want {
+				t.Errorf("tells %+v, want %+v", db.Info().Tells, test.want)
 			}
 			if place, known := db.Lookup(netip.MustParseAddr("81.2.69.1")); !known || place.Country != "GB" {
 				t.Errorf("place %+v, known %t, want GB", place, known)
@@ -101,7 +103,7 @@ func TestWhatIsNoLocationDatabase(t *testing.T) {
 		"of other things":      save(t, "x.mmdb", asn),
 		"empty of all entries": save(t, "x.mmdb", build(t, "GeoLite2-Country", nil)),
 	} {
-		if db, err := Open(path); err == nil || db != nil {
+		if db, err := open(path); err == nil || db != nil {
 			t.Errorf("%s: opened, error %v", name, err)
 		}
 	}
@@ -110,7 +112,7 @@ func TestWhatIsNoLocationDatabase(t *testing.T) {
 // What an address is told must not depend on what is done to the file later.
 func TestFileOverwrittenWhileOpen(t *testing.T) {
 	path := save(t, "city.mmdb", cityDatabase(t))
-	db, err := Open(path)
+	db, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func ask(t interface{ Errorf(string, ...any) }, data []byte) {
 	if err != nil {
 		return
 	}
-	if !db.Tells().Country {
+	if !db.Info().Country {
 		t.Errorf("opened without countries")
 	}
 	for _, address := range []string{"0.0.0.1", "81.2.69.160", "255.1.1.1", "89.160.20.1", "2a02:d000::1", "8000::1", "2002:5102:4500::1", "49.0.0.1"} {

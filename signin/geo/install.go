@@ -59,7 +59,6 @@ const instead = "or put any " + extension + " file that tells countries into the
 // Installed says what [Install] brought.
 type Installed struct {
 	Info
-	Tells
 	// Package is where it came from, Licence the terms it may be used under.
 	Package, Licence string
 }
@@ -88,7 +87,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 	if err := unpack(archive, work, wanted); err != nil {
 		return Installed{}, fmt.Errorf("unpack %s: %w", from.pack, err)
 	}
-	db, err := Open(filepath.Join(work, installedName))
+	db, err := open(filepath.Join(work, installedName))
 	if err != nil {
 		return Installed{}, fmt.Errorf("%s: %w", from.pack, err)
 	}
@@ -105,7 +104,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 	}
 	info := db.Info()
 	info.Path = filepath.Join(dir, installedName)
-	return Installed{Info: info, Tells: db.Tells(), Package: from.pack, Licence: from.licence}, nil
+	return Installed{Info: info, Package: from.pack, Licence: from.licence}, nil
 }
 
 // download has npm bring the archive into work and checks it.
@@ -160,13 +159,13 @@ func hashOf(path string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// ErrNotInstalled says that a folder has no location database.
-var ErrNotInstalled = errors.New("no location database is installed")
+// errNotInstalled says that a folder has no location database.
+var errNotInstalled = errors.New("no location database is installed")
 
-// Find is the database of a folder: the one that was put there by hand, else the
+// find is the database of a folder: the one that was put there by hand, else the
 // one that [Install] brought. Several by hand are an error, as nobody could say
-// which is meant. It does not look inside; [Open] does.
-func Find(dir string) (path string, err error) {
+// which is meant. It does not look inside; open does.
+func find(dir string) (path string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look for the location database: %w", err)
@@ -191,6 +190,6 @@ func Find(dir string) (path string, err error) {
 	case installed:
 		return filepath.Join(dir, installedName), nil
 	default:
-		return "", fmt.Errorf("%w in %s: run errata geo install, %s", ErrNotInstalled, dir, instead)
+		return "", fmt.Errorf("%w in %s: run errata geo install, %s", errNotInstalled, dir, instead)
 	}
 }

@@ -90,11 +90,11 @@ func TestInstall(t *testing.T) {
 		if files := listed(t, dir); files != "country.LICENSE.txt country.mmdb" {
 			t.Errorf("the folder holds %s", files)
 		}
-		path, err := Find(dir)
+		path, err := find(dir)
 		if err != nil || path != got.Path {
 			t.Errorf("Find = %s, %v", path, err)
 		}
-		db, err := Open(path)
+		db, err := open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,13 +182,13 @@ func TestFind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			path, err := Find(dir)
+			path, err := find(dir)
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("error %v, want one with %q", err, test.fails)
 				}
-				if none := len(test.files) == 0; none && !errors.Is(err, ErrNotInstalled) {
-					t.Errorf("error %v, want ErrNotInstalled", err)
+				if none := len(test.files) == 0; none && !errors.Is(err, errNotInstalled) {
+					t.Errorf("error %v, want errNotInstalled", err)
 				}
 				return
 			}
@@ -197,7 +197,7 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Find(filepath.Join(t.TempDir(), "not there")); !errors.Is(err, ErrNotInstalled) {
-		t.Errorf("error %v, want ErrNotInstalled", err)
+	if _, err := find(filepath.Join(t.TempDir(), "not there")); !errors.Is(err, errNotInstalled) {
+		t.Errorf("error %v, want errNotInstalled", err)
 	}
 }

@@ -8,20 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/errata-log/errata/signin"
 )
 
-// Place is where an address is registered.
-type Place struct {
-	// Country is the ISO 3166-1 code in upper case, "DE".
-	Country string
-	// Region is the ISO 3166-2 code without the country, "BE", or the name where
-	// the database has no code; "" when it does not know.
-	Region string
-	// City is the English name, "" when the database does not know.
-	City string
-}
-
-// Tells is which parts of a [Place] a database has.
+// Tells is which parts of a [signin.Place] a database has.
 type Tells struct {
 	Country, Region, City bool
 }
@@ -43,15 +34,15 @@ const (
 )
 
 // placeOf reads an entry. A damaged one is an unknown place.
-func placeOf(result maxminddb.Result) (Place, bool) {
+func placeOf(result maxminddb.Result) (place signin.Place, known bool) {
 	if result.Err() != nil || !result.Found() {
-		return Place{}, false
+		return place, false
 	}
 	country := strings.ToUpper(first(result, countryPaths))
 	if !isCountry(country) {
-		return Place{}, false
+		return place, false
 	}
-	return Place{Country: country, Region: first(result, regionPaths), City: first(result, cityPaths)}, true
+	return signin.Place{Country: country, Region: first(result, regionPaths), City: first(result, cityPaths)}, true
 }
 
 func first(result maxminddb.Result, paths [][]any) string {

@@ -53,12 +53,6 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	return nil
 }
 
-// Test sends a mail that says that mails arrive.
-func (s *Sender) Test(ctx context.Context, to string) error {
-	return s.Send(ctx, to, "Errata: test mail",
-		"This is a test of the mail settings of Errata.\n\nIt has arrived, so sign-in codes can be sent to this address.\n")
-}
-
 // Reach connects and greets the server, over TLS where that is set, and says
 // goodbye: it neither logs in nor sends. Errors are as those of Send.
 func (s *Sender) Reach(ctx context.Context) error {

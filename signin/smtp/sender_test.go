@@ -72,16 +72,6 @@ func TestSendInEachMode(t *testing.T) {
 	}
 }
 
-func TestTestMail(t *testing.T) {
-	s := smtptest.New(t, nil)
-	if err := newSender(t, s.Config()).Test(t.Context(), recipient); err != nil {
-		t.Fatal(err)
-	}
-	if subject, text, _ := smtptest.Parse(t, s.Arrived()[0].Data); !strings.Contains(subject, "test") || !strings.Contains(text, "arrived") {
-		t.Errorf("subject %q, text %q", subject, text)
-	}
-}
-
 // A password never goes over a line that is not protected, whatever the server
 // offers or leaves out.
 func TestNothingIsSentInTheClear(t *testing.T) {

@@ -53,7 +53,7 @@ func (b *bench) listQueries(r *query.Reader, c corpus) []listQuery {
 	some := c.samples()
 	of := func(i int) errata.Event { return some[i%len(some)] }
 	list := func(name string, l limits, filter func(i int) query.Filter) listQuery {
-		return listQuery{name, l, func(ctx context.Context, i int) error { return found(r.List(ctx, filter(i), query.Page{})) }}
+		return listQuery{name, l, func(ctx context.Context, i int) error { return found(r.Find(ctx, filter(i), query.Page{})) }}
 	}
 	same := func(name string, l limits, f query.Filter) listQuery {
 		return list(name, l, func(int) query.Filter { return f })
@@ -81,7 +81,7 @@ func (b *bench) listQueries(r *query.Reader, c corpus) []listQuery {
 	const perPage = query.DefaultLimit
 	if page := min(25_000, c.n-perPage) / perPage; page > 0 {
 		queries = append(queries, listQuery{fmt.Sprintf("page at offset %d", page*perPage), limitDeep, func(ctx context.Context, _ int) error {
-			l, err := r.List(ctx, query.Filter{}, query.Page{Number: page + 1})
+			l, err := r.Find(ctx, query.Filter{}, query.Page{Number: page + 1})
 			if err == nil && len(l.Records) != perPage {
 				err = fmt.Errorf("%d records on the page, want %d", len(l.Records), perPage)
 			}

@@ -69,7 +69,9 @@ func (b *bench) listOf(n int) (err error) {
 
 // listRow measures the i-th query in rounds, each by a reader of its own.
 func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error {
-	fresh := func() listQuery { return b.listQueries(query.New(f.engines.ReadOnlyClickHouse()), c)[i] }
+	fresh := func() listQuery {
+		return b.listQueries(query.New(query.Config{ClickHouse: f.engines.ReadOnlyClickHouse()}), c)[i]
+	}
 	q := fresh()
 	for run := range warmRuns {
 		if err := q.run(ctx, run); err != nil {

@@ -151,7 +151,7 @@ func (f *folding) move(ctx context.Context, c corpus) error {
 		if err != nil {
 			return err
 		}
-		var changed eventlog.Changed
+		var changed errata.Changed
 		if err := json.Unmarshal(answer, &changed); err != nil {
 			return fmt.Errorf("decode the answer to a status move: %w", err)
 		}

@@ -1,10 +1,10 @@
 // The stream of changes, kept open and opened again.
 import { signal } from '@preact/signals';
-import { adminURL, answered, ApiError, failure } from './api/client';
+import { createParser } from 'eventsource-parser';
+import { adminURL, answered, ApiError, bearer, failure } from './api/client';
 import { streamPath } from './api/errors';
 import type { StreamRecords } from './api/types';
-import { backoff, SSEParser } from './lib/sse';
-import { bearer } from './session';
+import { backoff } from './lib/backoff';
 
 /** off: the key may not, or the service has none. */
 export type LiveState = 'connecting' | 'live' | 'waiting' | 'off';
@@ -62,16 +62,19 @@ async function readOnce(stop: AbortSignal, onOpen: () => void, onRecords: (batch
     const response = await answered(adminURL(streamPath), { headers: { Accept: 'text/event-stream', ...bearer() }, cache: 'no-store', signal: dead.signal });
     if (!response.ok || !response.body) throw await failure(response);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    const parser = new SSEParser();
+    // EventSource would be less work and cannot send the key.
+    const parser = createParser({
+      onEvent: ({ event, data }) => {
+        if (event === 'hello') onOpen();
+        else if (event === 'records') onRecords(JSON.parse(data) as StreamRecords);
+      },
+    });
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       clearTimeout(timer);
       timer = setTimeout(end, silence);
-      for (const message of parser.push(value)) {
-        if (message.event === 'hello') onOpen();
-        else if (message.event === 'records') onRecords(JSON.parse(message.data) as StreamRecords);
-      }
+      parser.feed(value);
     }
   } finally {
     clearTimeout(timer);

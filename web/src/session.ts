@@ -2,7 +2,7 @@
 // it is closed, and goes out as a Bearer header; there is no cookie. Behind a
 // reverse proxy that sets the header itself there is no key here at all.
 import { signal } from '@preact/signals';
-import { ApiError, call } from './api/client';
+import { ApiError, call, caller } from './api/client';
 import type { Whoami } from './api/types';
 import { holds } from './lib/scopes';
 
@@ -20,12 +20,8 @@ export const byProxy = signal(false);
 /** The key was kept: signing in failed for a reason that may pass. */
 export const mayRetry = signal(false);
 
-let key = sessionStorage.getItem(place) ?? '';
-
-/** The header that proves who asks; none behind a proxy that adds it. */
-export function bearer(): Record<string, string> {
-  return key ? { Authorization: `Bearer ${key}` } : {};
-}
+caller.key = sessionStorage.getItem(place) ?? '';
+caller.refused = expire;
 
 /** Whether the key holds the scope, such as Tools/DeleteErrorLogs. */
 export function can(scope: string): boolean {
@@ -34,7 +30,7 @@ export function can(scope: string): boolean {
 
 /** At the start of the page: with the key of the tab, or with none in case a proxy adds one. */
 export async function begin(): Promise<void> {
-  const had = key !== '';
+  const had = caller.key !== '';
   try {
     await enter();
   } catch (error) {
@@ -48,20 +44,20 @@ export async function begin(): Promise<void> {
 
 /** Signs in with a key. Throws ApiError when it does not work. */
 export async function signIn(text: string): Promise<void> {
-  key = text;
+  caller.key = text;
   try {
     await enter();
   } catch (error) {
-    key = '';
+    caller.key = '';
     throw error;
   }
-  sessionStorage.setItem(place, key);
+  sessionStorage.setItem(place, caller.key);
   reason.value = '';
 }
 
 async function enter(): Promise<void> {
   const { data } = await call<Whoami>('GET', '/whoami');
-  byProxy.value = key === '';
+  byProxy.value = caller.key === '';
   who.value = data;
   phase.value = 'in';
 }
@@ -77,13 +73,13 @@ export function signOut(): void {
 }
 
 /** The service no longer takes the key. */
-export function expire(): void {
+function expire(): void {
   if (phase.value === 'in') leave('Your session has ended: the key was revoked or has expired. Sign in again.');
 }
 
 function leave(why: string, keep = false): void {
   if (!keep) {
-    key = '';
+    caller.key = '';
     sessionStorage.removeItem(place);
   }
   mayRetry.value = keep;

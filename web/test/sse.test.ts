@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { backoff, SSEParser, type Message } from '../src/lib/sse';
+import { createParser } from 'eventsource-parser';
+import { backoff } from '../src/lib/backoff';
+
+interface Message {
+  event: string;
+  data: string;
+}
 
 const stream = ': hi\n\nevent: hello\ndata: {"position":7}\n\n: beat\n\nevent: records\ndata: {"a":\ndata: 1}\n\ndata: plain\nid: 3\n\nevent: empty\n\n';
 const want: Message[] = [
@@ -9,8 +15,10 @@ const want: Message[] = [
 ];
 
 function parse(...chunks: string[]): Message[] {
-  const parser = new SSEParser();
-  return chunks.flatMap((c) => parser.push(c));
+  const out: Message[] = [];
+  const parser = createParser({ onEvent: ({ event = 'message', data }) => out.push({ event, data }) });
+  for (const chunk of chunks) parser.feed(chunk);
+  return out;
 }
 
 describe('the parser', () => {

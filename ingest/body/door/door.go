@@ -32,8 +32,8 @@ type Config struct {
 	// Keyring knows the keys that may send.
 	Keyring ingest.Keyring
 	// Switches is asked for each request and must not block; nil: all of
-	// [ingest.DefaultSwitches].
-	Switches func() ingest.Switches
+	// [errata.StandardLogging].
+	Switches func() errata.Logging
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Real-IP are
 	// believed; none by default.
 	TrustedProxies []netip.Prefix
@@ -88,7 +88,7 @@ func Keyed(name string, cfg Config) (*Door, error) {
 		cfg.NewID = randomID
 	}
 	if cfg.Switches == nil {
-		cfg.Switches = ingest.DefaultSwitches
+		cfg.Switches = errata.StandardLogging
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

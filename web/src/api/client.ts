@@ -1,5 +1,17 @@
-// The one way to the service: JSON over fetch, with the key of the session.
-import { bearer, expire } from '../session';
+// The one way to the service: JSON over fetch, with the key of who is signed in.
+
+/** Who asks: the session sets both, so that this file need not know it. */
+export const caller = {
+  /** '' for none: a proxy may add the header itself. */
+  key: '',
+  /** Called when the service does not take the key. */
+  refused: () => {},
+};
+
+/** The header that proves who asks; none without a key. */
+export function bearer(): Record<string, string> {
+  return caller.key ? { Authorization: `Bearer ${caller.key}` } : {};
+}
 
 /** An answer that is not 2xx, or none at all (status 0). */
 export class ApiError extends Error {
@@ -92,7 +104,7 @@ export async function answered(url: string, init: RequestInit): Promise<Response
   }
 }
 
-/** The error of an answer. A 401 ends the session. */
+/** The error of an answer. A 401 ends the session, see caller. */
 export async function failure(response: Response): Promise<ApiError> {
   const after = Number(response.headers.get('Retry-After')) || 0;
   let error: ApiError;
@@ -105,6 +117,6 @@ export async function failure(response: Response): Promise<ApiError> {
     // A proxy in between, most likely.
     error = new ApiError(response.status, 'unknown', `Something answered ${response.status} and not in the form of Errata.`, undefined, '', after);
   }
-  if (response.status === 401) expire();
+  if (response.status === 401) caller.refused();
   return error;
 }

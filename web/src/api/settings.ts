@@ -1,7 +1,6 @@
 // The routes of the settings and of running the service.
-import { answered, call, failure, newOnce, root, type Answer } from './client';
+import { answered, bearer, call, failure, newOnce, root, type Answer } from './client';
 import type { Key, OpsStatus, Overview, SparkRange } from './types';
-import { bearer } from '../session';
 import { parseSamples, type Sample } from '../lib/samples';
 
 /** 0 or 1. */

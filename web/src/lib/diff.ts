@@ -1,4 +1,5 @@
-// What is different between two values of JSON, leaf by leaf.
+// What is different between two values of JSON, leaf by leaf, and between two texts.
+import { diffArrays } from 'diff/lib/diff/array.js';
 
 export interface Change {
   /** Such as admin.status; '' for the whole. */
@@ -59,32 +60,12 @@ export interface TextLine {
   text: string;
 }
 
-// Beyond it the table of the comparison would take too much memory.
-const mostLines = 1500;
+// Comparing takes time as the square of it.
+const mostEdits = 3000;
 
-/** Two texts line by line, such as lists of addresses. */
+/** Two texts line by line, such as lists of addresses; with too many edits, one text and then the other. */
 export function diffLines(before: string, after: string): TextLine[] {
-  const a = before === '' ? [] : before.split('\n');
-  const b = after === '' ? [] : after.split('\n');
-  if (a.length > mostLines || b.length > mostLines) {
-    return [...a.map((text): TextLine => ({ sign: '-', text })), ...b.map((text): TextLine => ({ sign: '+', text }))];
-  }
-  // The longest common part, from the end.
-  const width = b.length + 1;
-  const longest = new Uint16Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      longest[i * width + j] = a[i] === b[j] ? longest[(i + 1) * width + j + 1]! + 1 : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!);
-    }
-  }
-  const out: TextLine[] = [];
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      out.push({ sign: ' ', text: a[i++]! });
-      j++;
-    } else if (j >= b.length || (i < a.length && longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!)) out.push({ sign: '-', text: a[i++]! });
-    else out.push({ sign: '+', text: b[j++]! });
-  }
-  return out;
+  const [a, b] = [before, after].map((text) => (text === '' ? [] : text.split('\n'))) as [string[], string[]];
+  const parts = diffArrays(a, b, { maxEditLength: mostEdits }) ?? [{ value: a, removed: true, added: false }, { value: b, removed: false, added: true }];
+  return parts.flatMap(({ value, removed, added }) => value.map((text): TextLine => ({ sign: removed ? '-' : added ? '+' : ' ', text })));
 }

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+
+	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/query"
+)
+
+// openReader makes what reads records.
+func (a *App) openReader(context.Context) error {
+	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now})
+	return nil
+}
+
+// openCommander makes the way of commands onto the log.
+func (a *App) openCommander(context.Context) (err error) {
+	a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()})
+	if err != nil {
+		return err
+	}
+	a.cleanups.add("commander", func(context.Context) error { return a.commander.Close() })
+	return nil
+}
+
+// openRequests opens the answers to requests with an Idempotency-Key.
+func (a *App) openRequests(ctx context.Context) (err error) {
+	a.answers, err = kept.Open(ctx, a.engines.JetStream(), migrations.RequestsBucket(a.options.Namespace), a.options.Now)
+	return err
+}
+
+// makeViews makes the views for analysts.
+func (a *App) makeViews(ctx context.Context) error {
+	return migrations.ViewsIfAllowed(ctx, a.engines.ClickHouseOptions(), a.engines.Views(), a.logger)
+}
+
+// openFeed makes the feed of changes. It looks at the log and the records, not
+// at this node's projector: whichever node folds, all tell the same.
+func (a *App) openFeed(context.Context) (err error) {
+	a.feed, err = feed.New(feed.Config{
+		Checkpoint: func(ctx context.Context) (uint64, error) {
+			cp, err := a.projector.Store().Checkpoint(ctx)
+			return cp.Sequence, err
+		},
+		Commands: feed.Commands(a.stream(), a.projector.Store()),
+		Changed:  a.reader.Changed, Live: a.reader.Live,
+		Follow: func(on func()) (func() error, error) {
+			return eventlog.FollowProgress(a.stream(), func(eventlog.Progress) { on() })
+		},
+		Logger: a.logger,
+	})
+	return err
+}

@@ -1,0 +1,57 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Delete removes the records of the signatures, in both books. Errors of this and
+// of the other changes are those of [Commander.Do].
+func (c *Commander) Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
+	return c.change(ctx, CommandDelete, Signatures{Signatures: texts(signatures)})
+}
+
+// Move gives the records of the signatures a status.
+func (c *Commander) Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	return c.change(ctx, CommandStatus, StatusMove{Signatures: texts(signatures), Status: status})
+}
+
+// Cleanup removes the records last seen at before or earlier.
+func (c *Commander) Cleanup(ctx context.Context, before time.Time) (errata.Changed, error) {
+	return c.change(ctx, CommandCleanup, Cleanup{Before: before.UnixMilli()})
+}
+
+// Erase takes the traces of users and addresses out of the records.
+func (c *Commander) Erase(ctx context.Context, users, addresses []string) (errata.Changed, error) {
+	return c.change(ctx, CommandErase, Erase{Users: users, Addresses: addresses})
+}
+
+func (c *Commander) change(ctx context.Context, name string, body any) (errata.Changed, error) {
+	answer, err := c.Do(ctx, name, body)
+	if err != nil {
+		return errata.Changed{}, err
+	}
+	var told struct {
+		errata.Changed
+		Refused
+	}
+	if err := json.Unmarshal(answer, &told); err != nil {
+		return errata.Changed{}, fmt.Errorf("decode the answer to %s: %w", name, err)
+	}
+	if told.Error != "" {
+		return errata.Changed{}, fmt.Errorf("the projector refused %s: %s", name, told.Error)
+	}
+	return told.Changed, nil
+}
+
+func texts(signatures []errata.Signature) []string {
+	list := make([]string, len(signatures))
+	for i, s := range signatures {
+		list[i] = s.String()
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+)
+
+// maxCommands bounds the commands that one poll looks at. A script that deletes
+// one record at a time makes a few hundred a second.
+const maxCommands = 500
+
+// Commands reads the commands on the log that change records, as Config.Commands.
+// One that cannot be read changed nothing.
+func Commands(log eventlog.Log, answers eventlog.Answers) func(ctx context.Context, after, upto uint64) ([]Command, uint64, error) {
+	return func(ctx context.Context, after, upto uint64) ([]Command, uint64, error) {
+		facts, at, err := eventlog.CommandsBetween(ctx, log, after, upto, maxCommands)
+		if err != nil {
+			return nil, 0, err
+		}
+		var list []Command
+		for _, f := range facts {
+			c := Command{Sequence: f.Sequence}
+			switch f.Name {
+			case eventlog.CommandDelete:
+				c.Removes = recordsIn(f.Data)
+			case eventlog.CommandStatus:
+				c.Touches = recordsIn(f.Data)
+			case eventlog.CommandCleanup:
+				c.Removed = removedBy(ctx, answers, f.Sequence)
+			default:
+				continue
+			}
+			list = append(list, c)
+		}
+		return list, at, nil
+	}
+}
+
+// recordsIn are the records, in both books, that a delete or a status names.
+func recordsIn(data []byte) (keys []errata.RecordKey) {
+	var body eventlog.Signatures
+	if json.Unmarshal(data, &body) != nil {
+		return nil
+	}
+	for _, text := range body.Signatures {
+		signature, err := errata.ParseSignature(text)
+		if err != nil {
+			continue
+		}
+		for _, book := range errata.Books {
+			keys = append(keys, errata.RecordKey{Book: book, Signature: signature})
+		}
+	}
+	return keys
+}
+
+// removedBy is how many records a cleanup has removed; 1 when nobody knows, so
+// that listeners learn that there was one.
+func removedBy(ctx context.Context, answers eventlog.Answers, sequence uint64) uint64 {
+	answer, _, err := answers.Answer(ctx, sequence)
+	var changed errata.Changed
+	if err != nil || json.Unmarshal(answer, &changed) != nil {
+		return 1
+	}
+	return changed.Total()
+}

@@ -1,0 +1,78 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
+)
+
+// readyLag is how far the list may be behind the log of a service that is
+// ready. Half the maximum load stays below one second.
+const readyLag = 30 * time.Second
+
+// Projection says whether the records follow the log. It is safe for concurrent
+// use.
+type Projection struct {
+	status func() projector.Status
+	log    *Log
+
+	mu    sync.Mutex
+	seen  uint64    // the checkpoint when it was last looked at
+	moved time.Time // when it was last seen to be another one
+}
+
+// NewProjection watches the projector whose status is given.
+func NewProjection(status func() projector.Status, log *Log) *Projection {
+	return &Projection{status: status, log: log}
+}
+
+// progress is how the projector stands, and for how long it has not moved as
+// far as anybody has looked.
+func (p *Projection) progress() (status projector.Status, still time.Duration) {
+	status = p.status()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.log.now(); p.moved.IsZero() || status.Checkpoint.Sequence != p.seen {
+		p.seen, p.moved = status.Checkpoint.Sequence, now
+	}
+	return status, p.log.now().Sub(p.moved)
+}
+
+// Ready is nil when the records are at most 30 s behind the log, or got on within
+// the last 30 s: holding readers back while they catch up after an outage would
+// help nobody. Kind: store_unavailable.
+func (p *Projection) Ready(context.Context) error {
+	status, still := p.progress()
+	if status.Lag <= readyLag && status.Err == nil || still <= readyLag {
+		return nil
+	}
+	return errata.Errorf(errata.KindStoreUnavailable,
+		"The records are behind the log and do not get on. Events are taken and safe.").Because(status.Err)
+}
+
+// Check says how far the records follow the log.
+func (p *Projection) Check(ctx context.Context) errata.Check {
+	c := errata.Check{Name: "projector"}
+	status, _ := p.progress()
+	c.Detail = fmt.Sprintf("records show the log up to fact %d, lag %v", status.Checkpoint.Sequence, status.Lag.Round(time.Millisecond))
+	if state, err := p.log.state(ctx); err == nil && behind(state, status) > 0 {
+		c.Detail += fmt.Sprintf(", %d facts to go", behind(state, status))
+	}
+	if status.Err != nil {
+		c.Detail += "; " + status.Err.Error()
+	}
+	if c.OK = p.Ready(ctx) == nil; !c.OK {
+		c.Hint = "events are safe on the log; see the check of clickhouse and the log of this service"
+	}
+	return c
+}
+
+// behind is how many facts of the log are not in the records.
+func behind(state eventlog.State, status projector.Status) uint64 {
+	return max(state.Last, status.Checkpoint.Sequence) - status.Checkpoint.Sequence
+}

@@ -1,0 +1,175 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/logcare"
+	"github.com/errata-log/errata/projector"
+)
+
+// ReplayResult is the outcome of a replay.
+type ReplayResult struct {
+	// Swapped says that the rebuilt projection is shown now.
+	Swapped bool `json:"swapped"`
+	// From is the first fact that was read, Facts how many.
+	From  uint64 `json:"from"`
+	Facts uint64 `json:"facts"`
+	// Events is how many events were counted again.
+	Events uint64 `json:"events"`
+	TookMS int64  `json:"took_ms"`
+	// PausedMS is how long new events had to wait for the swap.
+	PausedMS    int64           `json:"paused_ms"`
+	Live        projector.Tally `json:"live"`
+	Replayed    projector.Tally `json:"replayed"`
+	Differences []string        `json:"differences"`
+	// Gaps are the facts that the log lacks, accepted or not.
+	Gaps []logcare.Gap `json:"gaps"`
+}
+
+// ReplayProgress is how far a replay has come: the last fact folded of those up
+// to the target.
+type ReplayProgress struct {
+	Running bool `json:"running"`
+	projector.RebuildProgress
+}
+
+// ReplayConfig is what a Replayer needs. All fields are required.
+type ReplayConfig struct {
+	// Ready is nil when there are records to compare with.
+	Ready func() error
+	// Rebuild is [projector.Rebuild] of the live projector. It is given Progress,
+	// and what of Force, Distrust and MaySwap applies.
+	Rebuild func(context.Context, projector.RebuildConfig) (projector.Comparison, error)
+	// Replayed is called when the records are those of the log.
+	Replayed func(context.Context) error
+	// Undecided says what of the log is gone that nobody has decided about, nil
+	// for nothing.
+	Undecided func() error
+	// History is had while the log is read.
+	History Turn
+	Logger  *slog.Logger
+}
+
+// Replayer rebuilds the projection, one rebuild at a time.
+type Replayer struct {
+	cfg     ReplayConfig
+	life    context.Context //nolint:containedctx // ends when the service stops
+	end     context.CancelFunc
+	running Turn
+	// progress is of the rebuild under way, nil when there is none.
+	progress atomic.Pointer[projector.RebuildProgress]
+}
+
+// NewReplayer rebuilds nothing yet.
+func NewReplayer(cfg ReplayConfig) *Replayer {
+	life, end := context.WithCancel(context.Background())
+	return &Replayer{cfg: cfg, life: life, end: end, running: NewTurn()}
+}
+
+// Stop breaks off a rebuild, which changes nothing then, and waits for its end.
+// No other begins.
+func (r *Replayer) Stop(ctx context.Context) error {
+	r.end()
+	_, err := r.running.Wait(ctx) // and is not left
+	return err
+}
+
+var (
+	errReplaying = errors.New("a replay is running already")
+	errWaiting   = errors.New("the log is not free to be read")
+)
+
+// rebuild rebuilds when nobody else does and nothing is purged meanwhile. Errors:
+// errReplaying, errWaiting, and those of [projector.Rebuild].
+func (r *Replayer) rebuild(ctx context.Context, cfg projector.RebuildConfig, progress func(projector.RebuildProgress)) (done projector.Comparison, err error) {
+	leave, ok := r.running.Try()
+	if !ok {
+		return done, errReplaying
+	}
+	defer leave()
+	leave, err = r.cfg.History.Wait(ctx)
+	if err != nil {
+		return done, fmt.Errorf("%w: %w", errWaiting, err)
+	}
+	defer leave()
+	r.progress.Store(&projector.RebuildProgress{})
+	defer r.progress.Store(nil)
+	cfg.Progress = func(p projector.RebuildProgress) {
+		r.progress.Store(&p)
+		progress(p)
+	}
+	return r.cfg.Rebuild(ctx, cfg)
+}
+
+// Replay rebuilds the projection and swaps it in when it is done. One that differs
+// from the live one is thrown away unless force is set. Kinds: already_running,
+// history_incomplete, projection_differs with the [ReplayResult] as details,
+// log_unavailable, store_unavailable.
+func (r *Replayer) Replay(ctx context.Context, force bool) (ReplayResult, error) {
+	if err := r.cfg.Ready(); err != nil {
+		return ReplayResult{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)()
+	done, err := r.rebuild(ctx, projector.RebuildConfig{Force: force}, func(projector.RebuildProgress) {})
+	if err != nil {
+		return ReplayResult{}, refusal(ctx, err)
+	}
+	result := ReplayResult{
+		Swapped: done.Swapped, From: done.From, Facts: done.Live.Checkpoint - min(done.From-1, done.Live.Checkpoint), Events: done.Events,
+		TookMS: done.Took.Milliseconds(), PausedMS: done.Paused.Milliseconds(),
+		Live: done.Live, Replayed: done.Rebuilt, Differences: append([]string{}, done.Differences...),
+		Gaps: logcare.Gaps(done.Gaps),
+	}
+	if done.Swapped {
+		if err := r.cfg.Replayed(ctx); err != nil {
+			r.cfg.Logger.Warn("what the replay has mended could not be noted; its alarm stays", "error", err)
+		}
+	}
+	if !done.Equal() && !force {
+		differs := errata.Errorf(errata.KindProjectionDiffers, "The records that the log gives are not those that are shown, which stay as they are; look at the details, and replay with force to take those of the log.")
+		differs.Details = result
+		return ReplayResult{}, differs
+	}
+	return result, nil
+}
+
+// refusal is why there was no replay, for the caller.
+func refusal(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errReplaying):
+		return errata.Errorf(errata.KindAlreadyRunning, "A replay is running, or the service stops; GET the same path says how far it is.")
+	case errors.Is(err, projector.ErrNoHistory):
+		return errata.Errorf(errata.KindHistoryIncomplete, "The log was purged and there is no snapshot of what stood before; a rebuild would lose those records.")
+	case errors.Is(err, errWaiting):
+		return errata.Errorf(errata.KindStoreUnavailable, "The service is stopping; the records are as they were.").Because(err)
+	case ctx.Err() != nil:
+		return errata.Errorf(errata.KindStoreUnavailable, "The service is stopping and broke off the replay; the records are as they were.").Because(err)
+	}
+	return fmt.Errorf("replay the log: %w", err)
+}
+
+// Remake makes the records again from the log although the live tables cannot be
+// trusted. It tells how far it is, in facts. It does not begin to show records
+// that lack what nobody has decided about.
+func (r *Replayer) Remake(ctx context.Context, progress func(done, target uint64)) error {
+	_, err := r.rebuild(ctx, projector.RebuildConfig{
+		Force: true, Distrust: true, MaySwap: r.cfg.Undecided, // it may meet what is gone on its way
+	}, func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) })
+	return err
+}
+
+// Replaying says how far the rebuild under way is.
+func (r *Replayer) Replaying() ReplayProgress {
+	p := r.progress.Load()
+	if p == nil {
+		return ReplayProgress{}
+	}
+	return ReplayProgress{Running: true, RebuildProgress: *p}
+}

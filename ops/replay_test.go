@@ -1,0 +1,95 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projector"
+)
+
+// newReplayer has rebuilds made by a function.
+func newReplayer(history Turn, rebuild func(context.Context, projector.RebuildConfig) (projector.Comparison, error)) *Replayer {
+	return NewReplayer(ReplayConfig{
+		Ready: func() error { return nil }, Rebuild: rebuild, Replayed: func(context.Context) error { return nil },
+		Undecided: func() error { return nil },
+		History:   history, Logger: slog.New(slog.DiscardHandler),
+	})
+}
+
+func TestReplaysOneAtATime(t *testing.T) {
+	history, begun := NewTurn(), make(chan struct{})
+	r := newReplayer(history, func(ctx context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
+		cfg.Progress(projector.RebuildProgress{Sequence: 3, Target: 9})
+		close(begun)
+		<-ctx.Done()
+		return projector.Comparison{}, ctx.Err()
+	})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.Replay(t.Context(), false)
+		ended <- err
+	}()
+	<-begun
+	if p := r.Replaying(); !p.Running || p.Sequence != 3 || p.Target != 9 {
+		t.Errorf("progress %+v", p)
+	}
+	if _, err := r.Replay(t.Context(), true); errata.KindOf(err) != errata.KindAlreadyRunning {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := r.Remake(t.Context(), nil); !errors.Is(err, errReplaying) {
+		t.Errorf("a remake beside it: %v", err)
+	}
+	if _, free := history.Try(); free {
+		t.Error("the log may be purged meanwhile")
+	}
+	if err := r.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; errata.KindOf(err) != errata.KindStoreUnavailable {
+		t.Errorf("broken off by the stop: %v", err)
+	}
+	if _, free := history.Try(); !free || r.Replaying().Running {
+		t.Error("it still holds the log")
+	}
+	if _, err := r.Replay(t.Context(), false); errata.KindOf(err) != errata.KindAlreadyRunning {
+		t.Errorf("after the stop: %v", err)
+	}
+}
+
+func TestReplayWaitsForThePurge(t *testing.T) {
+	history := NewTurn()
+	leave, _ := history.Try()
+	r := newReplayer(history, func(context.Context, projector.RebuildConfig) (projector.Comparison, error) {
+		return projector.Comparison{Swapped: true, From: 5, Live: projector.Tally{Checkpoint: 9}, Differences: nil}, nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Replay(ctx, false); errata.KindOf(err) != errata.KindStoreUnavailable {
+		t.Errorf("the caller ends while the log is purged: %v", err)
+	}
+	leave()
+	result, err := r.Replay(t.Context(), false)
+	if err != nil || !result.Swapped || result.Facts != 5 || result.Differences == nil {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestReplayThatDiffers(t *testing.T) {
+	r := newReplayer(NewTurn(), func(_ context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
+		return projector.Comparison{Swapped: cfg.Force, From: 1, Differences: []string{"records"}}, nil
+	})
+	_, err := r.Replay(t.Context(), false)
+	var told *errata.Error
+	if !errors.As(err, &told) || told.Kind != errata.KindProjectionDiffers {
+		t.Fatalf("got %v", err)
+	}
+	if d, ok := told.Details.(ReplayResult); !ok || len(d.Differences) != 1 || d.Swapped {
+		t.Errorf("details %+v", told.Details)
+	}
+	if result, err := r.Replay(t.Context(), true); err != nil || !result.Swapped {
+		t.Errorf("with force: %+v, %v", result, err)
+	}
+}
