@@ -2,7 +2,6 @@ package lenient
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/go-faster/jx"
 )
@@ -338,66 +337,6 @@ func (r *Reader) text() ([]byte, error) {
 	defer jx.PutDecoder(d)
 	d.ResetBytes(r.doc[begin:end])
 	return d.StrAppend(make([]byte, 0, len(text))) // nothing of the pooled decoder's own
-}
-
-// scalar passes a number or a word that begins with c.
-func (r *Reader) scalar(c byte) error {
-	switch c {
-	case 't':
-		return r.word("true")
-	case 'f':
-		return r.word("false")
-	case 'n':
-		return r.word("null")
-	default:
-		return r.number()
-	}
-}
-
-func (r *Reader) word(w string) error {
-	if rest := r.doc[r.at:]; len(rest) < len(w) || string(rest[:len(w)]) != w {
-		return r.broken()
-	}
-	r.at += len(w)
-	return nil
-}
-
-// number passes -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?.
-func (r *Reader) number() error {
-	if r.is('-') {
-		r.at++
-	}
-	if r.is('0') {
-		r.at++
-	} else if !r.digits() {
-		return r.broken()
-	}
-	if r.is('.') {
-		if r.at++; !r.digits() {
-			return r.broken()
-		}
-	}
-	if r.is('e') || r.is('E') {
-		if r.at++; r.is('+') || r.is('-') {
-			r.at++
-		}
-		if !r.digits() {
-			return r.broken()
-		}
-	}
-	if r.at < len(r.doc) && strings.IndexByte(" \n\t\r,]}", r.doc[r.at]) < 0 {
-		return r.broken() // as in 01 and 1x
-	}
-	return nil
-}
-
-// digits passes digits and says whether there was one.
-func (r *Reader) digits() bool {
-	begin := r.at
-	for r.at < len(r.doc) && isDigit(r.doc[r.at]) {
-		r.at++
-	}
-	return r.at > begin
 }
 
 func (r *Reader) is(c byte) bool { return r.at < len(r.doc) && r.doc[r.at] == c }
