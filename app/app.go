@@ -52,28 +52,20 @@ type App struct {
 	// records is whether what needs ClickHouse is up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer
-	// logAtOpen is the last fact of the log before anything was taken; opened says
-	// that something may have been. The bringing up of the records has them.
-	logAtOpen uint64
-	opened    bool
-	// damagedStep is the step of bringing up the records that met damaged files
-	// last, 0 for none; metDamage says that one did.
-	damagedStep int
-	metDamage   bool
-	commander   *eventlog.Commander
-	audit       *audit.Auditor
-	log         *ops.Log
-	answers     *kept.Answers
-	settings    *settings.Store
-	switches    func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
-	pipeline    *ingest.Pipeline
-	quotas      *quota.Quotas
-	letters     *natsin.Letters
-	signIns     *service.Service
-	importer    *ops.Importer
-	retention   *ops.Retention
-	replayer    *ops.Replayer
-	checker     *selfcheck.Checker // nil on an ingest node
+	commander      *eventlog.Commander
+	audit          *audit.Auditor
+	log            *ops.Log
+	answers        *kept.Answers
+	settings       *settings.Store
+	switches       func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
+	pipeline       *ingest.Pipeline
+	quotas         *quota.Quotas
+	letters        *natsin.Letters
+	signIns        *service.Service
+	importer       *ops.Importer
+	retention      *ops.Retention
+	replayer       *ops.Replayer
+	checker        *selfcheck.Checker // nil on an ingest node
 	// rules are the same for every way in, for imports and for refused messages.
 	rules ingest.Rules
 	// history is had while the log is being cut, or read from its first fact on.

@@ -55,30 +55,88 @@ func writeMark(path string, m Mark) error {
 	return nil
 }
 
-// Marker keeps the mark.
+// MarkConfig says what to mark.
+type MarkConfig struct {
+	File string
+	// Reach says how far the log reaches.
+	Reach func(ctx context.Context) (Mark, error)
+	// Fill puts facts without meaning into the log, up to the sequence to.
+	Fill func(ctx context.Context, from, to uint64) error
+	// Folded is how far the records have come, asked when all steps are done.
+	Folded func() uint64
+	Alarms Alarms
+	Logger *slog.Logger
+}
+
+// Marker keeps the mark, and a log that was put back to an older state from using
+// sequences twice. [Start] begins it.
 type Marker struct {
-	path    string
-	ask     func(ctx context.Context) (Mark, error)
+	cfg    MarkConfig
+	before Mark // of the last run
+	// atOpen is the last fact of the log before anything was taken.
+	atOpen  uint64
 	written Mark
 	work    background.Runner
 }
 
-// KeepMark writes the mark into the file from now on. ask says how far the log
-// reaches.
-func KeepMark(path string, ask func(ctx context.Context) (Mark, error), logger *slog.Logger) *Marker {
-	m := &Marker{path: path, ask: ask}
+// OpenMark reads what the last run left, before anything is taken.
+func OpenMark(ctx context.Context, cfg MarkConfig) (*Marker, error) {
+	m := &Marker{cfg: cfg}
+	var err error
+	if m.before, err = ReadMark(cfg.File); err != nil {
+		cfg.Logger.Warn("the mark of the log cannot be read and is written anew", "error", err)
+	}
+	now, err := m.now(ctx)
+	if m.atOpen = now.Last; m.before.Log == now.Log {
+		m.atOpen = max(now.Last, m.before.Last)
+	}
+	return m, err
+}
+
+func (m *Marker) now(ctx context.Context) (Mark, error) {
+	now, err := m.cfg.Reach(ctx)
+	if err != nil {
+		return Mark{}, fmt.Errorf("mark how far the log reaches: %w", err)
+	}
+	return now, nil
+}
+
+// pad fills the log up to the mark.
+func (m *Marker) pad(ctx context.Context) error {
+	now, err := m.now(ctx)
+	if err != nil || now.Log != m.before.Log || now.Last >= m.before.Last {
+		return err
+	}
+	m.cfg.Logger.Warn("log is shorter than it was, filling it up", "log", now.Last, "was", m.before.Last)
+	return m.cfg.Fill(ctx, now.Last+1, m.before.Last)
+}
+
+// tellUsedTwice raises an alarm when events were taken under sequences that the
+// records had had already: the log was put back to an older state, and nobody
+// could say so when it was opened.
+func (m *Marker) tellUsedTwice() {
+	folded := m.cfg.Folded()
+	if folded <= m.atOpen {
+		return
+	}
+	m.cfg.Alarms.Raise("sequences-used-twice", fmt.Sprintf(
+		"the log is older than the records and ClickHouse was away at the start: events that were taken as facts %d to %d are on the log and are not shown", m.atOpen+1, folded),
+		"errata replay --force makes the records from this log, without what only the newer log had; or put the newer log back, with the service stopped. The alarm ends with the next start")
+}
+
+// keep writes the mark from now on.
+func (m *Marker) keep() {
 	m.work.Start(background.Loop{
-		Do: m.write, Every: markPause, Failed: background.Tell(logger.Warn, "the mark of the log is not kept"),
+		Do: m.write, Every: markPause, Failed: background.Tell(m.cfg.Logger.Warn, "the mark of the log is not kept"),
 	}.Run)
-	return m
 }
 
 func (m *Marker) write(ctx context.Context) error {
-	now, err := m.ask(ctx)
+	now, err := m.now(ctx)
 	if err != nil || now == m.written {
 		return err
 	}
-	if err := writeMark(m.path, now); err != nil {
+	if err := writeMark(m.cfg.File, now); err != nil {
 		return err
 	}
 	m.written = now

@@ -27,15 +27,21 @@ type Alarms interface {
 
 // Config says what to bring up.
 type Config struct {
-	// Try does all of it. It is called again after an error, and must go on from
-	// what is done already.
-	Try func(ctx context.Context) error
-	// Away says whether an error of Try means that ClickHouse is not there, or
-	// cannot work at the moment. Any other one at the first try ends the start.
+	// Steps do all of it, one behind the other. They are done again after an error,
+	// and must go on from what is done already. After damage they begin with the
+	// one that met it: what comes before, such as holding the merges, is not to get
+	// in the way of who mends the files.
+	Steps []func(ctx context.Context) error
+	// Begin is called once all steps are done; nil for nothing.
+	Begin func()
+	// Mark is kept from now on, nil for none.
+	Mark *Marker
+	// Away says whether an error means that ClickHouse is not there, or cannot
+	// work at the moment. Any other one at the first try ends the start.
 	Away func(err error) bool
-	// Damaged says whether an error of Try means that ClickHouse cannot read its
-	// files. That does not end the start either: see [Phase.WhenUpOrDamaged].
-	// nil for never.
+	// Damaged says whether an error means that ClickHouse cannot read its files.
+	// That does not end the start either: see [Phase.WhenUpOrDamaged]. nil for
+	// never.
 	Damaged func(err error) bool
 	Alarms  Alarms
 	// Logger is slog.Default() when nil.
@@ -47,6 +53,7 @@ type Phase struct {
 	cfg    Config
 	up     chan struct{} // closed when all is up
 	trying background.Runner
+	from   int // the first step of the next try
 
 	mu      sync.Mutex
 	why     error    // of the last try, nil before the first and after one that succeeded
@@ -56,12 +63,14 @@ type Phase struct {
 	mending []func()
 }
 
-// Start tries once, and goes on in the background if ClickHouse is away. The
-// context bounds the first try only. An error is one that trying again does not
-// heal, and nothing is left behind then.
+// Start tries once, and goes on in the background if ClickHouse is away. It comes
+// before the log is opened for writing: while the records are not up, a log that
+// is shorter than its mark is filled up to there. The context bounds the start
+// only. An error is one that trying again does not heal, and nothing is left
+// behind then.
 func Start(ctx context.Context, cfg Config) (*Phase, error) {
-	if cfg.Try == nil || cfg.Away == nil || cfg.Alarms == nil {
-		return nil, errors.New("standby: Try, Away and Alarms are required")
+	if len(cfg.Steps) == 0 || cfg.Away == nil || cfg.Alarms == nil {
+		return nil, errors.New("standby: Steps, Away and Alarms are required")
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -69,33 +78,63 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if cfg.Damaged == nil {
 		cfg.Damaged = func(error) bool { return false }
 	}
+	if cfg.Begin == nil {
+		cfg.Begin = func() {}
+	}
 	p := &Phase{cfg: cfg, up: make(chan struct{})}
-	err := cfg.Try(ctx)
+	err := p.try(ctx)
 	if err != nil && (ctx.Err() != nil || !cfg.Away(err) && !cfg.Damaged(err)) {
 		return nil, err
 	}
 	if err == nil {
+		cfg.Begin()
 		close(p.up)
+	} else {
+		p.failed(err)
+		if cfg.Damaged(err) {
+			cfg.Logger.Warn("files of ClickHouse are damaged: events are taken, and become records when that is mended", "error", err)
+		} else {
+			cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
+		}
+		p.trying.Start(p.run)
+	}
+	if cfg.Mark == nil {
 		return p, nil
 	}
-	p.failed(err)
-	if cfg.Damaged(err) {
-		cfg.Logger.Warn("files of ClickHouse are damaged: events are taken, and become records when that is mended", "error", err)
-	} else {
-		cfg.Logger.Warn("ClickHouse is away: events are taken, and become records when it is back", "error", err)
+	if !p.Up() { // else the projector has seen to that
+		if err := cfg.Mark.pad(ctx); err != nil {
+			return nil, errors.Join(err, p.Stop(ctx))
+		}
 	}
-	p.trying.Start(p.run)
+	cfg.Mark.keep()
 	return p, nil
+}
+
+// try does the steps.
+func (p *Phase) try(ctx context.Context) error {
+	for at := p.from; at < len(p.cfg.Steps); at++ {
+		if err := p.cfg.Steps[at](ctx); err != nil {
+			if p.from = 0; p.cfg.Damaged(err) {
+				p.from = at
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // run tries until all is up.
 func (p *Phase) run(ctx context.Context) {
 	for tries := (background.Pauses{First: maxPause / 16, Most: maxPause}).Begin(); tries.Wait(ctx); {
-		err := p.cfg.Try(ctx)
+		err := p.try(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if err == nil {
+			if p.cfg.Mark != nil && !p.damaged { // what was made again is of this log
+				p.cfg.Mark.tellUsedTwice()
+			}
+			p.cfg.Begin()
 			p.rise()
 			p.cfg.Alarms.Clear(AlarmName)
 			p.cfg.Logger.Info("ClickHouse is there, and the records follow the log")

@@ -3,6 +3,7 @@ package standby
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func (b *board) Clear(string)              { b.mu.Lock(); b.detail = ""; b.mu.Un
 func (b *board) read() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.detail }
 
 func configOf(b *board, try func(context.Context) error) Config {
-	return Config{Try: try, Away: func(err error) bool { return errors.Is(err, errGone) }, Alarms: b, Logger: slog.New(slog.DiscardHandler)}
+	return Config{Steps: []func(context.Context) error{try}, Away: func(err error) bool { return errors.Is(err, errGone) }, Alarms: b, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func TestPhase(t *testing.T) {
@@ -149,7 +150,13 @@ func TestMark(t *testing.T) {
 		t.Errorf("without a file: %v, error %v", m, err)
 	}
 	want := Mark{Log: 7, Last: 9}
-	m := KeepMark(path, func(context.Context) (Mark, error) { return want, nil }, slog.New(slog.DiscardHandler))
+	m, err := OpenMark(t.Context(), MarkConfig{
+		File: path, Reach: func(context.Context) (Mark, error) { return want, nil }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.keep()
 	if err := m.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,5 +168,90 @@ func TestMark(t *testing.T) {
 	}
 	if _, err := ReadMark(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("a damaged mark: %v, want an error that names the file", err)
+	}
+}
+
+// TestSteps: after an error all steps are done again, after damage the one that met
+// it and those behind it.
+func TestSteps(t *testing.T) {
+	errDamaged := errors.New("checksum does not match")
+	var done []string
+	answers := []error{nil, errGone, nil, errDamaged, errDamaged, nil, nil}
+	step := func(name string) func(context.Context) error {
+		return func(context.Context) error {
+			done = append(done, name)
+			err := answers[0]
+			answers = answers[1:]
+			return err
+		}
+	}
+	cfg := configOf(&board{}, nil)
+	cfg.Steps = []func(context.Context) error{step("hold"), step("read"), step("write")}
+	cfg.Damaged = func(err error) bool { return errors.Is(err, errDamaged) }
+	cfg.Begin = func() { done = append(done, "begin") }
+	p, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.up
+	if err := p.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(done, " "); got != "hold read hold read read read write begin" {
+		t.Errorf("it did %q", got)
+	}
+}
+
+// TestOlderLog: a log that was put back is filled up to its mark while the records
+// cannot be asked; where there was no mark, what was taken twice is told.
+func TestOlderLog(t *testing.T) {
+	for _, c := range []struct {
+		name, mark, filled, alarm string
+		folded                    uint64
+	}{
+		{"as long as it was", `{"log":7,"last":9}`, "", "", 9},
+		{"shorter", `{"log":7,"last":12}`, "10-12", "", 12},
+		{"shorter than the records", `{"log":7,"last":12}`, "10-12", "facts 13 to 20", 20},
+		{"of nobody", "", "", "facts 10 to 12", 12},
+		{"another log", `{"log":6,"last":12}`, "", "", 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, path, filled := &board{}, filepath.Join(t.TempDir(), "log.mark"), ""
+			if c.mark != "" {
+				if err := os.WriteFile(path, []byte(c.mark), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m, err := OpenMark(t.Context(), MarkConfig{
+				File: path, Reach: func(context.Context) (Mark, error) { return Mark{Log: 7, Last: 9}, nil },
+				Fill:   func(_ context.Context, from, to uint64) error { filled = fmt.Sprintf("%d-%d", from, to); return nil },
+				Folded: func() uint64 { return c.folded }, Alarms: b, Logger: slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, may := true, make(chan struct{})
+			cfg := configOf(&board{}, func(context.Context) error {
+				if first {
+					first = false
+					return errGone
+				}
+				<-may
+				return nil
+			})
+			cfg.Mark = m
+			p, err := Start(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(may)
+			<-p.up
+			if err := errors.Join(m.Stop(t.Context()), p.Stop(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if filled != c.filled || c.alarm == "" && b.read() != "" || !strings.Contains(b.read(), c.alarm) {
+				t.Errorf("filled %q, want %q; the alarm says %q, want %q", filled, c.filled, b.read(), c.alarm)
+			}
+		})
 	}
 }
