@@ -53,7 +53,7 @@ test: fmt-check ## Everything that must hold: format, vet, house rules, all test
 
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
-	@$(GO) test $(RACE) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./internal/testenv | grep '^testenv:'
+	@$(GO) test $(RACE) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./test/testenv | grep '^testenv:'
 	$(GO) test $(RACE) $(TESTFLAGS) ./...
 	$(if $(RACE),$(GO) test $(TESTFLAGS) $(VOLUME))
 

@@ -5,8 +5,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func newKeyStore(t *testing.T) *access.Store {

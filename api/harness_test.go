@@ -24,11 +24,11 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
-	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/openapitest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

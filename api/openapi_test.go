@@ -19,8 +19,8 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/internal/httpstatus"
-	"github.com/errata-log/errata/internal/openapitest"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/openapitest"
 )
 
 // pending are operations that the document has before the route table. It can

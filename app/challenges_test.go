@@ -13,8 +13,8 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 // mailOptions are those of a service that hands mails to s.

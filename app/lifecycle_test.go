@@ -18,7 +18,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // engineProcess is the embedded ClickHouse of this test's only service.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/smtptest"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 const securityPath = "/api/v1/admin/settings/"

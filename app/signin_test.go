@@ -11,10 +11,10 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 // wantSignIn asks and wants the answer to be 200 with the text.

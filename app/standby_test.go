@@ -18,7 +18,7 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // expectOpenDoors says that the service takes events and says why while ClickHouse

@@ -18,8 +18,8 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // short is what a test compares of an entry.

@@ -18,8 +18,8 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }

@@ -3,7 +3,7 @@ package audit_test
 import (
 	"testing"
 
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestNATSComesBack: an auditor goes on by itself after NATS was away.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/client"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // never is far above what any wait here takes.

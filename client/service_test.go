@@ -18,7 +18,7 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 const listPath = "/api/v1/admin/tools/logs/errors"

@@ -18,7 +18,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) {

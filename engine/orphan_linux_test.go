@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestStartWhileAnOrphanDies: a service that is started right after another

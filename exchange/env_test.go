@@ -20,8 +20,8 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/door/doortest"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // noon is the time of all requests: just now, so that retention keeps them.

@@ -14,8 +14,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // coarse makes records anew as the files make it, with 512 rows between two

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestNames(t *testing.T) {

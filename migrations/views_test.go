@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 var update = flag.Bool("update", false, "write the views into docs/analysts.md anew")

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // board notes the alarms.

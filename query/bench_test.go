@@ -12,7 +12,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 var benchRecords = flag.String("records", "100000", "how many records the benchmarks read, a comma list")

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestChanged compares what changed with a model, with and without merges.

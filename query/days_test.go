@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestWholeDays holds that the days lie in the range, and that less than a day is

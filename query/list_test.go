@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/querytest"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/querytest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // store is a table of records with many states each, and the model of it. It

@@ -3,7 +3,7 @@ package query_test
 import (
 	"testing"
 
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }

@@ -12,9 +12,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/querytest"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/querytest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // model is what the records should be: a plain list of them, filtered, sorted

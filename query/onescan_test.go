@@ -9,8 +9,8 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestPageAmongMerges holds that a page is of the records that match and no

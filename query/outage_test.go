@@ -10,8 +10,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // ask calls everything that reads.

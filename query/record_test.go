@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestDetail walks one signature through its life: seen, seen again, deleted,

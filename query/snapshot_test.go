@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestOneSnapshot holds that both halves of one_scan.sql see the same parts, also

@@ -19,12 +19,12 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/signature"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }

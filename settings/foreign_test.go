@@ -7,8 +7,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/settings"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // foreign are what somebody else may put in the place of a fact: an

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/settings"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestSetLimits: limits are a fact when they change, and none when they do not:

@@ -12,9 +12,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // asked is one call of a client: a read, or an update that turns the switch

@@ -13,9 +13,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // security is all settings of sign-ins as the log has them.

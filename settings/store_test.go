@@ -15,9 +15,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/settings"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/client/natstransport"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // serveUsers runs a server on which each user may publish events and hear the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/client/natstransport"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // never is far above what any wait here takes.

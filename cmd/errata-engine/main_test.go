@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // How it ends tells the parent what is wrong; that it serves is tested with

@@ -13,7 +13,7 @@ import (
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
-	"github.com/errata-log/errata/internal/smtptest"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 // doctor runs "errata doctor --json" and returns the findings by check.

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // operator does to a service what its operator and its applications do.

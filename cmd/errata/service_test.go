@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 const (

@@ -71,7 +71,7 @@ func TestImportTable(t *testing.T) {
 	for _, c := range []struct{ dir, mayNot string }{
 		{".", "eventlog"}, {".", "signature"}, {"signature", "ingest"}, {"ingest", "projector"}, {"ingest/sentry", "projector"}, {"projector", "ingest"},
 		{"api", "engine"}, {"api", "app"}, {"query", "eventlog"}, {"web", "."}, {"client", "."},
-		{"engine", "eventlog"}, {"migrations", "eventlog"}, {"cmd/errata", "engine"}, {"cmd/errata-engine", "."}, {"app", "internal/testenv"},
+		{"engine", "eventlog"}, {"migrations", "eventlog"}, {"cmd/errata", "engine"}, {"cmd/errata-engine", "."}, {"app", "test/testenv"},
 	} {
 		layer, ok := layerOf(c.dir, Layers)
 		if !ok {

@@ -12,7 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/packed"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // extremes are records with the least and the most that each column can hold.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin/bucket"
 	"github.com/errata-log/errata/signin/challenge"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }

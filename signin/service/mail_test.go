@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 func TestTestMail(t *testing.T) {

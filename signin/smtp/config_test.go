@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 func TestValidate(t *testing.T) {

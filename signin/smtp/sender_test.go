@@ -10,8 +10,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/errata-log/errata/internal/smtptest"
 	"github.com/errata-log/errata/signin/smtp"
+	"github.com/errata-log/errata/test/smtptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // seen is a line of what the browser tells.

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/client"
 	"github.com/errata-log/errata/client/natstransport"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // TestClientOverNATS is the package client with its events published to

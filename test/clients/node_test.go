@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 func TestSentryNode(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // packages fails the test unless those of package.json are installed.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // The packages of the application in Python, and what they need. With brotli

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/querytest"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/querytest"
 )
 
 // ledger is a service with records, and the model of them.

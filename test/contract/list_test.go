@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/internal/querytest"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/querytest"
 )
 
 // TestList is B1: thousands of records, and lists of them that must be, byte by

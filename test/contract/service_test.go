@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // TestBrowser opens a page of one origin whose errors go to another.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 func node(t *testing.T, dsn string, do ...string) servicetest.Ran {

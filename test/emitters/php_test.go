@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // php runs the application in PHP, with curl or without.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // cutConnections speaks HTTP that no client library would: bodies that end

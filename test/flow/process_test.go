@@ -17,8 +17,8 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/servicetest"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/servicetest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // What a test process finds in its environment when it is to be a service.

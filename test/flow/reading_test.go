@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // TestReading reads 60 records the way an administrator's program does.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/ingest/door/doortest"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; then read them line by line")

@@ -31,8 +31,8 @@ import (
 	nativedoor "github.com/errata-log/errata/ingest/native"
 	otlpdoor "github.com/errata-log/errata/ingest/otlp"
 	sentrydoor "github.com/errata-log/errata/ingest/sentry"
-	"github.com/errata-log/errata/internal/servicetest"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/servicetest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // batchEvents is how many planted events go into one request.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // Three kinds of error, raised in places of their own.

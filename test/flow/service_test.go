@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/errata-log/errata/app"
-	"github.com/errata-log/errata/internal/servicetest"
+	"github.com/errata-log/errata/test/servicetest"
 )
 
 // TestMain runs the tests, or, in a process that a test started, a service.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // patience is on the limits of time: tests of other packages run meanwhile.

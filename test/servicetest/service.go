@@ -14,8 +14,8 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/internal/openapitest"
-	"github.com/errata-log/errata/internal/testenv"
+	"github.com/errata-log/errata/test/openapitest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // StartTimeout is far above what a start takes; it says "never".

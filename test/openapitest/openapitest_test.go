@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/errata-log/errata/internal/openapitest"
+	"github.com/errata-log/errata/test/openapitest"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/errata-log/errata/internal/testenv"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m) }
