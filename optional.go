@@ -13,6 +13,9 @@ func Sent[T any](value T) Optional[T] { return Optional[T]{value, true} }
 // Get is the value, and whether it was sent.
 func (o Optional[T]) Get() (value T, sent bool) { return o.value, o.sent }
 
+// IsSent says whether it was sent.
+func (o Optional[T]) IsSent() bool { return o.sent }
+
 // Or is the value, or what is given where none was sent.
 func (o Optional[T]) Or(standing T) T {
 	if o.sent {

@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/api"
 )
 
 // TestNamesOfFieldsAreExact: a name in another case is an unknown one, which is
@@ -42,4 +43,18 @@ func TestNamesOfFieldsAreExact(t *testing.T) {
 	if w := b.do(request{method: "POST", target: keysPath, key: key, body: `{"NAME":"shop","Kind":"ing"}`}); w.Code == http.StatusCreated {
 		t.Errorf("a key: %d %s", w.Code, w.Body)
 	}
+}
+
+// A field of a type that nothing reads must not be left unread without a word.
+func TestNoFieldIsLeftUnread(t *testing.T) {
+	defer func() {
+		if told := fmt.Sprint(recover()); !strings.Contains(told, "field limit") {
+			t.Errorf("reading the field panics with %q", told)
+		}
+	}()
+	var body struct {
+		Limit errata.Optional[complex64] `json:"limit"`
+	}
+	err := api.Decode([]byte(`{"limit":1}`), &body)
+	t.Errorf("the body is read as %+v, error %v", body, err)
 }

@@ -8,6 +8,9 @@ import (
 // MaxStreams is the bound of open streams.
 const MaxStreams = maxStreams
 
+// Decode reads a body.
+func Decode(body []byte, dst any) error { return decode(body, dst) }
+
 // Hasten shortens the server's limits, so that tests see them at work: for the
 // headers, for a whole small request, and for each pause of a body.
 func (s *Server) Hasten(header, read, grace time.Duration) {

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/netip"
 	"reflect"
@@ -34,6 +35,8 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
+	case interface{ IsSent() bool }: // encoding/json would leave it unread without a word
+		panic(fmt.Sprintf("the field %s is a %T, which nothing here reads", field, to))
 	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
