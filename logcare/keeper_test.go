@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -40,30 +39,12 @@ func TestPauseBehind(t *testing.T) {
 	}
 }
 
-// board notes the alarms.
-type board struct {
-	mu       sync.Mutex
-	standing map[string]string
-}
-
-func (b *board) Raise(name, detail, hint string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.standing[name] = detail + " " + hint
-}
-
-func (b *board) Clear(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.standing, name)
-}
-
 // cared is a log of ten facts with one event each, and its alarms.
 type cared struct {
 	*testenv.Broker
 	t      *testing.T
 	log    eventlog.Log
-	alarms *board
+	alarms *testenv.Alarms
 	backup string // copy of the files
 }
 
@@ -74,7 +55,7 @@ func newCared(t *testing.T) *cared {
 		t.Skip("needs the files of an embedded NATS") // reason: an external server's files are out of reach
 	}
 	c := &cared{
-		Broker: b, t: t, alarms: &board{standing: map[string]string{}}, backup: filepath.Join(t.TempDir(), "backup"),
+		Broker: b, t: t, alarms: &testenv.Alarms{}, backup: filepath.Join(t.TempDir(), "backup"),
 		log: eventlog.Log{
 			NATS: b.NATS, JetStream: b.JetStream,
 			Stream: migrations.StreamName(b.Namespace), Prefix: migrations.SubjectPrefix(b.Namespace),
@@ -169,15 +150,14 @@ func (c *cared) want(what string, gaps []Gap, want ...string) {
 
 func (c *cared) wantAlarms(want map[string]string) {
 	c.t.Helper()
-	c.alarms.mu.Lock()
-	defer c.alarms.mu.Unlock()
+	standing := c.alarms.Standing()
 	for name, word := range want {
-		if !strings.Contains(c.alarms.standing[name], word) {
-			c.t.Errorf("alarm %s says %q, want %q in it", name, c.alarms.standing[name], word)
+		if !strings.Contains(standing[name], word) {
+			c.t.Errorf("alarm %s says %q, want %q in it", name, standing[name], word)
 		}
 	}
-	if len(c.alarms.standing) != len(want) {
-		c.t.Errorf("the alarms %v stand, want %v", c.alarms.standing, want)
+	if len(standing) != len(want) {
+		c.t.Errorf("the alarms %v stand, want %v", standing, want)
 	}
 }
 

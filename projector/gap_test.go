@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,34 +18,10 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// board notes the alarms.
-type board struct {
-	mu       sync.Mutex
-	standing map[string]string
-}
-
-func (b *board) Raise(name, detail, hint string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.standing[name] = detail + " " + hint
-}
-
-func (b *board) Clear(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.standing, name)
-}
-
-func (b *board) text(name string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.standing[name]
-}
-
 // watched is a ledger on a log of small files, with somebody who cares for gaps.
 type watched struct {
 	*ledger
-	alarms *board
+	alarms *testenv.Alarms
 	keeper *logcare.Keeper
 	policy logcare.Policy
 }
@@ -71,7 +46,7 @@ func newWatched(t *testing.T, policy logcare.Policy) *watched {
 		t.Fatal(err)
 	}
 	l.appender, l.commander = appender, commander
-	return &watched{ledger: l, alarms: &board{standing: map[string]string{}}, policy: policy}
+	return &watched{ledger: l, alarms: &testenv.Alarms{}, policy: policy}
 }
 
 // run starts keeper and projector as a service does.
@@ -141,7 +116,7 @@ func (w *watched) await(name string, words ...string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		text := w.alarms.text(name)
+		text := w.alarms.Text(name)
 		missing := text == ""
 		for _, word := range words {
 			missing = missing || !strings.Contains(text, word)
@@ -213,7 +188,7 @@ func TestGapIsPassed(t *testing.T) {
 	if _, err := w.keeper.Settle(t.Context(), "Ada"); err != nil {
 		t.Fatal(err)
 	}
-	if text := w.alarms.text(logcare.AlarmGap); text != "" {
+	if text := w.alarms.Text(logcare.AlarmGap); text != "" {
 		t.Errorf("accepted, and the alarm stands: %s", text)
 	}
 	if found := w.replay(p); len(found.Gaps) != 1 {
@@ -307,7 +282,7 @@ func TestOlderLog(t *testing.T) {
 				}
 				want = map[string]uint64{"old": 1, "new": 1}
 			}
-			if text := w.alarms.text(logcare.AlarmOlder); text != "" {
+			if text := w.alarms.Text(logcare.AlarmOlder); text != "" {
 				t.Errorf("decided, and the alarm stands: %s", text)
 			}
 			w.barrier()
