@@ -138,14 +138,7 @@ func copyData(t *testing.T, from, to string) {
 
 // The file that says what the log is may be lost before there was a second start.
 func TestMetaFileIsLostAfterTheFirstStart(t *testing.T) {
-	o := testOptions(t)
-	a := build(t, o)
-	stop := run(t, a)
-	sendEvents(t, a, 2)
-	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 2 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	o := stoppedWithTwoEvents(t)
 	if err := os.Remove(filepath.Join(o.Data, "nats/jetstream/$G/streams/LOG/meta.inf")); err != nil {
 		t.Fatal(err)
 	}

@@ -69,14 +69,7 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 // their contexts and their hours, with the service stopped. It starts all the
 // same, takes events at once, says what was wrong, and shows what it showed.
 func TestOneBitBelowClickHouse(t *testing.T) {
-	o := testOptions(t)
-	a := build(t, o)
-	stop := run(t, a)
-	sendEvents(t, a, 2)
-	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 2 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	o := stoppedWithTwoEvents(t)
 	for _, file := range []string{"primary.cidx", "data.cmrk*", "checksums.txt", "data.bin"} {
 		t.Run(strings.Trim(file, "*"), func(t *testing.T) {
 			p := o

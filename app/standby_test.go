@@ -259,6 +259,21 @@ func sendEvents(t *testing.T, a *app.App, n uint64) {
 	}
 }
 
+// stoppedWithTwoEvents are the options of a service that has one record of two
+// events and was stopped.
+func stoppedWithTwoEvents(t *testing.T) app.Options {
+	t.Helper()
+	o := testOptions(t)
+	a := build(t, o)
+	stop := run(t, a)
+	sendEvents(t, a, 2)
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 2 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // failingProgram is an errata-engine that ends at once while the file is missing.
 func failingProgram(t *testing.T, flag, whole string) string {
 	t.Helper()
