@@ -122,7 +122,7 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 		return nil, nil, err
 	}
 	held, lose := context.WithCancelCause(ctx)
-	// The only one who knows the revision until release.
+	// Until release, this goroutine alone reads and writes the revision.
 	var renewing background.Runner
 	renewing.Start(background.Loop{Every: lockRenewal, Do: func(ctx context.Context) error {
 		next, err := b.bucket.Update(context.WithoutCancel(ctx), keyRunning, owner, revision)

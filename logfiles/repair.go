@@ -141,10 +141,11 @@ func (r *repair) add(m Message) {
 	}
 }
 
-// agreed is the sequence up to which, and without it, a copy is known to be of the
-// same history. Both were only ever appended to, so once they differ they never
-// agree again, and a search by halves among the sequences that both hold finds the
-// place. Where the copy holds nothing any more it is not known to agree.
+// agreed is the first sequence that may be of another history in the copy; all
+// before it are of the same. Both were only ever appended to, so once they differ
+// they never agree again, and a search by halves among the sequences that both hold
+// finds the place. Where the copy holds nothing any more nobody knows whether it
+// agrees.
 func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, error) {
 	end := ^uint64(0)
 	for low, high := 0, len(good); low < high; {

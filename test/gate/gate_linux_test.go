@@ -118,7 +118,7 @@ func seesLoss(t *testing.T, g *gate) {
 }
 
 // A full gate probes more than a thousand times. A class that is too long is cut,
-// and one that holds another is found in its place.
+// and a search for a class also finds every longer one that begins with it.
 func TestProbesAreProblemsOfTheirOwn(t *testing.T) {
 	const shortEnough = 64
 	seen := map[string]int{}
