@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 )
@@ -123,7 +124,7 @@ func (h *Handler) parse(parts []part) (drafts []draft, rejected []door.Rejection
 }
 
 // record puts on the stream what is to be recorded, and says how much that is.
-func (h *Handler) record(r *http.Request, grant ingest.Grant, drafts []draft) (int, error) {
+func (h *Handler) record(r *http.Request, grant access.Grant, drafts []draft) (int, error) {
 	switches := h.cfg.Switches()
 	if on := map[Log]bool{Modules: switches.ModuleLog, Queries: switches.QueryLogging}[h.log]; !on {
 		h.count(outcomeSwitchedOff, len(drafts))

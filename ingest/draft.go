@@ -134,11 +134,8 @@ type Accepter interface {
 type Keyring interface {
 	// ByToken finds the grant of an API key given as bearer text. Errors:
 	// unauthorized, insufficient_scope.
-	ByToken(token string) (Grant, error)
+	ByToken(token string) (access.Grant, error)
 	// ByPublicKey finds the grant of a Sentry public key (32 hex digits) used
 	// for a project. An unknown key and a foreign project look the same.
-	ByPublicKey(publicKey string, project uint64) (Grant, error)
+	ByPublicKey(publicKey string, project uint64) (access.Grant, error)
 }
-
-// Grant is what a key allows its holder.
-type Grant = access.Grant

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/internal/httpstatus"
@@ -123,7 +124,7 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 
 // Open opens the body of a request of the grant's holder within the receivers'
 // budget.
-func (d *Door) Open(w http.ResponseWriter, r *http.Request, g ingest.Grant, maxOpen int64) (*Body, error) {
+func (d *Door) Open(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
 	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
 }
 
@@ -135,16 +136,16 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 		return nil, errata.Errorf(errata.KindUnauthorized,
 			"a body in br or zstd is opened only for a key outside of it; send the key in the header X-Sentry-Auth or the query parameter sentry_key, or compress with gzip")
 	}
-	return d.Open(w, r, ingest.Grant{}, maxOpen)
+	return d.Open(w, r, access.Grant{}, maxOpen)
 }
 
 // Identify charges a body of OpenUnknown to the holder of the grant.
-func (d *Door) Identify(r *http.Request, b *Body, g ingest.Grant) error {
+func (d *Door) Identify(r *http.Request, b *Body, g access.Grant) error {
 	return b.Identify(r.Context(), d.charged(r, g))
 }
 
 // charged is who the memory of a request is charged to.
-func (d *Door) charged(r *http.Request, g ingest.Grant) Sender {
+func (d *Door) charged(r *http.Request, g access.Grant) Sender {
 	return Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
 
@@ -153,11 +154,11 @@ func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.Tr
 
 // Admit refuses a request whose key or project has sent more than it may. It is
 // asked as soon as the key is known, before the body is read. Kind: rate_limited.
-func (d *Door) Admit(g ingest.Grant) error { return d.Quotas.Check(g) }
+func (d *Door) Admit(g access.Grant) error { return d.Quotas.Check(g) }
 
 // Accept hands the drafts over as coming from the holder of the grant, when it is
 // their turn, and charges them.
-func (d *Door) Accept(ctx context.Context, g ingest.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
+func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
 	leave, err := d.Quotas.Enter(ctx, g)
 	if err != nil {
 		return ingest.Receipt{}, err

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/access"
 )
 
 // ByToken finds the grant of the API key in Authorization: Bearer or
 // X-Api-Key. Errors: unauthorized, insufficient_scope, and whatever keeps the
 // keyring from knowing.
-func (d *Door) ByToken(r *http.Request) (ingest.Grant, error) {
+func (d *Door) ByToken(r *http.Request) (access.Grant, error) {
 	token := r.Header.Get("X-Api-Key")
 	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		token = strings.TrimSpace(rest)
 	}
 	if token == "" {
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized,
+		return access.Grant{}, errata.Errorf(errata.KindUnauthorized,
 			"send an ingest key as Authorization: Bearer KEY or X-Api-Key: KEY")
 	}
 	return d.Keyring.ByToken(token)
@@ -27,15 +27,15 @@ func (d *Door) ByToken(r *http.Request) (ingest.Grant, error) {
 // ByPublicKey finds the grant of a Sentry public key. An unknown key and a
 // foreign project get the same answer, insufficient_scope, so that nobody
 // learns which projects there are.
-func (d *Door) ByPublicKey(key string, project uint64) (ingest.Grant, error) {
+func (d *Door) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
 	if !isPublicKey(key) {
-		return ingest.Grant{}, refused
+		return access.Grant{}, refused
 	}
 	grant, err := d.Keyring.ByPublicKey(key, project)
 	switch errata.KindOf(err) {
 	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
-		return ingest.Grant{}, refused.Because(err)
+		return access.Grant{}, refused.Because(err)
 	}
 	return grant, err
 }

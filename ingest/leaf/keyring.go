@@ -33,13 +33,13 @@ func NewKeyring(keys ingest.Keyring, bucket jetstream.KeyValue) *Keyring {
 
 // ByToken finds the grant of an API key. Errors: those of the keys, and
 // log_unavailable instead of them while the hub has not sent its keys.
-func (k *Keyring) ByToken(token string) (ingest.Grant, error) {
+func (k *Keyring) ByToken(token string) (access.Grant, error) {
 	grant, err := k.keys.ByToken(token)
 	return grant, k.orUnknown(err)
 }
 
 // ByPublicKey finds the grant of the key in a DSN. Errors: those of ByToken.
-func (k *Keyring) ByPublicKey(publicKey string, project uint64) (ingest.Grant, error) {
+func (k *Keyring) ByPublicKey(publicKey string, project uint64) (access.Grant, error) {
 	grant, err := k.keys.ByPublicKey(publicKey, project)
 	return grant, k.orUnknown(err)
 }

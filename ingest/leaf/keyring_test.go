@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -17,9 +17,9 @@ type nobody struct{}
 
 var errUnknown = errors.New("unknown")
 
-func (nobody) ByToken(string) (ingest.Grant, error) { return ingest.Grant{}, errUnknown }
+func (nobody) ByToken(string) (access.Grant, error) { return access.Grant{}, errUnknown }
 
-func (nobody) ByPublicKey(string, uint64) (ingest.Grant, error) { return ingest.Grant{}, errUnknown }
+func (nobody) ByPublicKey(string, uint64) (access.Grant, error) { return access.Grant{}, errUnknown }
 
 // A key that is not there is unknown only once the hub has sent all of them.
 func TestKeyringWaitsForTheHub(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 )
@@ -62,7 +63,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // accept stores the events of which a draft could be made.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, t *batch) (any, error) {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, t *batch) (any, error) {
 	type outcome struct {
 		Accepted int              `json:"accepted"` // on the log, or dropped while recording is switched off
 		Rejected []door.Rejection `json:"rejected"`
@@ -92,14 +93,14 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Gr
 
 // grant asks the keyring: for an API key, or for the public key and the project
 // of a DSN, which Basic authorization carries as user and password.
-func (h *Handler) grant(r *http.Request) (ingest.Grant, error) {
+func (h *Handler) grant(r *http.Request) (access.Grant, error) {
 	public, project, ok := r.BasicAuth()
 	if !ok || r.Header.Get("X-Api-Key") != "" { // Basic may be there for a proxy
 		return h.door.ByToken(r)
 	}
 	number, err := strconv.ParseUint(project, 10, 64)
 	if err != nil {
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized, "Basic authorization takes the key of a DSN as user and its project's number as password")
+		return access.Grant{}, errata.Errorf(errata.KindUnauthorized, "Basic authorization takes the key of a DSN as user and its project's number as password")
 	}
 	return h.door.ByPublicKey(public, number)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/migrations"
@@ -217,7 +218,7 @@ func TestWaitsWhileOverTheQuota(t *testing.T) {
 	if b.quotas, err = quota.New(quota.Config{KeyPerMinute: 60, Now: func() time.Time { return time.Unix(0, now.Load()) }}); err != nil {
 		t.Fatal(err)
 	}
-	b.quotas.Charge(ingest.Grant{Project: 7, KeyID: sourceName}, 11) // one more than there is
+	b.quotas.Charge(access.Grant{Project: 7, KeyID: sourceName}, 11) // one more than there is
 	b.publishMany(0, 5)
 	r := b.start()
 	b.await("the receiver has met the messages", func() bool { return r.since.Load() != 0 })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 )
@@ -50,7 +51,7 @@ func (r *Receiver) refuse(ctx context.Context, d *eventlog.Drain, m *message, re
 
 // accept takes the drafts through the pipeline onto the log.
 func (r *Receiver) accept(ctx context.Context, d *eventlog.Drain, drafts []ingest.Draft, from []*message) error {
-	grant := ingest.Grant{Project: r.cfg.Project, KeyID: sourceName}
+	grant := access.Grant{Project: r.cfg.Project, KeyID: sourceName}
 	if err := r.cfg.Quotas.Wait(ctx, grant); err != nil {
 		return fmt.Errorf("wait for the quota of events from NATS: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 )
@@ -210,7 +211,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 
 // accept stores the drafts, some at a time. When a later part fails the
 // exporter sends all again, and the first part is recognised by its ids.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, found *finder) (partialSuccess, error) {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, found *finder) (partialSuccess, error) {
 	var partial partialSuccess
 	var recorded, dropped int
 	for len(found.drafts) > 0 {
@@ -249,12 +250,12 @@ func (f *finder) nextPart() []ingest.Draft {
 
 // grant asks the keyring: for the project's public key on the Sentry path, for
 // an API key everywhere.
-func (h *Handler) grant(r *http.Request, project string) (ingest.Grant, error) {
+func (h *Handler) grant(r *http.Request, project string) (access.Grant, error) {
 	if project != "" {
 		if key, ok := door.PublicKey(r); ok {
 			number, err := strconv.ParseUint(project, 10, 64)
 			if err != nil {
-				return ingest.Grant{}, errata.Errorf(errata.KindNotFound, "the project must be a number")
+				return access.Grant{}, errata.Errorf(errata.KindNotFound, "the project must be a number")
 			}
 			return h.door.ByPublicKey(key, number)
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/access"
 )
 
 const (
@@ -31,7 +31,7 @@ type lane struct {
 // Enter waits until it is the request's turn among those of its key. leave must
 // be called when its events are on the log or refused. Without a limit for keys
 // there is no turn to wait for. Kind: overloaded, when it does not come.
-func (q *Quotas) Enter(ctx context.Context, g ingest.Grant) (leave func(), err error) {
+func (q *Quotas) Enter(ctx context.Context, g access.Grant) (leave func(), err error) {
 	if q == nil || q.lanes == nil {
 		return func() {}, nil
 	}

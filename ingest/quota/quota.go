@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -118,7 +118,7 @@ func perMinute(events int) (rate.Limit, int) {
 
 // Check refuses a request while the bucket of its key or of its project is
 // empty. Kind: rate_limited, with the time until it is not.
-func (q *Quotas) Check(g ingest.Grant) error {
+func (q *Quotas) Check(g access.Grant) error {
 	if q == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (q *Quotas) Check(g ingest.Grant) error {
 }
 
 // waits is how long the key and the project have to wait, 0 for not at all.
-func (q *Quotas) waits(g ingest.Grant) (ofKey, ofProject time.Duration) {
+func (q *Quotas) waits(g access.Grant) (ofKey, ofProject time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -145,7 +145,7 @@ func (q *Quotas) waits(g ingest.Grant) (ofKey, ofProject time.Duration) {
 }
 
 // Charge takes events that came out of the buckets of their key and project.
-func (q *Quotas) Charge(g ingest.Grant, events int) {
+func (q *Quotas) Charge(g access.Grant, events int) {
 	if q == nil || events <= 0 {
 		return
 	}
@@ -158,7 +158,7 @@ func (q *Quotas) Charge(g ingest.Grant, events int) {
 
 // Wait returns when Check would not refuse, or with ctx's error. It is for a way
 // in that keeps what it does not take yet.
-func (q *Quotas) Wait(ctx context.Context, g ingest.Grant) error {
+func (q *Quotas) Wait(ctx context.Context, g access.Grant) error {
 	for q != nil {
 		wait := max(q.waits(g))
 		if wait == 0 {
@@ -173,7 +173,7 @@ func (q *Quotas) Wait(ctx context.Context, g ingest.Grant) error {
 
 // refusal is the cause inside the error of [Quotas.Check].
 type refusal struct {
-	grant  ingest.Grant
+	grant  access.Grant
 	scope  Scope
 	events int
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/quota"
@@ -31,9 +31,9 @@ func newQuotas(t interface{ Fatal(...any) }, cfg quota.Config) (*quota.Quotas, *
 }
 
 var (
-	loud  = ingest.Grant{Project: 1, KeyID: "loud"}
-	quiet = ingest.Grant{Project: 1, KeyID: "quiet"}
-	other = ingest.Grant{Project: 2, KeyID: "other"}
+	loud  = access.Grant{Project: 1, KeyID: "loud"}
+	quiet = access.Grant{Project: 1, KeyID: "quiet"}
+	other = access.Grant{Project: 2, KeyID: "other"}
 )
 
 func TestAKeyThatFloodsWaitsAlone(t *testing.T) {
@@ -48,7 +48,7 @@ func TestAKeyThatFloodsWaitsAlone(t *testing.T) {
 	if errata.KindOf(err) != errata.KindRateLimited || door.RetrySeconds(door.Told(err)) != 1 || quota.ScopeOf(err) != quota.OfKey {
 		t.Errorf("event 101: %v", err)
 	}
-	for _, g := range []ingest.Grant{quiet, other} {
+	for _, g := range []access.Grant{quiet, other} {
 		if err := q.Check(g); err != nil {
 			t.Errorf("%s: %v", g.KeyID, err)
 		}
@@ -148,13 +148,13 @@ func TestRefusalsAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	q, _ := newQuotas(t, quota.Config{KeyPerMinute: 6, ProjectPerMinute: 60_000, Registerer: registry})
 	for project := range uint64(150) {
-		g := ingest.Grant{Project: project + 1, KeyID: "key"}
+		g := access.Grant{Project: project + 1, KeyID: "key"}
 		if project == 0 {
 			q.Charge(g, 100)
 		}
 		q.Settle(ended(), q.Check(g))
 	}
-	q.Settle(ended(), quota.Holding(q.Check(ingest.Grant{Project: 1, KeyID: "key"}), 7))
+	q.Settle(ended(), quota.Holding(q.Check(access.Grant{Project: 1, KeyID: "key"}), 7))
 	q.Settle(ended(), errata.Errorf(errata.KindRateLimited, "somebody else's"))
 	counters := doortest.Counters(registry)
 	const name = "errata_refused_events_total "

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
@@ -58,7 +59,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	if !named && endpoint == "store" {
 		return "", noKey()
 	}
-	var grant ingest.Grant
+	var grant access.Grant
 	var over error // the key or its project has sent more than it may
 	var b *door.Body
 	if named {
@@ -102,20 +103,20 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 
 // identify finds the grant of the key in the envelope's header, and charges the
 // request to it.
-func (h *Handler) identify(r *http.Request, in *intake, project uint64) (ingest.Grant, error) {
+func (h *Handler) identify(r *http.Request, in *intake, project uint64) (access.Grant, error) {
 	key := dsnKey(in.dsn)
 	if key == "" {
-		return ingest.Grant{}, noKey()
+		return access.Grant{}, noKey()
 	}
 	grant, err := h.door.ByPublicKey(key, project)
 	if err != nil {
-		return ingest.Grant{}, err
+		return access.Grant{}, err
 	}
 	return grant, h.door.Identify(r, in.body, grant)
 }
 
 // accept stores the drafts. A request of which not one was taken has failed.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant ingest.Grant, drafts []ingest.Draft) error {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, drafts []ingest.Draft) error {
 	if len(drafts) == 0 {
 		return nil
 	}

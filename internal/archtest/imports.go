@@ -47,7 +47,7 @@ var Layers = withShared([]Layer{
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
 	{Dir: "standby", May: []string{".", "datadir"}},
 	{Dir: "origin", May: []string{"."}},
-	{Dir: "exchange", May: []string{".", "ingest/...", "internal/httpstatus", "origin"}},
+	{Dir: "exchange", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
 	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},

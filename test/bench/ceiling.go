@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/native"
@@ -99,10 +100,10 @@ func (l *recordingLog) Append(_ context.Context, events []errata.Event) error {
 // openKeyring lets everybody in.
 type openKeyring struct{}
 
-func (openKeyring) ByToken(string) (ingest.Grant, error) { return ingest.Grant{Project: 1}, nil }
+func (openKeyring) ByToken(string) (access.Grant, error) { return access.Grant{Project: 1}, nil }
 
-func (openKeyring) ByPublicKey(string, uint64) (ingest.Grant, error) {
-	return ingest.Grant{Project: 1}, nil
+func (openKeyring) ByPublicKey(string, uint64) (access.Grant, error) {
+	return access.Grant{Project: 1}, nil
 }
 
 // publishRaw publishes the blocks over and over, two in flight, as fast as

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
 )
 
@@ -30,23 +31,23 @@ const (
 type Keys struct{}
 
 // ByToken knows Token and Narrow.
-func (Keys) ByToken(token string) (ingest.Grant, error) {
+func (Keys) ByToken(token string) (access.Grant, error) {
 	switch token {
 	case Token:
-		return ingest.Grant{Project: Project, KeyID: "token"}, nil
+		return access.Grant{Project: Project, KeyID: "token"}, nil
 	case Narrow:
-		return ingest.Grant{}, errata.Errorf(errata.KindInsufficientScope, "the key needs the scope Events/Write")
+		return access.Grant{}, errata.Errorf(errata.KindInsufficientScope, "the key needs the scope Events/Write")
 	default:
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized, "the key is not known")
+		return access.Grant{}, errata.Errorf(errata.KindUnauthorized, "the key is not known")
 	}
 }
 
 // ByPublicKey knows PublicKey for Project.
-func (Keys) ByPublicKey(key string, project uint64) (ingest.Grant, error) {
+func (Keys) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	if key != PublicKey || project != Project {
-		return ingest.Grant{}, errata.Errorf(errata.KindUnauthorized, "the key is not known")
+		return access.Grant{}, errata.Errorf(errata.KindUnauthorized, "the key is not known")
 	}
-	return ingest.Grant{Project: project, KeyID: "public"}, nil
+	return access.Grant{Project: project, KeyID: "public"}, nil
 }
 
 // Recorder is an accepter that remembers what it was given.
