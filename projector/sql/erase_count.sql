@@ -12,7 +12,7 @@ WHERE book IN ('system', 'database')
     OR (book, signature, id) IN
     (
         SELECT book, signature, id
-        FROM contexts
+        FROM contexts FINAL
         WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
           AND (has({users:Array(String)}, JSONExtractString(payload, 'user')) OR match(payload, {pattern:String}))
     )

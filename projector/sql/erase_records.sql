@@ -1,17 +1,18 @@
 -- The records that an erasure changes, and whether their first sighting was one
--- of the person: by the columns of the record, or by its context.
+-- of the person: by the columns of the record, or by its context. FINAL, for a
+-- context that was emptied stands in its old form until a merge.
 WITH
     named AS
     (
         SELECT book, signature, id
-        FROM contexts
+        FROM contexts FINAL
         WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
           AND has({users:Array(String)}, JSONExtractString(payload, 'user'))
     ),
     mentioned AS
     (
         SELECT book, signature, id
-        FROM contexts
+        FROM contexts FINAL
         WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
           AND match(payload, {pattern:String})
     )

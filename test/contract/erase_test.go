@@ -61,6 +61,8 @@ func TestErase(t *testing.T) {
 		s.wantNames(t, "user_id=47", "other")
 	}
 	check("erased")
+	s.want(t, request{method: http.MethodPost, path: erasePath, body: `{"users":["4711","u-planted"],"addresses":["` + address + `"]}`},
+		`{"count":0,"erased":true,"log_cut":false}`)
 	if trail := s.get(t, auditPath+"?action=errors.erase"); !strings.Contains(trail, `"request":{"addresses":1,"users":2}`) {
 		t.Errorf("the audit trail: %s", trail)
 	}
