@@ -12,11 +12,18 @@ import (
 	"testing/fstest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/test/testenv"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m) }
+// TestMain allows what nats-server leaves behind when a server ends while it
+// copies a stream to more replicas.
+func TestMain(m *testing.M) {
+	const natsServer = "github.com/nats-io/nats-server/v2/server"
+	testenv.Main(m, goleak.IgnoreAnyFunction(natsServer+".(*fileStore).flushStreamStateLoop"), goleak.IgnoreAnyFunction(natsServer+"/ats.Register.func1"))
+}
 
 // released are the files as they are in the source tree.
 func released(t *testing.T) fstest.MapFS {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func startCluster(t *testing.T) jetstream.JetStream {
 			t.Fatal(err)
 		}
 	}
-	var address string
+	var servers []*server.Server
 	for i, port := range ports {
 		srv, err := server.NewServer(&server.Options{
 			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
@@ -45,9 +46,10 @@ func startCluster(t *testing.T) jetstream.JetStream {
 		if !srv.ReadyForConnections(time.Minute) {
 			t.Fatal("a server did not start")
 		}
-		address = srv.ClientURL()
+		servers = append(servers, srv)
 	}
-	conn, err := nats.Connect(address)
+	awaitLeader(t, servers)
+	conn, err := nats.Connect(servers[0].ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,32 +58,35 @@ func startCluster(t *testing.T) jetstream.JetStream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitLeader(t, js)
 	return js
 }
 
-// awaitLeader returns when the servers make streams.
-func awaitLeader(t *testing.T, js jetstream.JetStream) {
+// awaitLeader returns when one of the servers leads and the others follow it.
+// A stream that is made and deleted to find out leaves a store behind in
+// nats-server when the machine is busy.
+func awaitLeader(t *testing.T, servers []*server.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for ask := time.NewTicker(100 * time.Millisecond); ; {
-		once, done := context.WithTimeout(ctx, time.Second)
-		_, err := js.CreateStream(once, jetstream.StreamConfig{Name: "PROBE", Replicas: 3})
-		done()
-		if err == nil {
-			ask.Stop()
-			break
-		}
+	ask := time.NewTicker(50 * time.Millisecond)
+	defer ask.Stop()
+	for !inCluster(servers) {
 		select {
 		case <-ask.C:
 		case <-ctx.Done():
-			t.Fatalf("the servers make no stream: %v", err)
+			t.Fatal("the servers find no leader")
 		}
 	}
-	if err := js.DeleteStream(ctx, "PROBE"); err != nil {
-		t.Fatal(err)
+}
+
+// inCluster says whether the leader knows what all of them have room for.
+func inCluster(servers []*server.Server) bool {
+	for _, srv := range servers {
+		if !srv.JetStreamIsCurrent() {
+			return false
+		}
 	}
+	return slices.ContainsFunc(servers, func(srv *server.Server) bool { return len(srv.JetStreamClusterPeers()) == len(servers) })
 }
 
 // Replicas that an operator raised stay at the next start, and so does the room
