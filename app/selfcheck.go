@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/selfcheck"
 )
 
@@ -30,17 +29,12 @@ func (a *App) markCleanStop(context.Context) error {
 	return nil
 }
 
-// holdDamaged looks once whether the projector and the merges may change the
-// tables, before they do.
-func (a *App) holdDamaged(ctx context.Context) error {
+// holdMerges keeps merges from hiding damage before the first look.
+func (a *App) holdMerges(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
 		return nil
 	}
-	conn := a.engines.ClickHouse()
-	if err := selfcheck.Hold(ctx, conn, projector.NewStore(conn, 0)); err != nil {
-		a.logger.Warn("the records were not looked at before the start; the self-check does", "error", err)
-	}
-	return nil
+	return selfcheck.Hold(ctx, a.engines.ClickHouse())
 }
 
 // startSelfCheck begins to ask whether log and tables agree, when there are tables.
