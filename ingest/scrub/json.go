@@ -77,7 +77,7 @@ func (w *jsonScrubber) object() error {
 			w.out.Comma()
 		}
 		first = false
-		kept := cut(w.rules.Text(valid(key)), maxKeyLen)
+		kept := Cut(w.rules.Text(valid(key)), maxKeyLen)
 		w.out.StrEscape(kept)
 		w.out.RawStr(":")
 		name, value := pairKey(kept)
@@ -130,7 +130,7 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		kept := cut(w.rules.Text(cut(valid(s), maxString+slack)), maxString)
+		kept := Cut(w.rules.Text(Cut(valid(s), maxString+slack)), maxString)
 		w.out.StrEscape(kept)
 		return len(kept) <= maxKeyLen && w.rules.SecretKey(kept), nil
 	default:
@@ -201,14 +201,20 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// cut shortens s to limit bytes at a rune and marks the cut.
-func cut(s string, limit int) string {
-	const mark = "…"
+// Cut shortens s to at most limit bytes and marks the cut.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
+	return Marked(s, limit)
+}
+
+// Marked is the beginning of s with the mark of a cut, at most limit bytes. It does
+// not split a rune.
+func Marked(s string, limit int) string {
+	const mark = "…"
+	end := min(len(s), limit-len(mark))
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + mark
