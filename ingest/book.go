@@ -1,14 +1,15 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	errata "github.com/errata-log/errata"
 )
 
-// defaultDatabaseClasses are the marks of errors that a database or its driver
-// raised, as they stand in classes and modules of PHP, Go, Python, Java,
-// JavaScript and .NET.
+// defaultDatabaseClasses are parts of the names of classes and modules of errors that
+// a database or its driver raised, in PHP, Go, Python, Java, JavaScript, Ruby and
+// .NET.
 var defaultDatabaseClasses = []string{
 	"PDOException", "QueryException", `Doctrine\DBAL\`, "mysqli_sql_exception",
 	"pgconn.PgError", "pq.Error", "mysql.MySQLError", "sqlite3.Error", "*proto.Exception",
@@ -18,11 +19,11 @@ var defaultDatabaseClasses = []string{
 	"System.Data.SqlClient.", "Npgsql.",
 }
 
-// sqlStateMark is how PDO and others begin the message of a database error.
+// sqlStateMark begins the message of a database error of PDO and others.
 const sqlStateMark = "SQLSTATE["
 
-// bookOf is the book that the draft chose, else the one that its classes,
-// modules and message tell of.
+// bookOf is the book that the client chose, else the one that the draft's classes,
+// modules and messages show.
 func (r *Rules) bookOf(d *Draft) errata.Book {
 	if d.Book == errata.BookSystem || d.Book == errata.BookDatabase {
 		return d.Book
@@ -48,10 +49,5 @@ func (r *Rules) isDatabaseClass(class string) bool {
 	if marks == nil {
 		marks = defaultDatabaseClasses
 	}
-	for _, mark := range marks {
-		if strings.Contains(class, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(class, mark) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// Explanation says what a signature was made of. It is made by the code that
-// signs, so it cannot say anything else than what happens.
+// Explanation says what a signature was made of. The code that signs makes it, so
+// that the two always agree.
 type Explanation struct {
 	Signature   string `json:"signature"`
 	Recipe      int    `json:"recipe"`
@@ -28,22 +28,22 @@ type Explanation struct {
 	// of {{ default }}. When there is one, class, place and message count only there.
 	Fingerprint []string `json:"fingerprint,omitempty"`
 
-	// Overflow is the signature of the record that counts the event instead,
-	// where it is a new problem and new-records-per-hour is spent.
+	// Overflow is the signature of the record that counts the event instead, when
+	// it is a new problem and the limit new-records-per-hour is reached.
 	Overflow string `json:"overflow"`
 }
 
-// ExplainedPlace is where an error is, and who says so.
+// ExplainedPlace is the place of an error, and how it was found.
 type ExplainedPlace struct {
-	Sent     string `json:"sent"`     // as the sender or the frame named it
+	Sent     string `json:"sent"`     // the file as the sender or the frame named it
 	File     string `json:"file"`     // relative to the install roots
-	Signed   string `json:"signed"`   // with what releases and builds change replaced
+	Signed   string `json:"signed"`   // without the parts that each release or build changes
 	Line     uint32 `json:"line"`     // not signed: lines move
 	Function string `json:"function"` // of the chosen frame; not signed
 	Why      string `json:"why"`
 }
 
-// ExplainedMessage is the text that signs and what became of it.
+// ExplainedMessage is the text that is signed, before and after each step.
 type ExplainedMessage struct {
 	From     string                  `json:"from"`   // message or template
 	Before   string                  `json:"before"` // scrubbed
@@ -112,8 +112,8 @@ func placeWhy(d *Draft) string {
 	return "the event names the file"
 }
 
-// functionAt is the function of the frame that the place is from, "" where no
-// frame is at it.
+// functionAt is the function of the frame at the place of the draft, "" if there is
+// no such frame.
 func (r *Rules) functionAt(d *Draft) string {
 	chain := d.Context.Exceptions
 	for i := range slices.Backward(chain) {

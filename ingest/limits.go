@@ -1,16 +1,15 @@
 package ingest
 
-// Limits that every receiver shares. The numbers of other servers beside them are
-// in docs; a draft that exceeds one of the text limits is cut and marked, a
-// body that exceeds a size limit is refused.
+// Limits that all receivers share. A text over its limit is cut and marked. A body
+// over a size limit is refused.
 const (
 	// MaxWireBody bounds a request as sent; Sentry's own limit is 20 MB.
 	MaxWireBody = 20 << 20
 	// MaxOpenBody bounds a request after decompression. The receivers stream,
 	// so this bounds work, not memory.
 	MaxOpenBody = 100 << 20
-	// MaxRatio bounds decompressed to compressed size once RatioGrace bytes
-	// have come out: honest JSON stays below 30:1, bombs reach 664,033:1.
+	// MaxRatio bounds the ratio of decompressed to compressed size, after the first
+	// RatioGrace bytes. Ordinary JSON stays below 30:1, bombs reach 664,033:1.
 	MaxRatio   = 100
 	RatioGrace = 64 << 10
 	// MaxEvent bounds one event's JSON.
@@ -44,7 +43,7 @@ const (
 	MaxFingerprint = 16
 	// PreviewRunes is the length of message_preview.
 	PreviewRunes = 200
-	// MaxPayload bounds the payload of a stored event; over it the extra
-	// object goes first, then frames from the middle.
+	// MaxPayload bounds the payload of a stored event. A larger one first loses the
+	// extra object, then frames from the middle.
 	MaxPayload = 64 << 10
 )

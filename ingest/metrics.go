@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics count what became of drafts.
+// metrics count the drafts, by their result.
 type metrics struct {
 	accepted, dropped *prometheus.CounterVec
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"github.com/go-faster/jx"
@@ -10,8 +11,8 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// payload is the context that a record keeps of its first sighting, one JSON
-// object. Fields without a value are left out:
+// payload is the context that a record keeps of its first event: one JSON object.
+// Fields without a value are left out:
 //
 //	{"source": "sentry", "event_id": "…", "message": "the whole message",
 //	 "exceptions": [{"class": "…", "message": "…", "module": "…", "frames": [
@@ -19,15 +20,14 @@ import (
 //	 "handled": true, "user": "u-77",
 //	 "request": {"headers": {"User-Agent": "…"}}, "tags": {"feature": "checkout"},
 //	 "release": "…", "environment": "…", "server_name": "…", "platform": "…", "sdk": "…", "runtime": "…",
-//	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…", "extra": {…}}
+//	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…", "extra": {…},
+//	 "truncated": ["frames"]}
 //
-//	"truncated": ["frames"]}
-//
-// Exceptions stand oldest cause first, frames oldest call first. "truncated"
-// names what was left out because it was too much: exceptions, frames and tags
-// over their limits, and where the whole would exceed MaxPayload first extra,
-// then frames from the middle, then the ends of long messages, then the
-// causes, frames and tags. A text that was cut ends in "…".
+// The oldest cause and the oldest call stand first. "truncated" names the lists and
+// objects that are not complete: exceptions, frames and tags over their limits, or
+// parts of a payload over MaxPayload. A payload that is too large loses first extra,
+// then frames from the middle, then the ends of long messages, then the causes,
+// frames and tags. A text that was cut ends in "…".
 func (r *Rules) payload(d *Draft, e *errata.Event, message string) []byte {
 	w := payloadWriters.Get().(*jx.Writer) // the pool holds nothing else
 	defer payloadWriters.Put(w)
@@ -50,9 +50,9 @@ type share struct {
 	text        int // bytes of an exception's message
 }
 
-// shares go from all to what fits for sure: the last one has the message, the
-// thrown exception and a few short fields, less than 48 KiB when every byte of
-// them is escaped.
+// shares begin with everything and end with what always fits: the message, the
+// thrown exception and some short fields, less than 48 KiB when every byte is
+// escaped.
 var shares = [...]share{
 	{extra: true, tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
 	{tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
@@ -67,28 +67,27 @@ var payloadWriters = sync.Pool{New: func() any { return new(jx.Writer) }}
 // payloadWriter writes one JSON object, member by member.
 type payloadWriter struct {
 	*jx.Writer
-	rules  *Rules
-	share  share
-	inside bool // a member was written
-	// What was left out.
-	cutExtra, cutExceptions, cutFrames, cutTags bool
+	rules *Rules
+	share share
+	cut   []string // the members of "truncated"
 }
 
-// name begins a member whose key is ours: it needs no escapes, and there are
-// five of them in each frame.
-func (p *payloadWriter) name(key string) {
-	b := p.Buf
-	if p.inside {
-		b = append(b, ',')
+// next begins a member or an element, with a comma unless it is the first one.
+func (p *payloadWriter) next() {
+	if last := p.Buf[len(p.Buf)-1]; last != '{' && last != '[' {
+		p.Comma()
 	}
-	b = append(b, '"')
-	b = append(b, key...)
-	b = append(b, '"', ':')
-	p.Buf = b
-	p.inside = true
 }
 
-// text writes a member of ours unless it is empty: one line, scrubbed, cut.
+// name begins a member with a constant key, which needs no escapes. A frame has five.
+func (p *payloadWriter) name(key string) {
+	p.next()
+	b := append(p.Buf, '"')
+	b = append(b, key...)
+	p.Buf = append(b, '"', ':')
+}
+
+// text writes a member unless it is empty: one line, scrubbed, cut.
 func (p *payloadWriter) text(key, value string, limit int) {
 	if value == "" {
 		return
@@ -101,10 +100,23 @@ func (p *payloadWriter) text(key, value string, limit int) {
 func (p *payloadWriter) object(key string, members func()) {
 	p.name(key)
 	p.ObjStart()
-	p.inside = false
 	members()
 	p.ObjEnd()
-	p.inside = true
+}
+
+// list writes a member that is a list. elements calls next for each element.
+func (p *payloadWriter) list(key string, elements func()) {
+	p.name(key)
+	p.ArrStart()
+	elements()
+	p.ArrEnd()
+}
+
+// truncated remembers that a member is not complete.
+func (p *payloadWriter) truncated(key string) {
+	if !slices.Contains(p.cut, key) {
+		p.cut = append(p.cut, key)
+	}
 }
 
 func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
@@ -136,11 +148,18 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
 		p.text(member.key, member.value, MaxName)
 	}
 	p.extra(c.Extra)
-	p.truncated()
+	if len(p.cut) > 0 {
+		p.list("truncated", func() {
+			for _, key := range p.cut {
+				p.next()
+				p.Str(key)
+			}
+		})
+	}
 	p.ObjEnd()
 }
 
-// extra writes the application's own object, if there is room and it is one.
+// extra writes the application's own object, if it is one and there is room.
 func (p *payloadWriter) extra(extra []byte) {
 	if len(extra) == 0 {
 		return
@@ -152,31 +171,7 @@ func (p *payloadWriter) extra(extra []byte) {
 			return
 		}
 	}
-	p.cutExtra = true
-}
-
-func (p *payloadWriter) truncated() {
-	names := [...]struct {
-		name string
-		cut  bool
-	}{{"exceptions", p.cutExceptions}, {"frames", p.cutFrames}, {"tags", p.cutTags}, {"extra", p.cutExtra}}
-	written := 0
-	for _, n := range names {
-		if !n.cut {
-			continue
-		}
-		if written == 0 {
-			p.name("truncated")
-			p.ArrStart()
-		} else {
-			p.Comma()
-		}
-		written++
-		p.Str(n.name)
-	}
-	if written > 0 {
-		p.ArrEnd()
-	}
+	p.truncated("extra")
 }
 
 func (p *payloadWriter) headers(headers []Pair) {
@@ -193,27 +188,44 @@ func (p *payloadWriter) headers(headers []Pair) {
 	})
 }
 
+// keepHeaders is what of the request headers is kept, in the order they came,
+// each name once.
+func (r *Rules) keepHeaders(headers []Pair) []Pair {
+	var kept []Pair
+	for _, h := range headers {
+		name, value, ok := r.Scrubber.Header(h.Key, h.Value)
+		if ok && value != "" && !hasKey(kept, name) {
+			kept = append(kept, Pair{name, value})
+		}
+	}
+	return kept
+}
+
+func hasKey(pairs []Pair, key string) bool {
+	return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Key == key })
+}
+
 // tags writes the sender's tags, each key once. A key may name a secret or be one.
 func (p *payloadWriter) tags(tags []Pair) {
 	if len(tags) == 0 {
 		return
 	}
 	kept := tags[:min(len(tags), MaxTags)]
-	if p.cutTags = len(kept) < len(tags) || !p.share.tags; !p.share.tags {
+	if len(kept) < len(tags) || !p.share.tags {
+		p.truncated("tags")
+	}
+	if !p.share.tags {
 		return
 	}
 	p.object("tags", func() {
 		for i, tag := range kept {
-			if tag.Value == "" || contains(kept[:i], tag.Key) {
+			if tag.Value == "" || hasKey(kept[:i], tag.Key) {
 				continue
 			}
 			if p.rules.Scrubber.SecretKey(tag.Key) {
 				tag.Value = scrub.Filtered
 			}
-			if p.inside {
-				p.Comma()
-			}
-			p.inside = true
+			p.next()
 			p.FieldStart(p.rules.Text(tag.Key, MaxTag, false))
 			p.Str(p.rules.Text(tag.Value, MaxTag, false))
 		}
@@ -224,23 +236,19 @@ func (p *payloadWriter) exceptions(chain []Exception) {
 	if len(chain) == 0 {
 		return
 	}
-	// The thrown one stands last and matters most.
-	first := max(0, len(chain)-p.share.exceptions)
-	p.cutExceptions = first > 0
-	p.name("exceptions")
-	p.ArrStart()
-	for i := range chain[first:] {
-		if i > 0 {
-			p.Comma()
-		}
-		p.exception(&chain[first+i])
+	first := max(0, len(chain)-p.share.exceptions) // the thrown one stands last and matters most
+	if first > 0 {
+		p.truncated("exceptions")
 	}
-	p.ArrEnd()
-	p.inside = true
+	p.list("exceptions", func() {
+		for i := range chain[first:] {
+			p.exception(&chain[first+i])
+		}
+	})
 }
 
 func (p *payloadWriter) exception(x *Exception) {
-	p.inside = false
+	p.next()
 	p.ObjStart()
 	p.text("class", x.Class, MaxClass)
 	if x.Message != "" {
@@ -252,33 +260,27 @@ func (p *payloadWriter) exception(x *Exception) {
 	p.ObjEnd()
 }
 
-// frames writes the frames, or the first and the last half of what there is
-// room for.
+// frames writes the frames. Of too many it writes as many of the first as of the
+// last.
 func (p *payloadWriter) frames(frames []Frame) {
 	limit := p.share.frames
 	if len(frames) > limit {
-		p.cutFrames = true
+		p.truncated("frames")
 	}
 	if len(frames) == 0 || limit == 0 {
 		return
 	}
-	p.name("frames")
-	p.ArrStart()
-	for i := range frames {
-		if len(frames) > limit && i >= limit/2 && i < len(frames)-limit/2 {
-			continue
+	p.list("frames", func() {
+		for i := range frames {
+			if len(frames) <= limit || i < limit/2 || i >= len(frames)-limit/2 {
+				p.frame(&frames[i])
+			}
 		}
-		if i > 0 {
-			p.Comma()
-		}
-		p.frame(&frames[i])
-	}
-	p.ArrEnd()
-	p.inside = true
+	})
 }
 
 func (p *payloadWriter) frame(f *Frame) {
-	p.inside = false
+	p.next()
 	p.ObjStart()
 	p.text("file", p.rules.relativeFile(f.File), MaxFile)
 	if f.Line > 0 {
@@ -290,15 +292,12 @@ func (p *payloadWriter) frame(f *Frame) {
 	p.name("in_app")
 	p.Bool(f.InApp)
 	if len(f.Args) > 0 {
-		p.name("args")
-		p.ArrStart()
-		for i, arg := range f.Args[:min(len(f.Args), MaxFrameArgs)] {
-			if i > 0 {
-				p.Comma()
+		p.list("args", func() {
+			for _, arg := range f.Args[:min(len(f.Args), MaxFrameArgs)] {
+				p.next()
+				p.Str(shapeOf(arg))
 			}
-			p.Str(shapeOf(arg))
-		}
-		p.ArrEnd()
+		})
 	}
 	p.ObjEnd()
 }

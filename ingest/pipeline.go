@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,7 +15,7 @@ import (
 )
 
 // Log takes events and returns when they are on disk. The appender of package
-// eventlog is it. Errors are *errata.Error of kind log_unavailable or log_full.
+// eventlog implements it. Errors are *errata.Error of kind log_unavailable or log_full.
 type Log interface {
 	Append(ctx context.Context, events []errata.Event) error
 }
@@ -22,7 +23,7 @@ type Log interface {
 // Config is what a Pipeline needs.
 type Config struct {
 	Log Log
-	// Random gives ids to events that bring none; crypto/rand.Reader in the service.
+	// Random makes the ids of events without one; crypto/rand.Reader in the service.
 	Random io.Reader
 	Rules  Rules
 	// Switches is asked for each request and must not block; nil: all of
@@ -33,7 +34,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Pipeline takes drafts the whole way onto the log. It is safe for concurrent use.
+// Pipeline turns drafts into events on the log. It is safe for concurrent use.
 type Pipeline struct {
 	log      Log
 	rules    Rules
@@ -41,7 +42,7 @@ type Pipeline struct {
 	logger   *slog.Logger
 	metrics  metrics
 
-	mu     sync.Mutex // guards random: few readers are made for many goroutines
+	mu     sync.Mutex // guards random, which need not be safe for concurrent use
 	random io.Reader
 }
 
@@ -53,9 +54,6 @@ func New(cfg Config) (*Pipeline, error) {
 	if cfg.Random == nil {
 		return nil, errors.New("ingest: Config.Random is required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
 	if cfg.Switches == nil {
 		cfg.Switches = errata.StandardLogging
 	}
@@ -64,27 +62,30 @@ func New(cfg Config) (*Pipeline, error) {
 		return nil, err
 	}
 	return &Pipeline{
-		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, logger: cfg.Logger, metrics: metrics,
+		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, metrics: metrics,
+		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 	}, nil
 }
 
 // Accept implements [Accepter].
 func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Receipt, error) {
 	return p.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, _ []Rejection) error {
+		if len(events) == 0 {
+			return nil
+		}
 		return p.log.Append(ctx, events)
 	})
 }
 
-// Store puts the accepted events of one call on the log. It is told first what
-// was rejected: a way in that has nobody to answer keeps that elsewhere, before
-// the events on the log say that the whole call is done with.
+// Store puts the accepted events of one call on the log. A receiver without a client
+// to answer keeps the rejections in its own place before it appends the events.
 type Store func(ctx context.Context, events []errata.Event, rejected []Rejection) error
 
-// AcceptTo is Accept with another way onto the log. store is not called when
-// no draft was accepted.
+// AcceptTo is Accept with store in place of the log's Append. store is not called
+// while recording is switched off. events is empty when all drafts were rejected.
 func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, store Store) (Receipt, error) {
 	if !p.switches().ErrorLog {
-		p.metrics.dropped.WithLabelValues(switchedOff).Add(float64(len(drafts)))
+		p.metrics.dropped.WithLabelValues("switched_off").Add(float64(len(drafts)))
 		return Receipt{Dropped: len(drafts)}, nil
 	}
 	var receipt Receipt
@@ -105,9 +106,6 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 		events = append(events, event)
 		sources = append(sources, drafts[i].Context.Source)
 	}
-	if len(events) == 0 {
-		return receipt, nil
-	}
 	if err := store(ctx, events, receipt.Rejected); err != nil {
 		p.metrics.dropped.WithLabelValues(string(errata.KindOf(err))).Add(float64(len(events)))
 		return Receipt{}, err
@@ -119,7 +117,7 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	return receipt, nil
 }
 
-// eventID is the client's id within its project, or a random one.
+// eventID is the id made of the client's, or a random one.
 func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, err error) {
 	if clientID != "" {
 		return EventID(project, clientID), nil
@@ -132,21 +130,16 @@ func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, 
 	return id, nil
 }
 
-// EventID is the id of the event that a client of the project gave an id.
+// EventID is the id of an event to which a client of the project gave the id
+// clientID. SDKs write the same UUID with and without dashes.
 func EventID(project uint64, clientID string) errata.EventID {
-	return errata.NewEventID(project, canonicalID(clientID))
-}
-
-// canonicalID is a UUID in its short form, because SDKs write one id both ways;
-// any other id as it is.
-func canonicalID(id string) string {
-	if short, ok := UUID(id); ok {
-		return short
+	if short, ok := UUID(clientID); ok {
+		clientID = short
 	}
-	return id
+	return errata.NewEventID(project, clientID)
 }
 
-// UUID is a UUID without its dashes and in lower case. ok is false for any other
+// UUID gives a UUID without dashes and in lower case. ok is false for any other
 // text.
 func UUID(id string) (short string, ok bool) {
 	const dashed, plain = 36, 32

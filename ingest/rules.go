@@ -16,25 +16,26 @@ import (
 type Rules struct {
 	// InstallRoots are cut from the front of file names; the longest that fits.
 	InstallRoots []string
-	// DatabaseClasses are the marks in classes, modules and messages by which
-	// an error is put into the database book; nil means the default list.
+	// DatabaseClasses are parts of the names of classes and modules. An error with
+	// one of them belongs to the database book. nil means the default list.
 	DatabaseClasses []string
 	// Scrubber removes the secrets; nil means the default rules.
 	Scrubber *scrub.Scrubber
 }
 
-// How far a client's clock is believed, as in Sentry: an event from the future
-// or from too long ago gets the time it was received.
+// The limits to a client's clock, as in Sentry.
 const (
+	// maxAge bounds the age of an event. An older event, or one from the future,
+	// gets the time at which it was received.
 	maxAge = 30 * 24 * time.Hour
-	// minDrift is the difference between SentAt and Received that no network
-	// explains; beyond it the client's clock is wrong by that much.
+	// minDrift is a difference between SentAt and Received that the network cannot
+	// cause: from it on, the difference is the error of the client's clock.
 	minDrift = time.Minute
 )
 
-// Event is the pure middle of ingest: gate, normalise, scrub, sign. The same
-// draft, source and id always give the same event. The error, if any, has kind
-// invalid_event and is meant for the sender.
+// Event checks, normalises, scrubs and signs a draft. The same draft, source and id
+// always give the same event. The error has kind invalid_event and is meant for the
+// sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
 	read, refused := r.identify(d, src.Project)
 	if refused != nil {
@@ -56,16 +57,17 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	return e, nil
 }
 
-// identified is what of a draft its signature is made of, cleaned and scrubbed.
+// identified is the part of a draft that its signature is made of, cleaned and
+// scrubbed.
 type identified struct {
 	message, file string
-	signing       string // the text whose template signs: the message, or the client's template
+	signing       string // the text whose template is signed: the message, or the client's template
 	identity      signature.Identity
 }
 
-// identify is the one way from a draft to its signature.
+// identify is the only function that makes an identity, which is what is signed.
 func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
-	class := cutText(oneLine(classOf(d)), MaxClass)
+	class := scrub.Cut(oneLine(classOf(d)), MaxClass)
 	message := r.Text(messageOf(d), MaxMessage, true)
 	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
 		return identified{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
@@ -82,25 +84,20 @@ func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 	return identified{message: message, file: file, signing: signing, identity: identity}, nil
 }
 
-// tellsMore says whether a chain says anything, if only where it was thrown.
+// tellsMore says whether an exception of the chain has a class, a message or a frame.
 func tellsMore(chain []Exception) bool {
-	for i := range chain {
-		if x := &chain[i]; x.Class != "" || x.Message != "" || len(x.Frames) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(chain, func(x Exception) bool { return x.Class != "" || x.Message != "" || len(x.Frames) > 0 })
 }
 
-// classOf is the class that signs. What PHP puts behind the NUL of an anonymous
-// class is where it stands in memory.
+// classOf is the class that is signed. PHP puts a NUL and an address in memory behind
+// the name of an anonymous class; they are cut.
 func classOf(d *Draft) string {
 	class, _, _ := strings.Cut(ClassOf(d.Class, d.Context.Exceptions), "\x00")
 	return class
 }
 
-// ClassOf is the class of what was thrown, the last of the chain. Go wraps errors
-// in types that say nothing; then it is the class of the first cause that does.
+// ClassOf is the class thrown of the last exception of the chain. If that is a type
+// of Go that only wraps an error, it is the class of the nearest cause that does not.
 func ClassOf(thrown string, chain []Exception) string {
 	if !isWrapper(thrown) {
 		return thrown
@@ -113,7 +110,8 @@ func ClassOf(thrown string, chain []Exception) string {
 	return thrown
 }
 
-// isWrapper says that a Go type only carries another error or a text.
+// isWrapper says whether a class is a type of Go that only carries another error or a
+// text.
 func isWrapper(class string) bool {
 	switch class {
 	case "*fmt.wrapError", "*fmt.wrapErrors", "*errors.joinError", "*errors.errorString",
@@ -123,7 +121,8 @@ func isWrapper(class string) bool {
 	return false
 }
 
-// messageOf is the draft's message, else that of the thrown exception.
+// messageOf is the draft's message, else that of the thrown exception, else the
+// template.
 func messageOf(d *Draft) string {
 	if d.Message != "" {
 		return d.Message
@@ -134,15 +133,15 @@ func messageOf(d *Draft) string {
 	return d.Template
 }
 
-// Time is when something happened by a client's clock, or received where that
-// is not believable: in the future, or too long ago. Both in whole milliseconds.
+// Time gives the time at of a client's clock, or received if at is in the future or
+// too long ago. The result is in whole milliseconds.
 func Time(at, received time.Time) time.Time {
 	return eventTime(at, time.Time{}, received.UTC().Truncate(time.Millisecond), false)
 }
 
-// eventTime is when it happened: the client's word, mended by the drift of its
-// clock, where that is believable. An archive's times are believed back to 1970,
-// before which nobody logged an error.
+// eventTime is the time of an error: at, corrected by the drift of the client's
+// clock, or received if that is in the future or too long ago. In an archive any time
+// since 1970 is believed.
 func eventTime(at, sent, received time.Time, archive bool) time.Time {
 	if at.IsZero() {
 		return received
@@ -163,19 +162,19 @@ func eventTime(at, sent, received time.Time, archive bool) time.Time {
 	return at
 }
 
-// fingerprintOf is the caller's own grouping, nil when it asks for ours. The
-// word for ours may stand among other parts, which then split it further.
-func fingerprintOf(parts []string, ours signature.Identity) []string {
+// fingerprintOf is the client's own grouping, nil if it asks for the default one.
+// {{ default }} among other parts splits the default groups further.
+func fingerprintOf(parts []string, identity signature.Identity) []string {
 	if len(parts) == 0 || (len(parts) == 1 && isDefaultFingerprint(parts[0])) {
 		return nil
 	}
 	kept := make([]string, 0, min(len(parts), MaxFingerprint)+2)
 	for _, part := range parts[:min(len(parts), MaxFingerprint)] {
 		if isDefaultFingerprint(part) {
-			kept = append(kept, ours.Class, ours.Place, ours.Template)
+			kept = append(kept, identity.Class, identity.Place, identity.Template)
 			continue
 		}
-		kept = append(kept, cutText(part, MaxTag))
+		kept = append(kept, scrub.Cut(part, MaxTag))
 	}
 	return kept
 }
@@ -184,7 +183,7 @@ func isDefaultFingerprint(part string) bool {
 	return part == "{{ default }}" || part == "{{default}}"
 }
 
-// UserID is the number of an account, 0 when the text is not one that fits.
+// UserID is the number of an account, 0 if the text is not a positive int64.
 func UserID(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -193,7 +192,7 @@ func UserID(text string) int64 {
 	return n
 }
 
-// Line is a line number, 0 when n is not one.
+// Line is n as a line number, 0 if it is negative or too large.
 func Line(n int64) uint32 {
 	if n < 0 || n > 1<<31 {
 		return 0

@@ -6,17 +6,13 @@ import (
 	"unicode"
 )
 
-// unknownShape stands for an argument that is not given as a shape.
-const unknownShape = "unknown"
-
-// shapeOf is the shape of an argument as a receiver gave it. Receivers make
-// shapes of values; whatever else comes through is a value that would stand in
-// the payload for good, and goes no further.
+// shapeOf is the shape of an argument, "unknown" if it is none. Receivers turn values
+// into shapes; a value that they missed must not get into the payload.
 func shapeOf(arg string) string {
 	if IsShape(arg) {
 		return arg
 	}
-	return unknownShape
+	return "unknown"
 }
 
 // IsShape says whether the text is the shape of an argument: a type, a type with
@@ -42,8 +38,7 @@ func IsShape(text string) bool {
 	}
 }
 
-// notNameRune says whether a rune does not belong into the name of a class or a
-// resource.
+// notNameRune says whether a rune may not stand in the name of a class or a resource.
 func notNameRune(r rune) bool {
 	return !unicode.IsLetter(r) && notDigit(r) && !strings.ContainsRune(`\_.$:@`, r)
 }

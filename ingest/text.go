@@ -4,34 +4,18 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// cutText cuts s to at most limit bytes at a rune and marks the cut.
-func cutText(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return marked(s, limit)
-}
-
-// marked is the beginning of s with the mark of a cut, at most limit bytes.
-func marked(s string, limit int) string {
-	const mark = "…"
-	end := min(len(s), limit-len(mark))
-	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
-}
-
-// slack is what is read of a text beyond its limit before it is scrubbed, so
-// that the cut does not go through a secret and leave half of it unknown.
+// slack is how many bytes of a text are scrubbed beyond its limit: the scrubber does
+// not find a secret that the cut left half of.
 const slack = 512
 
-// Text is a text cleaned, scrubbed and cut, in this order: cleaned first,
-// because an invisible character can hide a secret from the scrubber and would
-// be gone afterwards; cut last, and roughly before, so that what is scrubbed is
-// bounded, too.
+// Text cleans, scrubs and cuts a text to at most limit bytes. lines keeps tabs and
+// line feeds. The text is cleaned first, because an invisible character can hide a
+// secret from the scrubber. It is cut roughly before the scrubber reads it, to bound
+// the work, and exactly afterwards.
 func (r *Rules) Text(s string, limit int, lines bool) string {
 	rough := len(s) > limit+slack
 	if rough {
@@ -39,13 +23,13 @@ func (r *Rules) Text(s string, limit int, lines bool) string {
 	}
 	s = r.Scrubber.Text(clean(s, lines))
 	if rough {
-		return marked(s, limit)
+		return scrub.Marked(s, limit)
 	}
-	return cutText(s, limit)
+	return scrub.Cut(s, limit)
 }
 
-// roughly cuts s to limit bytes and takes the last word, which may be half a
-// secret, along.
+// roughly cuts s to limit bytes, and cuts off the last word, which may be half a
+// secret.
 func roughly(s string, limit int) string {
 	s = s[:limit]
 	if blank := strings.LastIndexAny(s[limit-slack/2:], " \t\n\r"); blank >= 0 {
@@ -54,13 +38,12 @@ func roughly(s string, limit int) string {
 	return s
 }
 
-// oneLine is clean for fields that are one line.
+// oneLine cleans a text that must be one line.
 func oneLine(s string) string { return clean(s, false) }
 
-// clean repairs invalid UTF-8 and takes out what could act rather than be
-// read: control characters but, with lines, tab and line feed, and the
-// bidirectional and invisible formatting characters that make a text look
-// like another.
+// clean repairs invalid UTF-8. It removes control characters, and the bidirectional
+// and invisible characters that make a text look like another one. Tabs and line
+// feeds stay if lines is true, else they become blanks.
 func clean(s string, lines bool) string {
 	if isPlain(s, lines) {
 		return s
@@ -81,9 +64,8 @@ func clean(s string, lines bool) string {
 	}, s)
 }
 
-// isPlain says that s is printable ASCII: nearly every field is, and needs no
-// work. It looks at eight bytes at a time, because every byte of an event
-// passes here.
+// isPlain says whether s is printable ASCII, which needs no cleaning. It looks at
+// eight bytes at a time, because every byte of an event passes here.
 func isPlain(s string, lines bool) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -113,48 +95,41 @@ func arePlain(s string, lines bool) bool {
 func preview(message string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n\t "), "\n")
 	line = strings.TrimRight(strings.ReplaceAll(line, "\t", " "), " ")
-	if len(line) <= PreviewRunes {
+	if utf8.RuneCountInString(line) <= PreviewRunes {
 		return line
 	}
-	n := 0
+	runes := 0
 	for i := range line {
-		if n == PreviewRunes-1 {
-			if utf8.RuneCountInString(line[i:]) > 1 {
-				return line[:i] + "…"
-			}
-			return line
+		if runes++; runes == PreviewRunes {
+			return line[:i] + "…"
 		}
-		n++
 	}
 	return line
 }
 
-// URI is a request's address as it may be kept, see [scrub.URI].
+// URI gives a request's address without its secrets, see [scrub.Scrubber.URI].
 func (r *Rules) URI(uri string) string {
 	if len(uri) > maxRawURI {
 		uri = uri[:maxRawURI]
 	}
-	return cutText(r.Scrubber.URI(oneLine(uri)), MaxURI)
+	return scrub.Cut(r.Scrubber.URI(oneLine(uri)), MaxURI)
 }
 
-// maxRawURI is what is read of an address. Filtering shortens it: the values of
-// a query go.
+// maxRawURI is how many bytes of an address are scrubbed. The result is shorter: the
+// values of a query are removed.
 const maxRawURI = 4 * MaxURI
 
-// methodOf is a request method in upper case, "" for what is none.
+// methodOf is a request method in upper case, "" if the text is none.
 func methodOf(method string) string {
-	if method == "" || len(method) > MaxMethod {
+	if len(method) > MaxMethod || strings.IndexFunc(method, notLetter) >= 0 {
 		return ""
-	}
-	for i := range len(method) {
-		if c := method[i] | 0x20; c < 'a' || c > 'z' {
-			return ""
-		}
 	}
 	return strings.ToUpper(method)
 }
 
-// File is a source file relative to the install root, scrubbed and cut.
+func notLetter(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' }
+
+// File gives a source file relative to the install root, scrubbed and cut.
 func (r *Rules) File(file string) string { return r.Text(r.relativeFile(file), MaxFile, false) }
 
 // relativeFile is a source file relative to the install root: without scheme,
@@ -194,13 +169,10 @@ func withoutScheme(file string) string {
 	return rest
 }
 
-// rootLen is the length of the root that a file lies under, with its slash; 0
-// when it lies elsewhere. A root may be written with backslashes and end in a slash.
+// rootLen is the length of the given root, with its slash, at the front of a file;
+// 0 if the file is elsewhere. A root may have backslashes and end in a slash.
 func rootLen(file, given string) int {
-	root := given
-	for root != "" && (root[len(root)-1] == '/' || root[len(root)-1] == '\\') {
-		root = root[:len(root)-1]
-	}
+	root := strings.TrimRight(given, `/\`)
 	if len(file) <= len(root) || file[len(root)] != '/' || given == "" {
 		return 0
 	}
@@ -213,10 +185,5 @@ func rootLen(file, given string) int {
 }
 
 func isScheme(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !(c|0x20 >= 'a' && c|0x20 <= 'z') && c != '+' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return notLetter(r) && !strings.ContainsRune("+-.", r) }) < 0
 }

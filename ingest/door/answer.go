@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,21 +16,21 @@ import (
 
 // Headers of answers.
 const (
-	// HeaderRecorded tells how many events or entries of the request are on disk.
-	// Receivers with a protocol of ours send it with every 2xx; the others when
-	// events were dropped, because their clients know only their protocol.
+	// HeaderRecorded is the number of events or entries of the request that are on
+	// disk. Receivers of our own protocols send it with every 2xx. The others send it
+	// when events were dropped, which their protocols cannot say.
 	HeaderRecorded = "X-Errata-Recorded"
 	// HeaderDevelopment is "1" in native answers while development is on.
 	HeaderDevelopment = "X-Errata-Development"
 )
 
-// Data is the envelope of an answer.
+// Data is the envelope of a 2xx answer.
 type Data[T any] struct {
 	Data T `json:"data"`
 }
 
-// Serve answers a request in our own form: with the status and the [Data] that
-// take returns, or with the API's error envelope.
+// Serve answers a request in the format of the API: with the status and the data
+// that take returns, or with the error envelope.
 func (d *Door) Serve(w http.ResponseWriter, r *http.Request, status int, take func(http.ResponseWriter, *http.Request) (data any, err error)) {
 	requestID := d.requestID(w)
 	data, err := take(w, r)
@@ -58,13 +59,13 @@ func refuse(w http.ResponseWriter, requestID string, told *errata.Error) {
 func write(w http.ResponseWriter, status int, answer any) {
 	text, err := json.Marshal(answer) // also escapes <, > and &
 	if err != nil {
-		// Only an error's Details can be what JSON does not know.
+		// Only an error's Details can have a value that JSON cannot hold.
 		status, text = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
 	}
 	Write(w, status, "application/json", append(text, '\n'))
 }
 
-// Write answers with a text of the content type.
+// Write sends an answer with the status and the text.
 func Write(w http.ResponseWriter, status int, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -72,7 +73,7 @@ func Write(w http.ResponseWriter, status int, contentType string, text []byte) {
 	_, _ = w.Write(text)
 }
 
-// RefusalHeaders say which key is wanted, or when to come back.
+// RefusalHeaders sets WWW-Authenticate or Retry-After where the error needs it.
 func RefusalHeaders(h http.Header, told *errata.Error) {
 	if told.Kind == errata.KindUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
@@ -82,8 +83,8 @@ func RefusalHeaders(h http.Header, told *errata.Error) {
 	}
 }
 
-// OnlyPost refuses other methods than POST. allow are all methods that the path
-// has.
+// OnlyPost refuses methods other than POST. allow lists all methods of the path, as
+// in the header Allow.
 func OnlyPost(w http.ResponseWriter, r *http.Request, allow string) error {
 	if r.Method == http.MethodPost {
 		return nil
@@ -95,7 +96,7 @@ func OnlyPost(w http.ResponseWriter, r *http.Request, allow string) error {
 // Malformed is the error for a body that breaks the protocol.
 func Malformed(what string) *errata.Error { return errata.Errorf(errata.KindInvalidBody, "%s", what) }
 
-// Rejection is a part of a request that was not taken, as it is shown.
+// Rejection is a part of a request that was refused, as the sender sees it.
 type Rejection struct {
 	Index   int         `json:"index"` // in the request, from 0
 	Code    errata.Kind `json:"code"`
@@ -103,15 +104,15 @@ type Rejection struct {
 	err     *errata.Error
 }
 
-// Rejected is the rejection of the part at the index.
+// Rejected makes the rejection of the part at the index.
 func Rejected(index int, err *errata.Error) Rejection {
 	return Rejection{index, err.Kind, err.Message, err}
 }
 
-// NothingTaken is the error for a request of which not one part was taken. A
-// single part gives its own reason; broken JSON alone is a broken body; a refusal
-// that will pass by waiting must not look as if it would not; any other mixture
-// has the given kind. one and many are what the parts are called.
+// NothingTaken is the error for a request whose parts were all refused. A single
+// part gives its own error. If all parts are broken JSON, or may be sent again later,
+// the error has their kind, else the given one. one and many are the words for a part
+// and several parts.
 func NothingTaken(kind errata.Kind, one, many string, rejected []Rejection) *errata.Error {
 	if len(rejected) == 0 {
 		return errata.Errorf(kind, "the body holds no %s", one)
@@ -120,11 +121,8 @@ func NothingTaken(kind errata.Kind, one, many string, rejected []Rejection) *err
 	if len(rejected) == 1 {
 		return first
 	}
-	same := true
-	for _, r := range rejected {
-		same = same && r.Code == first.Kind
-	}
-	if same && (first.Kind == errata.KindInvalidBody || Passing(first.Kind)) {
+	other := func(r Rejection) bool { return r.Code != first.Kind }
+	if !slices.ContainsFunc(rejected, other) && (first.Kind == errata.KindInvalidBody || Passing(first.Kind)) {
 		kind = first.Kind
 	}
 	told := errata.Errorf(kind, "none of the %d %s can be taken; details has the reason for each", len(rejected), many)
@@ -132,11 +130,11 @@ func NothingTaken(kind errata.Kind, one, many string, rejected []Rejection) *err
 	return told
 }
 
-// Told is err as the sender may see it: unknown errors become internal, and a
-// refusal that will pass says when.
+// Told is err as the sender may see it. An unknown error becomes internal. An error
+// that passes with time gets a RetryAfter.
 func Told(err error) *errata.Error {
-	var told *errata.Error
-	if !errors.As(err, &told) {
+	told, known := errors.AsType[*errata.Error](err)
+	if !known {
 		told = errata.Errorf(errata.KindInternal, "the request could not be handled; the operator's log has the reason")
 	}
 	if told.RetryAfter <= 0 && Passing(told.Kind) {
@@ -147,23 +145,23 @@ func Told(err error) *errata.Error {
 	return told
 }
 
-// defaultRetry is how long a sender waits when nobody said: a restart of the
-// log takes less.
+// defaultRetry is how long a sender waits if the error does not say it. A restart of
+// the log takes less.
 const defaultRetry = 5 * time.Second
 
-// Passing says whether a refusal of the kind will pass by waiting.
+// Passing says whether an error of the kind passes with time.
 func Passing(kind errata.Kind) bool {
 	status := httpstatus.Of(kind)
 	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
 }
 
-// RetrySeconds is the wait in whole seconds, at least 1.
+// RetrySeconds is RetryAfter in whole seconds, rounded up, at least 1.
 func RetrySeconds(e *errata.Error) int {
 	return max(1, int((e.RetryAfter+time.Second-1)/time.Second))
 }
 
-// requestID is the id that somebody in front of the receiver gave the request, or
-// a new one. It is sent with the answer.
+// requestID is the id that a handler in front of the receiver gave the request, or a
+// new one. The answer has it in a header.
 func (d *Door) requestID(w http.ResponseWriter) string {
 	const header = "X-Request-Id"
 	id := w.Header().Get(header)
@@ -174,7 +172,7 @@ func (d *Door) requestID(w http.ResponseWriter) string {
 	return id
 }
 
-// randomID is 128 bits from the system's generator, which never fails.
+// randomID makes an id of 128 random bits. crypto/rand never fails.
 func randomID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:])

@@ -13,8 +13,8 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// Options are the limits of a receiver. The zero Options are the shared limits of
-// package ingest without a memory bound.
+// Options are the limits of a body. The zero Options are the limits of package
+// ingest, without a bound of memory.
 type Options struct {
 	// MaxWire bounds the bytes as sent; 0 means ingest.MaxWireBody.
 	MaxWire int64
@@ -22,36 +22,36 @@ type Options struct {
 	MaxOpen int64
 	// Budget is shared by all receivers; nil means unbounded.
 	Budget *Budget
-	// Sender is who the memory is charged to. Without a key in it, the body must
-	// be told of the key with Identify as soon as it is known.
+	// Sender is charged for the memory. If its key is not known yet, the caller calls
+	// Identify when it is.
 	Sender Sender
 }
 
 const (
-	// baseCharge is what a request holds however small its body is: the read
-	// buffers and the tables of a decompressor.
+	// baseCharge is the memory of a request with the smallest body: the read buffers
+	// and the tables of a decompressor.
 	baseCharge = 64 << 10
-	// retryOverload is how long a sender should wait when the budget is spent;
-	// requests live for milliseconds, so a second frees all of it.
+	// retryOverload is how long a sender should wait when the budget is spent.
+	// Requests take milliseconds, so all of it is free after a second.
 	retryOverload = time.Second
 )
 
 // Body is an opened request body. Read gives the decompressed bytes; its
 // errors are io.EOF or *errata.Error of the kinds invalid_body,
-// body_too_large and overloaded. Close it exactly when nothing that was
-// charged to it is held any longer.
+// body_too_large and overloaded. Close it when the memory that was charged to it
+// is free, not earlier and not later.
 type Body struct {
 	wire    wireReader
 	src     *bufio.Reader // of gzip and deflate
-	begin   *Buffer       // of brotli and zstd: what was read before anything was unpacked
-	packed  wireReader    // and how much of it the decompressor has
+	begin   *Buffer       // of brotli and zstd: what was read before decompression began
+	packed  wireReader    // of brotli and zstd: what the decompressor reads from
 	open    io.Reader
 	done    func(keep bool) // gives the decompressor back
 	coding  coding
 	maxOpen int64
-	most    int64 // bytes after decompression, as far as is known before
+	most    int64 // upper bound of the bytes after decompression
 	read    int64
-	err     error // sticky, io.EOF included
+	err     error // the last error of Read, which stays, io.EOF included
 
 	budget  *Budget
 	seat    seat
@@ -60,8 +60,8 @@ type Body struct {
 	decoder int64 // charged until the last byte has been read
 }
 
-// Open prepares r's body for reading. w is needed so that the server closes
-// the connection of a body that is over the limit instead of draining it.
+// Open prepares r's body for reading. It needs w so that the server closes the
+// connection of a body over the limit, and does not read the rest.
 // Errors: unsupported_media_type, body_too_large, invalid_body, overloaded.
 func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	if o.MaxWire <= 0 {
@@ -92,7 +92,7 @@ func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	return b, nil
 }
 
-// sit takes a place and n bytes for the body.
+// sit takes a place and n bytes of the budget for the body.
 func (b *Body) sit(ctx context.Context, from Sender, n int64) (err error) {
 	if b.seat, err = b.budget.open(ctx, from, n); err != nil {
 		return err
@@ -101,20 +101,20 @@ func (b *Body) sit(ctx context.Context, from Sender, n int64) (err error) {
 	return nil
 }
 
-// rise gives back the place and all that is charged.
+// rise gives back the place and all bytes.
 func (b *Body) rise() {
 	if b.sits {
-		b.budget.close(b.seat, b.held+b.decoder)
+		b.budget.release(b.seat, holding{1, b.held + b.decoder})
 		b.held, b.decoder, b.sits = 0, 0, false
 	}
 }
 
-// Identify charges the body to its sender, whose key was in the body, from now
-// on. The error has kind overloaded; then the body can only be closed.
+// Identify charges the body to its sender from now on, when the key was read from the
+// body. The error has kind overloaded; then the body can only be closed.
 func (b *Body) Identify(ctx context.Context, from Sender) error {
 	held, decoder := b.held, b.decoder
-	// What is held counts for nobody while it waits: the share of those without a
-	// key must not be spent on a key that has to wait.
+	// The bytes are given back first: a key that has to wait must not use the share
+	// of the senders without a key.
 	b.rise()
 	if err := b.sit(ctx, from, held+decoder); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// unpacked is how many bytes as sent have gone into the decompressor.
+// unpacked is how many bytes the decompressor has read.
 func (b *Body) unpacked() int64 {
 	if b.coding.windowed() {
 		return b.packed.n
@@ -154,8 +154,8 @@ func (b *Body) unpacked() int64 {
 }
 
 // Charge adds n bytes of memory that the request holds until Close. It fails
-// with kind overloaded when the budget is spent; it never waits, because the
-// request already holds a part of what others wait for.
+// with kind overloaded when the budget is spent. It does not wait, because the
+// request already holds memory that others may wait for.
 func (b *Body) Charge(n int) error {
 	if !b.budget.try(b.seat, int64(n)) {
 		return overloaded()
@@ -164,8 +164,8 @@ func (b *Body) Charge(n int) error {
 	return nil
 }
 
-// Close gives back the decompressor and all that was charged. It leaves the
-// request's own body to the server. Calling it twice is harmless.
+// Close gives back the decompressor and all memory. The server closes the request's
+// own body. A second Close does nothing.
 func (b *Body) Close() error {
 	b.releaseDecoder()
 	b.rise()
@@ -177,7 +177,6 @@ func (b *Body) Close() error {
 
 func (b *Body) releaseDecoder() {
 	if b.done != nil {
-		// A decompressor that has seen much may hold a large window: let it go.
 		b.done(b.read <= maxPooledOutput)
 		b.done = nil
 		b.open = nil
@@ -190,23 +189,23 @@ func (b *Body) releaseDecoder() {
 		b.begin.Free()
 		b.begin = nil
 	}
-	b.budget.release(b.seat, b.decoder)
+	b.budget.release(b.seat, holding{bytes: b.decoder})
 	b.decoder = 0
 }
 
-// explain turns what a reader said into what the sender can be told. The error
-// of the connection comes first: decompressors hide it behind their own.
+// explain turns a reader's error into one for the sender. An error of the connection
+// counts first: decompressors hide it behind their own.
 func (b *Body) explain(err error) error {
 	if b.wire.err != nil {
 		err = b.wire.err
 	}
-	var told *errata.Error
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &told):
+	if told, ok := errors.AsType[*errata.Error](err); ok {
 		return told
-	case errors.As(err, &over):
+	}
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(over.Limit, "as sent").Because(err)
+	}
+	switch {
 	case isWindowTooLarge(err):
 		return errata.Errorf(errata.KindBodyTooLarge,
 			"the body needs a decompression window over %d MiB; compress it with a smaller one", maxWindow>>20).Because(err)

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// DefaultBudget bounds the memory of the requests in flight when nothing else
-	// is configured: it leaves the service within 1 GiB with its engines, and holds
-	// some thousand ordinary events at once.
+	// DefaultBudget is the default bound of the memory of the requests in flight. With
+	// it the service and its engines stay within 1 GiB. It holds some thousand
+	// ordinary events at once.
 	DefaultBudget = 128 << 20
 
 	// maxWait is how long a request waits for a part of the budget. Most SDKs
@@ -21,44 +21,44 @@ const (
 	// their turn in time.
 	maxWaiting = 1024
 
-	// maxPlaces bounds the requests of one key that are read and stored at once.
-	// At 20 ms for each, a slow disk, that is 12,800 requests a second; and who
-	// comes with another key finds at most so many before its own.
+	// maxPlaces bounds the requests of one key that are read and stored at once. On
+	// a slow disk, at 20 ms for each, that is 12,800 requests a second. A request of
+	// another key has at most so many of this key before it.
 	maxPlaces = 256
-	// keyShare is how many times what is left one key may hold: alone two thirds
-	// of the budget, two keys two fifths each. An address holds, within its key,
-	// at most what is left, and at most as many places as are left. So there is
-	// always something left, however many send and however much.
+	// keyShare times the free part of the budget is the most that one key may hold:
+	// two thirds of the budget for one key alone, two fifths each for two. Within its
+	// key an address may hold the free part, and as many places as are free. So a
+	// part of the budget is always free.
 	keyShare = 2
-	// strangerShare is the part of the budget for all requests whose key is not
-	// known yet: places for maxPlaces of them. They know their key after one line
-	// of the body, within milliseconds, so that even a proxy or an office whose
-	// thousands of senders have one address does not fill its half of it.
+	// strangerShare is the part of the budget, one eighth, for all requests whose key
+	// is not known yet: maxPlaces places. The key is known after the first line of
+	// the body, within milliseconds. So even a proxy or an office with thousands of
+	// senders behind one address does not fill its half of it.
 	strangerShare = 8
 )
 
-// Sender is who a request is charged to.
+// Sender is the key and the address that a request is charged to.
 type Sender struct {
-	// Key is the id of its API key, "" for as long as none is known.
+	// Key is the id of the API key, "" until it is known.
 	Key string
-	// Addr is what one person can hold of the addresses. The zero Prefix stands
-	// for all that nobody knows.
+	// Addr is the group of addresses that one person can have. The zero Prefix
+	// stands for all unknown addresses.
 	Addr netip.Prefix
 }
 
-// Budget bounds the bytes that all requests in flight hold together, so that a
-// flood is answered with 503 before the process runs out of memory, and gives
-// each key and each address no more than a share of it, so that a flood of one
-// is no flood for others. Those who must wait are served in turns by key. A nil
-// *Budget bounds nothing. It is safe for concurrent use.
+// Budget bounds the bytes that all requests in flight hold together: a flood is
+// answered with 503 before the process runs out of memory. Each key and each address
+// gets only a share, so that a flood of one sender leaves room for the others.
+// Waiting requests get their turn by key. A nil *Budget has no bound. It is safe for
+// concurrent use.
 type Budget struct {
 	limit int64
 	wait  time.Duration
 
 	mu       sync.Mutex
 	used     int64
-	accounts map[string]*account // by key; there are no more than keys that work
-	turns    list.List           // of *account: those with claims, who is next in front
+	accounts map[string]*account // by key; only good keys have one
+	turns    list.List           // of *account with claims, the next one in front
 }
 
 // account is what the requests of one key hold. The lock of the budget guards it.
@@ -68,32 +68,34 @@ type account struct {
 	addrs   map[netip.Prefix]holding
 	waiting int // claims in lines
 	lines   map[netip.Prefix]*line
-	order   list.List     // of *line, who is next in front
-	turn    *list.Element // its place in turns, nil while nobody waits
+	order   list.List     // of *line, the next one in front
+	turn    *list.Element // its place in turns, nil while no claim waits
 }
 
-// line is the claims of one address, first come first served.
+// line is the queue of the claims of one address.
 type line struct {
-	claims list.List     // of *claim
+	claims list.List     // of claim
 	turn   *list.Element // its place in order
 }
 
-// holding is what is in flight.
+// holding is a number of requests in flight and their bytes.
 type holding struct {
 	requests int
 	bytes    int64
 }
 
-// seat is where a request is charged. The zero seat is of no budget.
+func (h holding) plus(o holding) holding { return holding{h.requests + o.requests, h.bytes + o.bytes} }
+
+// seat is where a request is charged. The zero seat is that of a nil budget.
 type seat struct {
 	account *account
 	addr    netip.Prefix
 }
 
+// claim is what a request asks for. The first claim of a request asks for a place.
 type claim struct {
-	addr  netip.Prefix
-	n     int64
-	opens bool          // it is a request's first claim
+	addr netip.Prefix
+	holding
 	ready chan struct{} // closed when granted
 }
 
@@ -105,7 +107,7 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit, wait: maxWait, accounts: map[string]*account{}}
 }
 
-// InUse is how many bytes are held at the moment, for a gauge.
+// InUse is the number of bytes that are held now.
 func (b *Budget) InUse() int64 {
 	if b == nil {
 		return 0
@@ -115,16 +117,8 @@ func (b *Budget) InUse() int64 {
 	return b.used
 }
 
-// Limit is the size of the budget in bytes, 0 for unbounded.
-func (b *Budget) Limit() int64 {
-	if b == nil {
-		return 0
-	}
-	return b.limit
-}
-
-// open takes a place and n bytes for a new request of the sender, and waits a
-// moment for them where needed. The error has kind overloaded.
+// open takes a place and n bytes for a new request of the sender. It waits for up to
+// maxWait. The error has kind overloaded.
 func (b *Budget) open(ctx context.Context, from Sender, n int64) (seat, error) {
 	if b == nil {
 		return seat{}, nil
@@ -135,27 +129,27 @@ func (b *Budget) open(ctx context.Context, from Sender, n int64) (seat, error) {
 		a = &account{key: from.Key, addrs: map[netip.Prefix]holding{}, lines: map[netip.Prefix]*line{}}
 		b.accounts[from.Key] = a
 	}
-	return seat{a, from.Addr}, b.take(ctx, a, claim{addr: from.Addr, n: n, opens: true})
+	return seat{a, from.Addr}, b.take(ctx, a, claim{addr: from.Addr, holding: holding{1, n}})
 }
 
-// acquire takes n bytes more for a request and waits a moment for them where
-// needed. The error has kind overloaded.
+// acquire takes n bytes more for a request. It waits for up to maxWait. The error has
+// kind overloaded.
 func (b *Budget) acquire(ctx context.Context, s seat, n int64) error {
 	if b == nil || n == 0 {
 		return nil
 	}
 	b.mu.Lock()
-	return b.take(ctx, s.account, claim{addr: s.addr, n: n})
+	return b.take(ctx, s.account, claim{addr: s.addr, holding: holding{bytes: n}})
 }
 
-// take is called with the lock, and gives it back.
+// take waits until the claim is granted. The caller holds the lock; take unlocks it.
 func (b *Budget) take(ctx context.Context, a *account, c claim) error {
 	if a.lines[c.addr] == nil && b.fits(a, c) {
-		b.hold(a, c)
+		b.add(a, c.addr, c.holding)
 		b.mu.Unlock()
 		return nil
 	}
-	if c.n > b.limit || a.waiting >= maxWaiting {
+	if c.bytes > b.limit || a.waiting >= maxWaiting {
 		b.mu.Unlock()
 		return overloaded()
 	}
@@ -173,11 +167,11 @@ func (b *Budget) take(ctx context.Context, a *account, c claim) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-ready: // granted while we gave up: keep it
+	case <-ready: // granted after the timeout
 		return nil
 	default:
 		b.leave(a, a.lines[c.addr], place)
-		b.grant() // the next one may be smaller than this was
+		b.grant() // the next claim may be smaller
 		return overloaded()
 	}
 }
@@ -189,87 +183,50 @@ func (b *Budget) try(s seat, n int64) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := claim{addr: s.addr, n: n}
+	c := claim{addr: s.addr, holding: holding{bytes: n}}
 	if !b.fits(s.account, c) {
 		return false
 	}
-	b.hold(s.account, c)
+	b.add(s.account, s.addr, c.holding)
 	return true
 }
 
-// release gives n bytes back.
-func (b *Budget) release(s seat, n int64) {
-	if b == nil || n == 0 {
+// release gives back a part of what the request at the seat holds.
+func (b *Budget) release(s seat, h holding) {
+	if b == nil || h == (holding{}) {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.free(s, holding{bytes: n})
+	b.add(s.account, s.addr, holding{-h.requests, -h.bytes})
+	b.grant()
 }
 
-// close gives back a request's place and the n bytes that are left of it.
-func (b *Budget) close(s seat, n int64) {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.free(s, holding{requests: 1, bytes: n})
-}
-
-// fits says whether the claim can be granted now. Who has a single request in
-// flight is bounded by the budget alone: the largest request must have its way
-// some time.
+// fits says whether the claim can be granted now. A key or an address with a single
+// request in flight has no share to keep to: else the largest request would never fit.
 func (b *Budget) fits(a *account, c claim) bool {
-	left := b.limit - b.used - c.n
+	left := b.limit - b.used - c.bytes
 	if left < 0 {
 		return false
 	}
-	ofKey := a.total.requests
-	if c.opens {
-		if ofKey++; ofKey > maxPlaces {
-			return false
-		}
-	}
-	addr := a.addrs[c.addr]
-	ofAddr := addr.requests
-	if c.opens {
-		if ofAddr++; ofAddr > 1 && ofAddr > maxPlaces-ofKey+1 {
-			return false
-		}
+	ofKey, ofAddr := a.total.plus(c.holding), a.addrs[c.addr].plus(c.holding)
+	if c.requests > 0 && (ofKey.requests > maxPlaces || ofAddr.requests > max(1, maxPlaces-ofKey.requests+1)) {
+		return false
 	}
 	if a.key == "" {
-		return a.total.bytes+c.n <= b.limit/strangerShare
+		return ofKey.bytes <= b.limit/strangerShare
 	}
-	return (ofKey == 1 || a.total.bytes+c.n <= keyShare*left) &&
-		(ofAddr == 1 || addr.bytes+c.n <= left)
+	return (ofKey.requests == 1 || ofKey.bytes <= keyShare*left) &&
+		(ofAddr.requests == 1 || ofAddr.bytes <= left)
 }
 
-func (b *Budget) hold(a *account, c claim) {
-	addr := a.addrs[c.addr]
-	if c.opens {
-		a.total.requests++
-		addr.requests++
+// add adds to what a key and one of its addresses hold.
+func (b *Budget) add(a *account, addr netip.Prefix, h holding) {
+	a.total = a.total.plus(h)
+	if a.addrs[addr] = a.addrs[addr].plus(h); a.addrs[addr] == (holding{}) {
+		delete(a.addrs, addr)
 	}
-	a.total.bytes += c.n
-	addr.bytes += c.n
-	a.addrs[c.addr] = addr
-	b.used += c.n
-}
-
-func (b *Budget) free(s seat, h holding) {
-	a, addr := s.account, s.account.addrs[s.addr]
-	a.total.requests -= h.requests
-	a.total.bytes -= h.bytes
-	addr.requests -= h.requests
-	addr.bytes -= h.bytes
-	if addr == (holding{}) {
-		delete(a.addrs, s.addr)
-	} else {
-		a.addrs[s.addr] = addr
-	}
-	b.used -= h.bytes
-	b.grant()
+	b.used += h.bytes
 }
 
 // join puts a claim at the end of its line.
@@ -302,15 +259,15 @@ func (b *Budget) leave(a *account, l *line, place *list.Element) {
 	}
 }
 
-// grant serves those who wait in turns: one claim of a key, then one of the
-// next, until every key has what it can have. What is granted leaves less for
-// everybody, so that who could not have his turn need not be asked again.
+// grant grants waiting claims in turns, one of each key, until none fits any more. A
+// granted claim leaves less for all, so a key whose claim did not fit is not tried
+// again.
 func (b *Budget) grant() {
 	for turn := b.turns.Front(); turn != nil; {
 		a, next := turn.Value.(*account), turn.Next()
 		if b.serve(a) && a.turn != nil {
 			b.turns.MoveToBack(turn)
-			if next == nil { // it is the last one that has not had all it can have
+			if next == nil { // it is the only key left whose claims may fit
 				next = turn
 			}
 		}
@@ -318,8 +275,7 @@ func (b *Budget) grant() {
 	}
 }
 
-// serve grants a key one claim, if one of its addresses can have it. They take
-// turns too.
+// serve grants one claim of a key, if one fits. Its addresses take turns.
 func (b *Budget) serve(a *account) bool {
 	for turn := a.order.Front(); turn != nil; turn = turn.Next() {
 		l := turn.Value.(*line)
@@ -328,7 +284,7 @@ func (b *Budget) serve(a *account) bool {
 		if !b.fits(a, c) {
 			continue
 		}
-		b.hold(a, c)
+		b.add(a, c.addr, c.holding)
 		close(c.ready)
 		a.order.MoveToBack(turn)
 		b.leave(a, l, place)

@@ -41,7 +41,7 @@ func TestBudgetWaitsInOrderAndRefusesInTime(t *testing.T) {
 		if b.InUse() != 80 {
 			t.Fatalf("in use %d: somebody jumped the queue", b.InUse())
 		}
-		b.close(held, 80)
+		b.release(held, holding{1, 80})
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
@@ -130,7 +130,7 @@ func TestNobodyTakesAll(t *testing.T) {
 					}
 				}
 			}
-			if left := b.Limit() - b.InUse(); left < c.least {
+			if left := b.limit - b.InUse(); left < c.least {
 				t.Errorf("%s, requests of %d: %d bytes are left, want %d", c.name, large, left, c.least)
 			}
 			for _, key := range keys {
@@ -160,13 +160,13 @@ func TestTheOnlyRequestOfAKeyMayTakeWhatThereIs(t *testing.T) {
 	if b.try(at, 11) {
 		t.Error("101 of 100")
 	}
-	b.release(at, 80)
+	b.release(at, holding{bytes: 80})
 	second := must(t, b, from("a", 2), 10)
 	if b.try(at, 60) || !b.try(at, 40) {
 		t.Error("of two requests, the key must have two thirds and no more")
 	}
-	b.close(at, 50)
-	b.close(second, 10)
+	b.release(at, holding{1, 50})
+	b.release(second, holding{1, 10})
 	if a := b.accounts["a"]; b.InUse() != 0 || a.total != (holding{}) || len(a.addrs) != 0 {
 		t.Errorf("still held: %d, %+v", b.InUse(), a.total)
 	}
@@ -189,7 +189,7 @@ func TestTheLineIsServedInTurns(t *testing.T) {
 					s := from(key, n)
 					if at, err := b.open(t.Context(), s, 100); err == nil {
 						served <- fmt.Sprint(key, n)
-						b.close(at, 100) // the next one's turn
+						b.release(at, holding{1, 100}) // the next one's turn
 					}
 				}()
 				synctest.Wait()
@@ -199,7 +199,7 @@ func TestTheLineIsServedInTurns(t *testing.T) {
 		wait("modest", 1, 1)
 		wait("greedy", 2, 1)
 		wait("other", 1, 2)
-		b.close(blocks[0], 100)
+		b.release(blocks[0], holding{1, 100})
 		synctest.Wait()
 		var order []string
 		for len(served) > 0 {
@@ -238,12 +238,12 @@ func TestTheLineHasAnEnd(t *testing.T) {
 func TestNoBudgetBoundsNothing(t *testing.T) {
 	var b *Budget
 	at, err := b.open(t.Context(), Sender{}, 1<<60)
-	if err != nil || !b.try(at, 1<<60) || b.acquire(t.Context(), at, 1<<60) != nil || b.InUse() != 0 || b.Limit() != 0 {
+	if err != nil || !b.try(at, 1<<60) || b.acquire(t.Context(), at, 1<<60) != nil || b.InUse() != 0 {
 		t.Error("a nil budget must let everything through")
 	}
-	b.release(at, 1<<60)
-	b.close(at, 1<<60)
-	if NewBudget(0).Limit() != DefaultBudget {
+	b.release(at, holding{bytes: 1 << 60})
+	b.release(at, holding{1, 1 << 60})
+	if NewBudget(0).limit != DefaultBudget {
 		t.Error("0 must mean the default")
 	}
 }

@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// bufferSize is what a new buffer starts with: most events fit.
+	// bufferSize is the capacity of a new buffer: most events fit.
 	bufferSize = 32 << 10
-	// maxPooledBuffer bounds what a pooled buffer may keep. One event fits;
-	// the rare larger one is left to the collector.
+	// maxPooledBuffer bounds the capacity of a pooled buffer. One event fits. Larger
+	// buffers are rare and left to the garbage collector.
 	maxPooledBuffer = 1 << 20
 )
 
-// Buffer is a pooled byte buffer. What is read out of B must be copied before
-// Free.
+// Buffer is a pooled byte buffer. Its bytes must not be used after Free.
 type Buffer struct{ B []byte }
 
 var bufferPool = sync.Pool{New: func() any { return &Buffer{B: make([]byte, 0, bufferSize)} }}
@@ -24,22 +23,20 @@ var bufferPool = sync.Pool{New: func() any { return &Buffer{B: make([]byte, 0, b
 // GetBuffer takes an empty buffer from the pool.
 func GetBuffer() *Buffer { return bufferPool.Get().(*Buffer) }
 
-// Free gives the buffer back; it must not be used afterwards.
+// Free gives the buffer back to the pool.
 func (b *Buffer) Free() {
-	if cap(b.B) > maxPooledBuffer {
-		return
+	if cap(b.B) <= maxPooledBuffer {
+		b.B = b.B[:0]
+		bufferPool.Put(b)
 	}
-	b.B = b.B[:0]
-	bufferPool.Put(b)
 }
 
 // ReadAll appends the rest of the body to buf, at most limit bytes, and charges
-// what it takes beyond the pooled size. Errors are those of Read, and
-// body_too_large.
+// the growth of buf. Errors are those of Read, and body_too_large.
 //
-// Once a quarter is there of what the body will have at most, the buffer grows to
-// the whole at once: doubling it up to 32 MiB would hold three times as much.
-// Before that nothing is believed, so that nobody holds much by announcing it.
+// When a quarter of the greatest possible length is there, the buffer grows to the
+// whole length at once: doubling it up to 32 MiB would hold three times as much. It
+// does not do so earlier: a sender must not take memory by announcing a length.
 func (b *Body) ReadAll(buf *Buffer, limit int) error {
 	whole := min(int(b.most), limit) + 1 // room to see the end
 	for {

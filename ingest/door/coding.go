@@ -20,7 +20,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// coding is a content coding that can be undone.
+// coding is a content coding that can be decoded.
 type coding string
 
 const (
@@ -34,26 +34,28 @@ const (
 const (
 	// sourceSize is the read buffer before a decompressor. Most bodies fit.
 	sourceSize = 8 << 10
-	// maxPooledOutput is how much a decompressor may have given and still be
-	// kept: brotli's ring buffer grows with its output.
+	// maxPooledOutput bounds the output of a decompressor that goes back to the pool:
+	// brotli's ring buffer grows with its output.
 	maxPooledOutput = 256 << 10
-	// pooledWindow bounds the zstd windows that are kept between requests.
-	// SDKs send single frames whose window is the size of the event.
+	// pooledWindow bounds the windows of pooled zstd decoders. SDKs send single
+	// frames whose window is the size of the event.
 	pooledWindow = 256 << 10
-	// maxWindow is the largest zstd window taken. RFC 8878 asks receivers for
-	// 8 MiB; a frame may declare terabytes.
+	// maxWindow is the largest zstd window that is accepted. RFC 8878 asks for 8 MiB;
+	// a frame may declare terabytes.
 	maxWindow = 8 << 20
-	// brotliGap is how much less than its window brotli looks back.
+	// brotliGap is the difference between the window of brotli and how far it looks
+	// back.
 	brotliGap = 16
-	// beginSize is how much of a body with a window must have come, or all of it,
-	// before the window is taken: the largest, 16 MiB, is within MaxRatio then.
+	// beginSize is how many bytes of a body with a window must be there, unless it is
+	// shorter, before memory is taken for the window. The largest window, 16 MiB, is
+	// within MaxRatio of it.
 	beginSize = 256 << 10
-	// blockSpace is what the zstd decoder holds beside its window.
+	// blockSpace is the memory of a zstd decoder beside its window.
 	blockSpace = 256 << 10
 )
 
-// codingOf reads Content-Encoding. Only one coding is undone: two are how
-// bombs are nested, and no SDK sends them.
+// codingOf reads Content-Encoding. Only one coding is accepted: bombs nest several,
+// SDKs do not.
 func codingOf(h http.Header) (coding, error) {
 	found := identity
 	for _, line := range h["Content-Encoding"] {
@@ -83,8 +85,8 @@ func codingOf(h http.Header) (coding, error) {
 	return found, nil
 }
 
-// Windowed says whether the sender chooses how much memory it takes to
-// decompress the body, up to 16 MiB. For any other coding it is 32 KiB.
+// Windowed says whether the sender chooses how much memory the decompression takes,
+// up to 16 MiB. For other codings it is 32 KiB.
 func Windowed(h http.Header) bool {
 	c, err := codingOf(h)
 	return err == nil && c.windowed()
@@ -92,7 +94,7 @@ func Windowed(h http.Header) bool {
 
 func (c coding) windowed() bool { return c == brotlied || c == zstded }
 
-// openCoding puts the decompressor in front of the wire.
+// openCoding lets the body read through its decompressor.
 func (b *Body) openCoding(r *http.Request) (err error) {
 	if b.coding == identity {
 		b.open = &b.wire
@@ -110,10 +112,9 @@ func (b *Body) openCoding(r *http.Request) (err error) {
 	return err
 }
 
-// openWindowed waits for the beginning of the body, and only then takes the
-// memory that it says it needs: for as long as it takes to decompress what is
-// there, and not for as long as the sender takes to send it. The memory is at
-// most [ingest.MaxRatio] times what has come.
+// openWindowed first reads the beginning of the body and then takes the memory for
+// the window that the body declares. So a slow sender does not hold that memory while
+// it sends, and the memory is at most [ingest.MaxRatio] times what it has sent.
 func (b *Body) openWindowed(ctx context.Context) error {
 	whole, err := b.readBegin()
 	if err != nil {
@@ -145,7 +146,7 @@ func (b *Body) openWindowed(ctx context.Context) error {
 }
 
 // readBegin reads the first beginSize bytes of the body as sent. whole says
-// that there are no more.
+// that this is the whole body.
 func (b *Body) readBegin() (whole bool, err error) {
 	b.begin = GetBuffer()
 	for len(b.begin.B) < beginSize {
@@ -165,10 +166,7 @@ func (b *Body) readBegin() (whole bool, err error) {
 }
 
 func openGzip(src *bufio.Reader) (io.Reader, func(bool), error) {
-	z, _ := gzipPool.Get().(*gzip.Reader)
-	if z == nil {
-		z = new(gzip.Reader)
-	}
+	z := gzipPool.Get().(*gzip.Reader)
 	if err := z.Reset(src); err != nil {
 		gzipPool.Put(z)
 		return nil, nil, err
@@ -176,8 +174,8 @@ func openGzip(src *bufio.Reader) (io.Reader, func(bool), error) {
 	return z, func(bool) { gzipPool.Put(z) }, nil
 }
 
-// openDeflate tells zlib from raw deflate by the first two bytes: RFC 9110
-// means zlib, but some clients send raw.
+// openDeflate opens zlib or raw deflate, by the first two bytes. RFC 9110 asks for
+// zlib, but some clients send raw deflate.
 func openDeflate(src *bufio.Reader) (io.Reader, func(bool), error) {
 	pool, fresh := &flatePool, newFlate
 	if head, err := src.Peek(2); err == nil && head[0]&15 == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
@@ -201,10 +199,7 @@ func openDeflate(src *bufio.Reader) (io.Reader, func(bool), error) {
 func newFlate(r io.Reader) (io.ReadCloser, error) { return flate.NewReader(r), nil }
 
 func openBrotli(src io.Reader) (io.Reader, func(bool), error) {
-	z, _ := brotliPool.Get().(*brotli.Reader)
-	if z == nil {
-		z = new(brotli.Reader)
-	}
+	z := brotliPool.Get().(*brotli.Reader)
 	if err := z.Reset(src); err != nil {
 		return nil, nil, err
 	}
@@ -236,15 +231,15 @@ func openZstd(src io.Reader, window int64) (io.Reader, func(bool), error) {
 	return z, func(bool) { _ = z.Reset(nil); zstdPool.Put(z) }, nil
 }
 
-// newZstd makes a decoder that starts no goroutine, so the collector can take
+// newZstd makes a decoder without goroutines, so that the garbage collector can free
 // it when the pool drops it.
 func newZstd(window uint64) (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(window), zstd.WithDecoderMaxMemory(window))
 }
 
-// zstdWindow reads the window that the first frame asks for, which the decoder
-// takes with the first block. A later frame that asks for more is refused by it.
+// zstdWindow is the memory for the window that the first frame declares. The decoder
+// refuses a later frame with a larger one.
 func zstdWindow(begin []byte) (int64, error) {
 	var h zstd.Header
 	if err := h.Decode(begin[:min(len(begin), zstd.HeaderMaxSize)]); err != nil {
@@ -257,19 +252,16 @@ func zstdWindow(begin []byte) (int64, error) {
 	if window > maxWindow {
 		return 0, zstd.ErrWindowSizeExceeded
 	}
-	if window <= pooledWindow {
-		window = pooledWindow
-	}
-	return int64(window) + blockSpace, nil
+	return int64(max(window, pooledWindow)) + blockSpace, nil
 }
 
-// brotliWindow reads the window size from the stream header (RFC 7932, 9.1):
-// 16 bits of window as "0", 18 to 24 and 17 and 10 to 15 as longer codes.
+// brotliWindow is the window size in the stream header (RFC 7932, 9.1): 16 bits of
+// window have the code "0", 18 to 24, 17, and 10 to 15 have longer ones.
 //
-// The decoder fills its window before it gives the first byte, so that a bomb of
-// 39 bytes would cost 16 MiB and 50 ms. A body that is there as a whole gets no
-// larger window than what may come out of it: the codes of 18 to 24 have one
-// length, and until a window is full its size changes nothing.
+// The decoder fills its window before it gives the first byte, so a bomb of 39 bytes
+// would cost 16 MiB and 50 ms. If the whole body is there, the window in the header is
+// made as small as the greatest possible output. This is possible because the codes
+// of 18 to 24 have the same length, and a window that is not full has no effect.
 func brotliWindow(begin []byte, whole bool) (int64, error) {
 	if len(begin) == 0 {
 		return 0, io.ErrUnexpectedEOF
@@ -299,13 +291,16 @@ func isWindowTooLarge(err error) bool {
 		errors.Is(err, zstd.ErrDecoderSizeExceeded)
 }
 
-var gzipPool, flatePool, zlibPool, brotliPool, zstdPool, sourcePool sync.Pool
+var (
+	flatePool, zlibPool, zstdPool sync.Pool
+
+	gzipPool   = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	brotliPool = sync.Pool{New: func() any { return new(brotli.Reader) }}
+	sourcePool = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, sourceSize) }}
+)
 
 func getSource(r io.Reader) *bufio.Reader {
-	src, _ := sourcePool.Get().(*bufio.Reader)
-	if src == nil {
-		src = bufio.NewReaderSize(nil, sourceSize)
-	}
+	src := sourcePool.Get().(*bufio.Reader)
 	src.Reset(r)
 	return src
 }

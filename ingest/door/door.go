@@ -1,13 +1,13 @@
-// Package door is what all receivers over HTTP share: it finds the grant of a
-// key, bounds and decompresses bodies, keeps the memory of all requests in
-// flight within a [Budget], knows who sent a request, and writes, counts and logs
-// refusals.
+// Package door is what all receivers over HTTP share. It finds the grant of a key,
+// bounds and decompresses bodies, keeps the memory of all requests in flight within
+// a [Budget], finds the sender's address, and writes, counts and logs refusals.
 //
-// A body is streamed. Nothing here parses what is inside: each receiver knows its
-// own protocol. Every error is an *errata.Error that can be shown.
+// A body is streamed. The package must not parse its content: each receiver knows its
+// own protocol. Every error is an *errata.Error that the sender may see.
 package door
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,19 +38,19 @@ type Config struct {
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Real-IP are
 	// believed; none by default.
 	TrustedProxies []netip.Prefix
-	// Budget bounds the memory of all requests in flight and should be shared
-	// by all receivers; nil makes one for this receiver alone.
+	// Budget bounds the memory of all requests in flight. All receivers should share
+	// it; nil makes one for this receiver alone.
 	Budget *Budget
-	// Quotas are how many events a key and a project may send, and should be
-	// shared by all receivers; nil: as many as they like.
+	// Quotas bound the events of a key and a project. All receivers should share
+	// them; nil: no limit.
 	Quotas *quota.Quotas
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// NewID makes random ids of 32 hex digits; nil means crypto/rand.
 	NewID func() string
-	// Registerer takes the metrics; nil keeps them unregistered.
+	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
-	// Logger takes what only the operator may see; nil discards it.
+	// Logger gets the errors that the sender must not see; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -69,8 +69,8 @@ func New(name string, cfg Config) (*Door, error) {
 	return Keyed(name, cfg)
 }
 
-// Keyed is New for a receiver that takes something else than events: it has no
-// need of an Accepter and must not call Accept.
+// Keyed is New for a receiver that takes other things than events. It needs no
+// Accepter and must not call Accept.
 func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.Keyring == nil {
 		return nil, fmt.Errorf("%s door: Keyring is missing", name)
@@ -79,9 +79,8 @@ func Keyed(name string, cfg Config) (*Door, error) {
 	if cfg.TrustedProxies, err = origin.Normal(cfg.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("%s door: TrustedProxies: %w", name, err)
 	}
-	if cfg.Budget == nil {
-		cfg.Budget = NewBudget(DefaultBudget)
-	}
+	cfg.Budget = cmp.Or(cfg.Budget, NewBudget(DefaultBudget))
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -90,9 +89,6 @@ func Keyed(name string, cfg Config) (*Door, error) {
 	}
 	if cfg.Switches == nil {
 		cfg.Switches = errata.StandardLogging
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	requests, err := Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "errata_door_requests_total",
@@ -104,8 +100,8 @@ func Keyed(name string, cfg Config) (*Door, error) {
 	return &Door{Config: cfg, name: name, requests: requests}, nil
 }
 
-// Register registers the collector, or finds the equal one that another receiver
-// has registered before.
+// Register registers the collector. It returns the equal one if another receiver has
+// registered it before.
 func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) {
 	if to == nil {
 		return c, nil
@@ -122,15 +118,15 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 	return c, nil
 }
 
-// Open opens the body of a request of the grant's holder within the receivers'
+// Open opens the body of a request with the grant, and charges its memory to the
 // budget.
 func (d *Door) Open(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
 	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
 }
 
-// OpenUnknown is Open for a body that brings its key. [Door.Identify] must
-// follow before anything large is read. It refuses the codings with which a
-// sender says how much memory is taken.
+// OpenUnknown is Open for a body that has the key in it. The caller calls
+// [Door.Identify] before it reads much. It refuses codings with which the sender
+// chooses how much memory they take.
 func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64) (*Body, error) {
 	if Windowed(r.Header) {
 		return nil, errata.Errorf(errata.KindUnauthorized,
@@ -139,12 +135,12 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 	return d.Open(w, r, access.Grant{}, maxOpen)
 }
 
-// Identify charges a body of OpenUnknown to the holder of the grant.
+// Identify charges a body of OpenUnknown to the key of the grant.
 func (d *Door) Identify(r *http.Request, b *Body, g access.Grant) error {
 	return b.Identify(r.Context(), d.charged(r, g))
 }
 
-// charged is who the memory of a request is charged to.
+// charged is the sender that the memory of a request is charged to.
 func (d *Door) charged(r *http.Request, g access.Grant) Sender {
 	return Sender{Key: g.KeyID, Addr: origin.Group(d.Sender(r))}
 }
@@ -152,12 +148,12 @@ func (d *Door) charged(r *http.Request, g access.Grant) Sender {
 // Sender is the address that the request came from.
 func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.TrustedProxies) }
 
-// Admit refuses a request whose key or project has sent more than it may. It is
-// asked as soon as the key is known, before the body is read. Kind: rate_limited.
+// Admit refuses a request whose key or project is over its quota. Receivers call it
+// as soon as the key is known, before they read the body. Kind: rate_limited.
 func (d *Door) Admit(g access.Grant) error { return d.Quotas.Check(g) }
 
-// Accept hands the drafts over as coming from the holder of the grant, when it is
-// their turn, and charges them.
+// Accept waits for the turn of the key, puts the drafts on the log and charges them to
+// the quota.
 func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
 	leave, err := d.Quotas.Enter(ctx, g)
 	if err != nil {
@@ -171,9 +167,10 @@ func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft
 	return receipt, err
 }
 
-// Done counts the answer to a request and logs what only the operator may
-// see. It is called once the body is closed, and may keep a refusal by [Door.Admit]
-// back. ctx is the request's; err is nil for a request that was taken.
+// Done counts the answer to a request and logs an error that the sender must not see.
+// Receivers call it after the body was closed and before the answer. It may delay a
+// refusal by [Door.Admit]. ctx is the request's; err is nil for a request that was
+// taken.
 func (d *Door) Done(ctx context.Context, requestID string, err error) {
 	d.Quotas.Settle(ctx, err)
 	if err == nil {
@@ -181,7 +178,7 @@ func (d *Door) Done(ctx context.Context, requestID string, err error) {
 		return
 	}
 	if ctx.Err() != nil {
-		// The sender is gone and what failed may have failed for that.
+		// The sender is gone, and that may be why the request failed.
 		d.requests.WithLabelValues(d.name, "client_gone").Inc()
 		return
 	}

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,8 +11,7 @@ import (
 )
 
 // ByToken finds the grant of the API key in Authorization: Bearer or
-// X-Api-Key. Errors: unauthorized, insufficient_scope, and whatever keeps the
-// keyring from knowing.
+// X-Api-Key. Errors: unauthorized, and those of the keyring.
 func (d *Door) ByToken(r *http.Request) (access.Grant, error) {
 	token := r.Header.Get("X-Api-Key")
 	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
@@ -40,41 +40,25 @@ func (d *Door) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	return grant, err
 }
 
-// isPublicKey says whether the text has the form of a public key, so that
-// nothing else reaches the keyring.
+// isPublicKey says whether a text has the form of a public key. Other texts do not
+// reach the keyring.
 func isPublicKey(key string) bool {
-	if len(key) != 32 {
-		return false
-	}
-	for _, c := range []byte(key) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return len(key) == 32 && strings.Trim(key, "0123456789abcdef") == ""
 }
 
-// PublicKey finds the public key of a request in the forms that SDKs use,
-// first found: query parameter sentry_key, header X-Sentry-Auth, header
-// Authorization with scheme Sentry, Basic authorization with the key as user.
-// ok is false when there is none; whether the key is good is for the keyring.
+// PublicKey finds the public key of a request where SDKs put it. It takes the first
+// of: query parameter sentry_key, header X-Sentry-Auth, header Authorization with
+// scheme Sentry, user of Basic authorization. ok is false if there is none. The
+// keyring says whether the key is good.
 func PublicKey(r *http.Request) (key string, ok bool) {
-	if key := queryKey(r.URL.RawQuery); key != "" {
-		return key, true
+	key = cmp.Or(queryKey(r.URL.RawQuery), headerKey(r.Header.Get("X-Sentry-Auth")), headerKey(r.Header.Get("Authorization")))
+	if key == "" {
+		key, _, _ = r.BasicAuth()
 	}
-	if key := headerKey(r.Header.Get("X-Sentry-Auth")); key != "" {
-		return key, true
-	}
-	if key := headerKey(r.Header.Get("Authorization")); key != "" {
-		return key, true
-	}
-	if user, _, basic := r.BasicAuth(); basic && user != "" {
-		return user, true
-	}
-	return "", false
+	return key, key != ""
 }
 
-// queryKey reads sentry_key out of a raw query without building the others.
+// queryKey reads sentry_key out of a raw query without parsing the rest.
 func queryKey(query string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")

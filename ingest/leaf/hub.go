@@ -1,6 +1,7 @@
 package leaf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,25 +19,24 @@ import (
 )
 
 const (
-	// look is how often the hub looks which nodes are connected: the server tells
-	// nobody that one has come or gone.
+	// look is how often the hub asks which nodes are connected: the server does not
+	// announce them.
 	look = time.Second
 	// reader is the name of the hub's reader of a spool.
 	reader = "hub"
-	// markPrefix begins the names of spools in the marks on the log.
+	// markPrefix begins the name of each spool's mark on the log.
 	markPrefix = "leaf-"
 )
 
-// Config says whom a Hub serves. Everything but Now, Logger, Skipped and Registerer
-// is required.
+// Config is what a Hub needs. Now, Logger, Skipped and Registerer are optional.
 type Config struct {
-	// Log gets the events. Kept has the marks of spools that were purged from it.
+	// Log gets the events. Kept has the spools' marks after a purge of the log.
 	Log  eventlog.Log
 	Kept jetstream.KeyValue
 	// Keys are the API keys of the hub.
 	Keys jetstream.KeyValue
-	// Connected are the ids of the nodes that are connected. A node's id is also
-	// its JetStream domain on Conn.
+	// Connected gives the ids of the connected nodes. A node's id is also its
+	// JetStream domain on Conn.
 	Connected func() []string
 	Conn      *nats.Conn
 	// Spool is the stream of events on a node, CopiedKeys its bucket of keys.
@@ -45,15 +45,15 @@ type Config struct {
 	Now func() time.Time
 	// Logger takes what the operator should see; nil discards it.
 	Logger *slog.Logger
-	// Skipped is told of a message in a spool's place on the log that somebody else
-	// has put there; nil for nobody.
+	// Skipped is called for a message on the subject of a spool's mark that another
+	// program put on the log; may be nil.
 	Skipped func(sequence uint64, why error)
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
 
-// Hub takes the events of the ingest nodes that are connected, and sends them
-// the keys that may send.
+// Hub takes the events of the connected ingest nodes, and copies the API keys to
+// them.
 type Hub struct {
 	cfg     Config
 	metrics metrics
@@ -69,9 +69,7 @@ func NewHub(cfg Config) (*Hub, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	h := &Hub{cfg: cfg, nodes: map[string]*background.Runner{}}
 	var err error
 	h.metrics, err = newMetrics(cfg.Registerer)
@@ -91,12 +89,12 @@ func (h *Hub) Start() {
 	})
 }
 
-// Stop ends the work and waits for it. What was not taken stays on its node. The
-// error is that of ctx.
+// Stop ends the work and waits for it. Events that were not taken stay on their node.
+// The error is that of ctx.
 func (h *Hub) Stop(ctx context.Context) error { return h.work.Stop(ctx) }
 
-// serve begins the work for nodes that have come and ends it for those that have
-// gone.
+// serve begins the work for new nodes and ends it for those that are not connected
+// any more.
 func (h *Hub) serve(connected []string) {
 	for _, id := range connected {
 		if _, known := h.nodes[id]; !known {

@@ -12,12 +12,12 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// askTimeout bounds one question to the bucket of keys.
+// askTimeout bounds one read of the bucket of keys.
 const askTimeout = 1500 * time.Millisecond
 
-// Keyring is the keys of an ingest node. Until the hub has sent all of them
-// once, a key that is not there may be good: its sender is told to come back,
-// because SDKs throw away what is refused.
+// Keyring has the keys of an ingest node. Until the hub has sent all keys once, an
+// unknown key may be good. Its sender is then told to retry, because SDKs drop an
+// event that is refused.
 type Keyring struct {
 	keys   ingest.Keyring
 	bucket jetstream.KeyValue
@@ -26,13 +26,13 @@ type Keyring struct {
 
 var _ ingest.Keyring = (*Keyring)(nil)
 
-// NewKeyring looks keys up in those of the bucket, which the hub fills.
+// NewKeyring makes a Keyring of the keys in the bucket, which the hub fills.
 func NewKeyring(keys ingest.Keyring, bucket jetstream.KeyValue) *Keyring {
 	return &Keyring{keys: keys, bucket: bucket}
 }
 
-// ByToken finds the grant of an API key. Errors: those of the keys, and
-// log_unavailable instead of them while the hub has not sent its keys.
+// ByToken finds the grant of an API key. Errors: those of the keys; until the hub has
+// sent its keys, log_unavailable.
 func (k *Keyring) ByToken(token string) (access.Grant, error) {
 	grant, err := k.keys.ByToken(token)
 	return grant, k.orUnknown(err)
@@ -44,6 +44,7 @@ func (k *Keyring) ByPublicKey(publicKey string, project uint64) (access.Grant, e
 	return grant, k.orUnknown(err)
 }
 
+// orUnknown is err, or the error of Ready while a key may be missing.
 func (k *Keyring) orUnknown(err error) error {
 	if err == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are what the hub counts of its nodes.
+// metrics count the blocks of the nodes.
 type metrics struct {
 	connected       prometheus.Gauge
 	blocks, repeats prometheus.Counter

@@ -11,26 +11,25 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 )
 
-// headerID gives a message that is published again the id of the event that it
-// was before. Nats-Msg-Id cannot: the queue would take it for a repeat.
+// headerID is the header with the event id of a message that is published again. With
+// Nats-Msg-Id the queue would drop the message as a repeat.
 const headerID = "Errata-Id"
 
-// sourceName is what records say of where their first sighting came from, and
-// stands in the place of a key's id.
+// sourceName is the source in the payload of these events. It also replaces the id of
+// a key.
 const sourceName = "nats"
 
 // message is one message of the queue.
 type message struct {
-	subject  string // behind the namespace
+	subject  string // without the namespace
 	data     []byte
 	header   func(name string) string
 	sequence uint64
 	stamp    int64 // when the queue took it, Unix nanoseconds
 }
 
-// id is the event id that the message has if the event brings none. Sequence
-// and time make it that of this message alone, also on a queue that was
-// restored from a backup and uses sequences again.
+// id is the event id of the message if the event has none. Sequence and time make it
+// unique, also on a queue that was restored from a backup and uses sequences again.
 func (m *message) id(epoch int64) string {
 	for _, name := range []string{headerID, jetstream.MsgIDHeader} {
 		if id := m.header(name); id != "" {
@@ -40,7 +39,7 @@ func (m *message) id(epoch int64) string {
 	return fmt.Sprintf("nats-%x-%d-%x", epoch, m.sequence, m.stamp)
 }
 
-// draft reads the event of the message. The error says why there can be none.
+// draft reads the event of the message. The error is the reason to refuse it.
 func (m *message) draft(epoch int64) (ingest.Draft, *errata.Error) {
 	name, known := strings.CutPrefix(m.subject, subjectEvents)
 	book, ok := errata.ParseBook(name)

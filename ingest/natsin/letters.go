@@ -25,7 +25,7 @@ const (
 const (
 	// maxLetter bounds what is kept of a message.
 	maxLetter = 64 << 10
-	// maxWhy bounds the sentence beside it.
+	// maxWhy bounds the reason that is kept with it.
 	maxWhy = 512
 	// letterTimeout bounds one question to the stream.
 	letterTimeout = 5 * time.Second
@@ -33,20 +33,20 @@ const (
 	MaxLetters = 100
 )
 
-// Letter is a message that was refused for good.
+// Letter is a dead letter: a message that was refused.
 type Letter struct {
 	ID      uint64         `json:"id"`
 	At      errata.Instant `json:"at"`      // when it was refused
-	Subject string         `json:"subject"` // that it was published to, behind the namespace
+	Subject string         `json:"subject"` // that it was published to, without the namespace
 	Reason  errata.Kind    `json:"reason"`
 	Why     string         `json:"message"`
-	// Body is the message without its secrets, at most 64 KiB. Cut says that
-	// the rest of it is gone, so that it cannot be published again.
+	// Body is the message without its secrets, at most 64 KiB. Cut says that the
+	// message was longer: then it cannot be published again.
 	Body string `json:"body"`
 	Cut  bool   `json:"cut"`
 }
 
-// LetterNote is a letter that something was not done with, and why.
+// LetterNote is a letter that was not replayed or dropped, and the reason.
 type LetterNote struct {
 	ID  uint64 `json:"id"`
 	Why string `json:"reason"`
@@ -58,10 +58,10 @@ type Letters struct {
 	rules  ingest.Rules
 }
 
-// NewLetters is that of the queues. The rules say what a letter may hold.
+// NewLetters gives the dead letters of the queues. The rules scrub them.
 func NewLetters(q Queues, rules ingest.Rules) *Letters { return &Letters{q, rules} }
 
-// put keeps what may be kept of a refused message. The id makes a second try
+// put keeps a refused message as a dead letter. The message id makes a second try
 // the same letter.
 func (l *Letters) put(ctx context.Context, m *message, epoch int64, refused *errata.Error) error {
 	body, cut := l.body(m.data)
@@ -84,8 +84,8 @@ func (l *Letters) put(ctx context.Context, m *message, epoch int64, refused *err
 	return nil
 }
 
-// body is what is kept of a message: an object is scrubbed as one,
-// because its keys say what is secret, anything else as text.
+// body is the message as it is kept. A JSON object is scrubbed by its keys, anything
+// else as text.
 func (l *Letters) body(data []byte) (body string, cut bool) {
 	if len(data) <= 2*maxLetter {
 		if clean, err := l.rules.Scrubber.JSON(data); err == nil && len(clean) <= maxLetter {
@@ -103,8 +103,8 @@ func (l *Letters) stream(ctx context.Context) (jetstream.Stream, error) {
 	return stream, nil
 }
 
-// List is the letters behind the id after, oldest first, at most limit and at
-// most [MaxLetters], and how many there are in all. Errors: log_unavailable.
+// List gives the letters with larger ids than after, oldest first, at most limit and
+// at most [MaxLetters], and the number of all letters. Errors: log_unavailable.
 func (l *Letters) List(ctx context.Context, after uint64, limit int) (letters []Letter, total uint64, err error) {
 	stream, err := l.stream(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *Letters) List(ctx context.Context, after uint64, limit int) (letters []
 	return letters, stream.CachedInfo().State.Msgs, nil
 }
 
-// Check says whether something was refused.
+// Check says how many messages were refused.
 func (l *Letters) Check(ctx context.Context) errata.Check {
 	c := errata.Check{Name: "events from NATS"}
 	_, total, err := l.List(ctx, 0, 0)
@@ -139,7 +139,7 @@ func (l *Letters) Check(ctx context.Context) errata.Check {
 	return c
 }
 
-// next is the first message at or behind the sequence.
+// next is the first message from the sequence at on.
 func (l *Letters) next(ctx context.Context, stream jetstream.Stream, at uint64) (msg *jetstream.RawStreamMsg, found bool, err error) {
 	msg, err = stream.GetMsg(ctx, at, jetstream.WithGetMsgSubject(l.queues.Prefix+subjectDead+">"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -160,22 +160,22 @@ func (l *Letters) letter(msg *jetstream.RawStreamMsg) Letter {
 	}
 }
 
-// Replay publishes the letters with the ids again, all that there are when ids
-// is nil, and drops those that were taken. One that is refused again becomes a
-// new letter. An event counts once, however often it is published again.
-// Errors: log_unavailable, log_full; what was done until then stays done.
+// Replay publishes the letters with the ids again and drops each that the queue
+// took. nil means all letters. A message that is refused again becomes a new letter.
+// An event counts once, however often it is published again. Errors: log_unavailable,
+// log_full; letters before the error stay replayed.
 func (l *Letters) Replay(ctx context.Context, ids []uint64) (replayed int, left []LetterNote, err error) {
 	return l.each(ctx, ids, l.replay)
 }
 
-// Drop removes the letters with the ids, all that there are when ids is nil.
-// Errors: log_unavailable.
+// Drop removes the letters with the ids. nil means all letters. Errors:
+// log_unavailable.
 func (l *Letters) Drop(ctx context.Context, ids []uint64) (dropped int, left []LetterNote, err error) {
 	return l.each(ctx, ids, func(context.Context, *jetstream.RawStreamMsg) (string, error) { return "", nil })
 }
 
-// each does something with the letters and drops those that it gives no reason
-// against.
+// each calls do with each letter. It drops a letter unless do returns a reason to keep
+// it.
 func (l *Letters) each(ctx context.Context, ids []uint64, do func(context.Context, *jetstream.RawStreamMsg) (string, error)) (done int, left []LetterNote, err error) {
 	stream, err := l.stream(ctx)
 	if err != nil {
@@ -215,8 +215,8 @@ func (l *Letters) each(ctx context.Context, ids []uint64, do func(context.Contex
 	return done, left, nil
 }
 
-// all goes through what is there now, and not through what comes meanwhile: a
-// letter that is refused again would never end.
+// all calls do with the letters that are there now, and not with those that come
+// meanwhile: a letter that is refused again would be replayed for ever.
 func (l *Letters) all(ctx context.Context, stream jetstream.Stream, do func(*jetstream.RawStreamMsg) error) error {
 	last := stream.CachedInfo().State.LastSeq
 	for at := uint64(1); at <= last; {
@@ -235,7 +235,7 @@ func (l *Letters) all(ctx context.Context, stream jetstream.Stream, do func(*jet
 	return nil
 }
 
-// replay publishes one letter again. why is not "" when that cannot be.
+// replay publishes one letter again. why is the reason if that is not possible.
 func (l *Letters) replay(ctx context.Context, msg *jetstream.RawStreamMsg) (why string, err error) {
 	letter := l.letter(msg)
 	if letter.Cut {

@@ -1,6 +1,7 @@
 package natsin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,7 +18,7 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// Subjects behind the namespace's prefix.
+// Subjects, without the prefix of the namespace.
 const (
 	subjectEvents = "errors.v1."
 	subjectDead   = "errors.dead."
@@ -26,7 +27,7 @@ const (
 // markName is the queue's name in the marks on the log.
 const markName = "nats"
 
-// Queues says where published messages are.
+// Queues are the streams of published messages and dead letters.
 type Queues struct {
 	JetStream jetstream.JetStream
 	// Intake and Dead are the names of the streams; Prefix stands in front of
@@ -34,7 +35,7 @@ type Queues struct {
 	Intake, Dead, Prefix string
 }
 
-// Accepter is the pipeline; *ingest.Pipeline is it.
+// Accepter puts drafts on the log; *ingest.Pipeline implements it.
 type Accepter interface {
 	AcceptTo(ctx context.Context, src ingest.Source, drafts []ingest.Draft, store ingest.Store) (ingest.Receipt, error)
 }
@@ -44,28 +45,28 @@ type Config struct {
 	Queues   Queues
 	Log      eventlog.Log
 	Accepter Accepter
-	// Rules say what a letter may hold of a message that is refused.
+	// Rules scrub the dead letters.
 	Rules ingest.Rules
-	// Kept is where the queue's mark is once it was purged from the log.
+	// Kept has the queue's mark after a purge of the log.
 	Kept jetstream.KeyValue
-	// Project is the project of everything that is published.
+	// Project is the project of all published events.
 	Project uint64
-	// Quotas slow the receiver down: what is over them waits in the queue, and
-	// publishers are told when that is full. nil: as fast as the log takes.
+	// Quotas slow the receiver down: messages over the quota wait in the queue, and
+	// publishers get an error when it is full. nil: no limit.
 	Quotas *quota.Quotas
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
 	// Logger takes what the operator should see; nil discards it.
 	Logger *slog.Logger
-	// Skipped is told of a message in the queue's place on the log that somebody
-	// else has put there, perhaps more than once; nil for nobody.
+	// Skipped is called for a message on the subject of the queue's mark that another
+	// program put on the log, perhaps more than once; may be nil.
 	Skipped func(sequence uint64, why error)
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
 
-// Receiver takes events from the queue to the log. One at a time does it, on
-// however many nodes there is one; the others wait.
+// Receiver takes events from the queue to the log. Of the receivers on several nodes
+// one works at a time; the others wait.
 type Receiver struct {
 	cfg     Config
 	letters *Letters
@@ -90,9 +91,7 @@ func New(cfg Config) (*Receiver, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	r := &Receiver{cfg: cfg, letters: NewLetters(cfg.Queues, cfg.Rules)}
 	r.drain = eventlog.NewDrain(eventlog.DrainConfig{
 		Log: cfg.Log, JetStream: cfg.Queues.JetStream, Stream: cfg.Queues.Intake, Name: markName, Kept: cfg.Kept,
@@ -124,7 +123,7 @@ func (r *Receiver) Start() { r.work.Start(r.drain.Run) }
 // The error is that of ctx.
 func (r *Receiver) Stop(ctx context.Context) error { return r.work.Stop(ctx) }
 
-// asTold is err as a refusal that can be shown.
+// asTold is err as a refusal whose message may be shown.
 func asTold(err error) *errata.Error {
 	if told, ok := errors.AsType[*errata.Error](err); ok {
 		return told
@@ -132,7 +131,7 @@ func asTold(err error) *errata.Error {
 	return errata.Errorf(errata.KindInternal, "the message could not be read").Because(err)
 }
 
-// awayFor says that NATS did not answer.
+// awayFor is the error for a NATS that did not answer.
 func awayFor(err error) error {
 	return errata.Errorf(errata.KindLogUnavailable, "NATS did not answer for the published messages; try again").Because(err)
 }

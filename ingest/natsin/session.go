@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// take puts the events of the messages on the log. What is refused becomes a
-// letter before the log says that its place in the queue was passed.
+// take puts the events of the messages on the log. A refused message becomes a dead
+// letter before the mark on the log passes its place in the queue.
 func (r *Receiver) take(ctx context.Context, d *eventlog.Drain, queued []eventlog.Queued) error {
 	r.since.Store(queued[0].Stored.UnixNano())
 	var drafts []ingest.Draft
@@ -57,24 +57,14 @@ func (r *Receiver) accept(ctx context.Context, d *eventlog.Drain, drafts []inges
 	}
 	r.cfg.Quotas.Charge(grant, len(drafts))
 	src := ingest.Source{Project: grant.Project, KeyID: grant.KeyID, Received: r.cfg.Now()}
-	stored := false
-	receipt, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, rejected []ingest.Rejection) error {
-		stored = true
+	_, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, rejected []ingest.Rejection) error {
 		return r.store(ctx, d, events, rejected, from)
 	})
-	if err != nil || stored {
-		return err
-	}
-	for _, rejection := range receipt.Rejected { // all of them
-		if err := r.refuse(ctx, d, from[rejection.Index], rejection.Err); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// store appends the events in as few blocks as they fit into. Each carries the
-// place of its last event in the queue.
+// store appends the events in as few blocks as possible. Each block has the place of
+// its last event in the queue.
 func (r *Receiver) store(ctx context.Context, d *eventlog.Drain, events []errata.Event, rejected []ingest.Rejection, from []*message) error {
 	gone := map[int]bool{}
 	for _, rejection := range rejected {

@@ -1,18 +1,18 @@
 // Package quota bounds how many events one key and one project may send, so that
-// one that floods does not slow the others.
+// a flood of one sender does not slow the others.
 //
 //	request ─▶ Check ─▶ body, parser ─▶ Enter ─▶ log ─▶ Charge
-//	             └─ over: Settle counts it and keeps the answer back
+//	             └─ refused: Settle counts it and delays the answer
 //
-// A request is taken whole or not at all, and which of both is decided before
-// its body is read: while there is anything in the buckets of its key and of its
-// project. What it then holds is charged, into debt if need be, and the next
-// request waits until that is paid. So no batch is cut, none is too large to be
-// ever taken, and on the average nobody gets more than the limit.
+// A request is taken or refused as a whole, before its body is read. It is taken if
+// the buckets of its key and its project are not empty. Then all its events are
+// charged, even if a bucket goes into debt, and the next requests are refused until
+// the debt is paid. So no request is cut, none is too large for its bucket, and on
+// average no sender gets more than its limit.
 //
-// Of one key few requests are on their way to the log at once. What a limit in
-// figures does on a fast machine, these turns do on a slow one.
+// Only a few requests of one key are on their way to the log at once. This protects
+// the other senders on a machine that is too slow for the limit of events.
 //
-// The buckets are in the memory of the node: behind several nodes a key gets the
-// limit of each. Nothing here touches the log or knows a protocol.
+// The buckets are in the memory of the node: with several nodes a key has the limit
+// of each. The package must not touch the log or know a protocol.
 package quota

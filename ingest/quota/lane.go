@@ -10,27 +10,25 @@ import (
 
 const (
 	// atOnce is how many requests of one key are on their way to the log at the
-	// same time; further ones of it wait their turn. A log that takes 3 ms takes
-	// 2,600 requests a second of a key so, more than its limit of events, and
-	// those of the others find a short queue before them however many connections
-	// the key has. The limit of events alone is no help on a machine that is too
-	// slow for it: with 16 the others waited twice as long, without any for
-	// seconds.
+	// same time. Further ones wait, so that requests of other keys find a short
+	// queue. If the log takes 3 ms, a key has 2,600 requests a second, more than its
+	// limit of events. With 16 the other keys waited twice as long, without a limit
+	// for seconds.
 	atOnce = 8
-	// longestTurn is how long a request waits for its turn: as long as for a log
-	// that does not answer.
+	// longestTurn is how long a request waits for its turn. It is the time that a
+	// request waits for a log that does not answer.
 	longestTurn = 5 * time.Second
 )
 
-// lane is the way to the log of one key's requests.
+// lane holds the requests of one key that are on their way to the log.
 type lane struct {
 	slots chan struct{}
-	users int // in it or waiting; guarded by Quotas.mu
+	users int // requests that have a slot or wait for one; guarded by Quotas.mu
 }
 
-// Enter waits until it is the request's turn among those of its key. leave must
-// be called when its events are on the log or refused. Without a limit for keys
-// there is no turn to wait for. Kind: overloaded, when it does not come.
+// Enter waits until a request may go to the log. The caller calls leave when its
+// events are on the log or refused. Without a limit for keys Enter does not wait. An
+// error has kind overloaded.
 func (q *Quotas) Enter(ctx context.Context, g access.Grant) (leave func(), err error) {
 	if q == nil || q.lanes == nil {
 		return func() {}, nil
@@ -59,7 +57,7 @@ func (q *Quotas) Enter(ctx context.Context, g access.Grant) (leave func(), err e
 	return nil, err
 }
 
-// lane is the key's, which the caller must quit.
+// lane gives the lane of the key. The caller must call quit.
 func (q *Quotas) lane(key string) *lane {
 	q.mu.Lock()
 	defer q.mu.Unlock()

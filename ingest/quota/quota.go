@@ -17,34 +17,34 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// The defaults in events a minute. An application that fails at each of a
-// thousand requests a second stays below the limit of its key, and what a key
-// may send at most takes a tenth of two processors.
+// The default limits in events a minute. An application that sends a thousand errors
+// a second stays below the limit of its key. A key at its limit takes a tenth of two
+// processors.
 const (
 	DefaultKeyPerMinute     = 120_000
 	DefaultProjectPerMinute = 240_000
 )
 
 const (
-	// burstShare of a minute's events may come at once: what an application
-	// sends when a deploy breaks it. A whole minute's at once would slow the
-	// others for seconds.
+	// burstShare is the part of a minute's events that may come at once, one sixth:
+	// what an application sends when a deploy breaks it. The events of a whole minute
+	// at once would slow the other senders for seconds.
 	burstShare = 6
-	// maxBuckets bounds the memory: about 2 MB. Only good keys have a bucket,
-	// and who is forgotten begins with a full one.
+	// maxBuckets bounds the memory to about 2 MB. Only good keys have a bucket. A key
+	// whose bucket was dropped begins with a full one.
 	maxBuckets = 10_000
-	// maxProjects bounds the label project of the metric; further ones count
-	// together.
+	// maxProjects bounds the values of the label project in the metric. Further
+	// projects count as "other".
 	maxProjects = 100
-	// A key gets so many refusals a second at once, and waits up to holdMost for
-	// each further one: who does not obey Retry-After would otherwise take the
-	// processors with nothing but refusals. A request that waits takes no more
-	// memory than its idle connection.
+	// refusalsPerSecond is how many refusals a key gets at once; each further one is
+	// delayed, up to holdMost. Otherwise a sender that ignores Retry-After could take
+	// all the processor time. A delayed request takes only the memory of its
+	// connection.
 	refusalsPerSecond = 50
 	holdMost          = time.Second
 )
 
-// Config says how much there is.
+// Config has the limits.
 type Config struct {
 	// KeyPerMinute and ProjectPerMinute are the events a minute of one key and
 	// of one project, 0 for no limit.
@@ -55,7 +55,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Scope is whose bucket is empty.
+// Scope says which bucket is empty, that of the key or that of the project.
 type Scope string
 
 // The scopes, in the words of Sentry's rate limits.
@@ -64,8 +64,8 @@ const (
 	OfProject Scope = "project"
 )
 
-// Quotas are the buckets of this node. It is safe for concurrent use; a nil one
-// has no limits.
+// Quotas are the buckets of this node. They are safe for concurrent use. A nil
+// *Quotas has no limits.
 type Quotas struct {
 	now     func() time.Time
 	refused *prometheus.CounterVec
@@ -78,7 +78,7 @@ type Quotas struct {
 	lanes    map[string]*lane // by key; nil: keys have no limit
 }
 
-// New makes full buckets.
+// New checks the configuration. All buckets are full at first.
 func New(cfg Config) (*Quotas, error) {
 	if cfg.KeyPerMinute < 0 || cfg.ProjectPerMinute < 0 {
 		return nil, errors.New("quota: a limit is negative; 0 is no limit")
@@ -108,7 +108,7 @@ func New(cfg Config) (*Quotas, error) {
 	return q, nil
 }
 
-// perMinute is a limit as a bucket.
+// perMinute is the rate and the size of a bucket for a limit.
 func perMinute(events int) (rate.Limit, int) {
 	if events == 0 {
 		return rate.Inf, 0
@@ -116,8 +116,8 @@ func perMinute(events int) (rate.Limit, int) {
 	return rate.Limit(float64(events) / time.Minute.Seconds()), max(1, events/burstShare)
 }
 
-// Check refuses a request while the bucket of its key or of its project is
-// empty. Kind: rate_limited, with the time until it is not.
+// Check refuses a request while the bucket of its key or of its project is empty.
+// The error has kind rate_limited, and RetryAfter is the time until Check passes.
 func (q *Quotas) Check(g access.Grant) error {
 	if q == nil {
 		return nil
@@ -136,7 +136,7 @@ func (q *Quotas) Check(g access.Grant) error {
 	return told.Because(&refusal{grant: g, scope: scope, events: 1})
 }
 
-// waits is how long the key and the project have to wait, 0 for not at all.
+// waits is how long the key and the project have to wait.
 func (q *Quotas) waits(g access.Grant) (ofKey, ofProject time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,7 +144,7 @@ func (q *Quotas) waits(g access.Grant) (ofKey, ofProject time.Duration) {
 	return q.keys.wait(g.KeyID, now), q.projects.wait(g.Project, now)
 }
 
-// Charge takes events that came out of the buckets of their key and project.
+// Charge takes the number of events out of the buckets of their key and project.
 func (q *Quotas) Charge(g access.Grant, events int) {
 	if q == nil || events <= 0 {
 		return
@@ -156,8 +156,8 @@ func (q *Quotas) Charge(g access.Grant, events int) {
 	q.projects.take(g.Project, events, now)
 }
 
-// Wait returns when Check would not refuse, or with ctx's error. It is for a way
-// in that keeps what it does not take yet.
+// Wait returns when Check passes, or with ctx's error. It is for a receiver that can
+// leave events in a queue.
 func (q *Quotas) Wait(ctx context.Context, g access.Grant) error {
 	for q != nil {
 		wait := max(q.waits(g))
@@ -181,7 +181,7 @@ type refusal struct {
 // Error says whose bucket was empty.
 func (r *refusal) Error() string { return "the bucket of the " + string(r.scope) + " is empty" }
 
-// Holding says how many events the refused request turned out to hold.
+// Holding tells the error of [Quotas.Check] how many events the request has.
 func Holding(err error, events int) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		r.events = max(1, events)
@@ -189,7 +189,7 @@ func Holding(err error, events int) error {
 	return err
 }
 
-// ScopeOf is whose bucket was empty, [OfKey] for any other error.
+// ScopeOf says which bucket was empty, [OfKey] for any other error.
 func ScopeOf(err error) Scope {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.scope
@@ -197,9 +197,9 @@ func ScopeOf(err error) Scope {
 	return OfKey
 }
 
-// Settle is told the outcome of each request before it is answered, and after
-// its body was closed. A refusal for an empty bucket is counted, and kept back
-// for up to a second when its key gets many.
+// Settle counts a refusal by Check, and delays it for up to a second if the key gets
+// many. It is called with the result of each request, before the answer and after the
+// body was closed.
 func (q *Quotas) Settle(ctx context.Context, err error) {
 	r, ok := errors.AsType[*refusal](err)
 	if q == nil || !ok {
@@ -212,11 +212,11 @@ func (q *Quotas) Settle(ctx context.Context, err error) {
 	q.answers.take(r.grant.KeyID, 1, now)
 	q.mu.Unlock()
 	if wait > 0 {
-		background.Wait(ctx, min(wait, holdMost)) // a sender that is gone needs no answer
+		background.Wait(ctx, min(wait, holdMost)) // ends early if the sender is gone
 	}
 }
 
-// label is the project's value in the metric. The caller holds mu.
+// label is the project's label in the metric. The caller holds mu.
 func (q *Quotas) label(project uint64) string {
 	if !q.named[project] {
 		if len(q.named) == maxProjects {
@@ -227,7 +227,7 @@ func (q *Quotas) label(project uint64) string {
 	return strconv.FormatUint(project, 10)
 }
 
-// buckets are one for each holder, all of the same size.
+// buckets has a bucket of the same size for each holder.
 type buckets[K comparable] struct {
 	limit rate.Limit
 	burst int
@@ -242,7 +242,7 @@ func newBuckets[K comparable](limit rate.Limit, burst int) buckets[K] {
 	return buckets[K]{limit, burst, of}
 }
 
-// bucket is the holder's, a full one for a new holder.
+// bucket is the bucket of the holder, a full one for a new holder.
 func (b buckets[K]) bucket(holder K) *rate.Limiter {
 	l, ok := b.of.Get(holder)
 	if !ok {
@@ -252,7 +252,7 @@ func (b buckets[K]) bucket(holder K) *rate.Limiter {
 	return l
 }
 
-// wait is how long until there is one in the holder's bucket, 0 when there is.
+// wait is how long until the holder's bucket is not empty, 0 if it is not.
 func (b buckets[K]) wait(holder K, now time.Time) time.Duration {
 	if b.limit == rate.Inf {
 		return 0
@@ -261,18 +261,17 @@ func (b buckets[K]) wait(holder K, now time.Time) time.Duration {
 	if missing <= 0 {
 		return 0
 	}
-	// At least the resolution of the clock: a wait of nothing would be none.
+	// Rounded down to 0 it would mean that there is no need to wait.
 	return max(time.Duration(missing/float64(b.limit)*float64(time.Second)), time.Microsecond)
 }
 
-// take takes n out of the holder's bucket, which goes into debt for what is not
-// there.
+// take takes n out of the holder's bucket, which may go into debt.
 func (b buckets[K]) take(holder K, n int, now time.Time) {
 	if b.limit == rate.Inf {
 		return
 	}
 	l := b.bucket(holder)
-	for n > 0 { // one reservation holds no more than a full bucket
+	for n > 0 { // one reservation is at most a full bucket
 		part := min(n, b.burst)
 		l.ReserveN(now, part)
 		n -= part

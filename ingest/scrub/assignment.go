@@ -1,11 +1,14 @@
 package scrub
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// This file finds secret keys before an operator in free text.
+// This file finds the values of secret keys behind an operator in free text.
 
-// maxKey bounds how far back a key is looked for, maxBlanks the blanks of a
-// table between it and the operator.
+// maxKey bounds the length of a key, maxBlanks the blanks between it and the
+// operator, as in a table.
 const (
 	maxKey    = 64
 	maxBlanks = 32
@@ -34,16 +37,16 @@ func (sc *scan) assignment(i int) (start, end int) {
 		return -1, -1
 	}
 	key, quoted := keyBefore(s, i)
-	if key == "" {
-		return -1, -1
-	}
 	sc.pair(key, from)
 	return sc.x.valueBehind(s, i, from, key, quoted)
 }
 
 // valueBehind is the range of the value behind an operator from s[i] to s[from]
-// if its key is secret.
+// if its key is secret. quoted says that the key stands in quotes.
 func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (start, end int) {
+	if key == "" {
+		return -1, -1
+	}
 	if !x.isSecretInText(s, i, key) {
 		plain := unescaped(s, i, key)
 		if plain == key || plain == "" || !x.isSecretInText(s, i, plain) {
@@ -60,7 +63,7 @@ func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (
 		return -1, -1
 	}
 	if !value.nextLine {
-		if header := headerRange(s, value.at, key); header > value.at {
+		if header := headerEnd(s, value.at, key); header > value.at {
 			return value.at, header
 		}
 	}
@@ -87,8 +90,8 @@ func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (
 	return start, end
 }
 
-// operatorEnd is the end of the operator at s[i]; "==", "!=", "::" and the like
-// do not assign, and ":=" does only in front of a quote.
+// operatorEnd is the end of the operator at s[i]. ok is false for what does not
+// assign: "==", "!=", "::", and ":=" unless a quote follows.
 func operatorEnd(s string, i int) (end int, ok bool) {
 	next, previous := byte(0), byte(0)
 	if i+1 < len(s) {
@@ -102,11 +105,7 @@ func operatorEnd(s string, i int) (end int, ok bool) {
 	}
 	switch {
 	case s[i] == ':' && next == '=':
-		k := i + 2
-		for k < len(s) && s[k] == ' ' {
-			k++
-		}
-		return i + 2, quoteAt(s, k) > 0
+		return i + 2, quoteAt(strings.TrimLeft(s[i+2:], " "), 0) > 0
 	case next == '=' || next == ':':
 		return 0, false
 	case s[i] == '=' && next == '>':
@@ -115,12 +114,12 @@ func operatorEnd(s string, i int) (end int, ok bool) {
 	return i + 1, true
 }
 
-// keyBefore is the key that ends before s[i], and whether it stood in quotes.
+// keyBefore is the key that ends before s[i]. quoted says that it stands in quotes.
 func keyBefore(s string, i int) (key string, quoted bool) {
 	start, end, quoted := keyRange(s, i)
 	key = s[start:end]
 	if start > 0 && s[start-1] == ':' && (key == "protected" || key == "private") {
-		// How PHP shows whose property it is: ["key":protected], [key:App\User:private]
+		// A property as PHP prints it: ["key":protected], [key:App\User:private]
 		owner := start - 1
 		if key == "private" {
 			owner = ownerStart(s, owner)
@@ -139,11 +138,9 @@ func keyBefore(s string, i int) (key string, quoted bool) {
 	return key, quoted
 }
 
+// keyRange is the range of the key before s[i], without the quotes around it.
 func keyRange(s string, i int) (start, end int, quoted bool) {
-	end = i
-	for end > 0 && i-end < maxBlanks && (s[end-1] == ' ' || s[end-1] == '\t') {
-		end--
-	}
+	end = back(s, i, maxBlanks, isBlank)
 	closing := end
 	for end > 0 && closing-end < 6 && strings.IndexByte("\"'\\]`", s[end-1]) >= 0 {
 		quoted = quoted || s[end-1] != ']'
@@ -152,28 +149,21 @@ func keyRange(s string, i int) (start, end int, quoted bool) {
 	if coded := codedQuoteBefore(s, end); coded > 0 {
 		quoted, end = true, end-coded
 	}
-	start = end
-	for start > 0 && end-start < maxKey && isKeyByte(s[start-1]) {
-		start--
-	}
-	return start, end, quoted
+	return back(s, end, maxKey, isKeyByte), end, quoted
 }
 
-// ownerStart is where the name of a class before the colon at s[i] begins: at
-// the colon before it, i itself if there is none.
+// ownerStart is the place of the colon before the name of a class that ends at
+// s[i]; i if there is none.
 func ownerStart(s string, i int) int {
-	k := i
-	for k > 0 && i-k < maxWord && (isKeyByte(s[k-1]) || strings.IndexByte("\\\"'", s[k-1]) >= 0) {
-		k--
-	}
+	k := back(s, i, maxWord, func(c byte) bool { return isKeyByte(c) || strings.IndexByte("\\\"'", c) >= 0 })
 	if k > 0 && s[k-1] == ':' {
 		return k - 1
 	}
 	return i
 }
 
-// unescaped is the key without the letter of the escape before it: in a text
-// that was quoted, a line that begins with pin reads \npin.
+// unescaped is the key without the letters of an escape before it. In a text that
+// was escaped, a line that begins with pin reads \npin.
 func unescaped(s string, i int, key string) string {
 	start := lastBefore(s, i, key)
 	if start > 0 && s[start-1] == '\\' && len(key) > 5 && key[0] == 'u' && isHex(key[1]) && isHex(key[4]) {
@@ -189,9 +179,8 @@ func isKeyByte(c byte) bool {
 	return isAlnum(c) || c >= 0x80 || c == '_' || c == '-' || c == '.' || c == '[' || c == '$' || c == '%'
 }
 
-// isSecretInText says whether a key in free text is secret. "api key" and
-// "mot de passe" are more than one word there. A bare "key" is too common to
-// be one.
+// isSecretInText says whether the key before s[i] in free text is secret. It may be
+// several words: "api key", "mot de passe". "key" alone is too common.
 func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	bare := strings.Trim(key, "_-.[$")
 	if isPairEnd(bare) {
@@ -209,8 +198,8 @@ func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	return inner != key && inner != "key" && x.SecretKey(inner)
 }
 
-// lastBefore is where a key begins that stands before s[i], -1 if it does not
-// stand there as it is because it was escaped.
+// lastBefore is the beginning of the key before s[i]; -1 if the text has the key in
+// escapes.
 func lastBefore(s string, i int, key string) int {
 	const longest = 4 * maxKey // with its quotes, and the blanks behind it
 	from := max(0, i-longest)
@@ -220,29 +209,29 @@ func lastBefore(s string, i int, key string) int {
 	return -1
 }
 
-// isDrawnQuery says whether the value of "?key=" in the query of an address is
-// long and drawn; short ones name a thing.
+// isDrawnQuery says whether the value of "?key=" in a query is long and drawn. A
+// short one names a thing.
 func isDrawnQuery(s string, i int) bool {
 	const least = 16
 	end := run(s[:min(len(s), i+maxWord)], i+1, urlSafe)
 	return end-i-1 >= least && strings.ContainsAny(s[i+1:end], "0123456789")
 }
 
-// isOrdinaryLabel says whether what stands before a colon only looks like a
-// secret key: a file (session.php:12), or what a parser did not expect.
+// isOrdinaryLabel says whether a key before a colon only looks secret: the name of
+// a file (session.php:12), or what a parser expected ("expected token: ...").
 func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 	if dot := strings.LastIndexByte(key, '.'); dot >= 0 && !x.SecretKey(key[dot+1:]) {
 		return true
 	}
 	if start := lastBefore(s, i, key); start > 0 && s[start-1] == '/' {
 		value := s[i+1 : run(s, i+1, ".")]
-		return value != "" && strings.Trim(value, "0123456789.") == "" // the version of an image, the port of a host
+		return value != "" && consistsOf(value, decimal+".") // the version of an image, the port of a host
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")
 }
 
-// isPairEnd says whether a key may be the last word of one of several words.
+// isPairEnd says whether a word may be the last one of a key of several words.
 func isPairEnd(word string) bool {
 	switch len(word) {
 	case 3:
@@ -259,8 +248,7 @@ func isPairEnd(word string) bool {
 	return len(word) > 6 && word[0] >= 0x80 && isOneOf(word, "المرور", "السر")
 }
 
-// isSecretPair says whether "key", "phrase" and the like behind a word of a
-// sentence are a secret.
+// isSecretPair says whether a word and the last word behind it name a secret.
 func isSecretPair(word, last string) bool {
 	switch {
 	case isOneOf(last, "hash"):
@@ -279,12 +267,7 @@ func isSecretPair(word, last string) bool {
 	return isOneOf(word, "api", "access", "private", "secret", "encryption", "signing", "license", "master", "ssh", "auth", "pass", "card", "pin")
 }
 
-// isOneOf compares without regard to case and without an allocation.
+// isOneOf says whether the word is in the list, without regard to case.
 func isOneOf(word string, words ...string) bool {
-	for _, w := range words {
-		if strings.EqualFold(word, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(word, w) })
 }

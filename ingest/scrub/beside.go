@@ -2,18 +2,18 @@ package scrub
 
 import "strings"
 
-// This file finds secrets that stand beside the word that names them, without
-// an operator: token 'x1Y2z3…' is not valid, ENV API_KEY x1Y2z3….
+// This file finds secrets behind the word that names them, without an operator
+// between them: token 'x1Y2z3…' is not valid, ENV API_KEY x1Y2z3….
 
-// leastBeside is how long a word must be that is looked at, leastHexBeside one
-// of hex digits: short ones are ids.
+// leastBeside is the least length of such a secret, leastHexBeside that of one of
+// hex digits: shorter ones are ids.
 const (
 	leastBeside    = 8
 	leastHexBeside = 32
 )
 
-// beside remembers the drawn value that begins at s[i] if the word before it
-// names a secret.
+// beside remembers the word at s[i] as a secret if it is drawn and the word before
+// it names a secret.
 func (sc *scan) beside(i int) {
 	s := sc.s
 	k := i
@@ -46,44 +46,35 @@ func (sc *scan) beside(i int) {
 	sc.later(i, stop)
 }
 
-// namesSecret says whether a word that ends a part of a sentence names a secret
-// that is drawn, and not a thing that has a number.
+// namesSecret says whether the word that begins at start names a secret.
 func (sc *scan) namesSecret(word string, start int) bool {
 	var buf [96]byte
 	k := fold(buf[:0], word)
-	if string(k.text) == "key" {
+	switch string(k.text) {
+	case "key":
 		before, _ := keyBefore(sc.s, max(0, start-1))
 		return isSecretPair(before, "key")
-	}
-	if string(k.text) == "token" {
+	case "token":
 		before, _ := keyBefore(sc.s, max(0, start-1))
 		return !hasSuffixFold(before, "expected")
 	}
-	for _, term := range [...]string{"token", "apikey", "accesskey", "secretkey", "password", "passwd", "passphrase", "secret", "privatekey"} {
-		if strings.HasSuffix(string(k.text), term) {
-			return true
-		}
-	}
-	return k.isPassword()
+	return k.endsWith("token", "apikey", "accesskey", "secretkey", "password", "passwd", "passphrase", "secret", "privatekey") || k.isPassword()
 }
 
-// isDrawnBeside says whether a value is drawn beyond doubt: letters of both
-// kinds and a digit strewn over it, or very many hex digits.
+// isDrawnBeside says whether a value is drawn beyond doubt: digits stand between
+// its letters, or it has very many hex digits.
 func isDrawnBeside(value string) bool {
-	hex := true
+	if strings.ContainsAny(value, "/\\") {
+		return false // a path
+	}
+	if consistsOf(value, hexadecimal) {
+		return len(value) >= leastHexBeside
+	}
 	changes := 0
-	for i := range len(value) {
-		c := value[i]
-		if strings.IndexByte("/\\", c) >= 0 {
-			return false // a path
-		}
-		hex = hex && isHex(c)
-		if i > 0 && isDigit(c) != isDigit(value[i-1]) {
+	for i := 1; i < len(value); i++ {
+		if isDigit(value[i]) != isDigit(value[i-1]) {
 			changes++
 		}
-	}
-	if hex {
-		return len(value) >= leastHexBeside
 	}
 	return len(value) >= leastBeside && changes >= 2 && (isMixed(value) || len(value) >= 2*leastBeside)
 }

@@ -1,55 +1,54 @@
 package scrub
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file finds secrets in command lines and in files of passwords.
 
 // option is an option of a program whose value is a password.
 type option struct {
 	name   string
-	glued  bool // the value follows without a blank, too
+	glued  bool // the value may follow without a blank
 	behind byte // the password begins behind this byte of the value; 0: all of it
-	blank  bool // the value follows a blank or =
+	blank  bool // the value may follow a blank or =
 }
 
-// options are the options with passwords of programs that errors quote. Those
-// with a secret name (--password) are known without the program.
-var options = map[string][]option{
-	"curl":       {{"-u", true, ':', true}, {"--user", false, ':', true}, {"-U", true, ':', true}, {"--proxy-user", false, ':', true}},
-	"http":       {{"-a", false, ':', true}, {"--auth", false, ':', true}},
-	"mysql":      {{"-p", true, 0, false}},
-	"mysqldump":  {{"-p", true, 0, false}},
-	"mysqladmin": {{"-p", true, 0, false}},
-	"mariadb":    {{"-p", true, 0, false}},
-	"sshpass":    {{"-p", true, 0, true}},
-	"redis-cli":  {{"-a", false, 0, true}},
-	"ldapsearch": {{"-w", true, 0, true}},
-	"ldapmodify": {{"-w", true, 0, true}},
-	"7z":         {{"-p", true, 0, false}},
-	"unzip":      {{"-P", false, 0, true}},
-	"zip":        {{"-P", false, 0, true}},
-	"sqlcmd":     {{"-P", true, 0, true}},
-	"bcp":        {{"-P", true, 0, true}},
-	"smbclient":  {{"-U", true, '%', true}},
-	"mongosh":    {{"-p", false, 0, true}},
-	"mongo":      {{"-p", false, 0, true}},
-	"mongodump":  {{"-p", false, 0, true}},
-	"cqlsh":      {{"-p", false, 0, true}},
-	"az":         {{"-p", false, 0, true}},
-	"podman":     {{"-p", false, 0, true}},
-	"helm":       {{"-p", false, 0, true}},
-	"keytool":    {{"-storepass", false, 0, true}, {"-keypass", false, 0, true}},
-	"snmpwalk":   {{"-A", false, 0, true}, {"-X", false, 0, true}},
-	"ipmitool":   {{"-P", false, 0, true}},
-}
+// options are the options with passwords, by the program. An option with a secret
+// name (--password) is known without its program.
+var options = func() map[string][]option {
+	of := map[string][]option{}
+	for programs, list := range map[string][]option{
+		"curl":     {{"-u", true, ':', true}, {"--user", false, ':', true}, {"-U", true, ':', true}, {"--proxy-user", false, ':', true}},
+		"http":     {{"-a", false, ':', true}, {"--auth", false, ':', true}},
+		"sshpass":  {{"-p", true, 0, true}},
+		"keytool":  {{"-storepass", false, 0, true}, {"-keypass", false, 0, true}},
+		"snmpwalk": {{"-A", false, 0, true}, {"-X", false, 0, true}},
+
+		"redis-cli":             {{"-a", false, 0, true}},
+		"smbclient":             {{"-U", true, '%', true}},
+		"sqlcmd bcp":            {{"-P", true, 0, true}},
+		"unzip zip ipmitool":    {{"-P", false, 0, true}},
+		"ldapsearch ldapmodify": {{"-w", true, 0, true}},
+
+		"mysql mysqldump mysqladmin mariadb 7z":        {{"-p", true, 0, false}},
+		"mongosh mongo mongodump cqlsh az podman helm": {{"-p", false, 0, true}},
+	} {
+		for program := range strings.FieldsSeq(programs) {
+			of[program] = slices.Clone(list) // scan.program tells programs apart by it
+		}
+	}
+	return of
+}()
 
 var loginOptions = []option{{"-p", false, 0, true}}
 
 // maxCommand bounds a command line.
 const maxCommand = 400
 
-// command remembers the passwords in the options of the program whose name ends
-// at s[i].
+// command remembers the passwords among the known options of the program whose name
+// ends at s[i].
 func (sc *scan) command(i int, known []option) {
 	s := sc.s
 	if i == len(s) || s[i] != ' ' || i < sc.commandRead && sc.program == &known[0] {
@@ -78,8 +77,8 @@ func (sc *scan) command(i int, known []option) {
 	}
 }
 
-// value is where the value of the option at s[i] begins, 0 if it is another
-// option or has none.
+// value is the beginning of the value of the option at s[i], 0 if it is another
+// option or has no value.
 func (o *option) value(s string, i int) int {
 	if !strings.HasPrefix(s[i:], o.name) {
 		return 0
@@ -88,18 +87,15 @@ func (o *option) value(s string, i int) int {
 	switch {
 	case k >= len(s):
 		return 0
-	case s[k] == ' ' || s[k] == '=':
-		if o.blank {
-			return k + 1
-		}
-		return 0
-	case o.glued:
+	case (s[k] == ' ' || s[k] == '=') && o.blank:
+		return k + 1
+	case s[k] != ' ' && s[k] != '=' && o.glued:
 		return k
 	}
 	return 0
 }
 
-// optionValue remembers the value at s[i], or what stands in it behind a byte.
+// optionValue remembers the value at s[i], or its part behind the byte.
 func (sc *scan) optionValue(i, limit int, behind byte) {
 	s := sc.s
 	if i >= limit || s[i] == '-' {
@@ -124,8 +120,8 @@ func (sc *scan) optionValue(i, limit int, behind byte) {
 	sc.later(start, end)
 }
 
-// dockerLogin remembers the password of "docker login" behind s[i]; -p of other
-// commands of it are ports.
+// dockerLogin remembers the password of "docker login" behind s[i]. In other
+// commands of docker -p is a port.
 func (sc *scan) dockerLogin(i int) {
 	if k := skipWord(sc.s, i, "login"); k > i {
 		sc.command(k, loginOptions)
@@ -154,8 +150,8 @@ func (sc *scan) htpasswd(i int) {
 	}
 }
 
-// pgpass is the range of the password of a line of .pgpass, the colon before
-// whose port is at s[i]: host:port:database:user:password.
+// pgpass is the range of the password in a line of .pgpass. The colon before the
+// port is at s[i]: host:port:database:user:password.
 func pgpass(s string, i int) (start, end int) {
 	field := func(from int, more string) int {
 		k := run(s, from, more)
@@ -164,10 +160,7 @@ func pgpass(s string, i int) (start, end int) {
 		}
 		return k
 	}
-	host := i
-	for host > 0 && i-host < maxKey && (isAlnum(s[host-1]) || strings.IndexByte(".-*_", s[host-1]) >= 0) {
-		host--
-	}
+	host := back(s, i, maxKey, func(c byte) bool { return isAlnum(c) || strings.IndexByte(".-*_", c) >= 0 })
 	if host == i || host > 0 && strings.IndexByte(" \t\n\"'", s[host-1]) < 0 {
 		return -1, -1
 	}
@@ -193,8 +186,8 @@ func pgpass(s string, i int) (start, end int) {
 	return user + 1, end
 }
 
-// dashes finds PEM blocks, keys of Mailchimp and the values of command line
-// options at s[i].
+// dashes is the range of a PEM block, a key of Mailchimp or the value of a secret
+// option of a command line, whose dash is at s[i].
 func (x *Scrubber) dashes(s string, i int) (start, end int) {
 	if i > 0 && s[i-1] == '-' {
 		return -1, -1

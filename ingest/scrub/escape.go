@@ -15,7 +15,7 @@ const (
 	fullWidthEquals = "＝"
 )
 
-// maxCoded bounds how far back a key is looked for where a byte takes up to six.
+// maxCoded bounds the length of an escaped key: a byte takes up to six there.
 const maxCoded = 3 * maxKey
 
 // escaped is the range of the secret value behind the escaped operator at s[i].
@@ -29,9 +29,6 @@ func (sc *scan) escaped(i int) (start, end int) {
 		return x.percentValue(s, i, i+5, 2)
 	case strings.HasPrefix(rest, fullWidthSign), strings.HasPrefix(rest, fullWidthEquals):
 		key, quoted := keyBefore(s, i)
-		if key == "" {
-			return -1, -1
-		}
 		return x.valueBehind(s, i, i+len(fullWidthSign), key, quoted)
 	case !strings.HasPrefix(rest, `\u003`) || len(rest) < 7:
 		return -1, -1
@@ -49,14 +46,14 @@ func (sc *scan) escaped(i int) (start, end int) {
 	return -1, -1
 }
 
-// isOperator says whether 3D or 3A, an equals sign or a colon, stands behind the
-// first byte of a text: a %, or the 5 of %25.
+// isOperator says whether 3D (an equals sign) or 3A (a colon) stands behind the
+// first byte of a text, which is a % or the 5 of %25.
 func isOperator(s string) bool {
 	return len(s) > 3 && s[1] == '3' && (s[2]|0x20 == 'd' || s[2]|0x20 == 'a')
 }
 
-// percentValue is the range of the value behind the operator from s[i] to
-// s[from], which was escaped once or twice.
+// percentValue is the range of the secret value behind the operator from s[i] to
+// s[from]. The text was escaped once or twice.
 func (x *Scrubber) percentValue(s string, i, from, times int) (start, end int) {
 	before := s[max(0, i-maxCoded):i]
 	if blank := strings.LastIndexAny(before, " \n\"'"); blank >= 0 {
@@ -92,7 +89,8 @@ func (x *Scrubber) percentValue(s string, i, from, times int) (start, end int) {
 	return start, end
 }
 
-// isPercentDelimiter says whether what follows a % ends a value.
+// isPercentDelimiter says whether the escape whose text behind the % is s ends a
+// value.
 func isPercentDelimiter(s, mark string) bool {
 	s, has := strings.CutPrefix(s, mark)
 	if !has || len(s) < 2 {
@@ -105,7 +103,7 @@ func isPercentDelimiter(s, mark string) bool {
 	return false
 }
 
-// percentDecoded is a text without its percent escapes; what is none stays.
+// percentDecoded is a text with its percent escapes resolved. Broken ones stay.
 func percentDecoded(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -126,19 +124,13 @@ func percentDecoded(s string) string {
 // lastKey is the key at the end of a text.
 func lastKey(s string) string {
 	s = strings.TrimRight(s, "]\"'")
-	start := len(s)
-	for start > 0 && isKeyByte(s[start-1]) {
-		start--
-	}
-	return s[start:]
+	return s[back(s, len(s), len(s), isKeyByte):]
 }
 
 // unicodeKey is the key that ends at s[end] with its \u escapes resolved, as
-// PHP and Python write contrase\u00f1a; its last piece begins at s[start].
+// PHP and Python write contrase\u00f1a. Its last piece begins at s[start].
 func unicodeKey(s string, start, end int) string {
-	for start > 0 && end-start < maxCoded && (isKeyByte(s[start-1]) || s[start-1] == '\\') {
-		start--
-	}
+	start = back(s, start, maxCoded-(end-start), func(c byte) bool { return isKeyByte(c) || c == '\\' })
 	out := make([]byte, 0, end-start)
 	for i := start; i < end; i++ {
 		if s[i] == '\\' && i+5 < end && s[i+1] == 'u' {
@@ -153,8 +145,8 @@ func unicodeKey(s string, start, end int) string {
 	return lastKey(string(out))
 }
 
-// entity is the range of the secret value around the semicolon at s[i]: that
-// of the text of an escaped element, or the next value of PHP's serialize.
+// entity is the range of the secret value behind the semicolon at s[i]: the text of
+// an escaped element (&gt;), or the next text in the format of PHP's serialize.
 func (sc *scan) entity(i int) (start, end int) {
 	s, x := sc.s, sc.x
 	if i >= 3 && s[i-3:i] == "&gt" {

@@ -2,15 +2,9 @@ package scrub
 
 import "strings"
 
-// Header is the name and value of a request header as they may be kept. The
-// headers that help to understand an error and hold no secret are an
-// allow-list; ok is false for all others, which are dropped and not masked.
-// Addresses in them lose what [URI] takes from a URI.
-func Header(name, value string) (keptName, keptValue string, ok bool) {
-	return standard.Header(name, value)
-}
-
-// Header is [Header] with the additions of x.
+// Header gives the canonical name and the scrubbed value of a request header. The
+// headers that help to understand an error and hold no secret are an allow-list.
+// ok is false for all others: they are dropped. Referer is scrubbed as a URI.
 func (x *Scrubber) Header(name, value string) (keptName, keptValue string, ok bool) {
 	keptName = headerName(name)
 	switch keptName {
@@ -27,46 +21,20 @@ func headerName(name string) string {
 	if len(name) > maxHeaderName {
 		return ""
 	}
-	switch strings.ToLower(name) {
-	case "accept":
-		return "Accept"
-	case "accept-encoding":
-		return "Accept-Encoding"
-	case "accept-language":
-		return "Accept-Language"
-	case "cache-control":
-		return "Cache-Control"
-	case "content-encoding":
-		return "Content-Encoding"
-	case "content-length":
-		return "Content-Length"
-	case "content-type":
-		return "Content-Type"
-	case "host":
-		return "Host"
-	case "origin":
-		return "Origin"
-	case "range":
-		return "Range"
-	case "referer":
-		return "Referer"
-	case "sec-fetch-dest":
-		return "Sec-Fetch-Dest"
-	case "sec-fetch-mode":
-		return "Sec-Fetch-Mode"
-	case "sec-fetch-site":
-		return "Sec-Fetch-Site"
-	case "user-agent":
-		return "User-Agent"
-	case "x-correlation-id":
-		return "X-Correlation-Id"
-	case "x-request-id":
-		return "X-Request-Id"
-	case "x-requested-with":
-		return "X-Requested-With"
-	}
-	return ""
+	return keptHeaders[strings.ToLower(name)]
 }
 
 // maxHeaderName is the length of the longest name in the list.
 const maxHeaderName = len("x-correlation-id")
+
+// keptHeaders are the canonical names of the headers that are kept, by the same in
+// small letters.
+var keptHeaders = func() map[string]string {
+	kept := map[string]string{}
+	for name := range strings.FieldsSeq(`Accept Accept-Encoding Accept-Language Cache-Control Content-Encoding Content-Length
+		Content-Type Host Origin Range Referer Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site User-Agent X-Correlation-Id
+		X-Request-Id X-Requested-With`) {
+		kept[strings.ToLower(name)] = name
+	}
+	return kept
+}()

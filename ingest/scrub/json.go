@@ -18,11 +18,11 @@ const (
 	maxString = 16 << 10
 )
 
-// slack is what is read of a string beyond its limit, so that the cut does not
-// leave half a secret that nothing knows any more.
+// slack is how many bytes of a string are scrubbed beyond its limit: the rules do
+// not find a secret that the cut left half of.
 const slack = 512
 
-// Errors of [JSON]. They say nothing of what was read.
+// Errors of [Scrubber.JSON]. They show nothing of the input.
 var (
 	ErrNotObject = errors.New("not a JSON object")
 	ErrSyntax    = errors.New("invalid JSON")
@@ -30,14 +30,11 @@ var (
 	ErrTooMany   = errors.New("JSON has too many values")
 )
 
-// JSON is one JSON object without its secrets: the values of secret keys are
-// [Filtered] whatever they are (null and "" say that there is none, and stay),
-// keys and strings pass through [Text]. A list that begins with a secret key,
-// like ["password", "x"], and an object that names one, like {"name":
-// "password", "value": "x"}, are taken for pairs. The result is compact.
-func JSON(raw []byte) ([]byte, error) { return standard.JSON(raw) }
-
-// JSON is [JSON] with the additions of x.
+// JSON gives a JSON object without its secrets. The values of secret keys become
+// [Filtered], of whatever type, except null and "". Keys and strings pass through
+// [Scrubber.Text]. A list that begins with a secret key, like ["password", "x"], and
+// an object that names one, like {"name": "password", "value": "x"}, count as pairs
+// of key and value. The result is compact.
 func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 	d := jx.GetDecoder()
 	defer jx.PutDecoder(d)
@@ -45,8 +42,8 @@ func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 	if d.Next() != jx.Object {
 		return nil, ErrNotObject
 	}
-	// What follows reads up to the end of the object; only this sees what may
-	// stand behind it.
+	// The scrubber reads up to the end of the object, and would not see what
+	// follows it.
 	if err := d.Validate(); err != nil {
 		return nil, ErrSyntax
 	}
@@ -54,7 +51,7 @@ func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 	w := jsonScrubber{in: d, rules: x}
 	w.out.Grow(len(raw) + 64)
 	if err := w.object(); err != nil {
-		return nil, err
+		return nil, shortError(err)
 	}
 	return w.out.Buf, nil
 }
@@ -66,14 +63,6 @@ type jsonScrubber struct {
 	out    jx.Writer
 	depth  int
 	values int
-}
-
-// enter counts a value and refuses the one that is too many.
-func (w *jsonScrubber) enter() error {
-	if w.values++; w.values > MaxValues {
-		return ErrTooMany
-	}
-	return nil
 }
 
 func (w *jsonScrubber) object() error {
@@ -88,7 +77,7 @@ func (w *jsonScrubber) object() error {
 			w.out.Comma()
 		}
 		first = false
-		kept := cut(w.rules.Text(valid(key)), maxKeyLen)
+		kept := Cut(w.rules.Text(valid(key)), maxKeyLen)
 		w.out.StrEscape(kept)
 		w.out.RawStr(":")
 		name, value := pairKey(kept)
@@ -96,15 +85,12 @@ func (w *jsonScrubber) object() error {
 		named = named || name && secret
 		return err
 	})
-	if err != nil {
-		return shortError(err)
-	}
 	w.out.ObjEnd()
-	return nil
+	return err
 }
 
-// readable says that readers of JSON can hold the number. One like 1e400 is
-// kept as text: as a number it would fail the whole answer in many of them.
+// readable says whether a reader of JSON can hold the number. A number like 1e400
+// is kept as a string: as a number it would make the whole document unreadable.
 func readable(number string) bool {
 	if len(number) <= 15 && !strings.ContainsAny(number, "eE") {
 		return true // the usual case, without parsing
@@ -124,11 +110,11 @@ func pairKey(key string) (name, value bool) {
 	return false, false
 }
 
-// value writes one value, filtered when it is secret. secretName says that it
-// was a string that is a secret key itself.
+// value writes one value, filtered if it is secret. secretName says that the value
+// is a string that is a secret key.
 func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
-	if err := w.enter(); err != nil {
-		return false, err
+	if w.values++; w.values > MaxValues {
+		return false, ErrTooMany
 	}
 	kind := w.in.Next()
 	if secret {
@@ -142,18 +128,15 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 	case jx.String:
 		s, err := w.in.Str()
 		if err != nil {
-			return false, shortError(err)
+			return false, err
 		}
-		if s = valid(s); len(s) > maxString+slack {
-			s = cut(s, maxString+slack)
-		}
-		kept := cut(w.rules.Text(s), maxString)
+		kept := Cut(w.rules.Text(Cut(valid(s), maxString+slack)), maxString)
 		w.out.StrEscape(kept)
 		return len(kept) <= maxKeyLen && w.rules.SecretKey(kept), nil
 	default:
 		raw, err := w.in.Raw()
 		if err != nil {
-			return false, shortError(err)
+			return false, err
 		}
 		text := string(raw)
 		switch {
@@ -168,26 +151,15 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 	}
 }
 
-// filtered skips a value and writes what stands for it.
+// filtered skips a value and writes what replaces it.
 func (w *jsonScrubber) filtered(kind jx.Type) error {
-	if kind == jx.String {
-		s, err := w.in.Str()
-		if err != nil {
-			return shortError(err)
-		}
-		if s == "" {
-			w.out.StrEscape("")
-			return nil
-		}
-	} else if err := w.in.Skip(); err != nil {
-		return shortError(err)
+	raw, err := w.in.Raw()
+	if text := string(raw); text == "null" || text == `""` {
+		w.out.Raw(raw)
+	} else {
+		w.out.StrEscape(Filtered)
 	}
-	if kind == jx.Null {
-		w.out.Null()
-		return nil
-	}
-	w.out.StrEscape(Filtered)
-	return nil
+	return err
 }
 
 func (w *jsonScrubber) array() error {
@@ -206,15 +178,12 @@ func (w *jsonScrubber) array() error {
 		index++
 		return err
 	})
-	if err != nil {
-		return shortError(err)
-	}
 	w.out.ArrEnd()
-	return nil
+	return err
 }
 
-// shortError is one of the errors above: the parser's own text repeats the
-// input and grows with its depth.
+// shortError is one of the errors above. The parser's own error repeats the input
+// and grows with its depth.
 func shortError(err error) error {
 	for _, known := range []error{ErrTooDeep, ErrTooMany, ErrSyntax} {
 		if errors.Is(err, known) {
@@ -224,7 +193,7 @@ func shortError(err error) error {
 	return ErrSyntax
 }
 
-// valid repairs UTF-8 and drops NUL, which no store takes gladly.
+// valid repairs UTF-8 and drops NUL, which many stores refuse.
 func valid(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "")
@@ -232,14 +201,20 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// cut shortens s to limit bytes at a rune and marks the cut.
-func cut(s string, limit int) string {
-	const mark = "…"
+// Cut shortens s to at most limit bytes and marks the cut.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
+	return Marked(s, limit)
+}
+
+// Marked is the beginning of s with the mark of a cut, at most limit bytes. It does
+// not split a rune.
+func Marked(s string, limit int) string {
+	const mark = "…"
+	end := min(len(s), limit-len(mark))
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return s[:end] + mark

@@ -9,33 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// SecretKey says whether the value under a key is a secret. The key is read
-// without regard to case, dashes, underscores, blanks, dots and camel humps;
-// the default list is what Relay, the SDKs of Sentry, Rollbar, Bugsnag,
-// Honeybadger and Flare, Rails, Laravel, Django and OpenTelemetry filter.
-// Most terms count wherever they stand in the key; those that are part of
-// ordinary words (otp, pin, ssn, sig, su) count as a word of the key only.
-func SecretKey(key string) bool { return standard.SecretKey(key) }
-
-// SecretKey is [SecretKey] with the additions of x.
+// SecretKey says whether the value under a key is a secret, by the default list and
+// the additions. Case, dashes, underscores, blanks, dots and camel humps of the key
+// do not count. The default list is what Relay, the SDKs of Sentry, Rollbar,
+// Bugsnag, Honeybadger and Flare, Rails, Laravel, Django and OpenTelemetry filter.
+// Most terms count anywhere in the key. Terms that are part of ordinary words (otp,
+// pin, ssn, sig) count as a word of the key only.
 func (x *Scrubber) SecretKey(key string) bool {
 	var buf [96]byte
 	k := fold(buf[:0], key)
 	return k.hasTerm() || k.hasWord() || k.isExact() || x.isOwn(&k)
 }
 
-// foldedKey is a key in lower case with letters and digits only, and where its
-// words begin.
+// foldedKey is a key in lower case, of letters and digits only.
 type foldedKey struct {
 	text    []byte
-	starts  [16]uint8 // the first words'
+	starts  [16]uint8 // where its words begin, as many as there is room for
 	words   int
 	foreign bool // it has letters of another script
 }
 
-// fold folds a key into buf. Letters with a mark lose it (contraseña, hasło),
-// those of other scripts stay, and what is no letter is dropped: zero width and
-// other disguises.
+// fold folds a key into buf. Letters lose their marks (contraseña, hasło). Letters
+// of other scripts stay. What is no letter and no digit is dropped, as invisible
+// characters that hide a key.
 func fold(buf []byte, key string) (k foldedKey) {
 	previous := byte(0)
 	for i := 0; i < len(key); i++ {
@@ -104,7 +100,7 @@ func plainLetter(r rune) (latin byte, other rune) {
 	return 0, unicode.ToLower(r)
 }
 
-// firstOther is where the scripts begin that are not Latin: Greek.
+// firstOther is the first letter that is not Latin: Greek begins here.
 const firstOther = 0x370
 
 // marked are the Latin letters with marks that keys have, by rune.
@@ -123,8 +119,8 @@ var marked = func() map[rune]byte {
 	return letters
 }()
 
-// The default list, folded: terms count wherever they stand in a key, words as
-// a word of it, whole ones as all of it.
+// The default list, folded: defaultTerms count anywhere in a key, defaultWords as a
+// word of it, defaultWhole as the whole key.
 var (
 	defaultTerms = []string{
 		"password", "passw", "passphrase", "passcode", "privatekey", "phpsessid", "pwd",
@@ -138,8 +134,8 @@ var (
 	defaultWords = []string{"pass", "otp", "pin", "ssn", "cvv", "cvc", "cvv2", "sig", "salt", "sid", "jwt", "iban", "pw", "psk"}
 	defaultWhole = []string{"key", "su", "sudo", "symfony"}
 
-	// The names of passwords in other languages. Those that are part of ordinary
-	// words count as a word of a key only.
+	// The names of passwords in other languages. passwordWords are part of ordinary
+	// words and count as a word of a key only.
 	passwordTerms = []string{
 		"passwort", "kennwort", "geheimnis", "losungswort", // German
 		"contrasen", "motdepasse", "palavrapasse", "wachtwoord", // Spanish and Catalan, French, Portuguese, Dutch
@@ -159,8 +155,9 @@ func DefaultKeys() (anywhere, words, whole []string) {
 	return slices.Concat(defaultTerms, passwordTerms), slices.Concat(defaultWords, passwordWords), slices.Clone(defaultWhole)
 }
 
-// terms are the terms by their first two letters, and isTermStart says which
-// two begin one; those of other scripts stand apart. The words are by length.
+// terms are the terms by their first two letters, and isTermStart has a bit for each
+// such pair. foreignTerms are those of other scripts. wordTerms are the words by
+// their length.
 var terms, isTermStart, foreignTerms, wordTerms = func() (by [26][26][]string, starts [26]uint32, foreign []string, words [12][]string) {
 	for _, term := range slices.Concat(defaultTerms, passwordTerms) {
 		folded := fold(nil, term)
@@ -195,28 +192,24 @@ func (k *foldedKey) hasTerm() bool {
 			}
 		}
 	}
-	if k.foreign {
-		for _, term := range foreignTerms {
-			if bytes.Contains(k.text, []byte(term)) {
-				return true
-			}
-		}
-	}
-	return false
+	return k.foreign && k.holds(foreignTerms)
+}
+
+// holds says whether one of the names stands anywhere in the key.
+func (k *foldedKey) holds(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(k.text, []byte(name)) })
+}
+
+// endsWith says whether the key ends with one of the names.
+func (k *foldedKey) endsWith(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return bytes.HasSuffix(k.text, []byte(name)) })
 }
 
 // isPassword says whether a key names nothing but a password: it ends with one
 // of the English names, or holds one of the others.
 func (k *foldedKey) isPassword() bool {
-	for _, name := range [...]string{"password", "passwd", "passphrase", "pwd", "secret", "userpass", "dbpass", "psk"} {
-		if bytes.HasSuffix(k.text, []byte(name)) {
-			return true
-		}
-	}
-	for _, term := range passwordNames {
-		if bytes.Contains(k.text, []byte(term)) {
-			return true
-		}
+	if k.endsWith("password", "passwd", "passphrase", "pwd", "secret", "userpass", "dbpass", "psk") || k.holds(passwordNames) {
+		return true
 	}
 	for i := range k.words {
 		if slices.Contains(passwordWords, string(k.word(i))) {
@@ -242,8 +235,8 @@ func (k *foldedKey) word(i int) []byte {
 	return k.text[k.starts[i]:]
 }
 
-// isOrdinary says whether a term is only the beginning of an ordinary word:
-// author, authority, secretary.
+// isOrdinary says whether a term is the beginning of an ordinary word: author,
+// authority, secretary.
 func isOrdinary(term string, rest []byte) bool {
 	s := string(rest[:min(len(rest), len("authoriz"))])
 	switch term {
@@ -255,7 +248,7 @@ func isOrdinary(term string, rest []byte) bool {
 	return false
 }
 
-// hasWord looks for terms that count as a whole word of the key.
+// hasWord says whether a word of the key makes it secret.
 func (k *foldedKey) hasWord() bool {
 	for i := range k.words {
 		word := string(k.word(i))
@@ -266,8 +259,8 @@ func (k *foldedKey) hasWord() bool {
 	return false
 }
 
-// holdsValue says whether word i behind "key" says that the key itself follows
-// (stripe_key_value), and not something about it (MissingKeyException).
+// holdsValue says whether word i, which stands behind "key", means the key itself
+// (stripe_key_value), and not a fact about it (MissingKeyException).
 func (k *foldedKey) holdsValue(i int) bool {
 	switch string(k.word(i)) {
 	case "value", "val", "data", "material", "content", "string", "text", "pem", "base64", "hex", "raw":
@@ -276,8 +269,8 @@ func (k *foldedKey) holdsValue(i int) bool {
 	return false
 }
 
-// isPlainKey says whether "key" behind word i-1 names a thing of a database or
-// a cache that is no secret.
+// isPlainKey says whether word i-1 before "key" makes it a key of a database or a
+// cache, which is no secret.
 func (k *foldedKey) isPlainKey(i int) bool {
 	switch string(k.word(i - 1)) {
 	case "primary", "foreign", "unique", "sort", "partition", "cache", "routing", "public", "index", "message", "translation", "lookup", "duplicate":
@@ -286,14 +279,11 @@ func (k *foldedKey) isPlainKey(i int) bool {
 	return false
 }
 
-// maxPass bounds a key in one word that ends in pass: dbpass, userpass.
+// maxPass bounds the length of a key that ends in pass: dbpass, userpass.
 const maxPass = 12
 
-// isExact looks for terms that are secret only as the whole key.
+// isExact says whether the whole key makes it secret.
 func (k *foldedKey) isExact() bool {
-	if slices.Contains(defaultWhole, string(k.text)) {
-		return true
-	}
-	ends := func(s string) bool { return bytes.HasSuffix(k.text, []byte(s)) }
-	return ends("pass") && len(k.text) <= maxPass && !ends("bypass") && !ends("compass")
+	return slices.Contains(defaultWhole, string(k.text)) ||
+		len(k.text) <= maxPass && k.endsWith("pass") && !k.endsWith("bypass", "compass")
 }

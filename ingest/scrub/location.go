@@ -4,11 +4,11 @@ import "strings"
 
 // This file finds names and passwords within URLs, DSNs and paths.
 
-// maxUserinfo bounds how far the user and password of a URL reach.
+// maxUserinfo bounds the length of the user and password of a URL.
 const maxUserinfo = 256
 
 // urlPassword is the range of the user and password of the URL whose "://" is
-// at s[i]. A user alone is no secret unless it is as long as a token.
+// at s[i]. A user without a password is a secret only if it is as long as a token.
 func urlPassword(s string, i int) (start, end int) {
 	start = i + len("://")
 	limit := min(len(s), start+maxUserinfo)
@@ -35,30 +35,20 @@ scan:
 	return start, at
 }
 
-func isPort(text string) bool {
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return false
-		}
-	}
-	return len(text) <= 5
-}
+func isPort(text string) bool { return len(text) <= 5 && consistsOf(text, decimal) }
 
-// maxDSN bounds how far back the user of a DSN is looked for.
+// maxDSN bounds the length of the user and password of a DSN.
 const maxDSN = 128
 
 // dsnPassword is the range of "user:password" before the @ at s[i] in a DSN
-// without a scheme, as Go's MySQL driver has them: user:pass@tcp(host)/db.
+// without a scheme, as that of Go's MySQL driver: user:pass@tcp(host)/db.
 func dsnPassword(s string, i int) (start, end int) {
 	host := s[i+1:]
 	if !strings.HasPrefix(host, "tcp(") && !strings.HasPrefix(host, "unix(") && !strings.HasPrefix(host, "tcp6(") &&
 		!strings.HasPrefix(host, "(") && !strings.HasPrefix(host, "localhost") && !isHostPort(host) {
 		return -1, -1
 	}
-	start = i
-	for start > 0 && i-start < maxDSN && s[start-1] > ' ' && strings.IndexByte("\"'`<>=,;()", s[start-1]) < 0 {
-		start--
-	}
+	start = back(s, i, maxDSN, func(c byte) bool { return c > ' ' && strings.IndexByte("\"'`<>=,;()", c) < 0 })
 	colon := strings.IndexByte(s[start:i], ':')
 	if colon < 1 || colon == i-start-1 || strings.HasPrefix(s[start+colon:], "://") || s[start:i] == Filtered {
 		return -1, -1
@@ -78,7 +68,7 @@ func isHostPort(s string) bool {
 	return host+1 < len(s) && s[host] == ':' && isDigit(s[host+1])
 }
 
-// homes are the folders whose children are named after people.
+// homes are the folders that hold the home folders.
 var homes = [...]string{"/home/", "/Users/", `\Users\`, `\\Users\\`, `\Documents and Settings\`}
 
 // maxHomeName bounds the name of a home folder.
@@ -121,22 +111,8 @@ func homeName(s string, i int) (start, end int) {
 	return -1, -1
 }
 
-// isNameByte says whether a byte belongs to the name of a folder. Names with a
-// blank are usual on Windows only.
+// isNameByte says whether a byte may stand in the name of a home folder. Only names
+// on Windows have blanks.
 func isNameByte(c, sep byte) bool {
 	return isAlnum(c) || c >= 0x80 || c == '.' || c == '_' || c == '-' || c == '@' || c == ' ' && sep == '\\'
-}
-
-// Path replaces the names of home folders in the path of a file and leaves the
-// rest alone: a path is where an error is, and never scrubbed otherwise.
-func Path(p string) string {
-	for i := range len(p) {
-		if p[i] != '/' && p[i] != '\\' {
-			continue
-		}
-		if start, end := homeName(p, i); end > start {
-			return p[:start] + Filtered + p[end:]
-		}
-	}
-	return p
 }

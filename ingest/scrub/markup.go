@@ -2,27 +2,25 @@ package scrub
 
 import "strings"
 
-// This file finds secrets in XML and HTML, and those whose key is a value
-// itself: <add key="password" value="x"/>, {"name": "password", "value": "x"}.
+// This file finds secrets in XML and HTML, and pairs of a name and a value:
+// <add key="password" value="x"/>, {"name": "password", "value": "x"}.
 
-// maxTag bounds the start tag of an element.
+// maxTag bounds the length of a start tag.
 const maxTag = 256
 
-// element is the range of the text of an XML element with a secret name, whose
-// start tag ends with the > at s[i]; or of the value behind an arrow.
+// element is the range of the secret value behind the > at s[i], which ends the start
+// tag of an XML element or an arrow: password -> x.
 func (sc *scan) element(i int) (start, end int) {
 	s := sc.s
 	if i > 1 && s[i-1] == '-' && s[i-2] == ' ' && i+1 < len(s) && s[i+1] == ' ' {
-		if key, quoted := keyBefore(s, i-1); key != "" {
-			return sc.x.valueBehind(s, i, i+1, key, quoted)
-		}
-		return -1, -1
+		key, quoted := keyBefore(s, i-1)
+		return sc.x.valueBehind(s, i, i+1, key, quoted)
 	}
 	return sc.elementText(i, i+1, "<")
 }
 
-// elementText is the range of the text of the element whose start tag ends at
-// s[close]. The text begins at s[from]; lt is how < is written here.
+// elementText is the range of the text of an element with a secret name. Its start
+// tag ends at s[close], its text begins at s[from]. lt is < or an escape of it.
 func (sc *scan) elementText(close, from int, lt string) (start, end int) {
 	s := sc.s
 	name, ok := tagName(s, close, lt)
@@ -62,8 +60,8 @@ func (sc *scan) elementText(close, from int, lt string) (start, end int) {
 	return start, end
 }
 
-// sibling remembers the text of the element behind that whose text is
-// s[start:end], if that is a secret key: <key>password</key><string>x</string>.
+// sibling remembers the text of the next element if s[start:end], the text of this
+// one, is a secret key: <key>password</key><string>x</string>.
 func (sc *scan) sibling(start, end int) {
 	s := sc.s
 	if end-start > maxKey || !sc.x.SecretKey(s[start:end]) {
@@ -93,7 +91,8 @@ func (sc *scan) sibling(start, end int) {
 	}
 }
 
-// tagName is the name of the element whose start tag ends before s[close].
+// tagName is the name of the element whose start tag ends before s[close]. lt is < or
+// an escape of it.
 func tagName(s string, close int, lt string) (name string, ok bool) {
 	if len(lt) > 1 {
 		tag := s[max(0, close-maxTag):close]
@@ -108,10 +107,7 @@ func tagName(s string, close int, lt string) (name string, ok bool) {
 		name, _, _ = strings.Cut(name, " ")
 		return name, name != ""
 	}
-	start := close
-	for start > 0 && close-start < maxKey && isNameOfElement(s[start-1]) {
-		start--
-	}
+	start := back(s, close, maxKey, isNameOfElement)
 	if start < close && strings.HasSuffix(s[:start], lt) {
 		return s[start:close], true
 	}
@@ -135,11 +131,11 @@ func isNameOfElement(c byte) bool {
 	return isAlnum(c) || c >= 0x80 || strings.IndexByte("_-.:", c) >= 0
 }
 
-// maxPairGap bounds what stands between the name and the value of a pair.
+// maxPairGap bounds the text between the name and the value of a pair.
 const maxPairGap = 160
 
-// pair looks whether the value behind an operator that ends at s[from] is the
-// name of a secret, and remembers the value that belongs to it.
+// pair remembers the value of a pair of name and value. The operator behind the key
+// ends at s[from]. The name of the pair, which follows, must be a secret key.
 func (sc *scan) pair(key string, from int) {
 	s := sc.s
 	if len(key) > len("header") || !isOneOf(key, "name", "key", "field", "header", "id", "k") {
@@ -172,8 +168,8 @@ func (sc *scan) pair(key string, from int) {
 	}
 }
 
-// pairValue remembers what stands behind the key "value" at s[i], in quotes, as
-// a word, or as the text of an element.
+// pairValue remembers the value behind the key "value" at s[i]: a text in quotes, a
+// word, or the text of an element.
 func (sc *scan) pairValue(i int) {
 	s := sc.s
 	k := run(s, i, "")
@@ -191,19 +187,16 @@ func (sc *scan) pairValue(i int) {
 	sc.later(start, end)
 }
 
-// isCall says whether the bracket at s[i] is of a call that does not set what it
-// names.
+// isCall says whether the bracket at s[i] is that of a call, except those that give
+// a name a value.
 func isCall(s string, i int) bool {
-	start := i
-	for start > 0 && i-start < maxKeyword && (isAlnum(s[start-1]) || s[start-1] == '_') {
-		start--
-	}
+	start := back(s, i, maxKeyword, func(c byte) bool { return isAlnum(c) || c == '_' })
 	return start < i && !isOneOf(s[start:i], "define", "setenv", "set", "setItem", "setHeader", "addHeader", "setRequestHeader", "setProperty", "putString", "append")
 }
 
-// tuple is the range of the second of two quoted texts around the comma at
-// s[i], if the first is a secret key and the brackets hold nothing else:
-// ("password", "x"). Before the bracket there must be no name of a function.
+// tuple is the range of the second text of ("password", "x"), whose comma is at s[i].
+// The first text must be a secret key, the brackets must hold no third, and no name
+// of a function may stand before them.
 func (x *Scrubber) tuple(s string, i int) (start, end int) {
 	if i < 4 || strings.IndexByte("\"'", s[i-1]) < 0 {
 		return -1, -1

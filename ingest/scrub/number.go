@@ -2,12 +2,12 @@ package scrub
 
 import "strings"
 
-// This file knows the numbers of cards, accounts and people.
+// This file finds the numbers of cards, accounts and people.
 
 // cardAt is the end of the card number at s[i], 0 if there is none: 13 to 19
 // digits of a known network that pass Luhn's check, in one piece or in groups
-// with a space or dash between them. Network and length are looked at because
-// one random number in ten passes Luhn alone, and timestamps and ids are many.
+// with a space or dash between them. The network and its lengths are checked
+// because one number in ten passes Luhn's check by chance.
 func cardAt(s string, i int) int {
 	if i > 0 && (s[i-1] == '.' || s[i-1] == '_') || s[i] < '2' || s[i] > '6' {
 		return 0
@@ -38,13 +38,13 @@ func cardAt(s string, i int) int {
 	return end
 }
 
-// isCardNetwork says whether a network numbers its cards like that.
+// isCardNetwork says whether the first digits and the length are those of a network.
 func isCardNetwork(d []byte) bool {
 	two := int(d[0])*10 + int(d[1])
 	four := two*100 + int(d[2])*10 + int(d[3])
 	three := four / 10
 	switch n := len(d); {
-	case d[0] == 4: // Visa; its cards of 13 digits ran out long ago, counters have as many
+	case d[0] == 4: // Visa; no longer with 13 digits, which counters have
 		return n == 16 || n == 19
 	case two >= 51 && two <= 55 || four >= 2221 && four <= 2720: // Mastercard
 		return n == 16
@@ -105,8 +105,7 @@ const (
 )
 
 // ibanAt is the end of the IBAN at s[i], in one piece or in groups of four; 0
-// if there is none. Its check digits (mod 97) leave one false hit in a hundred
-// of what looks like one at all.
+// if there is none. The check digits (mod 97) let one other text in a hundred pass.
 func ibanAt(s string, i int) int {
 	if len(s)-i < minIBAN || !isUpper(s[i]) || !isUpper(s[i+1]) || !isDigit(s[i+2]) || !isDigit(s[i+3]) {
 		return 0
@@ -126,8 +125,8 @@ func ibanAt(s string, i int) int {
 		}
 		iban[n] = c
 		n, end = n+1, k+1
-		// A grouped one may be followed by a word in capitals, so the
-		// shortest that passes is taken there.
+		// A word in capitals may follow an IBAN in groups, so the shortest text
+		// that passes is the IBAN.
 		if n >= minIBAN && (end == len(s) || !isAlnum(s[end])) && digits*2 > n && mod97(iban[:n]) {
 			return end
 		}
@@ -135,8 +134,8 @@ func ibanAt(s string, i int) int {
 	return 0
 }
 
-// mod97 checks an IBAN: the first four characters go to the end, letters count
-// from 10, and the number leaves 1.
+// mod97 checks an IBAN: with its first four characters at the end and letters
+// counted from 10, the number divided by 97 leaves 1.
 func mod97(iban []byte) bool {
 	rest := 0
 	for i := range iban {

@@ -2,13 +2,14 @@ package scrub
 
 import "strings"
 
-// maxWord bounds a word of a sentence; what is longer is a value. It also keeps
-// the work linear: what is judged and left is read again from the next colon.
+// maxWord bounds the length of a word of a sentence; what is longer is a value. It
+// also keeps the work linear: a value that is left may be read again, from each
+// colon in it.
 const maxWord = 128
 
-// isProseSecret says whether what stands behind "key: " or "key = " is a value
-// and not the rest of a sentence: "invalid token: unexpected end" is clean,
-// "password: hunter2" is not.
+// isProseSecret says whether s[start:end] behind "key: " or "key = " is a value
+// and not the rest of a sentence: "password: hunter2" has a secret, "invalid token:
+// unexpected end" has none.
 func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	value := s[start:end]
 	if len(value) > maxWord {
@@ -17,15 +18,11 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	if isPositions(value) {
 		return false
 	}
-	if start > 0 && strings.IndexByte("\"'`", s[start-1]) >= 0 {
+	if start > 0 && strings.IndexByte("\"'`", s[start-1]) >= 0 || looksDrawn(value) {
 		return len(value) >= 3
 	}
-	if looksDrawn(value) {
-		return len(value) >= 3
-	}
-	// Plain words: only behind the keys that name nothing but a password, those
-	// of the operator included, and
-	// only where the sentence ends with it.
+	// A plain word is a secret only behind a key that names nothing but a password
+	// or that the operator added, and only at the end of the sentence.
 	if !isPasswordKey(key) && !x.isOwnKey(key) || isSentenceWord(value) {
 		return false
 	}
@@ -39,8 +36,8 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	return rest == "" || strings.IndexByte(" :.", rest[0]) < 0 || strings.TrimLeft(rest, " .") == ""
 }
 
-// isErrorList says whether a value is the list of errors that a form shows for the
-// field of that name: ["This password is too common."].
+// isErrorList says whether a value is a list of errors that a form shows for its
+// field: ["This password is too common."].
 func isErrorList(value string) bool {
 	if strings.HasPrefix(value, "[ErrorDetail(") {
 		return true
@@ -54,8 +51,8 @@ func isErrorList(value string) bool {
 	return len(text) < maxWord && strings.Count(text, " ") >= leastBlanks && isUpper(text[0]) && !strings.ContainsAny(text, "0123456789=:")
 }
 
-// isMember says whether the word behind the blank at s[i] is another member of
-// a struct as Go prints it: {User:bob Password:walrus Age:7}.
+// isMember says whether the word behind the blank at s[i] is the next field of a
+// struct as Go prints it: {User:bob Password:walrus Age:7}.
 func isMember(s string, i int) bool {
 	if i+1 >= len(s) || s[i] != ' ' {
 		return false
@@ -67,15 +64,7 @@ func isMember(s string, i int) bool {
 // isPositions says whether a value is a short number, or lines and columns as
 // in "auth.go:42:7".
 func isPositions(value string) bool {
-	short := len(value) < 4
-	for i := range len(value) {
-		if value[i] == ':' {
-			short = true
-		} else if !isDigit(value[i]) {
-			return false
-		}
-	}
-	return short
+	return consistsOf(value, decimal+":") && (len(value) < 4 || strings.Contains(value, ":"))
 }
 
 func isPasswordKey(key string) bool {
@@ -84,17 +73,12 @@ func isPasswordKey(key string) bool {
 	return k.isPassword()
 }
 
-// isPhraseKey says whether a key names a secret that is several plain words.
+// isPhraseKey says whether a key names a secret of several plain words.
 func isPhraseKey(key string) bool {
-	for _, name := range [...]string{"passphrase", "mnemonic", "phrase", "words"} {
-		if hasSuffixFold(key, name) {
-			return true
-		}
-	}
-	return false
+	return hasSuffixFold(key, "passphrase", "mnemonic", "phrase", "words")
 }
 
-// isSentenceWord knows what messages say about passwords and secrets.
+// isSentenceWord says whether a word is one that messages use about secrets.
 func isSentenceWord(value string) bool {
 	return sentenceWords[strings.ToLower(strings.TrimRight(value, ".!?"))]
 }
@@ -106,8 +90,7 @@ var sentenceWords = setOf(`yes no expired invalid missing required empty none nu
 	incorrect requis requise obligatoire invalide expiré manquant incorreta incorreto obrigatória nieprawidłowe wymagane onjuist verplicht ongeldig
 	неверный неверно обязательно истек 错误 不正确 无效 必填 必須 無効 오류 필수 fel krävs errata obbligatoria geçersiz gerekli zorunlu povinné neplatné`)
 
-// restWords are words that go on with the sentence behind a password that was
-// not quoted.
+// restWords are words of a sentence that goes on behind a password without quotes.
 var restWords = setOf(`a an and or but the for of from in on at to by with without as is was are were be been has have had does did do not no never
 	failed fails fail refused rejected denied expired invalid wrong must should cannot can could will would may because when while after before
 	until since than then this that these those it its page line user host port which who und oder für von mit ist war nicht que para con por de en no et
@@ -121,10 +104,10 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// phraseEnd is the end of a password of several words without quotes, whose
-// first word is s[start:end]; 0 if there is one word only, or a sentence goes on
-// behind it. Where "=" assigns, plain words are enough; behind a colon the
-// first must be drawn, or the key name a phrase.
+// phraseEnd is the end of a password of several words without quotes. Its first word
+// is s[start:end]. It is 0 if there is one word only, or a sentence goes on behind
+// it. Behind a colon, and not "=", the first word must be drawn or the key must name
+// a phrase.
 func phraseEnd(s string, start, end int, key string, equals bool) int {
 	if end >= len(s) || s[end] != ' ' && s[end] != '\t' {
 		return 0
@@ -144,12 +127,11 @@ func phraseEnd(s string, start, end int, key string, equals bool) int {
 	return 0
 }
 
-// maxPhrase is how many words a secret has at most: those of a seed phrase.
+// maxPhrase is the greatest number of words of a secret: that of a seed phrase.
 const maxPhrase = 24
 
-// restEnd is the end of the words behind s[i], and how many they are: none,
-// unless they reach the end of the line or a delimiter and no word among them
-// is one of a sentence.
+// restEnd is the end of the words behind s[i], up to the end of the line or a
+// delimiter, and their number. Both are 0 if one of the words belongs to a sentence.
 func restEnd(s string, i int) (end, words int) {
 	const delimiters = ",;\"'`)}]<>|&"
 	for k := i; words < maxPhrase; words++ {
@@ -172,16 +154,9 @@ func restEnd(s string, i int) (end, words int) {
 	return 0, 0
 }
 
-// isCount says whether a short number behind a key counts or measures what the
-// key names: max_tokens=4096, session_timeout=30.
+// isCount says whether the value behind a key is a count or a measure: max_tokens=4096,
+// session_timeout=30.
 func isCount(key, value string) bool {
-	if len(value) > 12 || strings.Trim(value, "0123456789") != "" {
-		return false
-	}
-	for _, suffix := range [...]string{"tokens", "sessions", "cookies", "count", "size", "length", "limit", "ttl", "timeout", "age", "lifetime", "version"} {
-		if hasSuffixFold(key, suffix) {
-			return true
-		}
-	}
-	return false
+	return len(value) <= 12 && consistsOf(value, decimal) &&
+		hasSuffixFold(key, "tokens", "sessions", "cookies", "count", "size", "length", "limit", "ttl", "timeout", "age", "lifetime", "version")
 }

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// This file goes over a text once and asks the rules where they may apply.
+// This file goes over a text once and applies the rules where they may match.
 
-// scan is the way over one text.
+// scan is one pass over one text.
 type scan struct {
 	x     *Scrubber
 	s     string
-	ahead []span // what a rule found further on, in order
+	ahead []span // secrets that rules found further on, in order
 
-	// How far lists of values and the command line of a program were read:
-	// nothing in them is read again, so that the whole stays linear.
+	// Up to where lists of values and the command line of a program were read.
+	// They are not read again, so that the time stays linear.
 	valuesRead, commandRead int
 	program                 *option
 }
@@ -22,8 +22,8 @@ type scan struct {
 // span is a range of a text.
 type span struct{ start, end int }
 
-// The kinds of bytes that words are made of. They are bits, so that one can
-// tell of which a word is made.
+// The kinds of bytes that words are made of. Each is a bit, so that several can be
+// added up for a word.
 const (
 	nothing = 0
 	letter  = 1
@@ -31,7 +31,7 @@ const (
 	digit   = 4
 )
 
-// The other bytes that a secret or the key before it can begin or end with.
+// The kinds of the other bytes at which a rule begins.
 const (
 	separator = digit + 1 + iota
 	slash
@@ -102,13 +102,13 @@ func (sc *scan) next(from int) (start, end int) {
 			}
 		}
 		if end > start && end > from {
-			return sc.taken(max(start, from), end) // what was replaced before stays
+			return sc.taken(max(start, from), end) // what stands before from is replaced already
 		}
 		stop = sc.stop()
 	}
 }
 
-// skipWordBytes is behind the letters and digits at s[i], at most stop.
+// skipWordBytes is the end of the letters and digits at s[i], at most stop.
 func skipWordBytes(s string, i, stop int) int {
 	for i < stop && triggers[s[i]]-letter <= digit-letter {
 		i++
@@ -124,7 +124,7 @@ func wordEnd(s string, i int, kinds uint8) (last int, all uint8) {
 	return i - 1, kinds
 }
 
-// known is the next range that was found ahead, unless it ends before from.
+// known takes the next range that was found ahead and does not end before from.
 func (sc *scan) known(from int) (found span, ok bool) {
 	for len(sc.ahead) > 0 {
 		found, sc.ahead = sc.ahead[0], sc.ahead[1:]
@@ -136,8 +136,8 @@ func (sc *scan) known(from int) (found span, ok bool) {
 	return span{-1, -1}, false
 }
 
-// mayStart says whether a word that begins at s[i] has to be looked at: it
-// begins with the three bytes of a credential or a keyword. Nearly none does.
+// mayStart says whether the word at s[i] begins with the first three bytes of a
+// credential or a keyword. Nearly none does, and the others need no further look.
 func mayStart(s string, i int) bool {
 	if i+minWord > len(s) {
 		return false
@@ -152,12 +152,12 @@ func mayBeNumber(s string, i int) bool {
 	return i+minWord <= len(s) && (isDigit(s[i+2]) && isUpper(s[i+1]) || s[i] >= 'M' && s[i] <= 'O' && isDiscordByte(s, i))
 }
 
-// minWord is how many bytes at least stand from where a word begins that is
-// worth a look: "is x1y2z3".
+// minWord is the least number of bytes from the beginning of a word to the end of the
+// text for which a rule can match: "is x1y2z3".
 const minWord = 8
 
-// starts are the beginnings of all credentials and keywords, a bit for each.
-// Some share one; what is no beginning at all is found out afterwards.
+// starts has a bit for the first three bytes of each credential and keyword. Other
+// words can share a bit; the rules find that out.
 var starts = func() (bits [1 << 10]uint64) {
 	begins := func(word string) {
 		at := startBits(word[0], word[1], word[2])
@@ -187,12 +187,13 @@ var starts = func() (bits [1 << 10]uint64) {
 	return bits
 }()
 
-// startBits tells apart the letters of three bytes, and the case of the first.
+// startBits is a number for three bytes. It ignores the case of the second and third.
 func startBits(a, b, c byte) uint16 {
 	return uint16(a&63)<<10 | uint16(b&31)<<5 | uint16(c&31)
 }
 
-// stop is how far the rules are asked before the next range is known.
+// stop is the beginning of the next range that was found ahead, else the end of the
+// text. The rules are applied up to it.
 func (sc *scan) stop() int {
 	if len(sc.ahead) > 0 {
 		return sc.ahead[0].start
@@ -200,7 +201,7 @@ func (sc *scan) stop() int {
 	return len(sc.s)
 }
 
-// taken is a range together with those further on that it touches.
+// taken joins a range with those found ahead that it overlaps.
 func (sc *scan) taken(start, end int) (int, int) {
 	for len(sc.ahead) > 0 && sc.ahead[0].start < end {
 		end = max(end, sc.ahead[0].end)
@@ -218,7 +219,7 @@ func (sc *scan) later(start, end int) {
 	sc.ahead = slices.Insert(sc.ahead, k, span{start, end})
 }
 
-// sign asks the rules that begin with a sign at s[i].
+// sign applies the rules that begin with the sign at s[i].
 func (sc *scan) sign(i int, class uint8) (start, end int) {
 	s, x := sc.s, sc.x
 	switch class {
@@ -265,7 +266,7 @@ func (sc *scan) sign(i int, class uint8) (start, end int) {
 }
 
 // word looks for a credential, an account or a card number that begins at s[i],
-// and for words that say where one stands.
+// and for a keyword.
 func (sc *scan) word(i int, class uint8) (start, end int) {
 	s := sc.s
 	if class == digit {

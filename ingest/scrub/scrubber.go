@@ -8,47 +8,45 @@ import (
 	"strings"
 )
 
-// Additions are what an operator adds to the rules. Nothing takes away from
-// them but QueryAllow, the one list of what is kept.
+// Additions are what an operator adds to the default rules. Only QueryAllow makes
+// them weaker: it lists what is kept.
 type Additions struct {
-	// Keys are further secret keys, read like those of [SecretKey]: without
-	// regard to case, dashes and underscores, and wherever they stand in a key.
-	// One that begins with "=" counts as the whole key only.
+	// Keys are further secret keys. A key is secret that has one of them anywhere,
+	// or is one that begins with "=". Case, dashes and underscores do not count.
 	Keys []string
-	// Patterns are RE2 expressions. What one matches is replaced.
+	// Patterns are RE2 expressions. What they match is replaced.
 	Patterns []string
 	// QueryAllow are the names in a query whose values are kept.
 	QueryAllow []string
 }
 
 // DefaultQueryAllow are the names in a query whose values are kept by default:
-// they page, sort and choose what is shown.
+// they say which page is shown, and how.
 func DefaultQueryAllow() []string {
 	return []string{"page", "limit", "sort", "order", "direction", "lang", "tab", "view"}
 }
 
 // The limits of additions. Each pattern is run over each text, so there must be
-// few; a short key stands in every other word, and a long text is no key.
+// few. A short key would be found in ordinary words.
 const (
 	maxOwn        = 100
 	minOwnKey     = 3
 	maxPatternLen = 500
 )
 
-// Scrubber is the rules with additions. It does not change and is safe for
-// concurrent use; nil is the default rules.
+// Scrubber is the default rules with additions. It does not change and is safe for
+// concurrent use. A nil Scrubber has no additions.
 type Scrubber struct {
 	anywhere, whole [][]byte // folded keys
 	patterns        []*regexp.Regexp
 	query           []string
 }
 
-// standard is the default rules.
+// standard has no additions.
 var standard = &Scrubber{query: DefaultQueryAllow()}
 
-// New checks the additions and makes the rules of them. The error names the list
-// and what is wrong in it, as in "keys: ", and never shows more of a text than a
-// pattern.
+// New checks the additions and makes a Scrubber. The error begins with the name of
+// the list that is wrong, as in "keys: ".
 func New(add Additions) (*Scrubber, error) {
 	x := &Scrubber{query: slices.Clone(add.QueryAllow)}
 	for _, list := range []struct {
@@ -111,22 +109,11 @@ func (x *Scrubber) addPattern(pattern string) error {
 	return nil
 }
 
-// isOwn says whether a key is one of the operator's.
+// isOwn says whether the additions make a key secret.
 func (x *Scrubber) isOwn(k *foldedKey) bool {
-	if x == nil || len(x.anywhere)+len(x.whole) == 0 {
-		return false
-	}
-	for _, key := range x.anywhere {
-		if bytes.Contains(k.text, key) {
-			return true
-		}
-	}
-	for _, key := range x.whole {
-		if bytes.Equal(k.text, key) {
-			return true
-		}
-	}
-	return false
+	return x != nil &&
+		(slices.ContainsFunc(x.anywhere, func(key []byte) bool { return bytes.Contains(k.text, key) }) ||
+			slices.ContainsFunc(x.whole, func(key []byte) bool { return bytes.Equal(k.text, key) }))
 }
 
 func (x *Scrubber) isOwnKey(key string) bool {
@@ -135,10 +122,10 @@ func (x *Scrubber) isOwnKey(key string) bool {
 	return x.isOwn(&k)
 }
 
-// matches replaces what the operator's patterns match. They never see what was
-// replaced before: a pattern like \w+ would replace it again and again.
+// matches replaces what the operator's patterns match. They are not shown
+// [Filtered]: a pattern like \w+ would replace it again and again.
 func (x *Scrubber) matches(s string) string {
-	if x == nil || len(x.patterns) == 0 {
+	if x == nil {
 		return s
 	}
 	for _, pattern := range x.patterns {
@@ -151,7 +138,7 @@ func (x *Scrubber) matches(s string) string {
 	return s
 }
 
-// isKept says whether the values of a name in a query are kept.
+// isKept says whether the values of the name in a query are kept.
 func (x *Scrubber) isKept(name string) bool {
 	if x == nil {
 		x = standard

@@ -2,18 +2,18 @@ package scrub
 
 import "strings"
 
-// This file finds secrets in SQL statements and in calls of stack traces: what
-// names the secret there is a word some way before it.
+// This file finds secrets in SQL statements and in calls of stack traces. The word
+// that names the secret stands some way before it there.
 
-// keywordNames are the words that are looked at, besides the programs in
-// command.go. They are found in small letters, in capitals and with one capital
-// in front.
+// keywordNames are the words that rules begin with, besides the programs in
+// command.go. They are found in small letters, in capitals, and with the first
+// letter a capital.
 var keywordNames = [...]string{"values", "identified", "password", "passwort", "kennwort", "passphrase", "login", "docker", "htpasswd", "is", "was"}
 
-// maxKeyword bounds the words that are looked at.
+// maxKeyword bounds the length of such a word.
 const maxKeyword = 16
 
-// keyword asks the rule of the word that begins at s[i], if there is one.
+// keyword applies the rule of the word that begins at s[i], if it has one.
 func (sc *scan) keyword(i int) {
 	var small [maxKeyword]byte
 	n := 0
@@ -49,8 +49,8 @@ func (sc *scan) keyword(i int) {
 	}
 }
 
-// The limits of a statement: its list of columns, its values, and how many of
-// them are looked at.
+// The limits of a statement: the bytes of its list of columns, the bytes of its
+// values, and how many of them are looked at.
 const (
 	maxColumns = 2 << 10
 	maxValues  = 8 << 10
@@ -107,7 +107,7 @@ func (sc *scan) insertValues(i, end int) {
 }
 
 // arguments calls f with each part of the list in brackets at s[i], and returns
-// where its closing bracket stands.
+// the place of its closing bracket, at most limit.
 func (sc *scan) arguments(i, limit int, f func(index, start, end int)) int {
 	s := sc.s
 	depth, index, start := 0, 0, i+1
@@ -135,7 +135,7 @@ func (sc *scan) arguments(i, limit int, f func(index, start, end int)) int {
 	return limit
 }
 
-// argument remembers an argument, which is a text in quotes or a number. Names
+// argument remembers an argument that is a text in quotes or a number. Names
 // and placeholders (?, $1, :name, %s) stay.
 func (sc *scan) argument(start, end int) {
 	s := sc.s
@@ -164,8 +164,8 @@ func (sc *scan) argument(start, end int) {
 	}
 }
 
-// skipWord is behind the blanks at s[i] and the word that follows them, i if
-// another word follows.
+// skipWord is the end of the word behind the blanks at s[i]; i if another word
+// follows.
 func skipWord(s string, i int, word string) int {
 	k := i
 	for k < len(s) && s[k] <= ' ' {
@@ -177,8 +177,8 @@ func skipWord(s string, i int, word string) int {
 	return k + len(word)
 }
 
-// identifiedBy remembers the password behind IDENTIFIED BY of a statement about
-// users; "identified by" stands in sentences, too.
+// identifiedBy remembers the password behind IDENTIFIED BY in a statement about
+// users. Sentences have "identified by", too.
 func (sc *scan) identifiedBy(i, end int) {
 	const context = 160
 	s := sc.s
@@ -190,11 +190,9 @@ func (sc *scan) identifiedBy(i, end int) {
 	if with := skipWord(s, k, "with"); with > k {
 		k = run(s, skipBlanks(s, with), "_'\"")
 	}
-	by := skipWord(s, k, "by")
+	by := max(skipWord(s, k, "by"), skipWord(s, k, "as"))
 	if by == k {
-		if by = skipWord(s, k, "as"); by == k {
-			return
-		}
+		return
 	}
 	by = skipWord(s, skipWord(s, by, "password"), "values")
 	start, stop := valueRange(s, skipBlanks(s, by))
@@ -205,8 +203,8 @@ func (sc *scan) identifiedBy(i, end int) {
 	}
 }
 
-// quotedPassword remembers what stands in quotes behind the word password from
-// s[i] to s[end]: WITH PASSWORD 'x'.
+// quotedPassword remembers the text in quotes behind the word password from s[i] to
+// s[end]: WITH PASSWORD 'x'.
 func (sc *scan) quotedPassword(i, end int) {
 	const least = 6
 	s := sc.s
@@ -220,22 +218,21 @@ func (sc *scan) quotedPassword(i, end int) {
 		if isUpper(s[i+1]) || stop-start >= least && looksDrawn(s[start:stop]) {
 			sc.later(start, stop)
 		}
-		return
 	}
 }
 
-// sentence remembers what a sentence says that a secret is: "the password is
-// x1y2z3". The word from s[i] to s[end] is its verb.
+// sentence remembers the secret in "the password is x1y2z3". The verb stands from
+// s[i] to s[end].
 func (sc *scan) sentence(i, end int) {
 	const least = 6
 	s := sc.s
 	k := skipBlanks(s, end)
 	word := run(s[:min(len(s), k+maxWord)], k, "_-!.+/'\"")
-	if word-k < least || k == end || !strings.ContainsAny(s[k:word], "0123456789") {
+	if word-k < least || k == end || !strings.ContainsAny(s[k:word], decimal) {
 		return // nearly always
 	}
 	start, stop := valueRange(s, k)
-	if stop-start < least || !looksDrawn(s[start:stop]) || strings.Trim(s[start:stop], "0123456789.,-/") == "" {
+	if stop-start < least || !looksDrawn(s[start:stop]) || consistsOf(s[start:stop], decimal+".,-/") {
 		return
 	}
 	if key, _ := keyBefore(s, i); key != "" && sc.x.isSecretInText(s, i, key) {
@@ -243,7 +240,7 @@ func (sc *scan) sentence(i, end int) {
 	}
 }
 
-// netrc remembers the password of a line of .netrc: login bob password x.
+// netrc remembers the password in a line of .netrc: login bob password x.
 func (sc *scan) netrc(end int) {
 	s := sc.s
 	user := skipBlanks(s, end)
@@ -263,11 +260,11 @@ func (sc *scan) netrc(end int) {
 	}
 }
 
-// maxCall bounds the arguments of a call.
+// maxCall bounds the bytes of the arguments of a call.
 const maxCall = 1 << 10
 
-// secretArguments says which argument of a function is a password, counted
-// from 0, by the name of the function in small letters.
+// secretArguments is the index of the argument that is a password, counted from 0,
+// by the name of the function in small letters.
 var secretArguments = map[string]int{
 	"pdo->__construct": 2, "pdo": 2, "mysqli->__construct": 2, "mysqli": 2, "mysqli_connect": 2, "mysqli_real_connect": 3, "mysql_connect": 2,
 	"ldap_bind": 2, "ftp_login": 2, "ssh2_auth_password": 2, "imap_open": 2, "oci_connect": 1, "odbc_connect": 2,

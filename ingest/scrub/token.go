@@ -1,6 +1,9 @@
 package scrub
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file finds credentials by their form.
 
@@ -12,7 +15,7 @@ var formsOf = func() (of [128][]form) {
 	return of
 }()
 
-// maxProbe bounds how far a run is read to see whether it is a credential.
+// maxProbe bounds how many bytes are read to decide whether they are a credential.
 const maxProbe = 128
 
 // tokenAt is the end of the credential that begins at s[i], 0 if none does.
@@ -32,8 +35,7 @@ func tokenAt(s string, i int) int {
 	return 0
 }
 
-// end is the end of the credential whose prefix ends at s[from], 0 if what
-// follows is not one.
+// end is the end of the credential whose prefix ends at s[from], 0 if it is none.
 func (f *form) end(s string, from int) int {
 	limit := min(len(s), from+maxProbe)
 	var probe int
@@ -57,11 +59,11 @@ func (f *form) end(s string, from int) int {
 	return end
 }
 
-// fit says whether a run has the kinds of letters that are asked of it.
+// fit says whether a text has the kinds of bytes that are asked of it.
 func (l looks) fit(s string) bool {
 	switch l {
 	case numbered:
-		return strings.ContainsAny(s, "0123456789")
+		return strings.ContainsAny(s, decimal)
 	case mixed:
 		return isMixed(s)
 	}
@@ -103,8 +105,8 @@ func discordAt(s string, i int) int {
 	return 0
 }
 
-// isDiscordByte says whether a token of Discord may begin at s[i], by one byte
-// that words rarely reach.
+// isDiscordByte says whether a token of Discord may begin at s[i]. Words are rarely
+// as long.
 func isDiscordByte(s string, i int) bool {
 	const shortest = 23
 	return i+shortest < len(s) && s[i+shortest] != ' ' && s[i+shortest-1] != ' ' && s[i+shortest-2] != ' '
@@ -125,10 +127,7 @@ func airtableAt(s string, i int) int {
 func telegram(s string, i int) (start, end int) {
 	const least, most, secret, longest = 8, 10, 35, 48
 	end = run(s[:min(len(s), i+1+longest+1)], i+1, urlSafe)
-	start = i
-	for start > 0 && i-start <= most && isDigit(s[start-1]) {
-		start--
-	}
+	start = back(s, i, most+1, isDigit)
 	if end < i+1+secret || end > i+1+longest || i-start < least || i-start > most || !isMixed(s[i:end]) {
 		return -1, -1
 	}
@@ -140,27 +139,19 @@ func telegram(s string, i int) (start, end int) {
 func mailchimp(s string, i int) (start, end int) {
 	const length = 32
 	start = i - length
-	if start < 0 || start > 0 && isAlnum(s[start-1]) {
+	if start < 0 || start > 0 && isAlnum(s[start-1]) || !consistsOf(s[start:i], hexadecimal) {
 		return -1, -1
-	}
-	for k := start; k < i; k++ {
-		if !isHex(s[k]) {
-			return -1, -1
-		}
 	}
 	return start, run(s, i+1, "")
 }
 
-// terraform is the range of a token around the .atlasv1. whose a is at s[i].
+// terraform is the range of a token of Terraform around .atlasv1., whose a is at s[i].
 func terraform(s string, i int) (start, end int) {
 	const mark, least = "atlasv1.", 32
 	if i == 0 || s[i-1] != '.' || !strings.HasPrefix(s[i:], mark) {
 		return -1, -1
 	}
-	start = i - 1
-	for start > 0 && i-start < least && isAlnum(s[start-1]) {
-		start--
-	}
+	start = back(s, i-1, least-1, isAlnum)
 	end = run(s, i+len(mark), urlSafe)
 	if end-i-len(mark) < least {
 		return -1, -1
@@ -182,8 +173,8 @@ func hashAt(s string, i int) int {
 	return 0
 }
 
-// schemeHash is the end of the hash of a password at the brace at s[i], which
-// is how LDAP writes its kind: {SSHA}…; 0 if there is none.
+// schemeHash is the end of the hash of a password as LDAP writes it ({SSHA}…), whose
+// brace is at s[i]; 0 if there is none.
 func schemeHash(s string, i int) int {
 	const longest, least = 16, 20
 	closing := strings.IndexByte(s[i:min(len(s), i+longest)], '}')
@@ -202,32 +193,24 @@ func schemeHash(s string, i int) int {
 func mysqlHash(s string, i int) int {
 	const length = 40
 	end := run(s, i+1, "")
-	if end-i-1 != length {
+	if end-i-1 != length || !consistsOf(s[i+1:end], decimal+"ABCDEF") {
 		return 0
-	}
-	for k := i + 1; k < end; k++ {
-		if !isHex(s[k]) || isAlpha(s[k]) && !isUpper(s[k]) {
-			return 0
-		}
 	}
 	return end
 }
 
+var authSchemes = []string{"bearer ", "basic ", "bearer%20", "basic%20", "bearer+", "basic+"}
+
 // bearer is the range of the credentials behind "Bearer" or "Basic" at s[i].
 func bearer(s string, i int) (start, end int) {
-	var scheme string
-	if s[i]|0x20 == 'b' {
-		for _, known := range [...]string{"bearer ", "basic ", "bearer%20", "basic%20", "bearer+", "basic+"} {
-			if hasPrefixFold(s[i:], known) {
-				scheme = known
-				break
-			}
-		}
-	}
-	if scheme == "" {
+	if s[i]|0x20 != 'b' {
 		return -1, -1
 	}
-	start = i + len(scheme)
+	k := slices.IndexFunc(authSchemes, func(scheme string) bool { return hasPrefixFold(s[i:], scheme) })
+	if k < 0 {
+		return -1, -1
+	}
+	start = i + len(authSchemes[k])
 	for start < len(s) && s[start] == ' ' {
 		start++
 	}
@@ -241,8 +224,9 @@ func bearer(s string, i int) (start, end int) {
 	return start, end
 }
 
-// looksDrawn says whether a text is drawn or coded rather than written: a
-// digit, a sign that words do not have, or capitals strewn over it.
+// looksDrawn says whether a text is drawn (made at random) or coded, and not written
+// by a person: it has a digit, a sign that words do not have, or capitals between
+// small letters.
 func looksDrawn(v string) bool {
 	humps := 0
 	for i := range len(v) {
@@ -259,7 +243,7 @@ func looksDrawn(v string) bool {
 	return humps*4 > len(v)
 }
 
-// pemEnd is the end of the PEM block at s[i], that of the text if it was cut.
+// pemEnd is the end of the PEM block at s[i], the end of the text if it was cut.
 func pemEnd(s string, i int) int {
 	const mark = "-----END"
 	k := strings.Index(s[i:], mark)
@@ -273,8 +257,8 @@ func pemEnd(s string, i int) int {
 	return end
 }
 
-// puttyKey is the range of the private part of a key of PuTTY whose header
-// "Private-Lines" is at s[i]: up to its MAC, which is made with it.
+// puttyKey is the range of the private part of a key of PuTTY, whose header
+// "Private-Lines" is at s[i]. It ends with the MAC, which is made with the key.
 func puttyKey(s string, i int) (start, end int) {
 	const header, mac = "Private-Lines:", "Private-MAC:"
 	if !strings.HasPrefix(s[i:], header) {
@@ -302,6 +286,8 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-func hasSuffixFold(s, suffix string) bool {
-	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+func hasSuffixFold(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool {
+		return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+	})
 }

@@ -2,19 +2,15 @@ package scrub
 
 import "strings"
 
-// URI is the path and query of a request without its secrets:
+// URI gives the path and query of a request without its secrets:
 //
 //	https://user:pass@shop.example/checkout?token=secret&page=2#top
 //	→ /checkout?token=[Filtered]&page=2
 //
-// Scheme, host, user and fragment are dropped. In the query the keys stay, in
-// their order; only the values of page, limit, sort, order, direction, lang,
-// tab and view stay with them, an allow-list, because nobody can list all
-// secrets. In the path, long hex, tokens and what [Text] finds are replaced.
-// A URI without a path of its own (data:, mailto:) gives "".
-func URI(raw string) string { return standard.URI(raw) }
-
-// URI is [URI] with the additions of x.
+// Scheme, host, user and fragment are dropped. The keys of the query stay, in their
+// order. Only values on an allow-list stay, because nobody can list all secrets; see
+// [DefaultQueryAllow]. In the path, long hex, tokens and what [Scrubber.Text] finds
+// are replaced. A URI without a path (data:, mailto:) gives "".
 func (x *Scrubber) URI(raw string) string {
 	for range maxRounds {
 		clean := x.cleanURI(raw)
@@ -46,7 +42,7 @@ func (x *Scrubber) cleanURI(raw string) string {
 func withoutHost(uri string) string {
 	if scheme := schemeEnd(uri); scheme > 0 {
 		if !strings.HasPrefix(uri[scheme:], "//") {
-			return "" // opaque: nothing in it is a path
+			return "" // it has no path
 		}
 		uri = uri[scheme:]
 	}
@@ -74,13 +70,11 @@ func schemeEnd(uri string) int {
 	return 0
 }
 
-// cleanPath replaces what does not belong into a path, segment by segment.
+// cleanPath replaces the secrets in a path, segment by segment.
 func (x *Scrubber) cleanPath(path string) string {
 	dirty := false
-	for rest, more := path, true; more && !dirty; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
-		dirty = x.cleanSegment(segment) != segment
+	for segment := range strings.SplitSeq(path, "/") {
+		dirty = dirty || x.cleanSegment(segment) != segment
 	}
 	if dirty {
 		segments := strings.Split(path, "/")
@@ -92,16 +86,13 @@ func (x *Scrubber) cleanPath(path string) string {
 	return x.Text(path)
 }
 
-// longHex is the length from which hex digits in a path are a credential, a
-// session or the token of a mail link. Shorter ones (24 digits of MongoDB) are ids.
-const longHex = 32
-
-// longToken is the length from which a mix of digits, capitals and small
-// letters in a path is a token.
+// longToken is the length from which hex digits, or a mix of digits, capitals and
+// small letters, in a path are a token: a credential, a session, part of a link in a
+// mail. Shorter hex (24 digits of MongoDB) is an id.
 const longToken = 32
 
-// cleanSegment is one segment of a path, or one key or short value of a query.
-// Its parameters (;jsessionid=x) lose their values.
+// cleanSegment is a segment of a path without its secrets. Its parameters
+// (;jsessionid=x) lose their values.
 func (x *Scrubber) cleanSegment(segment string) string {
 	name, parameters, has := strings.Cut(segment, ";")
 	if isToken(name) {
@@ -112,9 +103,7 @@ func (x *Scrubber) cleanSegment(segment string) string {
 	}
 	var out strings.Builder
 	out.WriteString(name)
-	for more := true; more; {
-		var parameter string
-		parameter, parameters, more = strings.Cut(parameters, ";")
+	for parameter := range strings.SplitSeq(parameters, ";") {
 		key, value, assigned := strings.Cut(parameter, "=")
 		out.WriteByte(';')
 		out.WriteString(x.keyOrFiltered(key))
@@ -130,30 +119,12 @@ func (x *Scrubber) cleanSegment(segment string) string {
 
 // isToken says whether a segment is drawn: long hex, or long and mixed.
 func isToken(segment string) bool {
-	if len(segment) < min(longHex, longToken) {
-		return false
-	}
-	hex, digits, upper, lowers, other := 0, 0, 0, 0, 0
-	for i := range len(segment) {
-		c := segment[i]
-		switch {
-		case isDigit(c):
-			digits++
-		case isUpper(c):
-			upper++
-		case isAlpha(c):
-			lowers++
-		case c != '-' && c != '_' && c != '.' && c != '=' && c != '~':
-			other++
-		}
-		if isHex(c) {
-			hex++
-		}
-	}
-	return hex == len(segment) || other == 0 && digits > 0 && upper > 0 && lowers > 0
+	return len(segment) >= longToken &&
+		(consistsOf(segment, hexadecimal) || isMixed(segment) && run(segment, 0, "-_.=~") == len(segment))
 }
 
-// writeQuery writes the pairs of a query. Pairs are parted by & or ;.
+// writeQuery writes the pairs of a query without their secrets. & and ; separate
+// pairs.
 func (x *Scrubber) writeQuery(out *strings.Builder, query string) {
 	for {
 		k := strings.IndexAny(query, "&;")
@@ -175,10 +146,10 @@ func (x *Scrubber) writeQuery(out *strings.Builder, query string) {
 	}
 }
 
-// maxKept bounds a value of the allow-list; what is longer is no page number.
+// maxKept bounds the length of a value that is kept: a longer one is no page number.
 const maxKept = 40
 
-// queryValue is the value under a key of the query.
+// queryValue is the value under a key of the query, as it may be kept.
 func (x *Scrubber) queryValue(key, value string) string {
 	if value == "" {
 		return ""
@@ -189,12 +160,12 @@ func (x *Scrubber) queryValue(key, value string) string {
 	return value
 }
 
-// notKept says whether a rune does not belong into a value of the allow-list.
+// notKept says whether a rune may not stand in a value that is kept.
 func notKept(r rune) bool {
 	return r >= 0x80 || !isAlnum(byte(r)) && strings.IndexByte("-_.,+*|:", byte(r)) < 0
 }
 
-// keyOrFiltered is a key unless it is a secret itself ("?eyJhbGci…").
+// keyOrFiltered is the key, or [Filtered] if it is a secret itself ("?eyJhbGci…").
 func (x *Scrubber) keyOrFiltered(key string) string {
 	if isToken(key) || x.Text(key) != key {
 		return Filtered

@@ -1,17 +1,20 @@
 package scrub
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// This file knows where a value begins and ends.
+// This file finds the beginning and the end of a value.
 
-// opened is where a value begins.
+// opened is the beginning of a value.
 type opened struct {
 	at       int
-	nextLine bool // it stands in the line behind that of its key
-	typed    bool // its kind is said: string(7) "x", Some("x"), b'x', a block of YAML
+	nextLine bool // it stands in a line below that of its key
+	typed    bool // the text names its type: string(7) "x", Some("x"), b'x', a block of YAML
 }
 
-// valueStart is where the value behind an operator that ends at s[i] begins.
+// valueStart is the beginning of the value behind an operator that ends at s[i].
 func valueStart(s string, i int) (value opened) {
 	k := skipBlanks(s, i)
 	if k < len(s) && (s[k] == '|' || s[k] == '>') {
@@ -36,18 +39,20 @@ func valueStart(s string, i int) (value opened) {
 	return value
 }
 
-// maxEmptyLines is how many lines further a value may begin.
+// maxEmptyLines is how many lines below its key a value may begin.
 const maxEmptyLines = 2
 
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
 func skipBlanks(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+	for i < len(s) && isBlank(s[i]) {
 		i++
 	}
 	return i
 }
 
-// blockLine is where the text of a block of YAML (| or >-) whose sign is at
-// s[i] begins, 0 if there is none.
+// blockLine is the beginning of the text of a block of YAML whose sign (| or >-) is
+// at s[i], 0 if there is none.
 func blockLine(s string, i int) int {
 	k := i + 1
 	for k < len(s) && (isDigit(s[k]) || s[k] == '-' || s[k] == '+') {
@@ -65,8 +70,8 @@ func blockLine(s string, i int) int {
 	return k
 }
 
-// typedValue is where the value at s[i] really begins behind what says of what
-// kind it is; i if nothing does.
+// typedValue is the beginning of a value behind the name of its type, which is at
+// s[i]; i if there is no type.
 func typedValue(s string, i int) int {
 	if i+1 >= len(s) {
 		return i
@@ -97,7 +102,7 @@ func typedValue(s string, i int) int {
 
 // valueRange is the range of the value that begins at s[i]: the content of
 // quotes or brackets, else up to a delimiter. It is empty for a value that is
-// filtered already or says that there is none.
+// filtered already or means "no value".
 func valueRange(s string, i int) (start, end int) {
 	if i >= len(s) {
 		return i, i
@@ -113,7 +118,7 @@ func valueRange(s string, i int) (start, end int) {
 	return start, end
 }
 
-// isNone says whether a value is filtered already or says that there is none.
+// isNone says whether a value is filtered already or means "no value".
 func isNone(value string) bool {
 	switch value {
 	case "", Filtered, "null", "nil", "NULL", "None", "true", "false", "undefined", "***", "******", "********", "[FILTERED]", "[REDACTED]":
@@ -122,8 +127,8 @@ func isNone(value string) bool {
 	return false
 }
 
-// isVisibility says whether a value is what PHP writes behind the name of a
-// property: [key:protected], ["key":"App\User":private].
+// isVisibility says whether a value is the visibility of a property as PHP prints
+// it: [key:protected], ["key":"App\User":private].
 func isVisibility(s string, start, end int) bool {
 	value, rest := s[start:end], s[end:]
 	if strings.HasPrefix(rest, "]") {
@@ -133,7 +138,15 @@ func isVisibility(s string, start, end int) bool {
 }
 
 // codedQuotes are quotes as they are escaped in JSON, HTML and addresses.
-var codedQuotes = [...]string{`\u0022`, `\u0027`, "&quot;", "&apos;", "&#34;", "&#39;", "&#039;", "%22", "%27"}
+var codedQuotes = []string{`\u0022`, `\u0027`, "&quot;", "&apos;", "&#34;", "&#39;", "&#039;", "%22", "%27"}
+
+// codedQuote is the length of the escaped quote that fits, 0 if none does.
+func codedQuote(fits func(string) bool) int {
+	if k := slices.IndexFunc(codedQuotes, fits); k >= 0 {
+		return len(codedQuotes[k])
+	}
+	return 0
+}
 
 // codedQuoteBefore is the length of the escaped quote that ends before s[end],
 // 0 if there is none.
@@ -141,16 +154,11 @@ func codedQuoteBefore(s string, end int) int {
 	if end < len("%22") || strings.IndexByte(";27", s[end-1]) < 0 {
 		return 0
 	}
-	for _, quote := range codedQuotes {
-		if strings.HasSuffix(s[:end], quote) {
-			return len(quote)
-		}
-	}
-	return 0
+	return codedQuote(func(quote string) bool { return strings.HasSuffix(s[:end], quote) })
 }
 
-// quoteAt is the length of the opening quote at s[i], with the backslashes of
-// a text that was quoted before; 0 if there is none.
+// quoteAt is the length of the opening quote at s[i], with the backslashes before it
+// in a text that was escaped; 0 if there is none.
 func quoteAt(s string, i int) int {
 	k := i
 	for k < len(s) && s[k] == '\\' && k-i < 4 {
@@ -160,16 +168,13 @@ func quoteAt(s string, i int) int {
 		return k + 1 - i
 	}
 	if i < len(s) && strings.IndexByte(`\&%`, s[i]) >= 0 {
-		for _, quote := range codedQuotes {
-			if strings.HasPrefix(s[i:], quote) {
-				return len(quote)
-			}
-		}
+		return codedQuote(func(quote string) bool { return strings.HasPrefix(s[i:], quote) })
 	}
 	return 0
 }
 
-// quoteEnd is where the quotes are closed, the end of the text if they never are.
+// quoteEnd is the place of the closing quote behind s[i], the end of the text if
+// there is none.
 func quoteEnd(s string, i int, opener string) int {
 	q := opener[len(opener)-1]
 	if q != '"' && q != '\'' && q != '`' {
@@ -190,8 +195,8 @@ func quoteEnd(s string, i int, opener string) int {
 	return len(s)
 }
 
-// valueEnd is the end of a value without quotes: a bracket's mate for a list or
-// object, else the next delimiter. A filtered value with more glued to it counts whole.
+// valueEnd is the end of a value without quotes: the closing bracket of a list or an
+// object, else the next delimiter. A rest directly behind [Filtered] belongs to it.
 func valueEnd(s string, i int) int {
 	if i >= len(s) {
 		return len(s)
@@ -213,7 +218,7 @@ func valueEnd(s string, i int) int {
 	return k
 }
 
-// isCodedDelimiter says whether a text begins with a delimiter in the escapes of JSON.
+// isCodedDelimiter says whether a text begins with a delimiter that JSON escaped.
 func isCodedDelimiter(s string) bool {
 	if len(s) < len(`\u0026`) || !strings.HasPrefix(s, `\u00`) {
 		return false
@@ -225,7 +230,7 @@ func isCodedDelimiter(s string) bool {
 	return false
 }
 
-// bracketEnd is the end of the bracketed text at s[i], that of its line if it
+// bracketEnd is the end of the bracketed text at s[i], or of its line if the bracket
 // is not closed.
 func bracketEnd(s string, i int) int {
 	depth := 0
@@ -244,10 +249,10 @@ func bracketEnd(s string, i int) int {
 	return len(s)
 }
 
-// headerRange is the end of the value of a header that holds more than one
-// word: Authorization with its scheme, cookies to the end of the line. It is 0
-// for other keys.
-func headerRange(s string, start int, key string) int {
+// headerEnd is the end of the value of a header that has more than one word:
+// Authorization with its scheme, cookies to the end of the line. It is 0 for other
+// keys.
+func headerEnd(s string, start int, key string) int {
 	switch {
 	case hasSuffixFold(key, "authorization"):
 		word := run(s, start, "-")
@@ -275,8 +280,8 @@ func headerRange(s string, start int, key string) int {
 	return 0
 }
 
-// lineEnd is the end of the line at s[i], or of the quotes that the key before
-// it stands in ('Cookie: a=b').
+// lineEnd is the end of the line at s[i], or of the quotes around the key and the
+// value ('Cookie: a=b').
 func lineEnd(s string, i int, key string) int {
 	stop := "\r\n"
 	if k := lastBefore(s, i, key); k > 0 && strings.IndexByte("\"'`", s[k-1]) >= 0 {
