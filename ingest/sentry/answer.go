@@ -17,13 +17,16 @@ const methods = "POST, OPTIONS"
 
 // cors lets a page of any origin send events and read the answer: the key is
 // public, and the endpoints show no data. All answers share the values.
-var cors = http.Header{
-	"Access-Control-Allow-Origin":  {"*"},
-	"Access-Control-Allow-Methods": {methods},
-	"Access-Control-Allow-Headers": {"X-Sentry-Auth, X-Requested-With, Origin, Accept, Content-Type, Content-Encoding, " +
-		"Authentication, Authorization, sentry-trace, baggage"},
-	"Access-Control-Expose-Headers": {"X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After"},
-	"Access-Control-Max-Age":        {"3600"},
+var cors = [...]struct {
+	name  string
+	value []string
+}{
+	{"Access-Control-Allow-Origin", []string{"*"}},
+	{"Access-Control-Allow-Methods", []string{methods}},
+	{"Access-Control-Allow-Headers", []string{"X-Sentry-Auth, X-Requested-With, Origin, Accept, Content-Type, Content-Encoding, " +
+		"Authentication, Authorization, sentry-trace, baggage"}},
+	{"Access-Control-Expose-Headers", []string{"X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After"}},
+	{"Access-Control-Max-Age", []string{"3600"}},
 }
 
 // answer writes the answer that SDKs know: {"id":…} or {} for success,

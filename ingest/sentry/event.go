@@ -274,8 +274,8 @@ func levelOf(text []byte) errata.Level {
 
 // eventID is an event id without dashes, "" for any other text. The id of zeros
 // is none: SDKs that have no id send it, and their events must not count as one.
-func eventID(text string) string {
-	id, _ := ingest.UUID(text)
+func eventID(text []byte) string {
+	id, _ := ingest.UUID(string(text))
 	if strings.Trim(id, "0") == "" {
 		return ""
 	}

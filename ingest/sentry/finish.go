@@ -12,7 +12,7 @@ import (
 func (p *parser) finish(sender netip.Addr) {
 	d, c := &p.draft, &p.draft.Context
 	c.Source = "sentry"
-	d.ClientID = eventID(string(p.eventID))
+	d.ClientID = eventID(p.eventID)
 	d.URI = p.uri()
 	d.IP = p.ip(sender)
 	c.Transaction = cmp.Or(c.Transaction, string(p.culprit))

@@ -1,7 +1,6 @@
 package sentry
 
 import (
-	"maps"
 	"net/http"
 	"path"
 	"strconv"
@@ -38,7 +37,9 @@ func New(cfg Config) (*Handler, error) {
 
 // ServeHTTP takes one request. It answers when the events are on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	maps.Copy(w.Header(), cors)
+	for i := range cors {
+		w.Header()[cors[i].name] = cors[i].value
+	}
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return

@@ -152,16 +152,16 @@ func (in *intake) add(draft ingest.Draft) error {
 // headerField reads a key of the envelope's header. All keys are optional, and a
 // wrong value is no reason to refuse the envelope.
 func (in *intake) headerField(d *lenient.Reader, key []byte) (err error) {
-	var text string
+	var text []byte
 	switch string(key) {
 	case "event_id":
-		text, err = d.Text()
+		text, err = d.Bytes()
 		in.eventID = eventID(text)
 	case "dsn":
 		in.dsn, err = d.Text()
 	case "sent_at":
-		text, err = d.Text()
-		in.sentAt, _ = lenient.Time(text)
+		text, err = d.Bytes()
+		in.sentAt, _ = lenient.Time(string(text))
 	default:
 		err = d.Skip()
 	}
