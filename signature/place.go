@@ -3,9 +3,8 @@ package signature
 import "strings"
 
 // Place is the source file of signature recipe v1: a path relative to the
-// install root in which the parts that a deployment or a build draws anew are
-// replaced by <num>, so that the same line of the next release is the same
-// problem:
+// install root, with <num> for the parts that every deployment or build names
+// anew, so that a problem stays the same in the next release:
 //
 //	a folder of eight or more digits or hex digits, a UUID,
 //	the folder below releases/ or deployments/ if it begins with a digit,
@@ -14,7 +13,7 @@ import "strings"
 //
 // Like [Template] it is pure, linear and idempotent and never changes.
 func Place(file string) string {
-	if strings.IndexFunc(file, isDigitRune) < 0 {
+	if !strings.ContainsAny(file, "0123456789") {
 		return file
 	}
 	var out strings.Builder
@@ -33,14 +32,12 @@ func Place(file string) string {
 	}
 }
 
-func isDigitRune(r rune) bool { return '0' <= r && r <= '9' }
-
 func writeFolder(out *strings.Builder, folder, parent string) {
 	if folder != "" {
 		shape := shapeOf(folder)
-		drawn := shape.allHex && shape.digits > 0 && len(folder) >= 8 || len(folder) == uuidLen && isUUID(folder)
+		isID := shape.allHex && shape.digits > 0 && len(folder) >= 8 || len(folder) == uuidLen && isUUID(folder)
 		release := isDigit(folder[0]) && (parent == "releases" || parent == "deployments")
-		if drawn || release {
+		if isID || release {
 			out.WriteString("<num>")
 			return
 		}
@@ -56,8 +53,8 @@ func writeFolder(out *strings.Builder, folder, parent string) {
 	out.WriteString(folder)
 }
 
-// writeFile writes the last segment. Only the names of built scripts hold
-// hashes; digits in other names, as in 2026_01_02_create_users.php, are theirs.
+// writeFile writes the last segment. Only the names of built scripts hold hashes;
+// the digits of other names, like 2026_01_02_create_users.php, stay.
 func writeFile(out *strings.Builder, name string) {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 || !isScript(name[dot+1:]) {
@@ -91,9 +88,9 @@ func isScript(extension string) bool {
 	return false
 }
 
-// isBuildHash says whether a piece of a script's name is a bundler's hash:
-// eight or more characters with digits, all hex or with both cases; six where
-// digits and small hex letters are mixed.
+// isBuildHash says whether a part of a script's name is the hash of a bundler:
+// eight or more characters with digits, all hex or in both cases, or six or seven
+// with digits and lower-case hex letters.
 func isBuildHash(piece string) bool {
 	if len(piece) < 6 {
 		return false

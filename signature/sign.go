@@ -1,13 +1,12 @@
-// Package signature is the recipe by which an event gets the signature of the
-// problem it belongs to: what of an event counts ([Identity]), how its message
-// and its file are freed of what changes from sighting to sighting ([Template],
-// [Place]), and the hash of that ([Sign]).
+// Package signature is the recipe for signatures. It says which parts of an event
+// count ([Identity]), removes from its message and its file what changes from
+// event to event ([Template], [Place]), and hashes the result ([Sign]).
 //
-// All of it is recipe version 1. Signatures stand in logs and in tables, so a
-// released recipe never changes and stays computable: a better one is version 2,
-// with functions of its own beside these.
+// All of it is version 1 of the recipe. Signatures stand in logs and in tables,
+// so a released recipe never changes and is never removed. A better one is
+// version 2, with its own functions beside these.
 //
-// The package is pure: it does no I/O, reads no clock and no settings.
+// The package is pure: it does no I/O and reads no clock and no settings.
 package signature
 
 import (
@@ -18,11 +17,11 @@ import (
 )
 
 // Version is the version of the recipe. It is hashed into every signature, so
-// that those of two recipes can never be equal.
+// that the signatures of two recipes differ.
 const Version = 1
 
-// Identity is what the signature recipe looks at. Two events with an equal
-// Identity are sightings of one problem.
+// Identity is the part of an event that decides about its signature. Two events
+// with an equal Identity belong to one problem.
 type Identity struct {
 	Book        errata.Book
 	Project     uint64 // the application: the number in the key's DSN
@@ -32,25 +31,23 @@ type Identity struct {
 	Fingerprint []string
 }
 
-// SignOverflow is the signature of the record in which the events of new
-// problems of an exception class are counted while their project has no budget
-// for records of their own; class is "" for those without one. It says by
-// itself what it is, see [errata.Signature.Overflow], so that nothing else has to.
+// SignOverflow is the signature of an overflow record: it counts the events of
+// new problems of one exception class while their project has no budget for new
+// records. class is "" for events without one. [errata.Signature.Overflow]
+// recognises the signature.
 func SignOverflow(book errata.Book, project uint64, class string) errata.Signature {
 	buf := make([]byte, 0, 160)
 	buf = append(buf, Version, byte(book))
 	buf = binary.AppendUvarint(buf, project)
 	buf = appendFramed(append(buf, 'O'), class)
 	sum := sha256.Sum256(buf)
-	var s errata.Signature
-	copy(s[copy(s[:], errata.OverflowMark):], sum[:])
-	return s
+	return errata.Signature(append([]byte(errata.OverflowMark), sum[:]...)[:errata.SignatureSize])
 }
 
 // Sign computes signature v1: SHA-256 over length-framed fields, cut to 16
-// bytes. Length framing makes the input injective: no text can imitate the
-// border between two fields. A fingerprint given by the caller stands in for
-// class, place and message; book and project always count.
+// bytes. With the lengths in front, no text can imitate the border between two
+// fields. A fingerprint replaces class, place and template; book and project
+// always count.
 func Sign(id Identity) errata.Signature {
 	buf := make([]byte, 0, 256)
 	buf = append(buf, Version, byte(id.Book))

@@ -6,51 +6,51 @@ import (
 	"sync"
 )
 
-// maxTemplate bounds a template in bytes. What tells two problems apart stands
-// at the head of a message; the tail is dumped SQL, JSON or a list, whose length
-// differs from sighting to sighting.
+// maxTemplate bounds a template in bytes. The beginning of a message tells two
+// problems apart. Its end is often SQL, JSON or a list, and differs in length
+// from event to event.
 const maxTemplate = 512
 
-// Template is the message of signature recipe v1: the head line with the parts
-// that change from sighting to sighting replaced, so that sightings of one
-// problem read the same and different problems still read differently.
+// Template is the message of signature recipe v1: its head line, with
+// placeholders for the parts that change from event to event. The events of one
+// problem then have the same template, and different problems different ones.
 //
 //	numbers, hex and other ids     <num>    durations  <dur>   IP addresses   <ip>
 //	0x… pointers                   <hex>    sizes      <size>  mail addresses <email>
 //	quoted values, names below     <str>    dates and  <date>  UUIDs          <uuid>
 //	  /tmp/                                 times
 //
-// Numbers and ids share a placeholder because an eight digit hex id is all
-// digits once in 43 times, and must not become a second problem then.
+// Numbers and ids share a placeholder: one hex id of eight digits in 43 has no
+// letter, and must not become a second problem.
 //
-// Kept are words, class names, names that carry digits (utf8mb4, Win32Exception),
-// and codes: a number after a word like status, errno, code or SQLSTATE, the
-// status behind a URL or before its words (`404 Not Found`), the number of a
-// driver's (1062, "…"), and vendors' codes (E11000, TS2304, ORA-00942). A quoted
-// name is kept with its quotes where the words around it say that it is one
-// (column "email", 'int' object), where it looks like code (App\Models\User,
-// String.length()) or is a URL, and where it is the whole message; any other
-// quoted text is a value. The query of a URL is left out. Lists of equal
-// placeholders become one, and what is counted is written as if it were one
-// ("3 rows were" as "1 row was").
+// Words, class names, names with digits (utf8mb4, Win32Exception) and codes stay.
+// A code is a number after a word like status, errno, code or SQLSTATE, the
+// status behind a URL or before its words (`404 Not Found`), the first number of
+// a driver's error (1062, "…"), or a vendor's code (E11000, TS2304, ORA-00942).
+// A quoted name stays with its quotes where the words around it say that it is a
+// name (column "email", 'int' object), where it looks like code (App\Models\User,
+// String.length()) or is a URL, and where it is the whole message. Any other
+// quoted text is a value. The query of a URL is left out. A list of equal
+// placeholders becomes one, and a counted noun stands in the singular ("3 rows
+// were" as "1 row was").
 //
-// The head line is the first line that is not blank; while it ends in a colon
-// the next one is joined to it. White space runs become one space.
+// The head line is the first line that is not blank. While it ends in a colon,
+// the next line is joined to it. Each run of white space becomes one space.
 //
 // Template is a pure function of its argument, linear in its length, and
-// idempotent. It is part of recipe v1: once released it never changes, a better
-// one is a new recipe. Messages are scrubbed before.
+// idempotent. It is part of recipe v1 and never changes once it is released: a
+// better one is a new recipe. The caller scrubs the message first.
 func Template(message string) string { return templateOf(message, nil) }
 
-// templateOf is Template. What it replaces is noted in trace unless that is nil.
+// templateOf is Template. It appends what it replaces to trace, if there is one.
 func templateOf(message string, trace *[]Replacement) string {
 	t := templaters.Get().(*templater)
 	defer templaters.Put(t)
 	t.trace = trace
-	out, whole := t.walk(headLine(message))
+	out, whole := t.walk(HeadLine(message))
 	t.trace = nil
-	// What was cut off may have decided about the token before it, so a cut
-	// template is walked again until it stands.
+	// The text behind the cut may have decided about the token before it. A cut
+	// template is walked again until it no longer changes.
 	for rounds := 0; !whole && rounds < maxRounds; rounds++ {
 		before := string(out)
 		if out, _ = t.walk(before); string(out) == before {
@@ -63,17 +63,17 @@ func templateOf(message string, trace *[]Replacement) string {
 	return string(out)
 }
 
-// maxRounds bounds the walks over a template that was cut; two do for all that
-// is not made to need more.
+// maxRounds bounds the walks over a cut template. Two are enough for any message
+// that was not made to need more.
 const maxRounds = 8
 
-// templaters keeps the output buffers, one allocation less for each event.
+// templaters keeps the output buffers, which saves one allocation for each event.
 var templaters = sync.Pool{New: func() any {
 	return &templater{out: make([]byte, 0, 2*maxTemplate)}
 }}
 
-// headLine is the line that the template is made of.
-func headLine(message string) string {
+// HeadLine is the part of a message that [Template] is made of.
+func HeadLine(message string) string {
 	line, rest := cutLine(message)
 	for strings.HasSuffix(line, ":") && len(line) < maxTemplate {
 		next, more := cutLine(rest)
@@ -85,8 +85,8 @@ func headLine(message string) string {
 	return squeeze(line)
 }
 
-// squeeze makes each run of white space one space, so that what looks ahead
-// sees the same before and after a walk.
+// squeeze makes each run of white space one space, so that a function that looks
+// ahead sees the same in a line and in its template.
 func squeeze(line string) string {
 	odd := 0
 	for odd < len(line) && line[odd] > ' ' && line[odd] != 0x7f && line[odd] != 0xc2 ||
@@ -99,7 +99,7 @@ func squeeze(line string) string {
 	return strings.Join(strings.FieldsFunc(line, isSpaceRune), " ")
 }
 
-// cutLine is the first line with anything on it, trimmed, and what follows it.
+// cutLine is the first line that is not blank, trimmed, and the text behind it.
 func cutLine(s string) (line, rest string) {
 	for s != "" {
 		end := strings.IndexAny(s, "\r\n")
@@ -116,36 +116,35 @@ func cutLine(s string) (line, rest string) {
 
 func isSpaceRune(r rune) bool { return r <= ' ' || r == 0x7f || r == 0xa0 }
 
-// templater walks a line once, token by token. Every decision rests on the
-// token itself and on what was written so far, so that a second walk over the
-// output decides the same.
+// templater walks a line once, token by token. It decides by the token and by
+// the output so far, so that a second walk over the output decides the same.
 type templater struct {
 	in  string
 	out []byte
 
-	// The last kept word is out[word:wordStop]; what is judged as the gap
-	// behind it begins at wordEnd. wordEnd is -1 after a placeholder.
+	// The last kept word is out[word:wordStop]. The gap behind it begins at
+	// wordEnd, which is -1 after a placeholder.
 	word, wordStop, wordEnd int
 
 	url    bool // within a URL, where "?" begins the query
-	urlEnd int  // where the last URL ended in out, 0 before the first
-	noun   int  // where what was counted last ended in out
-	// mailEnd is the end of the last run that was tried as a mail address and
-	// was none; noClose says that a kind of quote is not closed any more. Both
-	// keep the walk linear.
+	urlEnd int  // end of the last URL in out, 0 before the first
+	noun   int  // end of the last counted noun in out
+	// mailEnd is the end of the last text that was checked for a mail address.
+	// noClose marks the quotes that nothing closes in the rest of the line.
+	// Both keep the walk linear.
 	mailEnd  int
-	mailLeft bool // the line has a mail address' sign
+	mailLeft bool // the line has an @
 	noClose  [numQuotes]bool
 
-	// What [Explain] asks for: the placeholder that the token wrote, and
-	// the shortest that the output was while it did.
+	// For [Explain]: the placeholder that the token wrote, and the shortest
+	// length of the output meanwhile.
 	trace   *[]Replacement
 	emitted string
 	low     int
 }
 
-// walk writes the template of a line, up to maxTemplate bytes. A token is
-// written whole or not at all; whole says whether all of them were.
+// walk writes the template of a line, up to maxTemplate bytes. It writes a token
+// whole or not at all; whole says whether it wrote all of them.
 func (t *templater) walk(line string) (out []byte, whole bool) {
 	*t = templater{in: line, out: t.out[:0], wordEnd: -1, mailLeft: strings.IndexByte(line, '@') >= 0, trace: t.trace}
 	for i := 0; i < len(line); {
@@ -181,7 +180,10 @@ func (t *templater) next(i int) int {
 	case c == '<':
 		if p := placeholderAt(t.in[i:]); p != "" {
 			t.emit(p)
-			return t.afterPlaceholder(p, i+len(p))
+			if p == "<ip>" {
+				return t.port(i + len(p))
+			}
+			return i + len(p)
 		}
 	case c == '?':
 		return t.question(i)
@@ -199,8 +201,9 @@ func (t *templater) next(i int) int {
 	return i + 1
 }
 
-// question writes a "?" and a list of statement parameters as one of them. The
-// query of a URL is not written: whether there is one changes with its values.
+// question writes a "?", and one "?" for a list of statement parameters. It does
+// not write the query of a URL, which may be there in one event and not in the
+// next.
 func (t *templater) question(i int) int {
 	if !t.url {
 		head := bytes.TrimSuffix(t.out, []byte(" "))
@@ -220,8 +223,8 @@ func (t *templater) question(i int) int {
 	return end
 }
 
-// belongsToURL says whether a placeholder can stand for a part of a URL, and
-// not only for what was quoted behind it.
+// belongsToURL says whether a placeholder can stand for a part of a URL. "<str>"
+// cannot: it stands for a quoted text behind the URL.
 func belongsToURL(placeholder string) bool { return placeholder != "" && placeholder != "<str>" }
 
 func endsURL(c byte) bool {
@@ -232,10 +235,10 @@ func endsURL(c byte) bool {
 	return c <= ' '
 }
 
-// placeholders in the order they are looked for.
+// placeholders are sorted by how often they occur.
 var placeholders = [...]string{"<num>", "<str>", "<date>", "<hex>", "<uuid>", "<ip>", "<email>", "<dur>", "<size>"}
 
-// placeholderAt is the placeholder that s begins with, "" when it begins with none.
+// placeholderAt is the placeholder at the beginning of s, "" for none.
 func placeholderAt(s string) string {
 	for _, p := range placeholders {
 		if strings.HasPrefix(s, p) {
@@ -245,8 +248,8 @@ func placeholderAt(s string) string {
 	return ""
 }
 
-// emit writes a placeholder. A list of equal placeholders collapses into one,
-// because its length is a value, too; so do a date and the time after it.
+// emit writes a placeholder. A list of equal placeholders becomes one, because
+// the length of a list is a value too. So do a date and the time behind it.
 func (t *templater) emit(p string) {
 	t.wordEnd = -1
 	t.emitted = p
@@ -255,8 +258,8 @@ func (t *templater) emit(p string) {
 	t.out = append(t.out, p...)
 }
 
-// collapse takes the placeholder before, which the new one stands for as well,
-// off the output.
+// collapse removes the placeholder at the end of the output if the new one, p,
+// stands for both.
 func (t *templater) collapse(p string) {
 	head, found := bytes.CutSuffix(t.out, []byte(" "))
 	head, comma := bytes.CutSuffix(head, []byte(","))
@@ -278,7 +281,7 @@ func (t *templater) collapse(p string) {
 	}
 }
 
-// emitSigned writes a placeholder that takes the sign before it along.
+// emitSigned writes a placeholder in the place of a number with its sign.
 func (t *templater) emitSigned(p string) {
 	if n := len(t.out); n > 0 && (t.out[n-1] == '-' || t.out[n-1] == '+') {
 		if n == 1 || strings.IndexByte(" ([{,=:", t.out[n-2]) >= 0 {
@@ -288,15 +291,7 @@ func (t *templater) emitSigned(p string) {
 	t.emit(p)
 }
 
-// afterPlaceholder goes on behind a placeholder that stood in the input.
-func (t *templater) afterPlaceholder(p string, i int) int {
-	if p == "<ip>" {
-		return t.port(i)
-	}
-	return i
-}
-
-// keep writes text as it is and remembers it as the word before.
+// keep writes text as it is and remembers it as the last kept word.
 func (t *templater) keep(text string) {
 	t.word = len(t.out)
 	t.out = append(t.out, text...)
@@ -304,8 +299,8 @@ func (t *templater) keep(text string) {
 	t.wordEnd = t.wordStop
 }
 
-// before is the last kept word, in lower case, and the gap behind it; "" when
-// a placeholder stands between or the gap is longer than max bytes.
+// before is the last kept word, in lower case, and the gap behind it. Both are
+// nil when a placeholder stands between or the gap is longer than max bytes.
 func (t *templater) before(max int, buf *[16]byte) (word, gap []byte) {
 	if t.wordEnd < 0 || len(t.out)-t.wordEnd > max || t.wordStop-t.word > len(buf) {
 		return nil, nil

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// This file finds addresses, UUIDs and numbers. Each function gets a text and
-// where to look, reads a bounded piece of it, and returns the end of what it
-// found, 0 for nothing.
+// This file finds addresses, UUIDs and numbers. Each function gets a text and an
+// index in it, reads a bounded part, and returns the end of what it found, 0 for
+// nothing.
 
 const uuidLen = 36
 
@@ -27,7 +27,7 @@ func isUUID(s string) bool {
 	return len(s) == uuidLen || !isWordAt(s, uuidLen) && placeholderAt(s[uuidLen:]) == ""
 }
 
-// mail finds a mail address. What was looked at in vain is not looked at again.
+// mail finds a mail address. It does not check the same text twice.
 func (t *templater) mail(i int) int {
 	if !t.mailLeft || i < t.mailEnd {
 		return 0
@@ -43,8 +43,8 @@ func (t *templater) mail(i int) int {
 	return domainEnd(in, at+1)
 }
 
-// domainEnd is the end of the longest domain at in[i] whose last label is of
-// letters and does not go on; 0 when there is none.
+// domainEnd is the end of the longest domain at in[i] whose last label has only
+// letters and no more of a word behind it; 0 for none.
 func domainEnd(in string, i int) (end int) {
 	for labels := 0; ; labels++ {
 		label, letters := i, true
@@ -89,7 +89,7 @@ func ipv4At(s string, i int) int {
 			return 0
 		}
 	}
-	if end < len(s) && isWordAt(s, end) || end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
+	if isWordAt(s, end) || end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
 		return 0
 	}
 	return end
@@ -98,8 +98,8 @@ func ipv4At(s string, i int) int {
 // maxIPv6 is the length of the longest IPv6 address as text.
 const maxIPv6 = 45
 
-// ipv6At finds an IPv6 address. A "::" alone also stands in C++ and PHP names,
-// so an address must have a digit and all or the compressed groups.
+// ipv6At finds an IPv6 address. Names of C++ and PHP hold "::" too, so an address
+// must have a digit, and all eight groups or "::".
 func ipv6At(s string, i int) int {
 	end, colons, digits, group := i, 0, 0, i
 	for end < len(s) && end-i <= maxIPv6 && (isHex(s[end]) || s[end] == ':') {
@@ -117,14 +117,12 @@ func ipv6At(s string, i int) int {
 	if colons < 2 || digits == 0 {
 		return 0
 	}
-	if v4 := ipv4At(s, group); v4 > 0 {
-		end = v4
-	}
+	end = max(end, ipv4At(s, group))
 	if s[end-1] == ':' && s[end-2] != ':' {
 		end-- // "::1: refused"
 		colons--
 		if end+1 < len(s) && s[end+1] == '<' {
-			return 0 // what stood there was no port
+			return 0 // a placeholder is no port
 		}
 	}
 	if end < len(s) && (isWordAt(s, end) || s[end] == '<' || s[end] == ':' && s[end-1] == ':') {
@@ -151,14 +149,11 @@ func macAt(s string, i int) int {
 			return 0
 		}
 	}
-	if i+length < len(s) && isWordAt(s, i+length) {
-		return 0
-	}
-	return i + length
+	return endOfWord(s, i+length)
 }
 
-// firstEphemeralPort is where Linux begins to draw the ports of outgoing
-// connections. Ports below name a service and tell problems apart.
+// firstEphemeralPort is the lowest port that Linux picks for outgoing
+// connections. A lower port names a service and tells problems apart.
 const firstEphemeralPort = 32768
 
 // port writes the port behind an address.
@@ -176,7 +171,7 @@ func (t *templater) port(i int) int {
 		port = port*10 + int(in[end]-'0')
 		end++
 	}
-	if end == i+1 || end < len(in) && isWordAt(in, end) {
+	if end == i+1 || isWordAt(in, end) {
 		return i
 	}
 	if port < firstEphemeralPort {
@@ -188,7 +183,7 @@ func (t *templater) port(i int) int {
 	return end
 }
 
-// numberAt finds a number: digits, groups of thousands, any count of ".digits"
+// numberAt finds a number: digits, groups of thousands, any number of ".digits"
 // (decimals, versions), an exponent.
 func numberAt(s string, i int) int {
 	end := digitsEnd(s, i)
@@ -208,7 +203,7 @@ func numberAt(s string, i int) int {
 		if s[k] == '-' || s[k] == '+' {
 			k++
 		}
-		if e := digitsEnd(s, k); e > k && (e == len(s) || !isWordAt(s, e)) {
+		if e := digitsEnd(s, k); e > k && !isWordAt(s, e) {
 			end = e
 		}
 	}

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// This file knows what is kept although it looks like a value, and what is
-// written in one form although it comes in several: statuses, drivers' codes,
-// quoted URLs and methods, what is counted.
+// This file knows what stays although it looks like a value (statuses, drivers'
+// codes, quoted URLs and methods), and writes a counted noun in one form.
 
 // keepQuoted writes the quoted text with its quotes if it is a name, a URL or
 // a status.
@@ -21,12 +20,12 @@ func (t *templater) keepQuoted(opener, content, closer string, after int) bool {
 		return t.keepURL(opener, content, closer)
 	}
 	if name, _, versioned := strings.Cut(content, ", Version="); versioned && t.saysBefore("assembly ") {
-		content = name // .NET's names of assemblies go on with version and key
+		content = name // the name of a .NET assembly ends in its version and key
 	}
 	return t.keepName(opener, content, closer, after)
 }
 
-// walkQuoted writes the opening quote and the template of what is quoted.
+// walkQuoted writes the opening quote and the template of the quoted text.
 func (t *templater) walkQuoted(opener, content string) []byte {
 	in, noClose, urlEnd, noun := t.in, t.noClose, t.urlEnd, t.noun
 	t.out = append(t.out, opener...)
@@ -40,7 +39,7 @@ func (t *templater) walkQuoted(opener, content string) []byte {
 	return t.out[mark:]
 }
 
-// maxURL bounds a quoted URL in bytes, without its query; what is longer is a value.
+// maxURL bounds a quoted URL in bytes, without its query. A longer one is a value.
 const maxURL = 256
 
 func isURL(content string) bool {
@@ -49,7 +48,7 @@ func isURL(content string) bool {
 
 func notURLRune(r rune) bool { return r >= 0x80 || endsURL(byte(r)) && r != '<' && r != '>' }
 
-// keepURL writes a quoted URL as one without quotes would be written.
+// keepURL writes a quoted URL in the same form as one without quotes.
 func (t *templater) keepURL(opener, content, closer string) bool {
 	content, _, _ = strings.Cut(content, "?")
 	if len(content) > maxURL {
@@ -65,13 +64,13 @@ func (t *templater) keepURL(opener, content, closer string) bool {
 	return true
 }
 
-// endURL remembers where a URL without quotes ended; a colon there is not its own.
+// endURL remembers the end of a URL without quotes. A colon there is not part of it.
 func (t *templater) endURL() {
 	t.url = false
 	t.urlEnd = len(bytes.TrimRight(t.out, ":"))
 }
 
-// isURLStatus says whether the number is the status that stands behind a URL:
+// isURLStatus says whether the number is the status behind a URL:
 // "GET https://…: 502".
 func (t *templater) isURLStatus(number, rest string) bool {
 	if t.urlEnd == 0 || t.urlEnd > len(t.out) || !isErrorStatus(number) || rest != "" && strings.IndexByte(" ,.;:", rest[0]) < 0 {
@@ -101,8 +100,8 @@ func isStatusLine(text string) bool {
 	return text[len(text)-1] != ' '
 }
 
-// isDriverCode says whether the number is the first of what drivers of Python
-// raise: (1062, "Duplicate entry …").
+// isDriverCode says whether the number is the code in an error of a Python
+// driver: (1062, "Duplicate entry …").
 func (t *templater) isDriverCode(number, rest string) bool {
 	if len(number) != 4 || strings.IndexFunc(number, notDigit) >= 0 || string(t.out) != "(" && !bytes.HasSuffix(t.out, []byte(") (")) {
 		return false
@@ -110,8 +109,8 @@ func (t *templater) isDriverCode(number, rest string) bool {
 	return strings.HasPrefix(rest, `, "`) || strings.HasPrefix(rest, ", '") || strings.HasPrefix(rest, ", <str>")
 }
 
-// isMethod says whether a quoted text is a method with its type, and with
-// arguments perhaps: Void Shop.Lib.Run(Int32, String).
+// isMethod says whether a quoted text is a method with its return type and the
+// types of its arguments: Void Shop.Lib.Run(Int32, String).
 func isMethod(text string) bool {
 	open := strings.IndexByte(text, '(')
 	if open < 0 || text[len(text)-1] != ')' || strings.Count(text[:open], " ") != 1 || strings.IndexByte(text[:open], '.') < 0 {
@@ -121,9 +120,7 @@ func isMethod(text string) bool {
 		strings.IndexByte(text[:open], ',') < 0
 }
 
-func isMethodOf(name []byte) bool { return isMethod(string(name)) }
-
-// isTypeName knows the types that messages of Python name in quotes.
+// isTypeName knows the types that Python quotes in its messages.
 func isTypeName(name string) bool {
 	switch name {
 	case "int", "str", "float", "bool", "bytes", "list", "dict", "tuple", "set", "frozenset", "NoneType", "function", "method", "module",
@@ -133,31 +130,23 @@ func isTypeName(name string) bool {
 	return false
 }
 
-// isErrorNumber says whether the number stands behind "Error Number:", as in
-// what SQL Server says.
+// isErrorNumber says whether the number stands behind "Error Number:", as in the
+// messages of SQL Server.
 func (t *templater) isErrorNumber(number string) bool {
 	return len(number) <= 5 && strings.IndexFunc(number, notDigit) < 0 && (t.saysBefore("error number:") || t.saysBefore("error number: "))
 }
 
-// calledBefore says whether two words before the quote say that a name follows.
-func (t *templater) calledBefore() bool {
-	for _, words := range [...]string{
-		"column name ", "object name ", "object name: ", "import name ", "definition for ", "reverse for ", "exec: ",
-	} {
-		if t.saysBefore(words) {
-			return true
-		}
-	}
-	return false
-}
+// nameWords are the pairs of words that say that a quoted name follows.
+var nameWords = [...]string{"column name ", "object name ", "object name: ", "import name ", "definition for ", "reverse for ", "exec: "}
 
+// saysBefore says whether the output ends in the words.
 func (t *templater) saysBefore(words string) bool {
 	n := len(t.out) - len(words)
 	return n >= 0 && strings.EqualFold(string(t.out[n:]), words) && (n == 0 || !isAlnum(t.out[n-1]))
 }
 
-// memoryMark is the end of what PHP puts behind the place of an anonymous
-// class, file.php:12$1a; 0 for anything else.
+// memoryMark is the end of the hex number that PHP appends to the place of an
+// anonymous class, file.php:12$1a; 0 for anything else.
 func (t *templater) memoryMark(i int) int {
 	if !bytes.HasSuffix(t.out, []byte(":<num>$")) {
 		return 0
@@ -166,13 +155,14 @@ func (t *templater) memoryMark(i int) int {
 	for end < len(t.in) && isHex(t.in[end]) {
 		end++
 	}
-	if end == i || end-i > 8 || end < len(t.in) && isWordAt(t.in, end) {
+	if end == i || end-i > 8 || isWordAt(t.in, end) {
 		return 0
 	}
 	return end
 }
 
-// spacedUnit is the length of a unit of sizes behind a number and a space.
+// spacedUnit is the length of a unit of size that stands behind a number and a
+// space, with that space; 0 for none.
 func spacedUnit(rest string) int {
 	if len(rest) < 3 || rest[0] != ' ' {
 		return 0
@@ -185,11 +175,11 @@ func spacedUnit(rest string) int {
 	return 0
 }
 
-// maxCounted bounds a word that is counted; a longer one is left alone.
+// maxCounted bounds a counted noun in bytes. A longer word stays as it is.
 const maxCounted = 15
 
-// keepWord keeps a word of a sentence. What is counted and its verb are written
-// as for one: the count is a placeholder, so "1 row was" is "3 rows were".
+// keepWord keeps a word of a sentence. It writes a counted noun and its verb in
+// the singular: the count is a placeholder, so "3 rows were" becomes "1 row was".
 func (t *templater) keepWord(word string) {
 	switch {
 	case t.noun > 0 && len(t.out) == t.noun+1 && t.out[t.noun] == ' ':

@@ -2,9 +2,9 @@ package signature
 
 import "strings"
 
-// This file tells names that carry digits and codes from ids and counts.
+// This file tells names with digits, and codes, from ids and counts.
 
-// shape is what a word is made of.
+// shape says what a word consists of.
 type shape struct {
 	digits     int
 	groups     int // runs of digits and runs of letters
@@ -39,11 +39,11 @@ func shapeOf(word string) shape {
 	return s
 }
 
-// isHRESULT says whether a pointer-like word is one of Windows' error codes,
-// 0x80 and six digits; no pointer of a process looks like that.
+// isHRESULT says whether a word that looks like a pointer is a Windows error
+// code: 0x80 and six digits. No pointer of a process has this form.
 func isHRESULT(word string) bool { return len(word) == 10 && strings.HasPrefix(word[2:], "80") }
 
-// isCode says whether the number or word is an error code by what stands before it.
+// isCode decides by the word before it whether a number or word is an error code.
 func (t *templater) isCode(text, rest string) bool {
 	if len(text) > 6 || len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') && isDigit(rest[1]) {
 		return false
@@ -61,7 +61,7 @@ func (t *templater) isCode(text, rest string) bool {
 	case word == "sqlstate" && isGap(gap):
 		return isSQLState(text)
 	case isDigit(word[0]) || isSQLState(word):
-		// The codes that follow a code: "1146 (42S02)", "[HY000] [2002]".
+		// A code behind a code: "1146 (42S02)", "[HY000] [2002]".
 		return gap == " (" && isSQLState(text) && strings.HasPrefix(rest, ")") ||
 			gap == "] [" && digits && len(text) <= 5 && strings.HasPrefix(rest, "]")
 	}
@@ -74,8 +74,8 @@ func isGap(gap string) bool {
 	return gap != "" && strings.Trim(gap, " :=#([/") == "" && !strings.HasSuffix(gap, "//")
 }
 
-// isCodeWord says whether a number behind the word is a code. The first group
-// are whole words, the second the ends of names like statusCode.
+// isCodeWord says whether a number behind the word is a code. The switch has
+// whole words; the suffix is for names like statusCode.
 func isCodeWord(word string) bool {
 	switch word {
 	case "status", "errno", "error", "err", "http", "exit", "signal", "winerror", "oserror":
@@ -84,7 +84,7 @@ func isCodeWord(word string) bool {
 	return strings.HasSuffix(word, "code")
 }
 
-// isVendor says whether "-00942" behind the word is a vendor's code.
+// isVendor says whether "-00942" behind the word is the code of a vendor.
 func isVendor(word string) bool {
 	switch word {
 	case "ora", "tns", "pls", "my", "sql":
@@ -93,8 +93,8 @@ func isVendor(word string) bool {
 	return false
 }
 
-// isSQLState says whether the text has the form of an SQLSTATE: five digits
-// and capitals, at least one of them a digit.
+// isSQLState says whether the text has the form of an SQLSTATE: five letters or
+// digits, at least one of them a digit.
 func isSQLState(text string) bool {
 	digits := 0
 	for i := range len(text) {
@@ -115,7 +115,7 @@ func (t *templater) httpVersion(number string) bool {
 	return len(number) <= 3 && string(word) == "http" && string(gap) == "/"
 }
 
-// isVendorCode knows error codes that are one word: E11000 (MongoDB), P2002
+// isVendorCode knows the error codes that are one word: E11000 (MongoDB), P2002
 // (Prisma), TS2304, CS0246, MSB3073 (compilers), PGRST116.
 func isVendorCode(letters, number string) bool {
 	switch letters {
@@ -129,7 +129,7 @@ func isVendorCode(letters, number string) bool {
 	return false
 }
 
-// isStem says whether a number belongs to the name before it: int64, sha256.
+// isStem says whether letters and number are one name: int64, sha256.
 func isStem(letters, number string) bool {
 	if len(number) > 3 || len(letters) > 10 {
 		return false
@@ -148,7 +148,7 @@ func isStem(letters, number string) bool {
 	return false
 }
 
-// isKnownWord knows words with digits in the middle.
+// isKnownWord knows words that hold digits.
 func isKnownWord(word string) bool {
 	switch strings.ToLower(word) {
 	case "utf8mb4", "utf8mb3", "i18n", "l10n", "a11y", "k8s", "b2b", "p2p", "e2e", "oauth2", "x86":
@@ -159,7 +159,7 @@ func isKnownWord(word string) bool {
 
 // isName says whether a word of more than two groups is a name like
 // Win32Exception or Http2Stream: one short number between two parts that could
-// be words. Drawn ids hardly ever look like that.
+// be words. Random ids almost never have this form.
 func isName(word string, s shape) bool {
 	if s.groups != 3 || isDigit(word[0]) || s.digits > 3 {
 		return false
@@ -170,32 +170,23 @@ func isName(word string, s shape) bool {
 // isSpeakable says whether letters could be part of a name: three or more, a
 // vowel, and capitals only where a name in camel case has them.
 func isSpeakable(letters string) bool {
-	humps, vowels := 0, 0
-	for i := range len(letters) {
-		if isVowel(letters[i]) {
-			vowels++
-		}
-		if i > 0 && isUpper(letters[i]) && !isUpper(letters[i-1]) {
-			humps++
-		}
-	}
-	return len(letters) >= 3 && (vowels > 0 || strings.ToUpper(letters) == letters) && humps*4 <= len(letters)
+	return len(letters) >= 3 && (strings.ContainsAny(letters, vowels) || strings.ToUpper(letters) == letters) &&
+		humps(letters)*4 <= len(letters)
 }
 
-// isNoise says whether a run of letters is drawn and not written: long, with
-// capitals strewn over it, or hex digits of a hash that happen to be letters.
+// isNoise says whether a run of letters is random: long, with capitals all over
+// it, or only the letters of hex digits.
 func isNoise(letters string) bool {
-	if len(letters) < 16 {
-		return false
-	}
-	humps, hex := 0, 0
-	for i := range len(letters) {
-		if isHex(letters[i]) {
-			hex++
+	n := len(letters)
+	return n >= 16 && shapeOf(letters).allHex || n >= 20 && humps(letters)*5 > n
+}
+
+// humps counts the capitals that do not follow a capital.
+func humps(letters string) (n int) {
+	for i := 1; i < len(letters); i++ {
+		if isUpper(letters[i]) && !isUpper(letters[i-1]) {
+			n++
 		}
-		if i > 0 && isUpper(letters[i]) && !isUpper(letters[i-1]) {
-			humps++
-		}
 	}
-	return hex == len(letters) || len(letters) >= 20 && humps*5 > len(letters)
+	return n
 }

@@ -2,13 +2,14 @@ package signature
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// This file decides about quoted text: a name that is kept, or a value.
+// This file decides whether a quoted text is a name, which stays, or a value.
 
-// The kinds of quotes, as indexes of what is remembered about them.
+// The kinds of quotes, as indexes of templater.noClose.
 const (
 	quoteSingle = iota
 	quoteDouble
@@ -20,12 +21,12 @@ const (
 	numQuotes
 )
 
-// maxName bounds a quoted name in bytes; what is longer is a value.
+// maxName bounds a quoted name in bytes. A longer one is a value.
 const maxName = 96
 
-// quoted writes the quoted text whose opening quote is at in[open], if there
-// is one; the token, with a prefix that is dropped, begins at in[start]. It
-// returns the end of it, 0 when nothing is quoted here.
+// quoted writes the quoted text whose opening quote is at in[open], and returns
+// its end, 0 when nothing is quoted here. The token begins at in[start], with a
+// prefix such as b, which is left out.
 func (t *templater) quoted(start, open int) int {
 	kind, from, closer := t.opening(open)
 	if closer == "" {
@@ -48,13 +49,17 @@ func (t *templater) quoted(start, open int) int {
 	content := t.in[from:end]
 	after := end + len(closer)
 	if kind != quoteEscaped && t.keepQuoted(t.in[open:from], content, closer, after) {
-		return t.rightWord(after)
+		// In the same token as the name, so that both are cut off together.
+		words := t.rightWords(after)
+		t.out = append(t.out, words...)
+		return after + len(words)
 	}
 	t.emit("<str>")
 	return after
 }
 
-// opening recognises the opening quote at in[i].
+// opening finds the opening quote at in[i]: its kind, the beginning of the text
+// behind it, and the closing quote, "" for no quote.
 func (t *templater) opening(i int) (kind, from int, closer string) {
 	rest := t.in[i:]
 	switch {
@@ -78,13 +83,13 @@ func (t *templater) opening(i int) (kind, from int, closer string) {
 	return 0, 0, ""
 }
 
-// typographic writes a quote of several bytes that quotes nothing.
+// typographic writes a quote of several bytes that nothing closes.
 func (t *templater) typographic(i int) int {
 	var n int
-	switch {
-	case t.in[i] == 0xc2:
+	switch t.in[i] {
+	case 0xc2:
 		n = 2
-	case t.in[i] == 0xe2:
+	case 0xe2:
 		n = 3
 	default:
 		return 0
@@ -93,8 +98,8 @@ func (t *templater) typographic(i int) int {
 	return i + n
 }
 
-// closing finds the closing quote. A doubled or escaped one is content, and so
-// is a single one within a word ('can't').
+// closing finds the closing quote, -1 for none. A doubled or escaped quote is
+// part of the text, and so is a single quote within a word ('can't').
 func (t *templater) closing(i int, kind int, closer string) int {
 	in := t.in
 	if kind >= quoteEscaped {
@@ -121,14 +126,14 @@ func (t *templater) closing(i int, kind int, closer string) int {
 
 // keepName writes the quoted text with its quotes if it is a name.
 func (t *templater) keepName(opener, content, closer string, after int) bool {
-	isMethod := isMethod(content)
-	if content == "" || len(content) > maxName || !isMethod && strings.IndexFunc(content, notNameRune) >= 0 {
+	method := isMethod(content)
+	if content == "" || len(content) > maxName || !method && strings.IndexFunc(content, notNameRune) >= 0 {
 		return false
 	}
-	named := opener == "`" || t.namedBefore() || t.namedAfter(after) || isTypeName(content) || len(t.out) == 0 && after == len(t.in)
+	named := opener == "`" || t.namedBefore() || t.rightWords(after) != "" || isTypeName(content) || len(t.out) == 0 && after == len(t.in)
 	mark := len(t.out)
 	name := t.walkQuoted(opener, content)
-	if len(name) <= maxName && startsName(name) && (named || isCodeLike(name)) && (!isMethod || isMethodOf(name)) {
+	if len(name) <= maxName && startsName(name) && (named || isCodeLike(name)) && (!method || isMethod(string(name))) {
 		t.out = append(t.out, closer...)
 		return true
 	}
@@ -143,8 +148,8 @@ func notNameRune(r rune) bool {
 	return !unicode.IsLetter(r)
 }
 
-// startsName says whether the template of a quoted text can be a name: it
-// begins like one and is more than placeholders.
+// startsName says whether the template of a quoted text can be a name: it begins
+// like one and does not consist of placeholders.
 func startsName(name []byte) bool {
 	if len(name) == 0 || name[0] == '<' && !bytes.HasPrefix(name, []byte("<num>")) || isDigit(name[0]) {
 		return false
@@ -164,7 +169,7 @@ func startsName(name []byte) bool {
 	return false
 }
 
-// isCodeLike says whether a name is a piece of code whatever stands around it:
+// isCodeLike says whether a name looks like code, whatever stands around it:
 // App\Models\User, Foo::bar, Order.Total, String.length().
 func isCodeLike(name []byte) bool {
 	s := string(name)
@@ -177,17 +182,14 @@ func isCodeLike(name []byte) bool {
 	if strings.Contains(s, `\`) || strings.Contains(s, "::") {
 		return true
 	}
-	dot := strings.LastIndexByte(s, '.')
-	if dot <= 0 || dot == len(s)-1 {
-		return false
-	}
 	// A capital behind the last dot; "report.pdf" and "example.com" are values.
-	return isUpper(s[dot+1])
+	dot := strings.LastIndexByte(s, '.')
+	return dot > 0 && dot < len(s)-1 && isUpper(s[dot+1])
 }
 
-// namedBefore says whether the word before the quote says that a name follows.
+// namedBefore says whether the words before the quote say that a name follows.
 func (t *templater) namedBefore() bool {
-	if t.calledBefore() {
+	if slices.ContainsFunc(nameWords[:], t.saysBefore) {
 		return true
 	}
 	var buf [16]byte
@@ -214,26 +216,14 @@ func (t *templater) namedBefore() bool {
 	return false
 }
 
-// rightWords are what Python says behind a name in quotes.
-var rightWords = [...]string{" is not defined", " is undefined", " object", " has no attribute", " referenced before"}
-
-// namedAfter says whether the words behind the quote say that it holds a name.
-func (t *templater) namedAfter(after int) bool { return t.rightWordAt(after) != "" }
-
-func (t *templater) rightWordAt(after int) string {
+// rightWords are the words at in[after] which Python writes behind a name in
+// quotes; "" for others.
+func (t *templater) rightWords(after int) string {
 	rest := t.in[after:]
-	for _, w := range rightWords {
+	for _, w := range [...]string{" is not defined", " is undefined", " object", " has no attribute", " referenced before"} {
 		if strings.HasPrefix(rest, w) && (len(rest) == len(w) || rest[len(w)] == ' ') {
 			return w
 		}
 	}
 	return ""
-}
-
-// rightWord writes the words behind a name that make it one, so that the end
-// of the template never falls between them.
-func (t *templater) rightWord(after int) int {
-	w := t.rightWordAt(after)
-	t.out = append(t.out, w...)
-	return after + len(w)
 }

@@ -1,8 +1,11 @@
 package signature
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// This file finds dates, times, durations and sizes. As in template_addr.go
+// This file finds dates, times, durations and sizes. As in template_addr.go,
 // each function returns the end of what it found, 0 for nothing.
 
 // dateAt finds a date, a time or both that begin with a digit:
@@ -17,13 +20,10 @@ func dateAt(s string, i int) int {
 			return after
 		}
 	}
-	if end < len(s) && isWordAt(s, end) {
-		return 0
-	}
-	return end
+	return endOfWord(s, end)
 }
 
-// dayAt finds the date: year first or year last, or compact with its time.
+// dayAt finds a date: year first, year last, or compact with its time.
 func dayAt(s string, i int) int {
 	a, end := shortNumber(s, i, 8)
 	switch n := end - i; {
@@ -63,8 +63,8 @@ func dayAt(s string, i int) int {
 
 func isYear(n int) bool { return n >= 1900 && n < 2200 }
 
-// timeAt finds a time with its fraction and zone. Without a date before it the
-// seconds must be there, because "10:20" is also a line and a column.
+// timeAt finds a time with its fraction and zone. Without a date before it, it
+// must have seconds: "10:20" can also be a line and a column.
 func timeAt(s string, i int, afterDate bool) int {
 	hour, end := shortNumber(s, i, 2)
 	if end == i || hour > 24 {
@@ -87,28 +87,22 @@ func timeAt(s string, i int, afterDate bool) int {
 	if zone := zoneAt(s, end); zone > 0 {
 		return zone
 	}
-	if end < len(s) && isWordAt(s, end) {
-		return 0
-	}
-	return end
+	return endOfWord(s, end)
 }
 
-// zones are the names of zones that are swallowed behind a time.
+// zones are the names of zones that can stand behind a time.
 var zones = [...]string{"UTC", "GMT", "CEST", "CET", "BST", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "IST", "JST", "AM", "PM"}
 
-// zoneAt finds what may follow a time: Z, +01:00, " +0000 UTC", " PM", " GMT+0000".
+// zoneAt finds the zone behind a time: Z, +01:00, " +0000 UTC", " PM", " GMT+0000".
 func zoneAt(s string, i int) int {
 	end := i
 	for range 2 {
-		k := end
-		if k < len(s) && s[k] == ' ' {
-			k++
-		}
+		k := skip(s, end, ' ')
 		next := zoneNameAt(s, k)
 		if next == 0 {
 			next = offsetAt(s, k)
 		}
-		if next == 0 || next < len(s) && isWordAt(s, next) {
+		if next == 0 || isWordAt(s, next) {
 			break
 		}
 		end = next
@@ -125,11 +119,7 @@ func zoneNameAt(s string, i int) int {
 	}
 	for _, z := range zones {
 		if strings.HasPrefix(s[i:], z) {
-			end := i + len(z)
-			if o := offsetAt(s, end); o > 0 {
-				end = o
-			}
-			return end
+			return max(i+len(z), offsetAt(s, i+len(z)))
 		}
 	}
 	return 0
@@ -171,13 +161,11 @@ func textDateAt(s string, i int) int {
 	if end == 0 {
 		return 0
 	}
-	if k := end; k < len(s) && strings.IndexByte(" :T", s[k]) >= 0 {
-		if t := timeAt(s, k+1, true); t > 0 {
-			end = t
-		}
+	if end < len(s) && strings.IndexByte(" :T", s[end]) >= 0 {
+		end = max(end, timeAt(s, end+1, true))
 	}
-	if y, e := shortNumber(s, skip(s, end, ' '), 4); isYear(y) && e-end == 5 && (e == len(s) || !isWordAt(s, e)) {
-		end = e // the year of ANSI C's dates
+	if y, e := shortNumber(s, skip(s, end, ' '), 4); isYear(y) && e-end == 5 && !isWordAt(s, e) {
+		end = e // ANSI C writes the year last
 	}
 	if end < len(s) && (isWordAt(s, end) || placeholderAt(s[end:]) != "") {
 		return 0
@@ -196,7 +184,7 @@ func dayMonthAt(s string, i int) int {
 		return 0
 	}
 	if month < len(s) && s[month] == sep {
-		if _, y := shortNumber(s, month+1, 4); (y == month+5 || y == month+3) && (y == len(s) || !isWordAt(s, y)) {
+		if _, y := shortNumber(s, month+1, 4); (y == month+5 || y == month+3) && !isWordAt(s, y) {
 			return y
 		}
 	}
@@ -220,7 +208,7 @@ func monthDayAt(s string, i int) int {
 	return end
 }
 
-// nameAt finds the short or full name of a month or weekday, in title case.
+// nameAt finds the short or full name of a month or weekday in title case.
 func nameAt(s string, i int, names string) int {
 	if len(s)-i < 3 || !isUpper(s[i]) {
 		return 0
@@ -240,20 +228,17 @@ func nameAt(s string, i int, names string) int {
 			return 0
 		}
 	}
-	if end < len(s) && isWordAt(s, end) {
-		return 0
-	}
-	return end
+	return endOfWord(s, end)
 }
 
 // The units of durations and sizes.
 var (
-	durationUnits = [...]string{"ns", "µs", "μs", "us", "ms", "s", "m", "h", "d", "min", "sec", "secs", "hrs", ""}
-	sizeUnits     = [...]string{"B", "kB", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "K", "M", "G", "k"}
+	durationUnits = []string{"ns", "µs", "μs", "us", "ms", "s", "m", "h", "d", "min", "sec", "secs", "hrs"}
+	sizeUnits     = []string{"B", "kB", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "K", "M", "G", "k"}
 )
 
 // unitAt finds numbers with units: 1h2m3.5s, 128MB.
-func unitAt(s string, i int, units [14]string) int {
+func unitAt(s string, i int, units []string) int {
 	end := i
 	for end < len(s) && isDigit(s[end]) {
 		first := end
@@ -265,27 +250,15 @@ func unitAt(s string, i int, units [14]string) int {
 			end = digitsEnd(s, end+1)
 		}
 		u := end
-		for u < len(s) && isWordAt(s, u) && !isDigit(s[u]) && u-end < 5 {
+		for isWordAt(s, u) && !isDigit(s[u]) && u-end < 5 {
 			u++
 		}
-		if u == end || !contains(units, s[end:u]) {
+		if !slices.Contains(units, s[end:u]) {
 			return 0
 		}
 		end = u
 	}
-	if end < len(s) && isWordAt(s, end) {
-		return 0
-	}
-	return end
-}
-
-func contains(units [14]string, unit string) bool {
-	for _, u := range units {
-		if u == unit {
-			return true
-		}
-	}
-	return false
+	return endOfWord(s, end)
 }
 
 // shortNumber reads up to max digits.
@@ -296,7 +269,7 @@ func shortNumber(s string, i, max int) (value, end int) {
 	return value, end
 }
 
-// skip steps over one c.
+// skip steps over one c, if there is one.
 func skip(s string, i int, c byte) int {
 	if i < len(s) && s[i] == c {
 		return i + 1

@@ -51,9 +51,8 @@ func (t *templater) atom(i int) int {
 	return end
 }
 
-// plainWord writes a word that nothing special can begin with: short, of
-// letters only, and between spaces. It says nothing that the rest of atom would
-// not say, it only says it faster.
+// plainWord writes a short word of letters between spaces, with which nothing
+// special can begin. It only makes atom faster and changes no template.
 func (t *templater) plainWord(i int) int {
 	if t.mailLeft || len(t.out) > 0 && t.out[len(t.out)-1] != ' ' || isUpper(t.in[i]) {
 		return 0
@@ -69,8 +68,9 @@ func (t *templater) plainWord(i int) int {
 	return end
 }
 
-// opener handles words that say what the text behind them is: the scheme of a
-// URL, the prefix of a string literal, the SQL that frameworks append.
+// opener handles the words that decide about the text behind them: the scheme of
+// a URL, the prefix of a string literal, the SQL that frameworks append. It
+// returns 0 for other words.
 func (t *templater) opener(i, end int) int {
 	rest := t.in[end:]
 	switch word := t.in[i:end]; {
@@ -84,8 +84,8 @@ func (t *templater) opener(i, end int) int {
 			return t.quoted(i, end)
 		}
 	case word == "SQL" && strings.HasPrefix(rest, ": "):
-		// Laravel's QueryException ends in the statement with its values
-		// filled in without quotes, so nothing in it can be told from a name.
+		// Laravel's QueryException ends in the statement. Its values stand there
+		// without quotes, so that they cannot be told from names.
 		if n := len(t.out); n > 0 && t.out[n-1] == '(' || n > 1 && t.out[n-2] == ',' {
 			t.out = append(t.out, "SQL: <str>"...)
 			t.wordEnd = -1
@@ -95,8 +95,8 @@ func (t *templater) opener(i, end int) int {
 	return 0
 }
 
-// digits writes a token that begins with a digit, if it is more than one word
-// with digits in it; it returns 0 otherwise.
+// digits writes a date, an address, a size or a number that begins with a digit.
+// It returns 0 for other words.
 func (t *templater) digits(i int) int {
 	in := t.in
 	if end := dateAt(in, i); end > 0 {
@@ -116,7 +116,7 @@ func (t *templater) digits(i int) int {
 		return end
 	}
 	end := numberAt(in, i)
-	if end == 0 || end < len(in) && isWordAt(in, end) {
+	if end == 0 || isWordAt(in, end) {
 		return 0
 	}
 	if t.isCode(in[i:end], in[end:]) || t.isURLStatus(in[i:end], in[end:]) || t.isDriverCode(in[i:end], in[end:]) || t.isErrorNumber(in[i:end]) {
@@ -140,19 +140,11 @@ func (t *templater) digits(i int) int {
 func (t *templater) writeWord(word string, end int) {
 	shape := shapeOf(word)
 	switch {
-	case t.isCode(word, t.in[end:]):
+	case t.isCode(word, t.in[end:]), shape.hexPointer && isHRESULT(word), shape.digits > 0 && isKnownWord(word):
 		t.keep(word)
 	case shape.hexPointer:
-		if isHRESULT(word) {
-			t.keep(word)
-		} else {
-			t.emit("<hex>")
-		}
-	case shape.digits > 0 && isKnownWord(word):
-		t.keep(word)
-	case shape.allHex && (len(word) >= 16 || len(word) >= 8 && shape.digits > 0):
-		t.emit("<num>")
-	case t.isHash(word, shape):
+		t.emit("<hex>")
+	case shape.allHex && (len(word) >= 16 || len(word) >= 8 && shape.digits > 0), t.isHash(word, shape):
 		t.emit("<num>")
 	case shape.groups == 1:
 		t.writeGroup(word, shape)
@@ -195,23 +187,21 @@ func (t *templater) writePair(word string, shape shape) {
 	}
 }
 
-// isSuffix says whether a word is the last part of a generated name like
-// api-7f8b9c6d5-xkcdq: five letters without a vowel behind an id, the way
-// Kubernetes draws them.
+// isSuffix says whether a word is the last part of a name that Kubernetes made,
+// like api-7f8b9c6d5-xkcdq: five letters without a vowel behind an id.
 func (t *templater) isSuffix(word string) bool {
 	return len(word) == 5 && strings.HasSuffix(string(tail(t.out, 6)), "<num>-") && strings.IndexFunc(word, notSuffixRune) < 0
 }
 
 func notSuffixRune(r rune) bool { return r < 'a' || r > 'z' || isVowel(byte(r)) }
 
-// isHash says whether a word of hex digits is the object hash of "com.acme.Cart@1b2c3d".
+// isHash says whether a word is the hash of an object: com.acme.Cart@1b2c3d.
 func (t *templater) isHash(word string, shape shape) bool {
 	n := len(t.out)
 	return n > 1 && t.out[n-1] == '@' && isAlnum(t.out[n-2]) && shape.allHex && len(word) <= 8
 }
 
-// belowTemp says whether the output ends in a folder whose names are made up
-// anew each time.
+// belowTemp says whether the output ends in a folder for temporary files.
 func (t *templater) belowTemp() bool {
 	n := len(t.out)
 	if n < 5 || t.out[n-1] != '/' && t.out[n-1] != '\\' {
@@ -221,7 +211,8 @@ func (t *templater) belowTemp() bool {
 	return strings.HasSuffix(last, "/tmp/") || last == "/Temp/" || last == `\Temp\`
 }
 
-// tempName is the end of the made up name at in[i]; its extension is not part of it.
+// tempName is the end of the name of a temporary file at in[i], without its
+// extension.
 func tempName(in string, i int) int {
 	end := i
 	for end < len(in) && in[end] > ' ' && strings.IndexByte("/\\'\"`<>()[]{},:;|", in[end]) < 0 {
@@ -248,15 +239,26 @@ func tail(b []byte, n int) []byte {
 
 // wordEnd is the end of the run of letters and digits at s[i].
 func wordEnd(s string, i int) int {
-	for i < len(s) && isWordAt(s, i) {
+	for isWordAt(s, i) {
 		i++
 	}
 	return i
 }
 
-// isWordAt says whether s[i] belongs to a word: an ASCII letter or digit or a
-// byte of any other rune but typographic quotes.
+// endOfWord is end, 0 when a word goes on there.
+func endOfWord(s string, end int) int {
+	if isWordAt(s, end) {
+		return 0
+	}
+	return end
+}
+
+// isWordAt says whether s has a byte of a word at i: an ASCII letter or digit, or
+// a byte of any rune beyond ASCII but typographic quotes.
 func isWordAt(s string, i int) bool {
+	if i >= len(s) {
+		return false
+	}
 	c := s[i]
 	if c < 0x80 {
 		return isAlnum(c)
@@ -275,7 +277,9 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isUpper(c byte) bool  { return 'A' <= c && c <= 'Z' }
 func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }
 func isHex(c byte) bool    { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
-func isVowel(c byte) bool  { return strings.IndexByte("aeiouyAEIOUY", c) >= 0 }
+func isVowel(c byte) bool  { return strings.IndexByte(vowels, c) >= 0 }
+
+const vowels = "aeiouyAEIOUY"
 
 func lower(c byte) byte {
 	if isUpper(c) {

@@ -44,8 +44,8 @@ func (t *batch) free() {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// read reads the whole body. An error refuses the request; what is wrong with
-// one event of several is kept in rejected.
+// read reads the whole body. An error refuses the request; an error of one event
+// of several goes to rejected.
 func (t *batch) read() error {
 	if head, _ := t.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
 		_, _ = t.in.Discard(len(byteOrderMark))
@@ -64,8 +64,8 @@ func (t *batch) read() error {
 	}
 }
 
-// lines reads objects line by line. A first line that is the beginning of an
-// object written over several lines makes the whole body one event.
+// lines reads objects line by line. If the object of the first line goes on in
+// the next line, the whole body is one event.
 func (t *batch) lines() error {
 	over, err := t.line()
 	if err != nil && err != io.EOF {
@@ -81,14 +81,12 @@ func (t *batch) lines() error {
 		}
 	}
 	for {
-		if last := err == io.EOF; len(bytes.TrimSpace(t.buf.B)) > 0 || over {
-			if taken := t.take(over, false); taken != nil {
-				return taken
+		if len(bytes.TrimSpace(t.buf.B)) > 0 || over {
+			if refused := t.take(over, false); refused != nil {
+				return refused
 			}
-			if last {
-				return nil
-			}
-		} else if last {
+		}
+		if err == io.EOF {
 			return nil
 		}
 		if over, err = t.line(); err != nil && err != io.EOF {
@@ -97,8 +95,8 @@ func (t *batch) lines() error {
 	}
 }
 
-// line reads the next line into the buffer. over says that it
-// was too long and was read past. The error is io.EOF with the last line.
+// line reads the next line into the buffer. over says that the line is too long;
+// line reads past it. The error is io.EOF with the last line.
 func (t *batch) line() (over bool, err error) {
 	t.buf.B = t.buf.B[:0]
 	for {
@@ -118,8 +116,8 @@ func (t *batch) line() (over bool, err error) {
 	}
 }
 
-// continues says whether JSON goes on behind the text: an object written over
-// several lines may have a line that begins with a brace.
+// continues says whether an object goes on behind the text: one over several
+// lines may have a line that begins with a brace.
 func continues(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) > 0 && strings.IndexByte(":,[{", text[len(text)-1]) >= 0
@@ -143,8 +141,8 @@ func (t *batch) whole() error {
 	}
 }
 
-// array reads an array. Broken JSON anywhere refuses the whole request: behind
-// it nobody knows where the next event begins.
+// array reads an array. Broken JSON anywhere refuses the whole request, because
+// the beginning of the next event is unknown.
 func (t *batch) array() error {
 	_, _ = t.in.Discard(1)
 	c, err := t.peek()
@@ -182,7 +180,7 @@ func (t *batch) array() error {
 	return nil
 }
 
-// take keeps or rejects the event in the buffer. strict makes broken JSON an
+// take keeps or rejects the event in the buffer. With strict, broken JSON is an
 // error of the whole request.
 func (t *batch) take(over, strict bool) error {
 	index := t.count
@@ -212,7 +210,7 @@ func (t *batch) take(over, strict bool) error {
 	return nil
 }
 
-// peek gives the next byte that is no white space, without reading it.
+// peek is the next byte that is no white space. It does not read the byte.
 func (t *batch) peek() (byte, error) {
 	for {
 		c, err := t.in.ReadByte()

@@ -19,11 +19,11 @@
 //	frames           array of {file, line, function, module, in_app, args}, oldest call first
 //	payload          object of the application's own
 //
-// null means absent and other fields are ignored; project and key come from
-// the API key alone, or from the key and the project of a DSN. A value of a wrong
-// JSON type, an unknown type or level and an event that says nothing reject that
-// event, by index and with a reason; an unreadable time or address is only left
-// out, because the error counts more.
+// null means absent, and other fields are ignored. The project is that of the API
+// key or of the DSN. A value of a wrong JSON type, an unknown type or level, or an
+// event without message and class rejects the event, with its index and a reason.
+// A time or an address that cannot be read is left out, because the error is
+// worth more.
 //
 // The package must not scrub, sign or store.
 package native

@@ -116,7 +116,7 @@ func (p *parser) field(key []byte) error {
 	}
 }
 
-// text reads a string. null is absent, any other type rejects the event.
+// text reads a string. null is absent; any other type rejects the event.
 func (p *parser) text(name string, to *string) error {
 	if t := p.dec.Next(); t != jx.String && t != jx.Null {
 		p.refuse(errata.KindInvalidEvent, "%s must be a string", name)
@@ -209,7 +209,7 @@ func (p *parser) payload() error {
 	}
 }
 
-// finish checks what depends on several fields and fills what can be derived.
+// finish checks and fills the fields that depend on several others.
 func (p *parser) finish() {
 	d := &p.draft
 	d.Context.Source = "native"

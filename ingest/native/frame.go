@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// frames reads the stack trace, oldest call first. Its frames are lenient: they
-// are an extra, and half a trace is better than none.
+// frames reads the stack trace, oldest call first. A wrong value in a frame counts
+// as absent: half a trace is better than none.
 func (p *parser) frames() error {
 	p.trace.Clear()
 	if t := p.dec.Next(); t != jx.Array && t != jx.Null {
@@ -61,9 +61,9 @@ func (p *parser) arg() error {
 	return err
 }
 
-// shapeOf reads an argument as its shape. A text that is a shape already stays;
-// a value that a client sent by mistake becomes its shape here and goes no
-// further.
+// shapeOf reads an argument as its shape, such as string(5). A text that is a
+// shape stays. A value, which a client must not send, becomes its shape here and
+// goes no further.
 func shapeOf(d *lenient.Reader) (string, error) {
 	switch d.Next() {
 	case jx.String:

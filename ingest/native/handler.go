@@ -14,8 +14,9 @@ import (
 // Config is what the receiver needs.
 type Config = door.Config
 
-// maxOpen bounds the body after decompression. All of it is kept until the
-// events are on disk, so it is the wire's limit and not the larger one.
+// maxOpen bounds the body after decompression, in bytes. It is no higher than the
+// limit of a compressed body, because all of it stays in memory until the events
+// are on disk.
 const maxOpen = ingest.MaxWireBody
 
 // Handler serves the native protocol. It is safe for concurrent use.
@@ -62,7 +63,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 	return h.accept(w, r, grant, batch)
 }
 
-// accept stores the events of which a draft could be made.
+// accept stores the drafts and answers with the number of accepted events.
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, t *batch) (any, error) {
 	type outcome struct {
 		Accepted int              `json:"accepted"` // on the log, or dropped while recording is switched off
@@ -91,11 +92,11 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	return door.Data[outcome]{Data: outcome{taken, rejected}}, nil
 }
 
-// grant asks the keyring: for an API key, or for the public key and the project
-// of a DSN, which Basic authorization carries as user and password.
+// grant finds the key: an API key, or the public key and the project of a DSN,
+// which stand in Basic authorization as user and password.
 func (h *Handler) grant(r *http.Request) (access.Grant, error) {
 	public, project, ok := r.BasicAuth()
-	if !ok || r.Header.Get("X-Api-Key") != "" { // Basic may be there for a proxy
+	if !ok || r.Header.Get("X-Api-Key") != "" { // Basic may be for a proxy
 		return h.door.ByToken(r)
 	}
 	number, err := strconv.ParseUint(project, 10, 64)

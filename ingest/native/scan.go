@@ -8,9 +8,9 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// checkShape refuses a document that is too deep or too wide, before anything
-// is built of it. Counting bytes is many times faster than looking at the
-// structure and enough for almost all events.
+// checkShape refuses a document that is too deep or too wide, before a parser
+// reads it. Counting bytes is much faster than looking at the structure, and
+// enough for almost all events.
 func checkShape(document []byte) error {
 	containers := bytes.Count(document, []byte("{")) + bytes.Count(document, []byte("["))
 	if containers <= ingest.MaxDepth && containers+bytes.Count(document, []byte(",")) <= ingest.MaxValues {
@@ -27,8 +27,8 @@ func checkShape(document []byte) error {
 	return nil
 }
 
-// value reads the value that comes next into the buffer. over says that it was
-// too large and was read past. The error is io.EOF when it has no end.
+// value reads the next value into the buffer. over says that the value is too
+// large; value reads past it. The error is io.EOF when the value has no end.
 func (t *batch) value() (over bool, err error) {
 	t.buf.B = t.buf.B[:0]
 	var s lenient.Scan

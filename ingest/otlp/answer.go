@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -50,11 +51,11 @@ func (p partialSuccess) encode(req request) []byte {
 
 // refuse writes a google.rpc.Status in the encoding of the request.
 func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
-	// OTel Python drops what gets 429 and keeps what gets 503, which is right for
-	// who sends too much, and for nobody else: no other kind has that status.
+	// OTel Python drops the data on 429 and retries on 503. Only a sender over its
+	// quota gets 429.
 	status := httpstatus.Of(told.Kind)
 	door.RefusalHeaders(w.Header(), told)
-	code := grpcCode(status)
+	code := cmp.Or(grpcCodes[status], 13) // INTERNAL
 	if enc == jsonText {
 		var e jx.Encoder
 		e.Obj(func(e *jx.Encoder) {
@@ -71,26 +72,18 @@ func refuse(w http.ResponseWriter, enc encoding, told *errata.Error) {
 	write(w, enc, status, m.Marshal(nil))
 }
 
-// grpcCode is the code of google.rpc.Code that belongs to the HTTP status.
-func grpcCode(status int) int {
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType:
-		return 3 // INVALID_ARGUMENT
-	case http.StatusNotFound:
-		return 5 // NOT_FOUND
-	case http.StatusForbidden:
-		return 7 // PERMISSION_DENIED
-	case http.StatusRequestEntityTooLarge, http.StatusTooManyRequests:
-		return 8 // RESOURCE_EXHAUSTED
-	case http.StatusMethodNotAllowed:
-		return 12 // UNIMPLEMENTED
-	case http.StatusServiceUnavailable:
-		return 14 // UNAVAILABLE
-	case http.StatusUnauthorized:
-		return 16 // UNAUTHENTICATED
-	default:
-		return 13 // INTERNAL
-	}
+// grpcCodes are the codes of google.rpc.Code for HTTP statuses.
+var grpcCodes = map[int]int{
+	http.StatusBadRequest:            3,  // INVALID_ARGUMENT
+	http.StatusUnprocessableEntity:   3,  // INVALID_ARGUMENT
+	http.StatusUnsupportedMediaType:  3,  // INVALID_ARGUMENT
+	http.StatusNotFound:              5,  // NOT_FOUND
+	http.StatusForbidden:             7,  // PERMISSION_DENIED
+	http.StatusRequestEntityTooLarge: 8,  // RESOURCE_EXHAUSTED
+	http.StatusTooManyRequests:       8,  // RESOURCE_EXHAUSTED
+	http.StatusMethodNotAllowed:      12, // UNIMPLEMENTED
+	http.StatusServiceUnavailable:    14, // UNAVAILABLE
+	http.StatusUnauthorized:          16, // UNAUTHENTICATED
 }
 
 func write(w http.ResponseWriter, enc encoding, status int, text []byte) {

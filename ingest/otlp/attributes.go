@@ -2,11 +2,11 @@ package otlp
 
 import "strings"
 
-// Attributes are what the attributes of OpenTelemetry say about an error. Logs of
-// Sentry's SDKs carry them too.
+// Attributes are the texts about an error in OpenTelemetry's attributes. Logs of
+// Sentry's SDKs have them too.
 type Attributes struct {
 	Class, Message, Trace string // of the exception
-	File                  string // that the code is in; its line is [LineKey]
+	File                  string // of the code; its line is [LineKey]
 	Method, Client, User  string
 	URL, Path, Query      string // of the request
 }
@@ -14,11 +14,11 @@ type Attributes struct {
 const (
 	classKey   = "exception.type"
 	messageKey = "exception.message"
-	// LineKey is the attribute of a line of code, which is a number.
+	// LineKey is the attribute with the line of code, a number.
 	LineKey = "code.line.number"
 )
 
-// Field is where the text of an attribute belongs, nil for one that is none of them.
+// Field is the field for an attribute, nil for an attribute without one.
 func (a *Attributes) Field(key string) *string {
 	switch key {
 	case classKey:

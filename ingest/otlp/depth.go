@@ -8,9 +8,8 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// errTooDeep refuses a request. Nobody honest sends such: most protobuf
-// libraries read at most 100 messages inside each other, and a value of 64
-// levels takes 128.
+// errTooDeep refuses a request. No real client sends one: most protobuf libraries
+// read at most 100 messages inside each other, and 64 levels take 128.
 var errTooDeep = errata.Errorf(errata.KindInvalidBody, "a value is nested more than %d levels deep", ingest.MaxDepth)
 
 func anyTooDeep(attrs []attr) bool {
@@ -22,12 +21,11 @@ func anyTooDeep(attrs []attr) bool {
 	return false
 }
 
-// tooDeep says whether lists stand more than [ingest.MaxDepth] levels deep in
-// the value.
+// tooDeep says whether the value has more than [ingest.MaxDepth] levels of lists.
 func (v *value) tooDeep() bool {
 	switch v.kind {
 	case nestedProto:
-		return protoDeeper(v.bytes, ingest.MaxDepth)
+		return protoDeeper(v.bytes, anyValue, ingest.MaxDepth)
 	case nestedJSON:
 		return jsonDeeper(v.bytes, ingest.MaxDepth)
 	default:
@@ -35,62 +33,51 @@ func (v *value) tooDeep() bool {
 	}
 }
 
-// protoDeeper says whether an AnyValue holds more levels of lists. Broken
-// framing in it is no depth. There can be millions of elements, so nothing is
-// allocated here.
-func protoDeeper(any []byte, levels int) bool {
+// message is one of the messages that nest in each other.
+type message uint8
+
+const (
+	anyValue message = iota
+	array
+	pairList
+	keyValue
+)
+
+// protoDeeper says whether a message holds more than the given levels of lists.
+// Broken framing has no depth. The function allocates nothing, because a message
+// can have millions of elements.
+func protoDeeper(text []byte, of message, levels int) bool {
 	var fc easyproto.FieldContext
-	for len(any) > 0 {
+	for len(text) > 0 {
 		var err error
-		if any, err = fc.NextField(any); err != nil {
+		if text, err = fc.NextField(text); err != nil {
 			return false
 		}
-		list, ok := fc.MessageData()
-		if !ok || fc.FieldNum != fieldArray && fc.FieldNum != fieldPairs {
+		inner, ok := fc.MessageData()
+		if !ok {
 			continue
 		}
-		if levels == 0 || listDeeper(list, fc.FieldNum == fieldPairs, levels-1) {
-			return true
-		}
-	}
-	return false
-}
-
-// listDeeper says it of the elements of an array or of a list of pairs.
-func listDeeper(list []byte, pairs bool, levels int) bool {
-	var fc easyproto.FieldContext
-	for len(list) > 0 {
-		var err error
-		if list, err = fc.NextField(list); err != nil {
-			return false
-		}
-		element, ok := fc.MessageData()
-		if !ok || fc.FieldNum != 1 {
+		next, left := anyValue, levels
+		switch n := fc.FieldNum; {
+		case of == anyValue && n == fieldArray:
+			next, left = array, levels-1
+		case of == anyValue && n == fieldPairs:
+			next, left = pairList, levels-1
+		case of == pairList && n == 1:
+			next = keyValue
+		case of == array && n == 1, of == keyValue && n == fieldValue:
+		default:
 			continue
 		}
-		if pairs && pairDeeper(element, levels) || !pairs && protoDeeper(element, levels) {
+		if left < 0 || protoDeeper(inner, next, left) {
 			return true
 		}
 	}
 	return false
 }
 
-func pairDeeper(pair []byte, levels int) bool {
-	var fc easyproto.FieldContext
-	for len(pair) > 0 {
-		var err error
-		if pair, err = fc.NextField(pair); err != nil {
-			return false
-		}
-		if any, ok := fc.MessageData(); ok && fc.FieldNum == fieldValue && protoDeeper(any, levels) {
-			return true
-		}
-	}
-	return false
-}
-
-// jsonDeeper says the same of valid JSON by its brackets: a level of an array
-// has three, {"arrayValue":{"values":[, and one of pairs four, with the pair.
+// jsonDeeper does the same for valid JSON, by its brackets: a level of an array
+// has three, {"arrayValue":{"values":[, and a level of pairs has four.
 func jsonDeeper(raw []byte, levels int) bool {
 	const brackets = 4
 	var s lenient.Scan

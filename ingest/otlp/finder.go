@@ -5,6 +5,7 @@ import (
 	encoding64 "encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -19,7 +20,7 @@ const exceptionEvent = "exception"
 
 // record is a log record or a span event.
 type record struct {
-	raw            []byte // all of its bytes
+	raw            []byte // the whole record
 	time, observed int64  // nanoseconds since 1970
 	severity       int64
 	severityText   string
@@ -30,7 +31,7 @@ type record struct {
 	binaryIDs       bool // else they are hex digits
 }
 
-// span is what the events of a span inherit.
+// span holds the fields of a span that count for its events.
 type span struct {
 	name            string
 	attrs           []attr
@@ -46,32 +47,27 @@ type finder struct {
 	pairs   *pairs // nil: both of a pair count
 
 	drafts  []ingest.Draft
-	weights []int               // what each draft takes, in bytes
-	weight  int                 // their sum
+	weights []int               // of each draft, in bytes
+	weight  int                 // of all drafts
 	visited int                 // parts, scopes and records so far
-	seen    map[[16]byte]uint64 // how often the same bytes came in this request
+	seen    map[[16]byte]uint64 // how often each record came in this request, by its hash
 
 	resource resource
 	scope    string
 
-	attrs, spanAttrs []attr // room that is used again
+	attrs, spanAttrs []attr // reused for each record
 }
 
 // read walks the request and keeps a draft of each error.
 func (f *finder) read(request []byte, enc encoding) error {
-	var err error
+	form, read := "protobuf", f.readProto
 	if enc == jsonText {
-		err = f.readJSON(request)
-	} else {
-		err = f.readProto(request)
+		form, read = "JSON", f.readJSON
 	}
+	err := read(request)
 	var told *errata.Error
 	if err == nil || errors.As(err, &told) {
 		return err
-	}
-	form := "protobuf"
-	if enc == jsonText {
-		form = "JSON"
 	}
 	return errata.Errorf(errata.KindInvalidBody, "the body is not a valid %s request of %s", form, f.signal.path).Because(err)
 }
@@ -85,14 +81,14 @@ func (f *finder) visit() error {
 }
 
 const (
-	// draftSize is what a draft takes beside its texts, pairSize one of its tags.
+	// draftSize is the memory of a draft without its texts, pairSize that of a tag.
 	draftSize = int(unsafe.Sizeof(ingest.Draft{})) + 256
 	pairSize  = int(unsafe.Sizeof(ingest.Pair{}))
 )
 
-// add keeps a draft under an id made of the bytes it came from: those of the
-// resource, of the record, and its place among equal ones. shared is the size
-// of the texts that it shares with others: they are stored once for each.
+// add keeps a draft. Its id is made of the bytes of the resource and of the
+// record (parts), and of its number among equal records. shared is the size in
+// bytes of the texts that it shares with others: the log stores them with each.
 func (f *finder) add(d ingest.Draft, shared int, twin *twin, parts ...[]byte) error {
 	if len(f.drafts) == maxErrors {
 		return tooManyErrors()
@@ -156,8 +152,8 @@ func (f *finder) log(rec *record) error {
 	return f.add(d, 0, t, rec.raw)
 }
 
-// spanDraft is what the exceptions of a span begin with. What the span knows
-// of the request counts where the event does not say it itself.
+// spanDraft is the beginning of the drafts of a span's exceptions. An attribute
+// of the span counts where the event does not have it.
 type spanDraft struct {
 	*span
 	mapping mapping
@@ -191,8 +187,7 @@ func (f *finder) spanEvent(s *spanDraft, rec *record) error {
 	return f.add(d, s.size, twinOf(&d, fromSpan), s.traceID, s.spanID, rec.raw)
 }
 
-// isError says whether the record is an error: by what it carries, or by its
-// severity.
+// isError says whether the record has an exception or the severity of an error.
 func (r *record) isError() bool {
 	if r.severity >= SeverityError {
 		return true
@@ -203,14 +198,9 @@ func (r *record) isError() bool {
 	return r.hasException()
 }
 
-// hasException says whether the record carries an exception.
+// hasException says whether the record has an exception.
 func (r *record) hasException() bool {
-	for i := range r.attrs {
-		if key := r.attrs[i].key; key == classKey || key == messageKey {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.attrs, func(a attr) bool { return a.key == classKey || a.key == messageKey })
 }
 
 func (r *record) level() errata.Level {

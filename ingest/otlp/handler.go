@@ -21,25 +21,25 @@ import (
 // Config is what the receiver needs.
 type Config struct {
 	door.Config
-	// SpanExceptions is a choice; "" is Dedupe.
+	// SpanExceptions says how the exceptions of spans count; "" is Dedupe.
 	SpanExceptions SpanExceptions
 }
 
 const (
 	// maxOpen bounds the body after decompression, as the OTLP specification
-	// does. The body is held whole: protobuf is walked in place.
+	// does. The whole body stays in memory, and protobuf is read in place.
 	maxOpen = 20 << 20
 	// maxErrors bounds the errors of one request, so that it stays within
-	// 64 MiB. Collectors send 8,192 records at once, seldom all errors.
+	// 64 MiB. Collectors send 8,192 records at once; few of them are errors.
 	maxErrors = 20000
-	// maxRecords bounds all records of a request: as many of 200 bytes, and
-	// honest ones are larger, as go into the largest body.
+	// maxRecords bounds all records of a request. As many records of 200 bytes
+	// fill the largest body; real records are larger.
 	maxRecords = 100_000
-	// maxDrafts bounds what the errors of a request take. Without it, a few
-	// kilobytes on a span could be stored once for each of its exceptions. The
-	// largest body fits, and the most errors.
+	// maxDrafts bounds the memory of the errors of a request, in bytes. Without
+	// it, a few kilobytes on a span could be stored with each of its exceptions.
+	// The largest body and the most errors fit.
 	maxDrafts = 48 << 20
-	// maxPart bounds what of them is on its way to the log at once.
+	// maxPart bounds the drafts that go to the log at once, in bytes.
 	maxPart = 4 << 20
 )
 
@@ -82,15 +82,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, req, partial)
 }
 
-// guarded is take with a net: whoever sends what makes it panic gets an answer
-// in the form of the protocol, and the operator's log gets the stack.
+// guarded calls take and turns a panic into an error: the sender gets an answer
+// in the protocol's form, and the operator's log gets the stack.
 func (h *Handler) guarded(w http.ResponseWriter, r *http.Request, req *request) (_ partialSuccess, err error) {
 	defer func() {
 		caught := recover()
 		if caught == nil {
 			return
 		}
-		if caught == http.ErrAbortHandler { // net/http's way to end a connection on purpose
+		if caught == http.ErrAbortHandler { // it ends the connection on purpose
 			panic(caught)
 		}
 		err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
@@ -98,8 +98,8 @@ func (h *Handler) guarded(w http.ResponseWriter, r *http.Request, req *request) 
 	return h.take(w, r, req)
 }
 
-// Only serves /v1/logs, /v1/traces and /v1/metrics and nothing else, for an
-// address of its own.
+// Only serves /v1/logs, /v1/traces and /v1/metrics and nothing else. It is for a
+// listener of its own.
 func (h *Handler) Only() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch strings.TrimSuffix(r.URL.Path, "/") {
@@ -146,13 +146,13 @@ func encodingOf(h http.Header) encoding {
 	}
 }
 
-// request is what has to be known of a request to answer it.
+// request holds what the answer depends on.
 type request struct {
 	signal   *signal
 	encoding encoding
 }
 
-// partialSuccess tells of records that were not kept and never will be.
+// partialSuccess says how many records were rejected for good, and why.
 type partialSuccess struct {
 	rejected int
 	message  string
@@ -209,8 +209,8 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	return h.accept(w, r, grant, &found)
 }
 
-// accept stores the drafts, some at a time. When a later part fails the
-// exporter sends all again, and the first part is recognised by its ids.
+// accept stores the drafts, some at a time. When a later part fails, the exporter
+// resends all of them, and those on the log count once by their ids.
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, found *finder) (partialSuccess, error) {
 	var partial partialSuccess
 	var recorded, dropped int
@@ -236,7 +236,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	return partial, nil
 }
 
-// nextPart takes the drafts off the front that may go to the log at once.
+// nextPart removes the first drafts, as many as may go to the log at once.
 func (f *finder) nextPart() []ingest.Draft {
 	n, weight := 0, 0
 	for n < min(len(f.drafts), ingest.MaxBatch) && (n == 0 || weight+f.weights[n] <= maxPart) {
@@ -248,8 +248,8 @@ func (f *finder) nextPart() []ingest.Draft {
 	return part
 }
 
-// grant asks the keyring: for the project's public key on the Sentry path, for
-// an API key everywhere.
+// grant finds the key: the public key of the project on the Sentry path, or an
+// API key on every path.
 func (h *Handler) grant(r *http.Request, project string) (access.Grant, error) {
 	if project != "" {
 		if key, ok := door.PublicKey(r); ok {

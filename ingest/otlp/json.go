@@ -16,26 +16,30 @@ import (
 var errNotObject = errors.New("the body is not a JSON object")
 
 // readJSON walks an export request. Ids are hex digits, 64-bit numbers are
-// strings or numbers, enumerations may be names, unknown fields pass.
+// strings or numbers, enumerations may be names, unknown fields are ignored.
 func (f *finder) readJSON(request []byte) error {
 	d := lenient.Read(request)
 	if d.Next() != jx.Object {
 		return errNotObject
 	}
-	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
-		if camel(key) != f.signal.resources {
-			return d.Skip()
-		}
-		return lenient.Array(d, d, f.jsonPart)
-	})
+	err := only(d, f.signal.resources, func(d *lenient.Reader) error { return lenient.Array(d, d, f.jsonPart) })
 	if err == nil && !d.AtEnd() {
 		return errors.New("there is more after the request")
 	}
 	return err
 }
 
-// jsonPart reads a resource and what came from it, in whichever order they
-// stand.
+// only reads an object of which one field counts.
+func only(d *lenient.Reader, name string, read func(d *lenient.Reader) error) error {
+	return lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
+		if camel(key) != name {
+			return d.Skip()
+		}
+		return read(d)
+	})
+}
+
+// jsonPart reads a resource and its scopes, in any order.
 func (f *finder) jsonPart(d *lenient.Reader) error {
 	if err := f.visit(); err != nil {
 		return err
@@ -46,11 +50,7 @@ func (f *finder) jsonPart(d *lenient.Reader) error {
 	}
 	attrs := f.attrs[:0]
 	if resource != nil {
-		inner := lenient.Read(resource)
-		err = lenient.Object(inner, inner, func(d *lenient.Reader, key []byte) (err error) {
-			if camel(key) != "attributes" {
-				return d.Skip()
-			}
+		err = only(lenient.Read(resource), "attributes", func(d *lenient.Reader) (err error) {
 			attrs, err = jsonAttrs(attrs[:0], d)
 			return err
 		})
@@ -74,13 +74,7 @@ func (f *finder) jsonScope(d *lenient.Reader) error {
 	}
 	f.scope = ""
 	if scope != nil {
-		inner := lenient.Read(scope)
-		err = lenient.Object(inner, inner, func(d *lenient.Reader, key []byte) error {
-			if camel(key) != "name" {
-				return d.Skip()
-			}
-			return d.Set(&f.scope)
-		})
+		err = only(lenient.Read(scope), "name", func(d *lenient.Reader) error { return d.Set(&f.scope) })
 	}
 	if err != nil || records == nil {
 		return err
@@ -94,7 +88,7 @@ func (f *finder) jsonScope(d *lenient.Reader) error {
 		if err := f.visit(); err != nil {
 			return err
 		}
-		raw, err := d.RawWithBlanks() // the ids are made of them
+		raw, err := d.RawWithBlanks() // the ids are made of these bytes
 		if err != nil {
 			return err
 		}
@@ -102,7 +96,7 @@ func (f *finder) jsonScope(d *lenient.Reader) error {
 	})
 }
 
-// two takes the values of two keys out of an object, as raw JSON.
+// two reads the values of two keys of an object, as raw JSON.
 func two(d *lenient.Reader, one, other string) (first, second []byte, err error) {
 	err = lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {
 		var raw []byte
@@ -190,10 +184,8 @@ func (f *finder) jsonSpan(raw []byte) error {
 		return err
 	}
 	whole, err := f.spanOf(&s)
-	for i := range events {
-		if err == nil {
-			err = f.spanEvent(whole, &events[i])
-		}
+	for i := 0; err == nil && i < len(events); i++ {
+		err = f.spanEvent(whole, &events[i])
 	}
 	return err
 }
@@ -319,8 +311,8 @@ func (v *value) jsonField(d *lenient.Reader, key []byte) error {
 	return nil
 }
 
-// fromBase64 decodes either alphabet with or without padding, as JSON protobuf
-// allows; nil for anything else.
+// fromBase64 decodes either alphabet, with or without padding, as JSON protobuf
+// allows; nil for any other text.
 func fromBase64(text []byte) []byte {
 	text = bytes.TrimRight(text, "=")
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -334,10 +326,7 @@ func fromBase64(text []byte) []byte {
 
 // eachRaw calls visit for each element of the array under one key.
 func eachRaw(d *lenient.Reader, name string, visit func(element []byte) error) error {
-	return lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
-		if camel(key) != name {
-			return d.Skip()
-		}
+	return only(d, name, func(d *lenient.Reader) error {
 		return lenient.Array(d, d, func(d *lenient.Reader) error {
 			element, err := d.Raw()
 			if err != nil {
@@ -348,8 +337,8 @@ func eachRaw(d *lenient.Reader, name string, visit func(element []byte) error) e
 	})
 }
 
-// names are the fields that are read, by both of their spellings: JSON
-// protobuf writes lowerCamelCase and may use the names of the .proto file.
+// names are the known fields by both spellings of JSON protobuf: lowerCamelCase,
+// and the names of the .proto file.
 var names = func() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{
@@ -372,5 +361,5 @@ var names = func() map[string]string {
 	return all
 }()
 
-// camel is the key in lowerCamelCase, "" for one that is not read.
+// camel is the key in lowerCamelCase, "" for an unknown one.
 func camel(key []byte) string { return names[string(key)] }

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// resource is what all records of a resource share.
+// resource is the part of the context that all records of a resource share.
 type resource struct {
 	digest  [sha256.Size]byte
 	context ingest.Context
@@ -71,8 +71,8 @@ func contextSize(c *ingest.Context) (n int) {
 	return n
 }
 
-// older fills a field from an attribute that goes by another name today. SDKs
-// in transition send both.
+// older fills an empty field from the old name of an attribute. Some SDKs send
+// both names.
 func older(field *string, v value) {
 	if *field == "" {
 		*field = v.String()
@@ -86,11 +86,11 @@ func join(name, sep, version string) string {
 	return name + sep + version
 }
 
-// mapping collects the attributes of one error. Later ones win.
+// mapping collects the attributes of one error. The last one of a name counts.
 type mapping struct {
 	draft ingest.Draft
-	// ownPlace says that code.* is where the error is. On a span it is where
-	// the span began, so that of an exception there only the stack tells.
+	// ownPlace says that code.* is the place of the error. On a span it is the
+	// place where the span began, and only the stack has the place of the error.
 	ownPlace bool
 
 	Attributes
@@ -105,19 +105,19 @@ func (m *mapping) begin(r *resource, scope, source string) {
 	m.seal()
 }
 
-// seal shares tags and headers with others: appending must not write into them.
+// seal protects the shared tags and headers: appending copies them.
 func (m *mapping) seal() {
 	c := &m.draft.Context
 	c.Tags, c.Headers = slices.Clip(c.Tags), slices.Clip(c.Headers)
 }
 
-// fork is a mapping of its own that begins where m stands. It shares the texts.
+// fork is a copy of m that shares its texts.
 func (m *mapping) fork() mapping {
 	m.seal()
 	return *m
 }
 
-// size is what the texts take that forks share.
+// size is the length of the texts that forks share, in bytes.
 func (m *mapping) size() int {
 	return contextSize(&m.draft.Context) + len(m.Class) + len(m.Message) + len(m.File) + len(m.Method) + len(m.User) +
 		len(m.Trace) + len(m.Path) + len(m.Query) + len(m.target) + len(m.URL)
@@ -129,8 +129,8 @@ func (m *mapping) attributes(attrs []attr) {
 	}
 }
 
-// attribute puts one attribute where it belongs; plain ones that have no place
-// are tags.
+// attribute puts an attribute into its field. A plain one without a field is a
+// tag.
 func (m *mapping) attribute(key string, v value) {
 	switch to := m.Field(key); {
 	case to == &m.Trace:
@@ -142,7 +142,7 @@ func (m *mapping) attribute(key string, v value) {
 	}
 }
 
-// place reads the further attributes that say where the code is, and says whether
+// place reads the other attributes with the place of the code, and says whether
 // this was one.
 func (m *mapping) place(key string, v value) bool {
 	d := &m.draft
@@ -161,7 +161,7 @@ func (m *mapping) place(key string, v value) bool {
 	return true
 }
 
-// other reads older names of attributes, and those that only OTLP has.
+// other reads old names of attributes, and attributes that only OTLP has.
 func (m *mapping) other(key string, v value) {
 	switch key {
 	case "exception.escaped":
@@ -192,8 +192,8 @@ func (m *mapping) other(key string, v value) {
 	}
 }
 
-// headerPrefix begins the attributes that are request headers. They go where
-// headers go, so that only the allowed ones are kept.
+// headerPrefix begins the attributes that are request headers. They become
+// headers of the draft, of which ingest keeps only the allowed ones.
 const headerPrefix = "http.request.header."
 
 func (m *mapping) tag(key string, v value) {
@@ -209,8 +209,8 @@ func (m *mapping) tag(key string, v value) {
 	}
 }
 
-// finish decides what depends on several attributes. said is the body of a log
-// record.
+// finish fills the fields that depend on several attributes. said is the body of
+// a log record.
 func (m *mapping) finish(said value) ingest.Draft {
 	d := &m.draft
 	d.Class, d.Message, d.File, d.UserID = m.Class, m.Message, m.File, m.User

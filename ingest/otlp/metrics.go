@@ -8,9 +8,9 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// countPoints counts the data points of a metrics request, to tell the
-// exporter that they are not kept. It asks for a valid request, so that a
-// broken exporter is noticed.
+// countPoints counts the data points of a metrics request, so that the answer can
+// say that they are not kept. An invalid request is an error, so that somebody
+// notices a broken exporter.
 func countPoints(request []byte, enc encoding) (partialSuccess, error) {
 	partial := partialSuccess{message: "metrics are not kept here; send them to a metrics store"}
 	var err error

@@ -14,22 +14,22 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 )
 
-// SpanExceptions says what becomes of the exceptions that spans recorded. SDKs
-// move from those to log records, and on the way some send an error as both.
+// SpanExceptions says how the exceptions of spans count. OpenTelemetry replaces
+// them by log records, and some SDKs send an error as both.
 type SpanExceptions string
 
 // The choices.
 const (
-	// Dedupe counts an error once that comes as a span event and as a log
-	// record. It is the default.
+	// Dedupe, the default, counts an error once that comes as a span event and
+	// as a log record.
 	Dedupe SpanExceptions = "dedupe"
 	// On counts both.
 	On SpanExceptions = "on"
-	// Off passes over the exceptions of spans.
+	// Off ignores the exceptions of spans.
 	Off SpanExceptions = "off"
 )
 
-// ParseSpanExceptions reads a choice; "" is the default.
+// ParseSpanExceptions reads a choice; "" is Dedupe.
 func ParseSpanExceptions(text string) (SpanExceptions, error) {
 	switch choice := SpanExceptions(text); choice {
 	case "":
@@ -42,11 +42,11 @@ func ParseSpanExceptions(text string) (SpanExceptions, error) {
 }
 
 const (
-	// pairWindow is the stretch of time in which the two must have happened.
-	// SDKs stamp them microseconds apart, so that hardly a pair is cut by its end.
+	// pairWindow is the period in which both times of a pair must lie. SDKs stamp
+	// them microseconds apart, so that almost no pair lies in two periods.
 	pairWindow = 5 * time.Minute
-	// pairMemory bounds the errors that are remembered to number them, about
-	// 100 bytes each, in each of two generations.
+	// pairMemory bounds the records of each of the two generations. A record
+	// takes about 100 bytes.
 	pairMemory = 1 << 15
 )
 
@@ -58,40 +58,38 @@ const (
 	fromSpan
 )
 
-// twin is what an error that came in one signal has in common with the same
-// error in the other.
+// twin holds what an error has in common with the same error in the other signal.
 type twin struct {
 	side                        side
 	trace, span, class, message string
 	time                        time.Time
 }
 
-// twinOf is nil for an error of no span, which cannot have come in the other.
+// twinOf is nil for an error without a span: the other signal cannot have it.
 func twinOf(d *ingest.Draft, from side) *twin {
 	c := &d.Context
 	if strings.Trim(c.TraceID, "0") == "" || strings.Trim(c.SpanID, "0") == "" || d.Class == "" && d.Message == "" {
 		return nil
 	}
 	t := &twin{side: from, trace: c.TraceID, span: c.SpanID, message: d.Message, time: d.Time}
-	// Of a wrapped Go error the log SDK names the cause and the trace SDK the
-	// wrapper; the text is the same.
+	// For a wrapped Go error the log SDK sends the class of the cause and the
+	// trace SDK that of the wrapper, with the same text.
 	if isGo := c.Platform == "go" || strings.HasPrefix(d.Class, "*"); !isGo || t.message == "" {
 		t.class = bareClass(d.Class)
 	}
 	return t
 }
 
-// bareClass is a class without its module: the log SDK of Python leaves that
-// out, its trace SDK does not.
+// bareClass is a class without its module: Python's log SDK leaves it out, its
+// trace SDK does not.
 func bareClass(class string) string { return class[strings.LastIndexAny(class, `./\:`)+1:] }
 
 // pairs gives a span event and a log record of the same error the same id, so
-// that they count once however they come: the first log record of a span with
-// one class and text is the same error as the first exception of that span with
-// them, the second is the second, and so on. Which is the first has to be
-// remembered beyond a request, since exporters cut their batches anywhere; a
-// service that has forgotten, or another node, takes for the first what may be
-// the second. It is safe for concurrent use.
+// that they count once. Of the log records and the exceptions of one span with
+// the same class and text, the first log record is the same error as the first
+// exception, the second as the second, and so on. The two can come in different
+// requests, so pairs remembers these numbers. After a restart, and on another
+// node, the numbers begin at the first again. It is safe for concurrent use.
 type pairs struct {
 	now   func() time.Time
 	drops *prometheus.CounterVec
@@ -101,10 +99,10 @@ type pairs struct {
 	recent, older generation
 }
 
-// generation is what came in one stretch of time.
+// generation holds the records of one period.
 type generation struct {
-	counts map[sided]uint32  // errors so far, by what they have in common
-	places map[placed]uint32 // which of them a record is
+	counts map[sided]uint32  // errors so far, by key and side
+	places map[placed]uint32 // the number of each record
 }
 
 type sided struct {
@@ -118,8 +116,7 @@ func newGeneration() generation {
 	return generation{counts: map[sided]uint32{}, places: map[placed]uint32{}}
 }
 
-// Reasons under which exceptions of spans are counted that do not count as
-// errors of their own.
+// Why an exception of a span does not count as an error of its own.
 const (
 	dropPair = "pair"
 	dropOff  = "off"
@@ -136,7 +133,7 @@ func newPairs(now func() time.Time, drops *prometheus.CounterVec) *pairs {
 	return &pairs{now: now, drops: drops, recent: newGeneration(), older: newGeneration()}
 }
 
-// id is the id of the error that a record tells of; record is the record's own.
+// id is the id of the error of a record; record is the record's own id.
 func (p *pairs) id(project uint64, t *twin, record [16]byte) [16]byte {
 	text := make([]byte, 0, 512)
 	text = append(text, "errata otlp pair v1\x00"...)
@@ -158,9 +155,9 @@ func (p *pairs) id(project uint64, t *twin, record [16]byte) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// place numbers the records of one side that have a key in common; one that
-// comes again has the number it had. second says that it is new and that the
-// other side's came before.
+// place numbers the records of one side with the same key. A record that comes
+// again has the same number. second says that the record is new, and that the
+// record of the other side came before.
 func (p *pairs) place(at placed, from side) (n uint32, second bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,8 +18,8 @@ const (
 	fieldValue = 2
 )
 
-// each walks the fields of a message. Fields of unknown numbers and of a wrong
-// type are the caller's to ignore; only broken framing is an error.
+// each walks the fields of a message. The caller ignores unknown numbers and
+// wrong types; only broken framing is an error.
 func each(message []byte, field func(fc *easyproto.FieldContext) error) error {
 	var fc easyproto.FieldContext
 	for len(message) > 0 {
@@ -44,8 +44,8 @@ func eachMessage(message []byte, number uint32, visit func(inner []byte) error) 
 	})
 }
 
-// readProto walks an export request. A resource or a scope may follow what it
-// describes, so each part is walked twice.
+// readProto walks an export request. It walks each part twice, because a resource
+// or a scope may stand behind its records.
 func (f *finder) readProto(request []byte) error {
 	return eachMessage(request, fieldResources, func(part []byte) error {
 		if err := f.visit(); err != nil {
@@ -126,8 +126,8 @@ func (f *finder) protoLog(raw []byte) error {
 	return f.log(&rec)
 }
 
-// protoSpan looks for exceptions among the span's events. The attributes of
-// the span are only read when there is one.
+// protoSpan looks for exceptions among the span's events. It reads the attributes
+// of the span only when there is one.
 func (f *finder) protoSpan(raw []byte) error {
 	if err := f.visit(); err != nil {
 		return err
@@ -163,15 +163,10 @@ func (f *finder) protoSpan(raw []byte) error {
 	}
 	f.spanAttrs = s.attrs
 	whole, err := f.spanOf(&s)
-	if err != nil {
-		return err
+	for i := 0; err == nil && i < len(found); i++ {
+		err = f.protoEvent(whole, found[i])
 	}
-	for _, event := range found {
-		if err := f.protoEvent(whole, event); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 func (f *finder) protoEvent(s *spanDraft, event []byte) error {
@@ -236,7 +231,7 @@ func protoAttr(pair []byte) (a attr, err error) {
 	return a, nil
 }
 
-// protoValue reads an AnyValue; of several the last counts, as in protobuf.
+// protoValue reads an AnyValue. The last of several values counts, as in protobuf.
 func protoValue(any []byte) (v value, err error) {
 	whole := any
 	var fc easyproto.FieldContext

@@ -1,7 +1,7 @@
 package otlp
 
-// signal is one of the three kinds of telemetry. All have the same nesting:
-// resources hold scopes, scopes hold records, with the same field numbers.
+// signal is one of the three kinds of telemetry. All nest in the same way, with
+// the same field numbers: resources hold scopes, and scopes hold records.
 type signal struct {
 	path      string
 	resources string // JSON names of the three levels

@@ -33,12 +33,12 @@ const (
 	nestedJSON  // the same as JSON
 )
 
-// maxAttributes bounds the attributes that are read of one record, resource or
-// list; SDKs allow 128. Further ones are passed over.
+// maxAttributes bounds the attributes of one record, resource or list; SDKs allow
+// 128. The rest is ignored.
 const maxAttributes = 1024
 
-// value is an AnyValue. Strings and bytes are parts of the body, which is
-// reused: what is kept of them must be copied.
+// value is an AnyValue. Strings and bytes are parts of the body, whose buffer is
+// reused: a draft needs copies of them.
 type value struct {
 	kind  kind
 	text  string
@@ -46,11 +46,11 @@ type value struct {
 	bits  uint64
 }
 
-// scalar says whether the value is a plain one.
+// scalar says whether the value is a text, a number or a boolean.
 func (v value) scalar() bool { return v.kind >= text && v.kind <= double }
 
-// String is the value as a person reads it, in a string of its own: a plain
-// value as it is, bytes as base64, anything nested as JSON.
+// String is a copy of the value for people: a scalar as it is, bytes as base64, a
+// list as JSON.
 func (v value) String() string {
 	switch v.kind {
 	case text:
@@ -72,7 +72,7 @@ func (v value) String() string {
 	}
 }
 
-// int is the value as a whole number, 0 where it is none.
+// int is the value as a whole number, 0 for any other value.
 func (v value) int() int64 {
 	switch v.kind {
 	case integer:
@@ -84,8 +84,8 @@ func (v value) int() int64 {
 	}
 }
 
-// write writes the value as plain JSON. Nothing is written below the depth
-// that events may have, nor far past the length that is kept.
+// write writes the value as plain JSON. It writes null below the depth that
+// events may have, and past the length that is kept.
 func (v value) write(e *jx.Encoder, depth int) {
 	if depth > ingest.MaxDepth || len(e.Bytes()) > lenient.MaxText {
 		e.Null()
@@ -123,30 +123,24 @@ func writeProto(e *jx.Encoder, any []byte, depth int) {
 		if any, err = fc.NextField(any); err != nil {
 			break
 		}
-		inner, ok := fc.MessageData()
+		list, ok := fc.MessageData()
 		switch {
 		case ok && fc.FieldNum == fieldArray:
-			e.ArrStart()
-			_ = each(inner, func(fc *easyproto.FieldContext) error {
-				if element, ok := fc.MessageData(); ok && fc.FieldNum == 1 {
+			e.Arr(func(e *jx.Encoder) {
+				writeList(e, list, func(element []byte) {
 					v, _ := protoValue(element)
 					v.write(e, depth)
-				}
-				return enough(e)
+				})
 			})
-			e.ArrEnd()
 			return
 		case ok && fc.FieldNum == fieldPairs:
-			e.ObjStart()
-			_ = each(inner, func(fc *easyproto.FieldContext) error {
-				if pair, ok := fc.MessageData(); ok && fc.FieldNum == 1 {
+			e.Obj(func(e *jx.Encoder) {
+				writeList(e, list, func(pair []byte) {
 					a, _ := protoAttr(pair)
 					e.FieldStart(keep(a.key))
 					a.value.write(e, depth)
-				}
-				return enough(e)
+				})
 			})
-			e.ObjEnd()
 			return
 		}
 	}
@@ -155,12 +149,14 @@ func writeProto(e *jx.Encoder, any []byte, depth int) {
 
 var errEnough = errors.New("more than is kept")
 
-// enough ends a list that is longer than what is kept of it.
-func enough(e *jx.Encoder) error {
-	if len(e.Bytes()) > lenient.MaxText {
-		return errEnough
-	}
-	return nil
+// writeList writes the elements of a list, up to the length that is kept.
+func writeList(e *jx.Encoder, list []byte, write func(element []byte)) {
+	_ = eachMessage(list, 1, func(element []byte) error {
+		if write(element); len(e.Bytes()) > lenient.MaxText {
+			return errEnough
+		}
+		return nil
+	})
 }
 
 // writeJSON does the same for the JSON form: {"values":[…]}, where the values
@@ -183,35 +179,31 @@ func writeJSON(e *jx.Encoder, list []byte, depth int) {
 			return err
 		})
 	})
+	write := e.Arr
 	if pairs {
-		e.ObjStart()
-	} else {
-		e.ArrStart()
+		write = e.Obj
 	}
-	for _, a := range values {
-		if pairs {
-			e.FieldStart(a.key)
+	write(func(e *jx.Encoder) {
+		for _, a := range values {
+			if pairs {
+				e.FieldStart(a.key)
+			}
+			a.value.write(e, depth)
 		}
-		a.value.write(e, depth)
-	}
-	if pairs {
-		e.ObjEnd()
-	} else {
-		e.ArrEnd()
-	}
+	})
 }
 
-// keep copies a text out of the body, bounded.
+// keep copies a text out of the body, up to the length that is kept.
 func keep(text string) string {
 	return strings.Clone(lenient.Cut(text, lenient.MaxText))
 }
 
-// maxStack bounds the text of a stack trace. Java's are the longest in honest
-// use, with some tens of kilobytes.
+// maxStack bounds the text of a stack trace, in bytes. Java's are the longest,
+// with some tens of kilobytes.
 const maxStack = 256 << 10
 
-// stack is the value as the text of a stack trace, which may be longer than
-// what is kept, in a string of its own.
+// stack is a copy of the value as the text of a stack trace. It may be longer
+// than other texts.
 func (v value) stack() string {
 	if v.kind != text {
 		return ""

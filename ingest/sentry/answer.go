@@ -13,28 +13,24 @@ import (
 	"github.com/errata-log/errata/internal/httpstatus"
 )
 
-// allowOrigins lets a page of any origin send and read the answer: the key is
-// public, and nothing can be read here.
-func allowOrigins(h http.Header) {
-	h["Access-Control-Allow-Origin"] = corsOrigin
-	h["Access-Control-Allow-Methods"] = corsMethods
-	h["Access-Control-Allow-Headers"] = corsHeaders
-	h["Access-Control-Expose-Headers"] = corsExpose
-	h["Access-Control-Max-Age"] = corsMaxAge
+const methods = "POST, OPTIONS"
+
+// cors lets a page of any origin send events and read the answer: the key is
+// public, and the endpoints show no data. All answers share the values.
+var cors = [...]struct {
+	name  string
+	value []string
+}{
+	{"Access-Control-Allow-Origin", []string{"*"}},
+	{"Access-Control-Allow-Methods", []string{methods}},
+	{"Access-Control-Allow-Headers", []string{"X-Sentry-Auth, X-Requested-With, Origin, Accept, Content-Type, Content-Encoding, " +
+		"Authentication, Authorization, sentry-trace, baggage"}},
+	{"Access-Control-Expose-Headers", []string{"X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After"}},
+	{"Access-Control-Max-Age", []string{"3600"}},
 }
 
-// The values are shared by all answers and never written to.
-var (
-	corsOrigin  = []string{"*"}
-	corsMethods = []string{"POST, OPTIONS"}
-	corsHeaders = []string{"X-Sentry-Auth, X-Requested-With, Origin, Accept, Content-Type, Content-Encoding, " +
-		"Authentication, Authorization, sentry-trace, baggage"}
-	corsExpose = []string{"X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After"}
-	corsMaxAge = []string{"3600"}
-)
-
-// answer writes the one answer that SDKs know: {"id":…} or {} for taken,
-// {"detail":…} for everything else.
+// answer writes the answer that SDKs know: {"id":…} or {} for success,
+// {"detail":…} for an error.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err error) {
 	h.door.Done(r.Context(), w.Header().Get("X-Request-Id"), err)
 	if err == nil {
@@ -49,7 +45,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 	if door.Passing(told.Kind) {
 		wait := strconv.Itoa(door.RetrySeconds(told))
 		header.Set("Retry-After", wait)
-		// With the categories named, SDKs count what they hold back and report it.
+		// The categories make SDKs count the events that they drop, and report them.
 		header.Set("X-Sentry-Rate-Limits", wait+":error;default;log_item:"+string(quota.ScopeOf(err))+":"+limitReason(told.Kind))
 	}
 	header.Set("X-Sentry-Error", headerText(told.Message))
@@ -58,8 +54,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, id string, err 
 
 const contentType = "application/json"
 
-// limitReason is the refusal in Sentry's word, where it has one: SDKs and their
-// reports know "quota".
+// limitReason names a refusal. "quota" is a word that SDKs know and report.
 func limitReason(kind errata.Kind) string {
 	if kind == errata.KindRateLimited {
 		return "quota"
@@ -67,20 +62,19 @@ func limitReason(kind errata.Kind) string {
 	return strings.ReplaceAll(string(kind), "_", "-")
 }
 
-// droppedPause is for how many seconds SDKs are asked to keep their errors
-// while recording is switched off. It saves their traffic, and it is how long
-// they may stay silent after it is switched on again.
+// droppedPause is how many seconds SDKs pause while recording is switched off.
+// It saves traffic; SDKs may stay silent for as long after it is on again.
 const droppedPause = "60"
 
-// sayDropped tells that events were taken and not kept. SDKs obey the limit on
-// a 200 too.
+// sayDropped says in headers that the events were dropped. SDKs obey the limit
+// on a 200 too.
 func sayDropped(h http.Header, recorded int) {
 	h.Set(door.HeaderRecorded, strconv.Itoa(recorded))
 	h.Set("X-Sentry-Rate-Limits", droppedPause+":error;default;log_item:project:disabled")
 }
 
-// detail is the answer's body. A broken body gets its reason as a cause, as
-// Sentry answers it.
+// detail is the body of an error's answer. For a broken request the reason is a
+// cause, as Sentry answers it.
 func detail(told *errata.Error) []byte {
 	var e jx.Encoder
 	e.ObjStart()
@@ -98,8 +92,7 @@ func detail(told *errata.Error) []byte {
 	return e.Bytes()
 }
 
-// headerText makes a text fit for a header: our own sentences are plain, but
-// one may quote.
+// headerText makes a message fit for a header. It may quote any characters.
 func headerText(text string) string {
 	const max = 200
 	if len(text) > max {
@@ -113,12 +106,6 @@ func headerText(text string) string {
 	}, text)
 }
 
-// malformed is the error for a body that breaks the protocol. The parser's own
-// text goes to the operator only: it quotes the body and has no bound.
-func malformed(what string, cause error) error {
-	e := door.Malformed(what)
-	if cause != nil {
-		return e.Because(cause)
-	}
-	return e
-}
+// malformed is the error for a body that breaks the protocol. Only the operator
+// sees the cause: the parser's text quotes the body and has no limit.
+func malformed(what string, cause error) error { return door.Malformed(what).Because(cause) }

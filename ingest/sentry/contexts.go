@@ -28,32 +28,23 @@ func (p *parser) traceField(key []byte) error {
 }
 
 func (p *parser) named(to *named) error {
-	return p.object(func(p *parser, key []byte) error {
-		switch string(key) {
-		case "name":
-			return p.bytes(&to.name)
-		case "version":
-			return p.bytes(&to.version)
-		default:
-			return p.dec.Skip()
-		}
-	})
+	return p.object(func(p *parser, key []byte) error { return p.namedField(to, key) })
 }
 
-func (p *parser) sdkField(key []byte) error {
+func (p *parser) namedField(to *named, key []byte) error {
 	switch string(key) {
 	case "name":
-		return p.bytes(&p.sdk.name)
+		return p.bytes(&to.name)
 	case "version":
-		return p.bytes(&p.sdk.version)
-	case "settings":
-		return p.object(func(p *parser, key []byte) error {
-			if string(key) != "infer_ip" {
-				return p.dec.Skip()
-			}
-			return p.bytes(&p.inferIP)
-		})
+		return p.bytes(&to.version)
 	default:
 		return p.dec.Skip()
 	}
+}
+
+func (p *parser) sdkField(key []byte) error {
+	if string(key) == "settings" {
+		return p.only("infer_ip", func(p *parser) error { return p.bytes(&p.inferIP) })
+	}
+	return p.namedField(&p.sdk, key)
 }

@@ -34,8 +34,7 @@ func (in *intake) header() error {
 	return in.readHeader(line, "the envelope header is not a JSON object", in.headerField)
 }
 
-// items reads the items one after the other. Those that are not kept are
-// streamed past.
+// items reads the items one after the other.
 func (in *intake) items() error {
 	for count := 0; ; {
 		line, err := in.line("an item header")
@@ -61,31 +60,29 @@ func (in *intake) items() error {
 	}
 }
 
-// item keeps or skips one payload.
+// keptItems are the types of items that are read: their name in messages, the
+// largest payload in bytes, and what reads it.
+var keptItems = map[string]struct {
+	name string
+	max  int
+	read func(in *intake, payload []byte) error
+}{
+	"event":         {"the event", ingest.MaxEvent, (*intake).addEvent},
+	"log":           {"the log item", ingest.MaxLogItem, (*intake).addLogs},
+	"client_report": {"the client report", ingest.MaxClientReport, (*intake).addReport},
+}
+
+// item reads or skips one payload.
 func (in *intake) item(it item) error {
-	switch it.kind {
-	case "event":
-		payload, err := in.payload(it, "the event", ingest.MaxEvent)
-		if err != nil {
-			return err
-		}
-		return in.addEvent(payload)
-	case "log":
-		payload, err := in.payload(it, "the log item", ingest.MaxLogItem)
-		if err != nil {
-			return err
-		}
-		return in.addLogs(payload)
-	case "client_report":
-		payload, err := in.payload(it, "the client report", ingest.MaxClientReport)
-		if err != nil {
-			return err
-		}
-		in.addReport(payload)
-		return nil
-	default:
+	kind, kept := keptItems[it.kind]
+	if !kept {
 		return in.skip(it)
 	}
+	payload, err := in.payload(it, kind.name, kind.max)
+	if err != nil {
+		return err
+	}
+	return kind.read(in, payload)
 }
 
 func (it *item) field(d *lenient.Reader, key []byte) (err error) {
@@ -102,9 +99,9 @@ func (it *item) field(d *lenient.Reader, key []byte) (err error) {
 	}
 }
 
-// lengthOf reads a length, also one in a text or with a fraction of zero. What
-// is no number is as good as no length; a number that is no length is longer
-// than every body.
+// lengthOf reads a length. It may be a string, and 5.0 is 5. Without a number the
+// item ends with its line (-1). A number that cannot be a length becomes one that
+// no body has.
 func lengthOf(text []byte) int64 {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return n
@@ -136,8 +133,8 @@ func (in *intake) readHeader(line []byte, complaint string, field func(d *lenien
 	return nil
 }
 
-// line reads a header line without its end. It is valid until the next read.
-// The error is io.EOF when nothing is left.
+// line reads a header line without its line break. The line is valid until the
+// next read. The error is io.EOF at the end of the body.
 func (in *intake) line(what string) ([]byte, error) {
 	line, err := in.in.ReadSlice('\n')
 	switch {
@@ -156,7 +153,7 @@ func (in *intake) line(what string) ([]byte, error) {
 	return line, nil
 }
 
-// payload reads an item into the buffer. It is valid until the next one.
+// payload reads an item into the buffer. It is valid until the next item.
 func (in *intake) payload(it item, what string, limit int) ([]byte, error) {
 	in.buf.B = in.buf.B[:0]
 	if it.length < 0 {
@@ -220,7 +217,8 @@ func (in *intake) skip(it item) error {
 	return in.itemEnd()
 }
 
-// itemEnd wants the line break, or the end, after a payload of known length.
+// itemEnd reads the line break, or the end of the body, after a payload of known
+// length.
 func (in *intake) itemEnd() error {
 	c, err := in.in.ReadByte()
 	if err == io.EOF {
@@ -232,7 +230,7 @@ func (in *intake) itemEnd() error {
 	return err
 }
 
-// cut tells the end of the body inside of an item from a failing read.
+// cut explains an error within an item: the end of the body, or a failed read.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return malformed("an item is shorter than its length", nil)

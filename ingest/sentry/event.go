@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-faster/jx"
 
@@ -17,12 +16,11 @@ import (
 	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
-// parser reads one event's JSON. What goes into the draft as it stands is
-// written there at once; what depends on other keys, which may come later,
-// waits in the fields below. The byte slices are parts of the document.
+// parser reads one event's JSON. It writes a value into the draft at once, unless
+// it depends on other keys, which may come later; such values wait in the fields
+// below. The byte slices are parts of the document.
 //
-// Every field is lenient: a value of a wrong type is absent. Only broken JSON
-// is an error.
+// A value of a wrong type counts as absent. Only broken JSON is an error.
 type parser struct {
 	dec   lenient.Reader
 	keep  *lenient.Keeper
@@ -46,13 +44,11 @@ type parser struct {
 
 	sdk, runtime, browser, os named
 
-	// What is being read at the moment.
+	// The exception, thread, stack trace and frame that is being read.
 	link       exception
 	threadRank int
 	scratch    stacktrace.Trace
 	frame      frame
-	pair       [2][]byte
-	pairLen    int
 }
 
 // named is a thing with a version: an SDK, a runtime, an operating system.
@@ -71,8 +67,8 @@ func (n named) join(sep string) string {
 
 var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
 
-// parseEvent reads an event. ok is false when it is valid but no error: a
-// performance transaction. sender stands in where the event asks for it.
+// parseEvent reads an event. ok is false for a valid event that is no error: a
+// performance transaction. sender is the user's address if the event asks for it.
 func parseEvent(document []byte, sender netip.Addr) (draft ingest.Draft, ok bool, err error) {
 	p := parsers.Get().(*parser)
 	defer p.free()
@@ -93,8 +89,8 @@ func parseEvent(document []byte, sender netip.Addr) (draft ingest.Draft, ok bool
 	return p.draft, true, nil
 }
 
-// ParseEvent reads one event as an envelope's item of type event holds it. The
-// error is an *errata.Error and says why the event cannot be taken.
+// ParseEvent reads the payload of an envelope's item of type event. The error is
+// an *errata.Error that says why the event cannot be taken.
 func ParseEvent(document []byte) (ingest.Draft, error) {
 	draft, isError, err := parseEvent(document, netip.Addr{})
 	if err == nil && !isError {
@@ -103,7 +99,7 @@ func ParseEvent(document []byte) (ingest.Draft, error) {
 	return draft, err
 }
 
-// eventKeys are what events of Sentry's SDKs have and native ones do not.
+// eventKeys are keys of Sentry's events that native events do not have.
 var eventKeys = [...]string{"event_id", "exception", "logentry", "stacktrace", "threads", "sdk", "platform", "contexts", "breadcrumbs"}
 
 // LooksLike says whether a JSON object is an event of one of Sentry's SDKs.
@@ -118,7 +114,7 @@ func LooksLike(document []byte) bool {
 	})
 }
 
-// free forgets the event but keeps the room of the slices that never leave.
+// free forgets the event and keeps the slices that no draft shares.
 func (p *parser) free() {
 	p.scratch.Clear()
 	p.stack.Clear()
@@ -135,7 +131,17 @@ func (p *parser) array(element func(*parser) error) error {
 	return lenient.Array(&p.dec, p, element)
 }
 
-// set reads a text into to, and leaves to alone where there is none.
+// only reads an object of which one key counts.
+func (p *parser) only(name string, read func(*parser) error) error {
+	return p.object(func(p *parser, key []byte) error {
+		if string(key) != name {
+			return p.dec.Skip()
+		}
+		return read(p)
+	})
+}
+
+// set reads a text. Without one, to stays as it is.
 func (p *parser) set(to *string) error {
 	text, err := p.dec.Bytes()
 	if len(text) > 0 {
@@ -161,8 +167,7 @@ func (p *parser) event(key []byte) error {
 	case "logentry":
 		return p.readLogentry(&p.logentry)
 	case "stacktrace", "sentry.interfaces.Stacktrace":
-		p.scratch.Clear()
-		err := p.object((*parser).stacktrace)
+		err := p.readStack()
 		p.offerStack(rankEvent)
 		return err
 	case "threads":
@@ -203,8 +208,8 @@ func (p *parser) eventScalar(key []byte) error {
 		p.draft.Level = levelOf(text)
 		return err
 	case "timestamp":
-		t, err := p.time()
-		p.draft.Time = t
+		text, err := p.dec.Bytes()
+		p.draft.Time, _ = lenient.Time(string(text))
 		return err
 	case "platform":
 		return p.set(&c.Platform)
@@ -225,15 +230,6 @@ func (p *parser) eventScalar(key []byte) error {
 	}
 }
 
-func (p *parser) time() (time.Time, error) {
-	text, err := p.dec.Bytes()
-	if err != nil || len(text) == 0 {
-		return time.Time{}, err
-	}
-	t, _ := lenient.Time(string(text))
-	return t, nil
-}
-
 func (p *parser) addFingerprint() error {
 	part, err := p.dec.Bytes()
 	if len(part) > 0 && len(p.draft.Fingerprint) < ingest.MaxFingerprint {
@@ -252,7 +248,7 @@ func (p *parser) addTag(key, value []byte) {
 	p.draft.Context.Tags = append(p.draft.Context.Tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 }
 
-// levelOf reads a level: a word, or the numbers of Python's logging.
+// levelOf reads a level: a word, or a number of Python's logging.
 func levelOf(text []byte) errata.Level {
 	if len(text) == 0 || len(text) > 16 {
 		return errata.LevelUnknown
@@ -276,9 +272,8 @@ func levelOf(text []byte) errata.Level {
 	return level
 }
 
-// eventID is an event id in its short form, "" for anything else, and for the id
-// of zeros: SDKs send it when they have none, and it must not fold their events
-// into one.
+// eventID is an event id without dashes, "" for any other text. The id of zeros
+// is none: SDKs that have no id send it, and their events must not count as one.
 func eventID(text []byte) string {
 	id, _ := ingest.UUID(string(text))
 	if strings.Trim(id, "0") == "" {

@@ -9,16 +9,16 @@ import (
 	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
-// exception is a link of the chain as it was sent.
+// exception is one exception of the chain, as it was sent.
 type exception struct {
 	ingest.Exception
-	synthetic bool // the SDK made it up to carry a stack trace
+	synthetic bool // the SDK made it to carry a stack trace
 	handled   bool
-	known     bool // handled was said
+	known     bool // the event says handled
 	place     stacktrace.Place
 }
 
-// element is how one kind of list is read: exceptions or threads.
+// element reads the elements of one kind of list: exceptions or threads.
 type element struct {
 	begin func(*parser)
 	field func(*parser, []byte) error
@@ -30,37 +30,30 @@ var (
 	threadElement    = element{(*parser).beginThread, (*parser).threadField, (*parser).endThread}
 )
 
-// list reads the three shapes that SDKs send a list in: {"values":[…]}, a bare
-// list, and one bare object.
+// list reads a list in the forms that SDKs send: {"values":[…]}, an array, and
+// one object alone.
 func (p *parser) list(e *element) error {
-	switch p.dec.Next() {
-	case jx.Array:
-		return p.array(func(p *parser) error { return p.one(e) })
-	case jx.Object:
-		bare := true
-		e.begin(p)
-		err := p.object(func(p *parser, key []byte) error {
-			if string(key) != "values" {
-				return e.field(p, key)
-			}
-			switch p.dec.Next() {
-			case jx.Array:
-				bare = false
-				return p.array(func(p *parser) error { return p.one(e) })
-			case jx.Object: // a list of one, as PHP writes arrays with keys
-				bare = false
-				return p.one(e)
-			default:
-				return p.dec.Skip()
-			}
-		})
-		if err == nil && bare {
-			e.end(p)
-		}
-		return err
-	default:
-		return p.dec.Skip()
+	each := func(p *parser) error { return p.one(e) }
+	if p.dec.Next() != jx.Object {
+		return p.array(each)
 	}
+	alone := true
+	e.begin(p)
+	err := p.object(func(p *parser, key []byte) error {
+		if string(key) != "values" {
+			return e.field(p, key)
+		}
+		next := p.dec.Next()
+		alone = alone && next != jx.Array && next != jx.Object
+		if next == jx.Object { // a list of one, as PHP writes arrays with keys
+			return p.one(e)
+		}
+		return p.array(each)
+	})
+	if err == nil && alone {
+		e.end(p)
+	}
+	return err
 }
 
 func (p *parser) one(e *element) error {
@@ -89,8 +82,7 @@ func (p *parser) exceptionField(key []byte) error {
 	case "module":
 		return p.set(&p.link.Module)
 	case "stacktrace":
-		p.scratch.Clear()
-		return p.object((*parser).stacktrace)
+		return p.readStack()
 	case "mechanism":
 		return p.object((*parser).mechanism)
 	default:
@@ -98,8 +90,8 @@ func (p *parser) exceptionField(key []byte) error {
 	}
 }
 
-// endException keeps the link. Of a long chain the links nearest to the thrown
-// one are kept.
+// endException keeps the exception. Of a long chain it keeps the end, which is
+// nearest to the thrown exception.
 func (p *parser) endException() {
 	if p.link.Class == "" && p.link.Message == "" && p.scratch.Seen() == 0 {
 		return
@@ -124,7 +116,7 @@ func (p *parser) mechanism(key []byte) (err error) {
 	}
 }
 
-// The ranks of the stack traces that stand outside of exceptions.
+// The ranks of the stack traces outside of exceptions: the highest is kept.
 const (
 	rankThread = iota + 1
 	rankCurrent
@@ -140,8 +132,7 @@ func (p *parser) beginThread() {
 func (p *parser) threadField(key []byte) error {
 	switch string(key) {
 	case "stacktrace":
-		p.scratch.Clear()
-		return p.object((*parser).stacktrace)
+		return p.readStack()
 	case "current":
 		return p.raiseThread(rankCurrent)
 	case "crashed":
@@ -161,7 +152,8 @@ func (p *parser) raiseThread(rank int) error {
 
 func (p *parser) endThread() { p.offerStack(p.threadRank) }
 
-// offerStack keeps the stack trace just read if it ranks above the one kept.
+// offerStack keeps the stack trace just read if its rank is above that of the
+// kept one.
 func (p *parser) offerStack(rank int) {
 	if p.scratch.Seen() > 0 && rank > p.stackRank {
 		p.stack, p.scratch = p.scratch, p.stack

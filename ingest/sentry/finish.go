@@ -1,33 +1,30 @@
 package sentry
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
 	"github.com/errata-log/errata/ingest"
 )
 
-// finish decides what depends on several keys of the event.
+// finish fills the fields that depend on several keys of the event.
 func (p *parser) finish(sender netip.Addr) {
 	d, c := &p.draft, &p.draft.Context
 	c.Source = "sentry"
 	d.ClientID = eventID(p.eventID)
 	d.URI = p.uri()
 	d.IP = p.ip(sender)
-	if c.Transaction == "" {
-		c.Transaction = string(p.culprit)
-	}
+	c.Transaction = cmp.Or(c.Transaction, string(p.culprit))
 	c.SDK = p.sdk.join("/")
 	c.OS = p.os.join(" ")
-	if c.Runtime = p.runtime.join(" "); c.Runtime == "" {
-		c.Runtime = p.browser.join(" ")
-	}
+	c.Runtime = cmp.Or(p.runtime.join(" "), p.browser.join(" "))
 	p.finishMessage()
 	p.finishPlace()
 }
 
-// finishMessage finds class and message: those of the exception that was
-// thrown, which is the last of the chain, else the logged message.
+// finishMessage finds class and message: those of the thrown exception, which is
+// the last of the chain, else the logged message.
 func (p *parser) finishMessage() {
 	d, c := &p.draft, &p.draft.Context
 	if len(p.exceptions) > 0 {
@@ -71,9 +68,7 @@ func (p *parser) finishPlace() {
 	at := p.stack.Place()
 	d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	if len(c.Exceptions) == 0 {
-		// The stack trace of a message has no other place in the payload.
-		c.Exceptions = []ingest.Exception{{Frames: p.stack.JudgedFrames()}}
-	} else {
-		c.Exceptions[len(c.Exceptions)-1].Frames = p.stack.JudgedFrames()
+		c.Exceptions = make([]ingest.Exception, 1) // the payload has no other place for the trace of a message
 	}
+	c.Exceptions[len(c.Exceptions)-1].Frames = p.stack.JudgedFrames()
 }

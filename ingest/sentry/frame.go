@@ -12,11 +12,10 @@ type frame struct {
 	inApp                               bool
 }
 
-func (p *parser) stacktrace(key []byte) error {
-	if string(key) != "frames" {
-		return p.dec.Skip()
-	}
-	return p.array((*parser).readFrame)
+// readStack reads a stack trace into scratch.
+func (p *parser) readStack() error {
+	p.scratch.Clear()
+	return p.only("frames", func(p *parser) error { return p.array((*parser).readFrame) })
 }
 
 func (p *parser) readFrame() error {
@@ -33,14 +32,13 @@ func (p *parser) readFrame() error {
 		file = f.module
 	}
 	if len(file) == 0 && len(f.function) == 0 {
-		return nil // null, or a frame that says nothing
+		return nil // null, or a frame without a place
 	}
 	kept := ingest.Frame{
 		File: p.keep.String(file), Line: f.line, Function: p.keep.String(f.function), Module: p.keep.String(f.module), InApp: f.inApp,
 	}
 	if kept.InApp && stacktrace.GoLibrary(kept.File, kept.Module) {
-		// sentry-go calls the application's what is not below GOROOT.
-		kept.InApp = false
+		kept.InApp = false // sentry-go says in_app for all that is not below GOROOT
 	}
 	p.scratch.Add(kept)
 	return nil

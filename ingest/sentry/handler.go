@@ -2,6 +2,7 @@ package sentry
 
 import (
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,9 @@ func New(cfg Config) (*Handler, error) {
 
 // ServeHTTP takes one request. It answers when the events are on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	allowOrigins(w.Header())
+	for i := range cors {
+		w.Header()[cors[i].name] = cors[i].value
+	}
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return
@@ -45,14 +48,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, id, err)
 }
 
-// take reads and stores what the request holds. id is that of its event, ""
-// when it had none.
+// take reads a request and stores its errors. id is the id of its first event,
+// "" for none.
 func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err error) {
 	project, endpoint, ok := route(r.URL.Path)
 	if !ok {
 		return "", errata.Errorf(errata.KindNotFound, "there is no such path; it is /api/PROJECT/envelope/ or /api/PROJECT/store/")
 	}
-	if err := door.OnlyPost(w, r, corsMethods[0]); err != nil {
+	if err := door.OnlyPost(w, r, methods); err != nil {
 		return "", err
 	}
 	key, named := door.PublicKey(r)
@@ -60,7 +63,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", noKey()
 	}
 	var grant access.Grant
-	var over error // the key or its project has sent more than it may
+	var over error // the key or its project is over its quota
 	var b *door.Body
 	if named {
 		if grant, err = h.door.ByPublicKey(key, project); err != nil {
@@ -101,7 +104,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 	return in.firstID, h.accept(w, r, grant, in.drafts)
 }
 
-// identify finds the grant of the key in the envelope's header, and charges the
+// identify finds the grant of the key in the envelope's header and charges the
 // request to it.
 func (h *Handler) identify(r *http.Request, in *intake, project uint64) (access.Grant, error) {
 	key := dsnKey(in.dsn)
@@ -115,7 +118,7 @@ func (h *Handler) identify(r *http.Request, in *intake, project uint64) (access.
 	return grant, h.door.Identify(r, in.body, grant)
 }
 
-// accept stores the drafts. A request of which not one was taken has failed.
+// accept stores the drafts. The request fails when all of them are rejected.
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, drafts []ingest.Draft) error {
 	if len(drafts) == 0 {
 		return nil
@@ -134,13 +137,13 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	return nil
 }
 
-// maxReport is as large as SDKs make an envelope that holds nothing but a report
-// of what they lost.
+// maxReport is the largest envelope, in bytes, that SDKs make for a client report
+// alone.
 const maxReport = 2 << 10
 
-// mayBeReport says whether the request is small enough to hold nothing but a
-// client report. Those are read from a sender that sends too much as well: they
-// tell what it dropped because it was asked to wait.
+// mayBeReport says whether the request is small enough to hold only a client
+// report. The receiver reads reports from senders over their quota too: they say
+// how many events the sender dropped because it had to wait.
 func mayBeReport(r *http.Request, endpoint string) bool {
 	return endpoint == "envelope" && r.ContentLength > 0 && r.ContentLength <= maxReport
 }
@@ -150,20 +153,12 @@ func noKey() error {
 }
 
 // route splits "…/api/{project}/{endpoint}[/]".
-func route(path string) (project uint64, endpoint string, ok bool) {
-	rest, endpoint := cutLast(strings.TrimSuffix(path, "/"))
-	rest, digits := cutLast(rest)
-	if endpoint != "envelope" && endpoint != "store" || !strings.HasSuffix(rest, "/api") {
+func route(target string) (project uint64, endpoint string, ok bool) {
+	rest, endpoint := path.Split(strings.TrimSuffix(target, "/"))
+	rest, digits := path.Split(strings.TrimSuffix(rest, "/"))
+	if endpoint != "envelope" && endpoint != "store" || !strings.HasSuffix(rest, "/api/") {
 		return 0, "", false
 	}
 	project, err := strconv.ParseUint(digits, 10, 64)
 	return project, endpoint, err == nil && digits[0] != '+'
-}
-
-func cutLast(path string) (before, last string) {
-	slash := strings.LastIndexByte(path, '/')
-	if slash < 0 {
-		return "", path
-	}
-	return path[:slash], path[slash+1:]
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// maxKept bounds the errors of one request together, in bytes as sent: what is
-// made of them lives until all are on the log. SDKs send one event, or some
+// maxKept bounds the errors of one request together, in bytes as sent. Their
+// drafts stay in memory until all are on the log. SDKs send one event, or some
 // hundred short logs, at a time.
 const maxKept = 8 << 20
 
 // lineSize is the read buffer of an envelope; a header line must fit.
 const lineSize = 2 * ingest.MaxEnvelopeHeader
 
-// intake collects what one request holds.
+// intake collects the errors and reports of one request.
 type intake struct {
 	body   *door.Body
 	in     *bufio.Reader
@@ -40,7 +40,7 @@ type intake struct {
 	sentAt  time.Time
 
 	drafts  []ingest.Draft
-	kept    int    // bytes that the drafts were made of
+	kept    int    // bytes of the errors as sent
 	firstID string // id of the first event
 	logs    map[[16]byte]uint64
 	lost    []loss
@@ -60,8 +60,8 @@ func (in *intake) free() {
 	in.buf.Free()
 }
 
-// store reads the body of the older endpoint: one event as JSON, or as base64
-// of JSON or of its zlib form, whatever the content type says.
+// store reads the body of the older endpoint: one event as JSON, as base64 of
+// JSON, or as base64 of zlib of JSON. It does not trust the content type.
 func (in *intake) store() error {
 	const maxEncoded = ingest.MaxEvent/3*4 + 1024
 	if err := in.body.ReadAll(in.buf, maxEncoded); err != nil {
@@ -83,7 +83,7 @@ func (in *intake) store() error {
 	return in.addEvent(document)
 }
 
-// decodeStore undoes base64 and, where that does not give JSON, zlib.
+// decodeStore decodes base64 and, if the result is not JSON, zlib.
 func (in *intake) decodeStore(text []byte) ([]byte, error) {
 	text = bytes.TrimRight(text, "=")
 	if err := in.body.Charge(len(text) + ingest.MaxEvent); err != nil {
@@ -119,8 +119,8 @@ func (in *intake) addEvent(document []byte) error {
 		return err
 	}
 	if in.eventID != "" {
-		// The envelope's id wins, for its first event: a second one would
-		// otherwise count as the same.
+		// The envelope's id is for its first event only. With it, a second
+		// event would count as the same.
 		draft.ClientID, in.eventID = in.eventID, ""
 	}
 	if draft.ClientID == "" {
@@ -133,7 +133,7 @@ func (in *intake) addEvent(document []byte) error {
 	return in.add(draft)
 }
 
-// hold pays for an error that is kept until the request is answered.
+// hold charges an error of n bytes, which stays until the request is answered.
 func (in *intake) hold(n int) error {
 	if in.kept += n; in.kept > maxKept {
 		return errata.Errorf(errata.KindBodyTooLarge, "the errors in one request are larger than %d bytes together; send fewer in one request", maxKept)
@@ -149,24 +149,21 @@ func (in *intake) add(draft ingest.Draft) error {
 	return nil
 }
 
-// headerField reads a key of the envelope's header. None is needed and none
-// is a reason to refuse the envelope.
-func (in *intake) headerField(d *lenient.Reader, key []byte) error {
+// headerField reads a key of the envelope's header. All keys are optional, and a
+// wrong value is no reason to refuse the envelope.
+func (in *intake) headerField(d *lenient.Reader, key []byte) (err error) {
 	var text []byte
-	var err error
-	switch string(key) {
-	case "event_id", "dsn", "sent_at":
-		text, err = d.Bytes()
-	default:
-		return d.Skip()
-	}
 	switch string(key) {
 	case "event_id":
+		text, err = d.Bytes()
 		in.eventID = eventID(text)
 	case "dsn":
-		in.dsn = string(text)
-	default:
+		in.dsn, err = d.Text()
+	case "sent_at":
+		text, err = d.Bytes()
 		in.sentAt, _ = lenient.Time(string(text))
+	default:
+		err = d.Skip()
 	}
 	return err
 }

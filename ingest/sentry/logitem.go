@@ -18,15 +18,15 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// addLogs reads a container of log items and keeps those of level error and
-// above. SDKs that log instead of capturing send nothing else.
+// addLogs reads a container of logs and keeps those of level error and above.
+// An SDK that logs its errors and does not capture them sends nothing else.
 func (in *intake) addLogs(payload []byte) error {
 	const complaint = "the log item is not valid JSON"
 	d := lenient.Read(payload)
 	if d.Next() != jx.Object {
 		return malformed("the log item is not a JSON object", nil)
 	}
-	var refused error // by our own limits, not by the JSON
+	var refused error // by our limits, not for its JSON
 	err := lenient.Object(d, d, func(d *lenient.Reader, key []byte) error {
 		if string(key) != "items" {
 			return d.Skip()
@@ -48,12 +48,12 @@ func (in *intake) addLogs(payload []byte) error {
 	return refused
 }
 
-// addLog keeps one log item if it is an error. Its id is made of its bytes,
-// and of its place among equal ones, because items carry none.
+// addLog keeps a log if it is an error. Logs have no ids, so its id is made of
+// its bytes and of its number among equal logs.
 func (in *intake) addLog(raw []byte) error {
 	l := logItem{dec: lenient.Read(raw)}
 	if err := lenient.Object(l.dec, &l, (*logItem).field); err != nil {
-		return malformed("a log is not valid JSON", err) // cannot be: raw has been validated
+		return malformed("a log is not valid JSON", err) // never: raw is valid
 	}
 	draft, ok := l.finish()
 	if !ok {
@@ -138,7 +138,7 @@ func (l *logItem) attribute(name []byte) (err error) {
 	return err
 }
 
-// keep puts an attribute where it belongs; what has no place is a tag.
+// keep puts an attribute into its field. An attribute without a field is a tag.
 func (l *logItem) keep(name, value string) {
 	d, c := &l.draft, &l.draft.Context
 	if to := l.said.Field(name); to != nil {
@@ -173,7 +173,7 @@ func (l *logItem) tag(name, value string) {
 	if name == "book" || name == "error.book" {
 		l.draft.Book, _ = errata.ParseBook(value)
 	}
-	// Parameters stand in the message already; the rest is the SDK's own.
+	// These are parameters, which the message holds, and data of the SDK itself.
 	if strings.HasPrefix(name, "sentry.") || len(l.draft.Context.Tags) >= ingest.MaxTags {
 		return
 	}
@@ -202,8 +202,8 @@ func (l *logItem) finish() (ingest.Draft, bool) {
 	return *d, true
 }
 
-// finishTrace reads the stack trace of a logged exception, and the place from
-// it when the log does not say where it was written.
+// finishTrace reads the stack trace of a logged exception. The place comes from
+// it when the log has none.
 func (l *logItem) finishTrace() {
 	d := &l.draft
 	if d.Class == "" && l.said.Trace == "" {

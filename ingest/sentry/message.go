@@ -38,7 +38,7 @@ func (p *parser) readLogentry(to *logentry) error {
 	})
 }
 
-// text gives the message as a person reads it and the template that signs it.
+// text is the message for people, and the template for the signature.
 func (l *logentry) text() (message, template string) {
 	template = string(l.message)
 	switch {
@@ -54,8 +54,8 @@ func (l *logentry) text() (message, template string) {
 // maxParams bounds the parameters of one message.
 const maxParams = 64
 
-// fill puts the parameters into the template: %s and its like, %(name)s, {0},
-// {} and {name}, as the languages of the SDKs write them. A place without a
+// fill puts the parameters into the template, in the forms of the SDKs'
+// languages: %s and the like, %(name)s, {0}, {} and {name}. A place without a
 // parameter stays as it is.
 func fill(template string, raw []byte) string {
 	list, named := readParams(raw)
@@ -79,7 +79,7 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 			return d.Text()
 		}
 	}
-	// raw has been validated, so the errors below cannot come up.
+	// raw is valid, so the errors below cannot happen.
 	switch d.Next() {
 	case jx.Array:
 		_ = lenient.Array(d, d, func(*lenient.Reader) error {
@@ -107,8 +107,8 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 	return list, named
 }
 
-// fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign. some says
-// whether there was anything to fill: "100% of {0}" is in braces.
+// fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign. some says whether
+// it filled any place: those of "100% of {0}" are in braces.
 func fillPercent(template string, list []string, named map[string]string) (filled string, some bool) {
 	var b strings.Builder
 	for next := 0; template != "" && b.Len() < lenient.MaxText; {

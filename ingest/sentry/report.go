@@ -10,15 +10,15 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// losses add up what SDKs say they lost, by reason. Reasons are a closed set,
-// so that a sender cannot fill the metrics.
+// losses count the errors that SDKs say they lost, by reason. The set of reasons
+// is fixed, so that a sender cannot fill the metrics.
 type losses struct {
 	counters *prometheus.CounterVec
 	mu       sync.Mutex
 	totals   map[string]uint64
 }
 
-// register makes the counter and hands it to the registerer, if there is one.
+// register makes the counter and registers it, if there is a registerer.
 func (l *losses) register(to prometheus.Registerer) (err error) {
 	l.totals = map[string]uint64{}
 	l.counters, err = door.Register(to, prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -28,7 +28,7 @@ func (l *losses) register(to prometheus.Registerer) (err error) {
 	return err
 }
 
-// count adds what one request told.
+// count adds the losses that one request reported.
 func (l *losses) count(lost []loss) {
 	if len(lost) == 0 {
 		return
@@ -41,10 +41,10 @@ func (l *losses) count(lost []loss) {
 	}
 }
 
-// Lost is how many errors SDKs say they dropped before sending since the
-// service started, by their reason: send_error, ratelimit_backoff,
-// queue_overflow, … or other. A reason that nobody gave is absent. Not all SDKs
-// report, so it is a lower bound. The map is the caller's own.
+// Lost is how many errors SDKs say they dropped before sending since the service
+// started, by reason: send_error, ratelimit_backoff, queue_overflow, … or other.
+// A reason that no SDK gave is absent. Some SDKs do not report, so the real
+// number can be higher. The map is a copy.
 func (h *Handler) Lost() map[string]uint64 {
 	h.lost.mu.Lock()
 	defer h.lost.mu.Unlock()
@@ -65,16 +65,16 @@ var reasons = map[string]bool{
 }
 
 const (
-	// maxLost bounds one quantity: a queue that drops more in a report's
-	// minute does not exist, a forged report does.
+	// maxLost bounds one quantity. No real queue drops more in the minute that
+	// a report covers; a forged report says so.
 	maxLost = 1_000_000
 	// maxLosses bounds the entries of one report.
 	maxLosses = 100
 )
 
-// addReport reads a client report: the errors lost at the sender. It is an
-// extra, so a broken one is ignored and the envelope goes on.
-func (in *intake) addReport(payload []byte) {
+// addReport reads a client report: the errors that the sender lost. Reports are
+// optional, so a broken one is ignored and returns no error.
+func (in *intake) addReport(payload []byte) error {
 	d := &in.head
 	d.Reset(payload)
 	var lost []loss
@@ -93,9 +93,10 @@ func (in *intake) addReport(payload []byte) {
 	if err == nil {
 		in.lost = append(in.lost, lost...)
 	}
+	return nil
 }
 
-// readLoss reads one entry; its quantity is 0 when it is not about errors.
+// readLoss reads one entry. Its quantity is 0 when it is not about errors.
 func readLoss(d *lenient.Reader) (l loss, err error) {
 	var category string
 	err = lenient.Object(d, d, func(d *lenient.Reader, key []byte) (err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// maxQuery bounds the pairs of a query that came as a list or an object.
+// maxQuery bounds the pairs of a query that came as an array or an object.
 const maxQuery = 200
 
 func (p *parser) request(key []byte) error {
@@ -31,14 +31,14 @@ func (p *parser) request(key []byte) error {
 		p.draft.Context.Headers = nil
 		return p.pairs((*parser).addHeader)
 	case "env":
-		return p.object((*parser).env)
+		return p.only("REMOTE_ADDR", func(p *parser) error { return p.bytes(&p.remoteAddr) })
 	default: // cookies and bodies are never kept
 		return p.dec.Skip()
 	}
 }
 
-// readQuery reads the three forms of a query: a text, an object, a list of
-// pairs. The latter two are written as a text.
+// readQuery reads the three forms of a query: a text, an object, an array of
+// pairs. It turns the other two into a text.
 func (p *parser) readQuery() error {
 	p.query, p.queryPairs = nil, 0
 	switch p.dec.Next() {
@@ -67,13 +67,6 @@ func (p *parser) addHeader(key, value []byte) {
 	}
 }
 
-func (p *parser) env(key []byte) error {
-	if string(key) != "REMOTE_ADDR" {
-		return p.dec.Skip()
-	}
-	return p.bytes(&p.remoteAddr)
-}
-
 func (p *parser) user(key []byte) error {
 	switch string(key) {
 	case "id":
@@ -85,8 +78,8 @@ func (p *parser) user(key []byte) error {
 	}
 }
 
-// userID reads a number or a text. Some JSON writers have only floats: a whole
-// number that is written as one is the account's number all the same.
+// userID reads a number or a text. Some JSON writers have only floats, so 42.0
+// is the user 42.
 func (p *parser) userID() error {
 	number := p.dec.Next() == jx.Number
 	text, err := p.dec.Bytes()
@@ -115,9 +108,9 @@ func (p *parser) uri() string {
 	return u + "?" + query
 }
 
-// ip is the address of the user: the one that was sent; the sender's where the
-// SDK asks for that or runs in the user's browser; else the one that the
-// application's server saw.
+// ip is the address of the user: the one in the event; the sender's if the SDK
+// asks for it or runs in the user's browser; else the one that the application's
+// server saw.
 func (p *parser) ip(sender netip.Addr) netip.Addr {
 	if addr := origin.ParseAddr(string(p.userIP)); addr.IsValid() {
 		return addr
@@ -129,9 +122,9 @@ func (p *parser) ip(sender netip.Addr) netip.Addr {
 	return origin.ParseAddr(string(p.remoteAddr))
 }
 
-// pairs reads an object, or a list of two-element lists, and calls add for
-// each pair. The value may be a list itself, as PHP sends headers: its first
-// text counts.
+// pairs reads an object, or an array of arrays of two, and calls add for each
+// pair. The value may be an array, as PHP sends headers; then its first text
+// counts.
 func (p *parser) pairs(add func(p *parser, key, value []byte)) error {
 	switch p.dec.Next() {
 	case jx.Object:
@@ -150,24 +143,24 @@ func (p *parser) pairs(add func(p *parser, key, value []byte)) error {
 }
 
 func (p *parser) readPair(add func(p *parser, key, value []byte)) error {
-	p.pair, p.pairLen = [2][]byte{}, 0
-	err := p.array(func(p *parser) error {
-		if p.pairLen >= len(p.pair) {
+	var pair [2][]byte
+	n := 0
+	err := p.array(func(p *parser) (err error) {
+		if n == len(pair) {
 			return p.dec.Skip()
 		}
-		value, err := p.scalarOrFirst()
-		p.pair[p.pairLen] = value
-		p.pairLen++
+		pair[n], err = p.scalarOrFirst()
+		n++
 		return err
 	})
-	if err == nil && p.pair[0] != nil && p.pair[1] != nil {
-		add(p, p.pair[0], p.pair[1])
+	if err == nil && pair[0] != nil && pair[1] != nil {
+		add(p, pair[0], pair[1])
 	}
 	return err
 }
 
-// scalarOrFirst reads a scalar, or the first scalar of a list; nil for
-// anything else.
+// scalarOrFirst reads a scalar, or the first scalar of an array; nil for anything
+// else.
 func (p *parser) scalarOrFirst() ([]byte, error) {
 	if p.dec.Next() != jx.Array {
 		return p.dec.Bytes()
