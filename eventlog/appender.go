@@ -60,9 +60,8 @@ type Appender struct {
 
 // group is what one Append call put into one block.
 type group struct {
-	received int64
-	ids, raw []byte
-	stored   chan error // capacity 1: the lane never waits for the caller
+	ImportBlock
+	stored chan error // capacity 1: the lane never waits for the caller
 }
 
 // NewAppender starts the lane. Close stops it.
@@ -117,18 +116,16 @@ func encodeGroups(events []errata.Event) ([]*group, error) {
 	var g *group
 	for i := range events {
 		e := &events[i]
-		if g == nil || len(g.raw) >= MaxBlockRaw || len(g.ids) >= idSize*errata.MaxBlockEvents {
-			g = &group{received: e.Received.UnixMilli(), stored: make(chan error, 1)}
+		if g == nil || g.Full() {
+			g = &group{stored: make(chan error, 1)}
 			if len(events) == 1 {
 				g.raw = make([]byte, 0, 256+len(e.Payload)+len(e.Message)+len(e.URI)+len(e.File))
 			}
 			groups = append(groups, g)
 		}
-		var err error
-		if g.raw, err = appendEvent(g.raw, e); err != nil {
+		if err := g.Add(e); err != nil {
 			return nil, errata.Errorf(errata.KindInvalidEvent, "event %d is larger than the log takes", i).Because(err)
 		}
-		g.ids = append(g.ids, e.ID[:]...)
 	}
 	return groups, nil
 }
@@ -152,25 +149,25 @@ func (a *Appender) enqueue(groups []*group) error {
 
 // run is the lane: take what waits, seal it, publish it, wake its callers.
 func (a *Appender) run(ctx context.Context) {
-	var ids, raw []byte
+	var all ImportBlock
 	at := run{appender: a.id}
 	for {
 		groups := a.take()
 		if groups == nil {
 			return
 		}
-		ids, raw = ids[:0], raw[:0]
+		all.received = groups[0].received
 		for _, g := range groups {
-			ids = append(ids, g.ids...)
-			raw = append(raw, g.raw...)
+			all.ids = append(all.ids, g.ids...)
+			all.raw = append(all.raw, g.raw...)
 		}
-		// NATS copies the block only after Publish returned, so each has bytes of its own.
-		block := sealBlock(make([]byte, 0, len(raw)/2+len(ids)+64), groups[0].received, ids, raw)
+		events := uint64(all.Len())
+		block := all.Seal()
 		err := a.publish(ctx, block, at)
 		if err == nil {
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
-			at.block, at.before = at.block+1, at.before+uint64(len(ids)/idSize)
+			at.block, at.before = at.block+1, at.before+events
 		} else {
 			// Whether this one is on the log is not known, so counting begins anew.
 			at = run{appender: nuid.Next()}
@@ -195,10 +192,10 @@ func (a *Appender) take() []*group {
 	n, size, events := 0, 0, 0
 	for n < len(a.queue) {
 		g := a.queue[n]
-		if n > 0 && (size+len(g.raw) > MaxBlockRaw || events+len(g.ids)/idSize > errata.MaxBlockEvents) {
+		if n > 0 && (size+len(g.raw) > MaxBlockRaw || events+g.Len() > errata.MaxBlockEvents) {
 			break
 		}
-		n, size, events = n+1, size+len(g.raw), events+len(g.ids)/idSize
+		n, size, events = n+1, size+len(g.raw), events+g.Len()
 	}
 	taken := make([]*group, n)
 	copy(taken, a.queue)
@@ -215,9 +212,9 @@ func (a *Appender) take() []*group {
 func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
 	told := false
 	_, err := untilKnown(ctx, func(err error) error { return unavailable(fmt.Errorf("append a block: %w", err)) }, func() (uint64, error) {
-		sequence, err := sequenceOf(publishMsg(ctx, a.cfg.Log, &nats.Msg{
+		sequence, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{
 			Subject: a.cfg.Log.Prefix + subjectEvents + lane, Data: block, Header: at.header(),
-		}, at.messageID()))
+		}, at.messageID())
 		switch {
 		case err == nil:
 		case asFull(err) != nil:

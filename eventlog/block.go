@@ -55,15 +55,13 @@ func EncodeBlock(events []errata.Event) ([]byte, error) {
 	if len(events) == 0 || len(events) > errata.MaxBlockEvents {
 		return nil, fmt.Errorf("a block holds 1 to %d events, not %d", errata.MaxBlockEvents, len(events))
 	}
-	var ids, raw []byte
-	var err error
+	var b ImportBlock
 	for i := range events {
-		ids = append(ids, events[i].ID[:]...)
-		if raw, err = appendEvent(raw, &events[i]); err != nil {
+		if err := b.Add(&events[i]); err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", i, err)
 		}
 	}
-	return sealBlock(nil, events[0].Received.UnixMilli(), ids, raw), nil
+	return b.Seal(), nil
 }
 
 // Block is a decoded block. It refers to the bytes it was made from.

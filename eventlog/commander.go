@@ -38,8 +38,8 @@ const maxEarly = 256
 // Commander puts commands on the log and waits until the projection has passed
 // them, so that whoever got an answer reads its effect on every node.
 type Commander struct {
-	cfg CommanderConfig
-	sub *nats.Subscription
+	cfg  CommanderConfig
+	stop func() error // ends the subscription
 
 	mu      sync.Mutex
 	waiting map[uint64]chan Answer // by sequence; capacity 1
@@ -55,11 +55,10 @@ func NewCommander(cfg CommanderConfig) (*Commander, error) {
 		return nil, errors.New("commander: Answers is required")
 	}
 	c := &Commander{cfg: cfg, waiting: map[uint64]chan Answer{}, early: map[uint64]Answer{}}
-	sub, err := subscribeProgress(cfg.Log, c.progressed)
-	if err != nil {
+	var err error
+	if c.stop, err = FollowProgress(cfg.Log, c.progressed); err != nil {
 		return nil, err
 	}
-	c.sub = sub
 	return c, nil
 }
 
@@ -136,7 +135,7 @@ func (c *Commander) progressed(p Progress) {
 
 // Close ends the subscription. Callers that wait end with their context.
 func (c *Commander) Close() error {
-	if err := c.sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
+	if err := c.stop(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
 		return fmt.Errorf("close commander: %w", err)
 	}
 	return nil

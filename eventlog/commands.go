@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
@@ -96,11 +97,9 @@ func PadTo(ctx context.Context, log Log, last uint64) error {
 		return err
 	}
 	for at := state.Last; at < last; {
-		ack, err := publishAck(ctx, log, subjectCommands+CommandPad, nil, nuid.Next())
-		if err != nil {
+		if at, err = publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subjectCommands + CommandPad}, nuid.Next()); err != nil {
 			return fmt.Errorf("fill up the log to %d: %w", last, err)
 		}
-		at = ack.Sequence
 	}
 	return nil
 }

@@ -160,21 +160,17 @@ type GapFact struct {
 // GapFacts reads all that stands on the log about gaps, oldest first.
 func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 	var list []GapFact
-	for next := uint64(1); ; {
-		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandGap})
+	for m, err := range messagesFrom(ctx, log, subjectCommands+CommandGap, 1) {
 		if err != nil {
 			return nil, fmt.Errorf("read what is known of gaps: %w", err)
 		}
-		if !found {
-			return list, nil
-		}
-		next = m.sequence + 1
 		fact := GapFact{Sequence: m.sequence, Appended: m.time, Actor: actorIn(m.header)}
 		if json.Unmarshal(m.data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
 			continue // of another build, or nobody's
 		}
 		list = append(list, fact)
 	}
+	return list, nil
 }
 
 // Filled says whether a place of the log holds a fact without meaning, as it is
@@ -273,10 +269,11 @@ func runIn(h nats.Header, data []byte) *run {
 func estimate(before, after *run, facts uint64) Estimate {
 	var blocks, events uint64
 	switch {
-	case before != nil && after != nil && before.appender == after.appender && after.block > before.block:
-		blocks, events = after.block-before.block-1, after.before-before.before-before.events
-	case before != nil && after != nil && before.appender != after.appender, before == nil && after != nil:
+	case after == nil:
+	case before == nil || before.appender != after.appender:
 		blocks, events = after.block, after.before
+	case after.block > before.block:
+		blocks, events = after.block-before.block-1, after.before-before.before-before.events
 	}
 	if blocks > facts {
 		blocks, events = 0, 0 // they did not stand in this gap alone

@@ -32,7 +32,8 @@ func (m ImportMark) Beyond(other ImportMark) bool {
 	return m.Offset > other.Offset || m.Offset == other.Offset && (m.Lines > other.Lines || m.Done && !other.Done)
 }
 
-// ImportBlock collects the events of one block. The zero ImportBlock is empty.
+// ImportBlock collects the events of one block; the Appender and queues use it
+// too. The zero ImportBlock is empty.
 type ImportBlock struct {
 	received int64
 	ids, raw []byte
@@ -58,8 +59,9 @@ func (b *ImportBlock) Full() bool {
 	return len(b.raw) >= MaxBlockRaw || b.Len() >= errata.MaxBlockEvents
 }
 
-// Seal returns the block's bytes, as EncodeBlock makes them, and empties it.
-// There must be an event in it.
+// Seal returns the bytes of the block and empties it. There must be an event in
+// it. The bytes are new ones at each call: NATS still reads those of a block after
+// Publish has returned.
 func (b *ImportBlock) Seal() []byte {
 	sealed := sealBlock(make([]byte, 0, len(b.raw)/2+len(b.ids)+64), b.received, b.ids, b.raw)
 	b.ids, b.raw = b.ids[:0], b.raw[:0]

@@ -3,7 +3,6 @@ package eventlog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -32,32 +31,27 @@ type markedBlock struct {
 func lastMarked(ctx context.Context, log Log, subject, header string, mark any, skipped func(uint64, error)) (seq uint64, msgID string, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	s, err := log.JetStream.Stream(ctx, log.Stream)
-	if err != nil {
-		return 0, "", false, fmt.Errorf("open the log %s: %w", log.Stream, err)
-	}
-	last, err := s.GetLastMsgForSubject(ctx, log.Prefix+subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return 0, "", false, nil
-	}
+	last, found, err := getMessage(ctx, log, messageQuery{LastFor: log.Prefix + subject})
 	if err != nil {
 		return 0, "", false, fmt.Errorf("find the last block of %s: %w", subject, err)
 	}
-	msgID = last.Header.Get(jetstream.MsgIDHeader)
-	err = json.Unmarshal([]byte(last.Header.Get(header)), mark)
+	if !found {
+		return 0, "", false, nil
+	}
+	err = json.Unmarshal([]byte(last.header.Get(header)), mark)
 	if err == nil {
-		return last.Sequence, msgID, true, nil
+		return last.sequence, last.id(), true, nil
 	}
 	if skipped != nil {
-		skipped(last.Sequence, fmt.Errorf("it has no readable %s: %w", header, err))
+		skipped(last.sequence, fmt.Errorf("it has no readable %s: %w", header, err))
 	}
-	_, found, err = messageBefore(ctx, log, log.Prefix+subject, last.Sequence, func(m message) bool {
+	_, found, err = messageBefore(ctx, log, subject, last.sequence, func(m message) bool {
 		return json.Unmarshal([]byte(m.header.Get(header)), mark) == nil
 	})
 	if err != nil {
-		return 0, "", false, fmt.Errorf("find the block of %s before %d: %w", subject, last.Sequence, err)
+		return 0, "", false, fmt.Errorf("find the block of %s before %d: %w", subject, last.sequence, err)
 	}
-	return last.Sequence, msgID, found, nil
+	return last.sequence, last.id(), found, nil
 }
 
 // appendMarked tries until the outcome is known or ctx ends, and returns the
@@ -73,10 +67,10 @@ func appendMarked(ctx context.Context, log Log, b markedBlock) (uint64, error) {
 	return untilKnown(ctx, func(err error) error {
 		return unavailable(fmt.Errorf("append a block of %s: %w", b.subject, err))
 	}, func() (uint64, error) {
-		sequence, err := sequenceOf(publishMsg(ctx, log, &nats.Msg{
+		sequence, err := publishMsg(ctx, log, &nats.Msg{
 			Subject: log.Prefix + b.subject, Data: b.block,
 			Header: nats.Header{b.header: []string{string(mark)}},
-		}, msgID, jetstream.WithExpectLastSequencePerSubject(b.afterSeq)))
+		}, msgID, jetstream.WithExpectLastSequencePerSubject(b.afterSeq))
 		if isMoved(err) {
 			return ownMarked(ctx, log, b, msgID)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -102,6 +103,21 @@ func nextMessage(ctx context.Context, log Log, from uint64) (message, bool, erro
 	return getMessage(ctx, log, messageQuery{Sequence: from, NextFor: log.Prefix + ">"})
 }
 
+// messagesFrom are the messages of a subject, which may end in ">", from a
+// sequence on to the end of the log. It asks the leader once for each of them,
+// so it is for subjects with few messages. An error is the last element.
+func messagesFrom(ctx context.Context, log Log, subject string, from uint64) iter.Seq2[message, error] {
+	return func(yield func(message, error) bool) {
+		for {
+			m, found, err := getMessage(ctx, log, messageQuery{Sequence: from, NextFor: log.Prefix + subject})
+			if err == nil && !found || !yield(m, err) || err != nil {
+				return
+			}
+			from = m.sequence + 1
+		}
+	}
+}
+
 // lookBack is how many facts before a sequence are searched first; each further
 // step takes lookFurther times as many.
 const (
@@ -109,24 +125,21 @@ const (
 	lookFurther = 8
 )
 
-// messageBefore is the newest message of the subject before a sequence that good
-// takes. It asks the leader once for each message of the subject that it passes
-// over, so it is for the rare case that the newest one is of no use.
+// messageBefore is the newest message of the subject before a sequence for which
+// good returns true. It is for the rare case that the newest one is of no use.
 func messageBefore(ctx context.Context, log Log, subject string, before uint64, good func(message) bool) (m message, found bool, err error) {
 	for end, width := before, uint64(lookBack); end > 1; width *= lookFurther {
 		begin := end - min(width, end-1) // the first sequence is 1
-		for at := begin; at < end; {
-			next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: subject})
+		for next, err := range messagesFrom(ctx, log, subject, begin) {
 			if err != nil {
 				return message{}, false, err
 			}
-			if !there || next.sequence >= end {
+			if next.sequence >= end {
 				break
 			}
 			if good(next) {
 				m, found = next, true
 			}
-			at = next.sequence + 1
 		}
 		if found {
 			return m, true, nil

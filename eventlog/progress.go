@@ -33,14 +33,6 @@ func AnnounceProgress(log Log, p Progress) error {
 // FollowProgress calls on for each announcement of any projector until stop is
 // called. Announcements may be lost: who waits for one also polls.
 func FollowProgress(log Log, on func(Progress)) (stop func() error, err error) {
-	sub, err := subscribeProgress(log, on)
-	if err != nil {
-		return nil, err
-	}
-	return sub.Unsubscribe, nil
-}
-
-func subscribeProgress(log Log, on func(Progress)) (*nats.Subscription, error) {
 	sub, err := log.NATS.Subscribe(log.Prefix+subjectFolded, func(m *nats.Msg) {
 		var p Progress
 		if json.Unmarshal(m.Data, &p) == nil { // anything else is not ours
@@ -50,5 +42,5 @@ func subscribeProgress(log Log, on func(Progress)) (*nats.Subscription, error) {
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to progress: %w", err)
 	}
-	return sub, nil
+	return sub.Unsubscribe, nil
 }

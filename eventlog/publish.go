@@ -37,16 +37,17 @@ const (
 // retryLater is what a caller is told to wait when the log cannot take events.
 const retryLater = 5 * time.Second
 
-// publishAck publishes and waits for the PubAck, once.
-func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
-	return publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subject, Data: data}, msgID)
-}
-
-func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+// publishMsg publishes once, waits for the PubAck and returns the sequence of the
+// message.
+func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts ...jetstream.PublishOpt) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	return log.JetStream.PublishMsg(ctx, msg, append(opts,
+	ack, err := log.JetStream.PublishMsg(ctx, msg, append(opts,
 		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))...)
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
 // retryPauses are those between tries of one message.
@@ -76,16 +77,8 @@ func untilKnown(ctx context.Context, unknown func(error) error, publish func() (
 func appendChange(ctx context.Context, log Log, subject string, data []byte, msgID string, unknown func(error) error) (uint64, error) {
 	return untilKnown(ctx, unknown, func() (uint64, error) {
 		msg := &nats.Msg{Subject: log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}
-		return sequenceOf(publishMsg(ctx, log, msg, msgID))
+		return publishMsg(ctx, log, msg, msgID)
 	})
-}
-
-// sequenceOf is where a published message stands.
-func sequenceOf(ack *jetstream.PubAck, err error) (uint64, error) {
-	if err != nil {
-		return 0, err
-	}
-	return ack.Sequence, nil
 }
 
 // headerBy carries the actor of a command or setting, as JSON.
@@ -127,9 +120,11 @@ func asFull(err error) error {
 }
 
 func unavailable(err error) error {
-	return &errata.Error{
-		Kind:       errata.KindLogUnavailable,
-		Message:    "the log could not confirm the events in time; send them again",
-		RetryAfter: retryLater, Err: err,
-	}
+	return logAway("the log could not confirm the events in time; send them again", err)
+}
+
+// logAway is an error of the kind log_unavailable. The message tells the caller
+// what to do next.
+func logAway(message string, err error) error {
+	return &errata.Error{Kind: errata.KindLogUnavailable, Message: message, RetryAfter: retryLater, Err: err}
 }

@@ -51,14 +51,11 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 	msgID := nuid.Next()
 	subject := log.Prefix + subjectSettings + name
 	return untilKnown(ctx, func(err error) error {
-		return &errata.Error{
-			Kind:       errata.KindLogUnavailable,
-			Message:    "the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
-			RetryAfter: retryLater, Err: fmt.Errorf("append setting %s: %w", name, err),
-		}
+		return logAway("the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
+			fmt.Errorf("append setting %s: %w", name, err))
 	}, func() (uint64, error) {
 		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
-		sequence, err := sequenceOf(publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after)))
+		sequence, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
 		if !isMoved(err) {
 			return sequence, err
 		}
@@ -124,16 +121,15 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 // where the server finds none: there is none, or the newest is damaged, and the
 // one before it is in force.
 func lastReadable(ctx context.Context, log Log, name string) (m message, found bool, err error) {
-	for at := uint64(1); ; {
-		next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: log.Prefix + subjectSettings + name})
-		if err != nil || !there {
-			return m, found, err
+	for next, err := range messagesFrom(ctx, log, subjectSettings+name, 1) {
+		if err != nil {
+			return message{}, false, err
 		}
-		at = next.sequence + 1
 		if next.sound(log) {
 			m, found = next, true
 		}
 	}
+	return m, found, nil
 }
 
 // SettingBefore is the newest fact of the setting before a sequence that good
@@ -142,7 +138,7 @@ func lastReadable(ctx context.Context, log Log, name string) (m message, found b
 func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
+	m, found, err := messageBefore(ctx, log, subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
 	if err != nil {
 		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}
@@ -150,9 +146,5 @@ func SettingBefore(ctx context.Context, log Log, name string, before uint64, goo
 }
 
 func settingsAway(err error) error {
-	return &errata.Error{
-		Kind:       errata.KindLogUnavailable,
-		Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
-		RetryAfter: retryLater, Err: err,
-	}
+	return logAway("the log, where the settings are kept, did not answer in time; try again shortly", err)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nuid"
-
-	errata "github.com/errata-log/errata"
 )
 
 // The names of the facts of sign-ins.
@@ -28,11 +26,7 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	return appendChange(ctx, log, subjectSignIns+name, data, nuid.Next(), func(err error) error {
-		return &errata.Error{
-			Kind:       errata.KindLogUnavailable,
-			Message:    "the log could not confirm the sign-in in time; send it again",
-			RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
-		}
+		return logAway("the log could not confirm the sign-in in time; send it again", fmt.Errorf("append sign-in %s: %w", name, err))
 	})
 }
 

@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -148,18 +147,13 @@ func trueFirst(ctx context.Context, log Log, first uint64) (uint64, error) {
 		return first, nil
 	}
 	kept := uint64(1)
-	for next := first; ; {
-		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandSnapshot})
+	for m, err := range messagesFrom(ctx, log, subjectCommands+CommandSnapshot, first) {
 		if err != nil {
 			return 0, fmt.Errorf("look for what the log was purged to: %w", err)
 		}
-		if !found {
-			return kept, nil
-		}
-		next = m.sequence + 1
-		var s Snapshot
-		if json.Unmarshal(m.data, &s) == nil && s.Keep <= first {
-			kept = max(kept, s.Keep)
+		if keep := StoredKeep(m.behind(log), m.data); keep <= first {
+			kept = max(kept, keep)
 		}
 	}
+	return kept, nil
 }
