@@ -120,15 +120,17 @@ func (c *cared) repair() {
 		here, errHere := logfiles.Open(folder, c.log.Stream)
 		from, errFrom := logfiles.Open(c.backup, c.log.Stream)
 		copied, errCopy := from.Copy()
-		if err := errors.Join(errHere, errFrom, errCopy); err != nil {
-			c.t.Fatal(err)
-		}
-		n, err := here.Repair(c.t.Context(), 1, []logfiles.Copy{copied}, filepath.Join(c.Dir, "kept"), func(m logfiles.Message) logfiles.Kind {
+		judge := func(m logfiles.Message) logfiles.Kind {
 			if eventlog.IsFilling(strings.TrimPrefix(m.Subject, c.log.Prefix), m.Sequence, m.Data) {
 				return logfiles.Filling
 			}
 			return logfiles.Good
-		})
+		}
+		inv, errRead := here.Read(judge)
+		if err := errors.Join(errHere, errFrom, errCopy, errRead); err != nil {
+			c.t.Fatal(err)
+		}
+		n, err := inv.Repair(c.t.Context(), 1, []logfiles.Copy{copied}, filepath.Join(c.Dir, "kept"), judge)
 		if n == 0 || err != nil {
 			c.t.Fatalf("%d facts are back, %v", n, err)
 		}

@@ -3,6 +3,7 @@ package logcare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
@@ -143,7 +144,8 @@ func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
 func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventlog.Gap, error) {
 	var list []eventlog.Gap
 	for _, gap := range append(eventlog.OpenGaps(k.facts), eventlog.SettledGaps(k.facts)...) {
-		if gap.To < report.First || overlaps(gap, report.Gaps) {
+		overlaps := func(other eventlog.Gap) bool { return gap.From <= other.To && other.From <= gap.To }
+		if gap.To < report.First || slices.ContainsFunc(report.Gaps, overlaps) {
 			continue
 		}
 		if gap.Why == eventlog.GapOlder {
@@ -158,15 +160,6 @@ func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventl
 		list = append(list, gap)
 	}
 	return list, nil
-}
-
-func overlaps(gap eventlog.Gap, with []eventlog.Gap) bool {
-	for _, other := range with {
-		if gap.From <= other.To && other.From <= gap.To {
-			return true
-		}
-	}
-	return false
 }
 
 // pacer makes a step of a look that leaves the machine to others: it works for

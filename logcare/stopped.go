@@ -27,14 +27,11 @@ func (s Stopped) Verify() (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	first, events, err := s.begin(files)
+	inv, first, events, err := s.read(files)
 	if err != nil {
 		return Report{}, err
 	}
-	r, err := files.Check(first, s.worth)
-	if err != nil {
-		return Report{}, fmt.Errorf("read the files of the log: %w", err)
-	}
+	r := inv.Report(first)
 	report := Report{OK: len(r.Gone) == 0, First: r.First, Last: r.Last, Facts: r.Messages, Events: events, Bytes: r.Bytes, Gaps: []Gap{}}
 	for _, gone := range r.Gone {
 		gap := Gap{From: gone.From, To: gone.To, Why: eventlog.GapMissing, Files: files.Locate(gone.From, gone.To)}
@@ -65,12 +62,12 @@ func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone 
 		defer end(ctx) //nolint:errcheck // it was only read
 		copies = append(copies, c)
 	}
-	first, _, err := s.begin(files)
+	inv, first, _, err := s.read(files)
 	if err != nil {
 		return 0, nil, err
 	}
 	keep := filepath.Join(s.Folder, "damaged", s.Log.Stream)
-	if restored, err = files.Repair(ctx, first, copies, keep, s.worth); err != nil {
+	if restored, err = inv.Repair(ctx, first, copies, keep, s.worth); err != nil {
 		return 0, nil, err
 	}
 	after, err := s.Verify()
@@ -103,11 +100,11 @@ func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
 	return logfiles.Good
 }
 
-// begin reads the log once: with which fact it should begin, and how many events
-// are good.
-func (s Stopped) begin(files logfiles.Stream) (first, events uint64, err error) {
+// read reads the log once: what stands in it, with which fact it should begin, and
+// how many events are good.
+func (s Stopped) read(files logfiles.Stream) (inv *logfiles.Inventory, first, events uint64, err error) {
 	var keeps []uint64
-	report, err := files.Check(0, func(m logfiles.Message) logfiles.Kind {
+	inv, err = files.Read(func(m logfiles.Message) logfiles.Kind {
 		subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 		if keep := eventlog.StoredKeep(subject, m.Data); keep > 0 {
 			keeps = append(keeps, keep)
@@ -115,11 +112,14 @@ func (s Stopped) begin(files logfiles.Stream) (first, events uint64, err error) 
 		events += eventlog.StoredEvents(subject, m.Data)
 		return s.worth(m)
 	})
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("read the files of the log: %w", err)
+	}
 	first = 1
 	for _, keep := range keeps {
-		if keep <= report.First {
+		if keep <= inv.First {
 			first = max(first, keep)
 		}
 	}
-	return first, events, err
+	return inv, first, events, nil
 }

@@ -2,6 +2,7 @@ package logcare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,12 +63,11 @@ func (k *Keeper) tellMended() {
 func (k *Keeper) tell() {
 	var gone, older []eventlog.Gap
 	for _, gap := range eventlog.OpenGaps(k.facts) {
-		if k.back(gap) {
-			continue
-		}
-		if gap.Why == eventlog.GapOlder {
+		switch {
+		case slices.ContainsFunc(k.healed, func(back eventlog.Gap) bool { return back.From == gap.From && back.To == gap.To }):
+		case gap.Why == eventlog.GapOlder:
 			older = append(older, gap)
-		} else {
+		default:
 			gone = append(gone, gap)
 		}
 	}
@@ -95,16 +95,6 @@ func (k *Keeper) tell() {
 	})
 }
 
-// back says that the facts of a gap were found on the log again. mu is held.
-func (k *Keeper) back(gap eventlog.Gap) bool {
-	for _, healed := range k.healed {
-		if healed.From == gap.From && healed.To == gap.To {
-			return true
-		}
-	}
-	return false
-}
-
 // say raises the alarm for the gaps, or clears it when there are none.
 func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
 	if len(gaps) == 0 {
@@ -118,12 +108,11 @@ func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hin
 // list names the first gaps.
 func list(gaps []eventlog.Gap) string {
 	var text []string
-	for i, gap := range gaps {
-		if i == maxTold {
-			text = append(text, fmt.Sprintf("and %d more stretches", len(gaps)-maxTold))
-			break
-		}
+	for _, gap := range gaps[:min(len(gaps), maxTold)] {
 		text = append(text, gap.String())
+	}
+	if len(gaps) > maxTold {
+		text = append(text, fmt.Sprintf("and %d more stretches", len(gaps)-maxTold))
 	}
 	return strings.Join(text, ", ")
 }

@@ -1,10 +1,12 @@
 package logfiles
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Kind says what a message is worth to whoever reads the stream.
@@ -24,29 +26,12 @@ type Stretch struct {
 	Damaged bool
 }
 
-// Report is what reading all files of a stream has found.
+// Report is what a stream has and lacks.
 type Report struct {
 	First, Last uint64
 	Messages    uint64 // that are good
 	Bytes       uint64
 	Gone        []Stretch
-}
-
-// Check reads all files of a stream and changes nothing. first is the sequence
-// that the stream should begin with, 0 for that of its first message; judge says
-// what each message is worth, in the order of the files.
-func (s Stream) Check(first uint64, judge func(Message) Kind) (Report, error) {
-	inv, err := s.inventory(judge)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{First: first, Messages: inv.good, Bytes: inv.bytes}
-	if r.First == 0 {
-		r.First = inv.first
-	}
-	r.Last = max(inv.last, s.indexed())
-	r.Gone = inv.gone(r.First, r.Last)
-	return r, nil
 }
 
 // held is what is known of one message of a stream.
@@ -55,21 +40,27 @@ type held struct {
 	kind Kind
 }
 
-// inventory is what stands in all files of a stream.
-type inventory struct {
+// Inventory is what stands in all files of a stream.
+type Inventory struct {
+	// First is the lowest sequence of a message, 0 without one.
+	First uint64
+
+	stream      Stream
 	files       []file
 	firsts      []uint64 // of each file, 0 for one without messages
 	messages    map[uint64]held
-	first, last uint64
+	last        uint64
 	good, bytes uint64
 }
 
-func (s Stream) inventory(judge func(Message) Kind) (*inventory, error) {
+// Read reads all files of a stream and changes nothing. judge says what each
+// message is worth, in the order of the files.
+func (s Stream) Read(judge func(Message) Kind) (*Inventory, error) {
 	files, err := s.files()
 	if err != nil {
 		return nil, err
 	}
-	inv := &inventory{files: files, firsts: make([]uint64, len(files)), messages: map[uint64]held{}}
+	inv := &Inventory{stream: s, files: files, firsts: make([]uint64, len(files)), messages: map[uint64]held{}}
 	for i, f := range files {
 		if err := s.each(f, f.number, func(m Message) {
 			if inv.firsts[i] == 0 {
@@ -83,13 +74,21 @@ func (s Stream) inventory(judge func(Message) Kind) (*inventory, error) {
 	return inv, nil
 }
 
-func (inv *inventory) add(m Message, kind Kind) {
+// Report says what of the stream is there and what is gone. first is the sequence
+// that the stream should begin with.
+func (inv *Inventory) Report(first uint64) Report {
+	r := Report{First: first, Last: max(inv.last, inv.stream.indexed()), Messages: inv.good, Bytes: inv.bytes}
+	r.Gone = inv.gone(r.First, r.Last)
+	return r
+}
+
+func (inv *Inventory) add(m Message, kind Kind) {
 	if _, twice := inv.messages[m.Sequence]; twice {
 		return // the server takes the first
 	}
 	inv.messages[m.Sequence] = held{sum: sumOf(m), kind: kind}
-	if inv.first == 0 || m.Sequence < inv.first {
-		inv.first = m.Sequence
+	if inv.First == 0 || m.Sequence < inv.First {
+		inv.First = m.Sequence
 	}
 	inv.last = max(inv.last, m.Sequence)
 	if kind != Damaged {
@@ -99,7 +98,7 @@ func (inv *inventory) add(m Message, kind Kind) {
 }
 
 // gone are the stretches without a good message.
-func (inv *inventory) gone(first, last uint64) (list []Stretch) {
+func (inv *Inventory) gone(first, last uint64) (list []Stretch) {
 	for sequence := max(first, 1); sequence <= last; sequence++ {
 		m, there := inv.messages[sequence]
 		if there && m.kind != Damaged {
@@ -117,16 +116,22 @@ func (inv *inventory) gone(first, last uint64) (list []Stretch) {
 // each calls yield for the whole messages of a file, whose hashes are made with
 // the number.
 func (s Stream) each(f file, number uint32, yield func(Message)) error {
+	content, records, err := s.records(f, number)
+	for _, r := range records {
+		yield(message(content, r))
+	}
+	return err
+}
+
+// records reads a file and finds the whole messages in it. The number is that of
+// the file for the hashes.
+func (s Stream) records(f file, number uint32) (content []byte, found []record, err error) {
 	content, ok, err := f.read()
 	if err != nil || !ok {
-		return err
+		return nil, nil, err
 	}
-	for _, r := range scanFile(content, newHasher(s.Name, number)).records {
-		if !r.gone() {
-			yield(message(content, r))
-		}
-	}
-	return nil
+	found = scanFile(content, newHasher(s.Name, number)).records
+	return content, slices.DeleteFunc(found, record.gone), nil
 }
 
 // sumOf tells two messages apart.
@@ -145,21 +150,12 @@ func (s Stream) indexed() uint64 {
 	if err != nil || len(index) < 2 {
 		return 0
 	}
-	rest := index[2:] // magic and version; then messages, bytes, first, its time, last
-	for range 3 {
-		_, n := binary.Uvarint(rest)
-		if n <= 0 {
+	in := bytes.NewReader(index[2:]) // behind magic and version
+	var last uint64
+	for range 5 { // messages, bytes, first, its time, last
+		if last, err = binary.ReadUvarint(in); err != nil {
 			return 0
 		}
-		rest = rest[n:]
-	}
-	_, n := binary.Varint(rest)
-	if n <= 0 {
-		return 0
-	}
-	last, n := binary.Uvarint(rest[n:])
-	if n <= 0 {
-		return 0
 	}
 	return last
 }

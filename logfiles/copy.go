@@ -26,17 +26,12 @@ func (s Stream) Copy() (Copy, error) {
 	}
 	c := &folderCopy{stream: s, files: files, open: -1}
 	for i, f := range files {
-		content, ok, err := f.read()
+		_, records, err := s.records(f, f.number)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			continue
-		}
-		for _, r := range scanFile(content, newHasher(s.Name, f.number)).records {
-			if !r.gone() {
-				c.index = append(c.index, spot{r, i})
-			}
+		for _, r := range records {
+			c.index = append(c.index, spot{r, i})
 		}
 	}
 	slices.SortStableFunc(c.index, func(a, b spot) int { return cmp.Compare(a.sequence, b.sequence) })

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // Mended is a file from which damaged messages were taken.
@@ -90,10 +89,7 @@ func (f file) orderly() (bool, error) {
 		return false, err
 	}
 	defer in.Close()
-	return orderly(func(at int64, to []byte) error {
-		_, err := in.ReadAt(to, at)
-		return err
-	}, f.size)
+	return orderly(in, f.size)
 }
 
 // mend takes out of a file what is damaged in front of something whole; nil when
@@ -119,11 +115,7 @@ func (s Stream) mend(f file, keep string) (*Mended, error) {
 		return nil, nil //nolint:nilnil // nothing to mend
 	}
 	whole = append(whole, content[from:]...)
-	m.Kept = filepath.Join(keep, m.File+"."+time.Now().UTC().Format("20060102T150405.000"))
-	if err := os.MkdirAll(keep, 0o700); err != nil {
-		return nil, fmt.Errorf("keep a damaged file: %w", err)
-	}
-	if err := replace(m.Kept, content); err != nil {
+	if m.Kept, err = setAside(f.path, content, keep); err != nil {
 		return nil, err
 	}
 	if err := replace(f.path, whole); err != nil {

@@ -25,16 +25,11 @@ var ErrOtherStream = errors.New("the copy is of another log, or of one that was 
 // copies that have them, and returns how many. No server may use the files.
 // Messages of a copy count as long as it agrees with the stream: behind the first
 // place where both hold different ones it is another history. first is where the
-// stream should begin, 0 for its first message. The files as they were are kept in
-// the folder keep. Nothing is changed before every copy has been read.
-func (s Stream) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
-	inv, err := s.inventory(judge)
-	if err != nil {
-		return 0, err
-	}
-	if first == 0 {
-		first = inv.first
-	}
+// stream should begin; judge says what the messages of the copies are worth. The
+// files as they were are kept in the folder keep. Nothing is changed before every
+// copy has been read. The Inventory is of the files before.
+func (inv *Inventory) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
+	s := inv.stream
 	r := &repair{inv: inv, first: max(first, 1), judge: judge, found: map[uint64]Message{}}
 	for _, from := range copies {
 		created, err := from.Created(ctx)
@@ -59,12 +54,12 @@ func (s Stream) Repair(ctx context.Context, first uint64, copies []Copy, keep st
 	if err := s.dropIndex(); err != nil {
 		return 0, err
 	}
-	return len(r.found), s.write(inv, r.found, keep)
+	return len(r.found), inv.write(r.found, keep)
 }
 
 // repair is what a stream has, and what was found for it so far.
 type repair struct {
-	inv   *inventory
+	inv   *Inventory
 	first uint64
 	judge func(Message) Kind
 	found map[uint64]Message
@@ -218,18 +213,18 @@ func (s Stream) takeKept(keep string, r *repair) error {
 
 // write puts the messages into the files in which they belong, and into new ones
 // where files are missing.
-func (s Stream) write(inv *inventory, found map[uint64]Message, keep string) error {
+func (inv *Inventory) write(found map[uint64]Message, keep string) error {
 	into := map[uint32][]Message{}
 	for _, m := range found {
 		number := inv.place(m.Sequence)
 		into[number] = append(into[number], m)
 	}
-	if err := os.MkdirAll(filepath.Join(s.folder, "msgs"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(inv.stream.folder, "msgs"), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the log's files: %w", err)
 	}
 	for number, messages := range into {
 		slices.SortFunc(messages, func(a, b Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
-		if err := s.merge(inv, number, messages, keep); err != nil {
+		if err := inv.merge(number, messages, keep); err != nil {
 			return err
 		}
 	}
@@ -238,7 +233,7 @@ func (s Stream) write(inv *inventory, found map[uint64]Message, keep string) err
 
 // place is the number of the file for a message: the one that holds its
 // neighbours, or one that is free between them.
-func (inv *inventory) place(sequence uint64) uint32 {
+func (inv *Inventory) place(sequence uint64) uint32 {
 	before, next := -1, len(inv.files)
 	for i, first := range inv.firsts {
 		switch {
@@ -264,7 +259,7 @@ func (inv *inventory) place(sequence uint64) uint32 {
 }
 
 // lastOf is the last message of a file, the next of which begins with next.
-func (inv *inventory) lastOf(i int, next uint64) uint64 {
+func (inv *Inventory) lastOf(i int, next uint64) uint64 {
 	for sequence := next - 1; sequence > inv.firsts[i]; sequence-- {
 		if _, there := inv.messages[sequence]; there {
 			return sequence
@@ -274,9 +269,9 @@ func (inv *inventory) lastOf(i int, next uint64) uint64 {
 }
 
 // merge writes a file with the messages it has and those it gets.
-func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep string) error {
-	path := filepath.Join(s.folder, "msgs", strconv.FormatUint(uint64(number), 10)+fileSuffix)
-	h := newHasher(s.Name, number)
+func (inv *Inventory) merge(number uint32, messages []Message, keep string) error {
+	path := filepath.Join(inv.stream.folder, "msgs", strconv.FormatUint(uint64(number), 10)+fileSuffix)
+	h := newHasher(inv.stream.Name, number)
 	var content []byte
 	i := slices.IndexFunc(inv.files, func(f file) bool { return f.number == number })
 	if i >= 0 {
@@ -287,7 +282,7 @@ func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep st
 		if !ok {
 			return fmt.Errorf("%s is compressed, which this version cannot mend", path)
 		}
-		if err := s.keep(path, old, keep); err != nil {
+		if _, err := setAside(path, old, keep); err != nil {
 			return err
 		}
 		for _, r := range scanFile(old, h).records {
@@ -309,11 +304,12 @@ func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep st
 	return replace(path, content)
 }
 
-// keep sets a file aside.
-func (s Stream) keep(path string, content []byte, folder string) error {
+// setAside writes the content of a file into a folder, under its name and the
+// time, and returns the path.
+func setAside(path string, content []byte, folder string) (kept string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("set a file aside: %w", err)
+		return "", fmt.Errorf("set a file aside: %w", err)
 	}
-	name := filepath.Base(path) + "." + time.Now().UTC().Format("20060102T150405.000")
-	return replace(filepath.Join(folder, name), content)
+	kept = filepath.Join(folder, filepath.Base(path)+"."+time.Now().UTC().Format("20060102T150405.000"))
+	return kept, replace(kept, content)
 }

@@ -210,7 +210,7 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := here.Check(1, good)
+	before, err := check(here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 		t.Errorf("before the repair %v are gone up to %d", before.Gone, before.Last)
 	}
 	c := &counted{Copy: from}
-	restored, err := here.Repair(t.Context(), 1, []logfiles.Copy{c}, filepath.Join(folder, "damaged", s.name), good)
+	restored, err := repair(t, here, []logfiles.Copy{c}, filepath.Join(folder, "damaged", s.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,9 +232,28 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 	if c.asked > lost+12 { // 8 halve 150 messages
 		t.Errorf("the copy was asked %d times for %d messages", c.asked, lost)
 	}
-	if after, err := here.Check(1, good); err != nil || len(after.Gone) != 0 || after.Messages != 150 {
+	if after, err := check(here); err != nil || len(after.Gone) != 0 || after.Messages != 150 {
 		t.Errorf("after the repair: %+v, %v", after, err)
 	}
+}
+
+// check reads the files, which should begin with message 1.
+func check(s logfiles.Stream) (logfiles.Report, error) {
+	inv, err := s.Read(good)
+	if err != nil {
+		return logfiles.Report{}, err
+	}
+	return inv.Report(1), nil
+}
+
+// repair reads the files, which should begin with message 1, and mends them.
+func repair(t *testing.T, s logfiles.Stream, copies []logfiles.Copy, keep string) (int, error) {
+	t.Helper()
+	inv, err := s.Read(good)
+	if err != nil {
+		return 0, err
+	}
+	return inv.Repair(t.Context(), 1, copies, keep, good)
 }
 
 // TestRepairOtherHistory: a copy that went another way is believed as far as both
@@ -268,14 +287,14 @@ func TestRepairOtherHistory(t *testing.T) {
 					t.Fatal(err)
 				}
 				copies := []logfiles.Copy{from.open(s, old), from.open(s, other)}
-				if restored, err := here.Repair(t.Context(), 1, copies[1:], filepath.Join(folder, "damaged", s.name), good); restored != 1 || err != nil {
+				if restored, err := repair(t, here, copies[1:], filepath.Join(folder, "damaged", s.name)); restored != 1 || err != nil {
 					t.Errorf("%d were put back, %v; want one, for the other is not of this history", restored, err)
 				}
-				after, err := here.Check(1, good)
+				after, err := check(here)
 				if err != nil || len(after.Gone) != 1 || after.Gone[0].From != 70 || after.Gone[0].To != 70 {
 					t.Errorf("after the repair: %+v, %v", after, err)
 				}
-				if restored, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged", s.name), good); restored != 0 || err != nil {
+				if restored, err := repair(t, here, copies, filepath.Join(folder, "damaged", s.name)); restored != 0 || err != nil {
 					t.Errorf("again: %d were put back, %v", restored, err)
 				}
 			})
@@ -301,7 +320,7 @@ func TestRepairRefuses(t *testing.T) {
 					t.Errorf("a stream of another name: %v", err)
 				}
 				copies := []logfiles.Copy{from.open(other, backup)}
-				if _, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged"), good); !errors.Is(err, logfiles.ErrOtherStream) {
+				if _, err := repair(t, here, copies, filepath.Join(folder, "damaged")); !errors.Is(err, logfiles.ErrOtherStream) {
 					t.Errorf("a copy of another log: %v", err)
 				}
 			})
