@@ -12,10 +12,14 @@ import (
 // that all before it is in them. before is the checkpoint up to the command.
 // The last step it returns has been applied.
 func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if cmd.sweep != nil {
+	switch {
+	case cmd.snapshot == nil && c.cp.Row == 0:
+		// Nothing has been written yet, neither a record to be changed nor the row
+		// of the checkpoint that a chunk's insert begins with.
+		return c.finish(ctx, cmd, before, nil, errata.Changed{})
+	case cmd.sweep != nil:
 		return c.sweepAll(ctx, cmd, before)
-	}
-	if cmd.erasure != nil {
+	case cmd.erasure != nil:
 		return c.eraseAll(ctx, cmd, before)
 	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
@@ -42,11 +46,6 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 // has come stands in the checkpoint, so that a crash continues it and the
 // answer counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if c.cp.Row == 0 {
-		// Nothing has been written yet, neither a record to be removed nor the
-		// row of the checkpoint that a chunk's insert begins with.
-		return c.finish(ctx, cmd, before, nil, errata.Changed{})
-	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
 		chunks, err := c.p.store.sweepChunks(ctx, *cmd.sweep)

@@ -2,9 +2,9 @@ package projector
 
 import (
 	"cmp"
-	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -72,16 +72,11 @@ func (b budget) at(received int64) budget {
 
 // after is the budget behind a fact that is no block.
 func (b budget) after(f eventlog.Fact) budget {
-	if f.Kind != eventlog.FactSetting || f.Name != settingLimits {
-		return b
-	}
-	var body struct {
-		After struct {
-			NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
-		} `json:"after"`
-	}
-	if json.Unmarshal(f.Data, &body) == nil && body.After.NewRecordsPerHour != nil {
-		b.Limit = *body.After.NewRecordsPerHour
+	after := settingAfter[struct {
+		NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
+	}](f, settingLimits)
+	if after.NewRecordsPerHour != nil {
+		b.Limit = *after.NewRecordsPerHour
 	}
 	return b
 }
@@ -105,51 +100,25 @@ func (s spending) of(project uint64) *spent {
 }
 
 func (s spending) encode() string {
-	projects := make([]uint64, 0, len(s))
-	for project, p := range s {
-		if *p != (spent{}) {
-			projects = append(projects, project)
+	var list []string
+	for _, project := range slices.Sorted(maps.Keys(s)) {
+		if p := s[project]; *p != (spent{}) {
+			list = append(list, fmt.Sprintf("%d:%d:%d", project, p.records, p.classes))
 		}
 	}
-	slices.Sort(projects)
-	var text []byte
-	for _, project := range projects {
-		if len(text) > 0 {
-			text = append(text, ',')
-		}
-		p := s[project]
-		for i, n := range []uint64{project, p.records, p.classes} {
-			if i > 0 {
-				text = append(text, ':')
-			}
-			text = strconv.AppendUint(text, n, 10)
-		}
-	}
-	return string(text)
+	return strings.Join(list, ",")
 }
 
 // openSpending reads what encode wrote; ok is false for anything else.
 func openSpending(text string) (s spending, ok bool) {
 	s = spending{}
 	for item := range strings.SplitSeq(text, ",") {
-		if text == "" {
-			break
-		}
-		var numbers [3]uint64
-		parts := strings.Split(item, ":")
-		if len(parts) != len(numbers) {
-			return nil, false
-		}
-		for i, part := range parts {
-			n, err := strconv.ParseUint(part, 10, 64)
-			if err != nil {
-				return nil, false
-			}
-			numbers[i] = n
-		}
-		s[numbers[0]] = &spent{numbers[1], numbers[2]}
+		var project uint64
+		var p spent
+		_, _ = fmt.Sscanf(item, "%d:%d:%d", &project, &p.records, &p.classes) // the comparison finds what failed
+		s[project] = &p
 	}
-	return s, true
+	return s, s.encode() == text
 }
 
 // overBudget takes the deltas out of the batch that would make a record more

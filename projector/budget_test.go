@@ -217,7 +217,7 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.cp, err = decodeCheckpoint(to.Row, to.Events, text); err != nil || c.cp != to {
+	if c.cp, err = decodeCheckpoint(to.Row, to.Events, text, 1); err != nil || c.cp != to {
 		t.Fatalf("the checkpoint %+v came back as %+v, %v", to, c.cp, err)
 	}
 	var ok bool

@@ -66,14 +66,14 @@ func (c Checkpoint) encode() (string, error) {
 	return string(text), nil
 }
 
-// decodeCheckpoint reads a row: its version, its count and its text.
-func decodeCheckpoint(row, count uint64, text string) (Checkpoint, error) {
+// decodeCheckpoint reads a row: its version, its count, its text and its sign.
+func decodeCheckpoint(row, count uint64, text string, sign int64) (Checkpoint, error) {
 	cp := Checkpoint{}
 	if err := json.Unmarshal([]byte(text), &cp); err != nil {
 		return Checkpoint{}, fmt.Errorf("decode the checkpoint of row %d: %w", row, err)
 	}
 	cp.Row = row
-	if _, ok := openSpending(cp.Budget.Spent); !ok || cp.Sequence > row || cp.Events != count {
+	if _, ok := openSpending(cp.Budget.Spent); !ok || sign != 1 || cp.Sequence > row || cp.Events != count {
 		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", row)
 	}
 	return cp, nil

@@ -295,10 +295,7 @@ func settle[T comparable](
 
 // confirm reads the checkpoint, for as long as it takes ClickHouse to answer.
 func (c *committer) confirm(ctx context.Context) (cp Checkpoint, err error) {
-	err = c.p.untilAnswered(ctx, func() (err error) {
-		cp, err = c.p.store.Checkpoint(ctx)
-		return err
-	})
+	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
 	c.confirmed = time.Now()
 	if cp.Row == 0 {
 		cp.Log = c.cp.Log // before the first insert there is no row to tell
@@ -314,15 +311,15 @@ func (p *Projector) retrying(why error, try int) {
 }
 
 // untilAnswered asks ClickHouse until it answers or ctx ends.
-func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
+func untilAnswered[T any](ctx context.Context, p *Projector, ask func(context.Context) (T, error)) (answer T, err error) {
 	told := false
 	for tries := pauses.Begin(); ; {
-		err := ask()
+		answer, err := ask(ctx)
 		if err == nil {
-			return nil
+			return answer, nil
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return answer, ctx.Err()
 		}
 		p.failed(err)
 		if !told {
@@ -330,7 +327,7 @@ func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
 			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
 		}
 		if !tries.Wait(ctx) {
-			return ctx.Err()
+			return answer, ctx.Err()
 		}
 	}
 }

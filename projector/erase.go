@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -132,38 +133,24 @@ func (e *erasure) args(c *sweepChunk) []any {
 
 // eraseChunks is how many inserts an erasure takes.
 func (s *Store) eraseChunks(ctx context.Context, e *erasure) (int, error) {
-	var records uint64
-	row := s.conn.QueryRow(gently(ctx), sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
-	if err := row.Scan(&records); err != nil {
-		return 0, fmt.Errorf("count what is to be erased: %w", err)
-	}
-	return int(min(records/eraseSize+1, maxSweepChunks)), nil
+	records, err := one[uint64](gently(ctx), s, "count what is to be erased", sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
+	return int(min(records/eraseSize+1, maxSweepChunks)), err
 }
 
 // erasable are the changes of an erasure to the records in the range.
 func (s *Store) erasable(ctx context.Context, e *erasure, c *sweepChunk, at errata.Position) (changes []change, err error) {
-	rows, err := s.conn.Query(gently(ctx), sqlEraseRecords, e.args(c)...)
-	if err != nil {
-		return nil, fmt.Errorf("find what is to be erased: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(gently(ctx), "find what is to be erased", func(rows driver.Rows) error {
 		var column string
 		var theirs bool
 		if err := rows.Scan(&column, &theirs); err != nil {
-			return nil, fmt.Errorf("find what is to be erased: %w", err)
+			return err
 		}
 		old, err := packed.Decode(column)
-		if err != nil {
-			return nil, fmt.Errorf("read what is to be erased: %w", err)
-		}
 		now := e.of(old, theirs, at)
 		changes = append(changes, change{key: recordKey{old.Book, old.Signature}, old: &old, now: &now})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find what is to be erased: %w", err)
-	}
-	return changes, nil
+		return err
+	}, sqlEraseRecords, e.args(c)...)
+	return changes, err
 }
 
 // eraseContexts empties the contexts of the records in the range that the
@@ -181,9 +168,6 @@ func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Posi
 // were changed, for they may be all that says whose the records are: the
 // version of a record says that it was changed, also after a crash between.
 func (c *committer) eraseAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if c.cp.Row == 0 {
-		return c.finish(ctx, cmd, before, nil, errata.Changed{})
-	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
 		chunks, err := c.p.store.eraseChunks(ctx, cmd.erasure)

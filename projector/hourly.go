@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -24,21 +23,14 @@ var (
 // HourlyCheckpoint is the last sequence whose events stand in hourly. It is
 // never behind the records, because hourly is written first.
 func (s *Store) HourlyCheckpoint(ctx context.Context) (uint64, error) {
-	var sequence uint64
-	if err := s.conn.QueryRow(ctx, sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String())).Scan(&sequence); err != nil {
-		return 0, fmt.Errorf("read how far the hours are counted: %w", err)
-	}
-	return sequence, nil
+	return one[uint64](ctx, s, "read how far the hours are counted", sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String()))
 }
 
 // HourlyCounted is how many events were counted in hourly, those included that
 // have left it by their age. It is never less than the events of a checkpoint that
 // was read before, because hourly is written first: else parts of it are gone.
 func (s *Store) HourlyCounted(ctx context.Context) (events uint64, err error) {
-	if err := s.conn.QueryRow(ctx, sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String())).Scan(&events); err != nil {
-		return 0, fmt.Errorf("read how many events the hours hold: %w", err)
-	}
-	return events, nil
+	return one[uint64](ctx, s, "read how many events the hours hold", sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String()))
 }
 
 // hourlyRows are rows of the table hourly, column by column.
@@ -81,21 +73,15 @@ func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 // writeHourly adds the rows, once for the checkpoint that they follow. An
 // error leaves the outcome open.
 func (s *Store) writeHourly(ctx context.Context, t *hourlyRows, from uint64, salt int) error {
-	token := fmt.Sprintf("hourly %d@%d", s.shard, from)
-	if salt > 0 {
-		token += "#" + strconv.Itoa(salt)
+	batch, err := s.conn.PrepareBatch(once(ctx, "hourly "+token(s.shard, from, salt)), sqlInsertHourly)
+	if err == nil {
+		defer batch.Close()
+		err = appendColumns(batch, t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence)
 	}
-	batch, err := s.conn.PrepareBatch(once(ctx, token), sqlInsertHourly)
+	if err == nil {
+		err = batch.Send()
+	}
 	if err != nil {
-		return fmt.Errorf("insert the hours after %d: %w", from, err)
-	}
-	defer batch.Close()
-	for i, column := range []any{t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence} {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("encode column %d of the hours: %w", i, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert the hours after %d: %w", from, err)
 	}
 	return nil
@@ -110,20 +96,13 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 	}
 	err := settle(ctx, c, c.hourlyTo, to, func(salt int) error {
 		return c.p.store.writeHourly(ctx, rows, c.hourlyTo, salt)
-	}, c.confirmHourly, func(at uint64) error {
+	}, func(ctx context.Context) (uint64, error) {
+		return untilAnswered(ctx, c.p, c.p.store.HourlyCheckpoint)
+	}, func(at uint64) error {
 		return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
 	})
 	if err == nil {
 		c.hourlyTo = to
 	}
 	return err
-}
-
-// confirmHourly reads how far the hours are counted, for as long as it takes.
-func (c *committer) confirmHourly(ctx context.Context) (sequence uint64, err error) {
-	err = c.p.untilAnswered(ctx, func() (err error) {
-		sequence, err = c.p.store.HourlyCheckpoint(ctx)
-		return err
-	})
-	return sequence, err
 }

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,9 +108,7 @@ func NewUnlocated(cfg Config) (*Projector, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("projector: ClickHouse is required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard)}
 	p.metrics = newMetrics(cfg.Registerer, func() float64 { return p.lag().Seconds() })
 	if !cfg.Quiet {
@@ -244,10 +243,7 @@ func (p *Projector) Status() Status {
 
 // lag is how long the oldest fact that is not visible has waited.
 func (p *Projector) lag() time.Duration {
-	since := p.committing.Load()
-	if since == 0 {
-		since = p.open.Load()
-	}
+	since := cmp.Or(p.committing.Load(), p.open.Load())
 	if since == 0 {
 		return 0
 	}

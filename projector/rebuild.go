@@ -110,12 +110,11 @@ type rebuild struct {
 // prepare makes the tables, filled from the snapshot if the log needs one.
 func (r *rebuild) prepare(ctx context.Context) error {
 	name := r.database + RebuildSuffix
-	exec := r.live.cfg.ClickHouse.Exec
 	if err := r.drop(ctx); err != nil {
 		return fmt.Errorf("drop what an earlier rebuild has left: %w", err)
 	}
-	if err := exec(ctx, "CREATE DATABASE "+quoteName(name)); err != nil {
-		return fmt.Errorf("create the database %s: %w", name, err)
+	if err := r.live.store.exec(ctx, "CREATE DATABASE "+quoteName(name)); err != nil {
+		return err
 	}
 	log, err := eventlog.Inspect(ctx, r.live.cfg.Log)
 	if err != nil {
@@ -152,21 +151,15 @@ func (r *rebuild) prepare(ctx context.Context) error {
 // that an older program has left. The snapshot stays as it is.
 func (r *rebuild) restore(ctx context.Context, name string) error {
 	snapshot := r.database + SnapshotSuffix
-	conn := r.live.cfg.ClickHouse
-	var there uint64
-	row := conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
-	if err := row.Scan(&there); err != nil {
-		return fmt.Errorf("look for a snapshot: %w", err)
+	there, err := one[uint64](ctx, r.live.store, "look for a snapshot",
+		"SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
+	if err != nil {
+		return err
 	}
 	if there == 0 {
 		return ErrNoHistory
 	}
-	for _, statement := range cloneStatements(snapshot, name) {
-		if err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
+	return r.live.store.exec(ctx, cloneStatements(snapshot, name)...)
 }
 
 // catchUp folds until the rebuild is close behind the live projection.
@@ -298,13 +291,11 @@ func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
 // exchange gives the rebuilt tables the names of the live ones. Records come
 // last: until then all that the others hold more or less is not shown.
 func (r *rebuild) exchange(ctx context.Context) error {
+	var statements []string
 	for _, table := range []string{"contexts", "hourly", "records"} {
-		statement := "EXCHANGE TABLES " + quoteName(r.database) + "." + table + " AND " + quoteName(r.database+RebuildSuffix) + "." + table
-		if err := r.conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
-	return nil
+	return r.next.store.exec(ctx, statements...)
 }
 
 // dropPatience is how long the old tables may take to be gone from the disk. A

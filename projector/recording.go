@@ -17,16 +17,23 @@ type recording struct{ off bool }
 
 // after is the state behind the fact.
 func (r recording) after(f eventlog.Fact) recording {
-	if f.Kind != eventlog.FactSetting || f.Name != settingLogging {
-		return r
-	}
-	var body struct {
-		After struct {
-			ErrorLog *bool `json:"error_log"`
-		} `json:"after"`
-	}
-	if json.Unmarshal(f.Data, &body) != nil || body.After.ErrorLog == nil {
+	after := settingAfter[struct {
+		ErrorLog *bool `json:"error_log"`
+	}](f, settingLogging)
+	if after.ErrorLog == nil {
 		return r // nothing is said about recording
 	}
-	return recording{off: !*body.After.ErrorLog}
+	return recording{off: !*after.ErrorLog}
+}
+
+// settingAfter reads the new value of the setting with the name from a fact. It is
+// the zero T for any other fact and for one that cannot be read.
+func settingAfter[T any](f eventlog.Fact, name string) (after T) {
+	var body struct {
+		After T `json:"after"`
+	}
+	if f.Kind != eventlog.FactSetting || f.Name != name || json.Unmarshal(f.Data, &body) != nil {
+		return after
+	}
+	return body.After
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/errata-log/errata/eventlog"
 )
@@ -25,11 +26,8 @@ var ErrCannotRewind = errors.New("the records cannot be taken back to before the
 // hasCopies says whether another server may answer for the table than the one
 // that took an insert.
 func (s *Store) hasCopies(ctx context.Context) (bool, error) {
-	var plain bool
-	if err := s.conn.QueryRow(ctx, sqlTableEngine).Scan(&plain); err != nil {
-		return false, fmt.Errorf("ask what kind of table the records are: %w", err)
-	}
-	return !plain, nil
+	plain, err := one[bool](ctx, s, "ask what kind of table the records are", sqlTableEngine)
+	return !plain, err
 }
 
 // RewindRows is how many rows a rewind takes back at most: about two minutes of
@@ -120,17 +118,11 @@ type youngPart struct {
 // youngParts are the active parts of the records from the named one on, the
 // youngest first; none if there is no such part, all without a name.
 func (s *Store) youngParts(ctx context.Context, from string) (young []youngPart, err error) {
-	rows, err := s.conn.Query(ctx, sqlYoungParts, clickhouse.Named("part", from))
-	if err != nil {
-		return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(ctx, "look for the youngest parts of the records", func(rows driver.Rows) error {
 		var p youngPart
-		if err := rows.Scan(&p.name, &p.rows); err != nil {
-			return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
-		}
+		err := rows.Scan(&p.name, &p.rows)
 		young = append(young, p)
-	}
-	return young, rows.Err()
+		return err
+	}, sqlYoungParts, clickhouse.Named("part", from))
+	return young, err
 }

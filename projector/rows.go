@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -17,8 +16,7 @@ const bookColumn = "Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2)"
 // checkpointBook is the book of the rows that are no records.
 const checkpointBook = "checkpoint"
 
-// recordRows are rows of the table records, column by column: the driver
-// encodes a column many times faster than as many single values.
+// recordRows are rows of the table records, column by column.
 type recordRows struct {
 	book, signature             []string
 	id, version, count          []uint64
@@ -109,15 +107,8 @@ func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
 
 // appendTo puts the rows into the batch, in the order of insert_records.sql.
 func (t *recordRows) appendTo(batch driver.Batch) error {
-	for i, column := range []any{
-		t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
-		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign,
-	} {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("column %d: %w", i, err)
-		}
-	}
-	return nil
+	return appendColumns(batch, t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
+		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign)
 }
 
 // ipColumn is an address as the column holds it: IPv4 mapped, :: for unknown.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
@@ -122,30 +124,11 @@ func (p *Projector) reader(ctx context.Context, from, until uint64) (*eventlog.R
 
 // run holds the session's three goroutines together: the first error ends all.
 func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	done := make(chan error, 3)
-	for _, part := range []func(context.Context) error{
-		func(ctx context.Context) error { return s.read(ctx, reader) },
-		s.fold,
-		s.commit,
-	} {
-		go func() { done <- part(ctx) }() // ends with ctx
-	}
-	err := <-done
-	cancel(err)
-	reader.Close()
-	for range 2 {
-		err = errors.Join(err, ignoreCancelled(<-done))
-	}
-	return err
-}
-
-func ignoreCancelled(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.read(ctx, reader) })
+	group.Go(func() error { return s.fold(ctx) })
+	group.Go(func() error { return s.commit(ctx) })
+	return group.Wait()
 }
 
 // read passes the facts on, and in the place of those that are gone one without

@@ -22,34 +22,30 @@ func (s *Store) takeSnapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return cloneTables(ctx, s.conn.Exec, database, database+SnapshotSuffix)
-}
-
-// database is the name of the database that the connection has selected.
-func (s *Store) database(ctx context.Context) (name string, err error) {
-	if err := s.conn.QueryRow(ctx, "SELECT currentDatabase()").Scan(&name); err != nil {
-		return "", fmt.Errorf("ask for the name of the database: %w", err)
-	}
-	return name, nil
-}
-
-// cloneTables makes database to a clone of from's tables.
-func cloneTables(ctx context.Context, exec func(context.Context, string, ...any) error, from, to string) error {
-	making := to + "_new"
-	statements := []string{
+	snapshot := database + SnapshotSuffix
+	making := snapshot + "_new"
+	statements := append([]string{
 		"DROP DATABASE IF EXISTS " + quoteName(making) + " SYNC",
 		"CREATE DATABASE " + quoteName(making),
-	}
-	statements = append(statements, cloneStatements(from, making)...)
-	statements = append(statements,
-		"DROP DATABASE IF EXISTS "+quoteName(to)+" SYNC",
-		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(to))
+	}, cloneStatements(database, making)...)
+	return s.exec(ctx, append(statements,
+		"DROP DATABASE IF EXISTS "+quoteName(snapshot)+" SYNC",
+		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(snapshot))...)
+}
+
+// exec carries out statements in their order. The error names the one that failed.
+func (s *Store) exec(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
-		if err := exec(ctx, statement); err != nil {
+		if err := s.conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
 	return nil
+}
+
+// database is the name of the database that the connection has selected.
+func (s *Store) database(ctx context.Context) (string, error) {
+	return one[string](ctx, s, "ask for the name of the database", "SELECT currentDatabase()")
 }
 
 // cloneStatements make from's tables in the database to, as they are there, and

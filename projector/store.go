@@ -1,12 +1,14 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
@@ -74,10 +76,43 @@ func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	case err != nil:
 		return Checkpoint{}, fmt.Errorf("read the checkpoint: %w", err)
 	}
-	if sign != 1 {
-		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", version)
+	return decodeCheckpoint(version, count, text, int64(sign))
+}
+
+// one reads an answer of one value. Its error begins with what was being done.
+func one[T any](ctx context.Context, s *Store, what, query string, args ...any) (value T, err error) {
+	if err := s.conn.QueryRow(ctx, query, args...).Scan(&value); err != nil {
+		return value, fmt.Errorf("%s: %w", what, err)
 	}
-	return decodeCheckpoint(version, count, text)
+	return value, nil
+}
+
+// each calls read for every row of an answer, until an error. Its error begins with
+// what was being done.
+func (s *Store) each(ctx context.Context, what string, read func(row driver.Rows) error, query string, args ...any) error {
+	rows, err := s.conn.Query(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer rows.Close()
+	for err == nil && rows.Next() {
+		err = read(rows)
+	}
+	if err = cmp.Or(err, rows.Err()); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// appendColumns puts rows into a batch, column by column: the driver encodes a
+// column many times faster than as many single values.
+func appendColumns(batch driver.Batch, columns ...any) error {
+	for i, column := range columns {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("encode column %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // current reads the state of the given records at the checkpoint of row at;
@@ -85,16 +120,14 @@ func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 // has gone on from there. What is read then is the future: a record that is
 // removed by the next fact looks as if it had never been.
 func (s *Store) current(ctx context.Context, keys []recordKey, at uint64, found func(errata.Record)) error {
-	for len(keys) > 0 {
-		n := min(len(keys), lookupChunk)
-		row, err := s.currentChunk(ctx, keys[:n], found)
+	for chunk := range slices.Chunk(keys, lookupChunk) {
+		row, err := s.currentChunk(ctx, chunk, found)
 		if err == nil && row != at {
-			err = fmt.Errorf("they are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
+			err = fmt.Errorf("the current records are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
 		}
 		if err != nil {
-			return fmt.Errorf("read %d current records: %w", n, err)
+			return err
 		}
-		keys = keys[n:]
 	}
 	return nil
 }
@@ -115,55 +148,41 @@ func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(e
 			return 0, err
 		}
 	}
-	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(wanted)), sqlCurrent)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(wanted))
+	err = s.each(ctx, fmt.Sprintf("read %d current records", len(keys)), func(rows driver.Rows) error {
 		var (
 			book, column string
 			version      uint64
 		)
 		if err := rows.Scan(&book, &version, &column); err != nil {
-			return 0, err
+			return err
 		}
 		if book == checkpointBook {
 			row = version
-			continue
+			return nil
 		}
 		r, err := packed.Decode(column)
-		if err != nil {
-			return 0, err
+		if err == nil {
+			found(r)
 		}
-		found(r)
-	}
-	return row, rows.Err()
+		return err
+	}, sqlCurrent)
+	return row, err
 }
 
 // present reads which records may exist.
 func (s *Store) present(ctx context.Context) (*presence, error) {
-	rows, err := s.conn.Query(ctx, sqlPresent)
-	if err != nil {
-		return nil, fmt.Errorf("read which records exist: %w", err)
-	}
-	defer rows.Close()
 	known := &presence{}
-	for rows.Next() {
+	return known, s.each(ctx, "read which records exist", func(rows driver.Rows) error {
 		var name string
 		var front, back []uint64
-		if err := rows.Scan(&name, &front, &back); err != nil {
-			return nil, fmt.Errorf("read which records exist: %w", err)
-		}
+		err := rows.Scan(&name, &front, &back)
 		book, _ := errata.ParseBook(name)
 		for i := range front {
 			known.add(hashesOf(book, front[i], back[i]))
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read which records exist: %w", err)
-	}
-	return known, nil
+		return err
+	}, sqlPresent)
 }
 
 // Answer returns the stored answer to the command at sequence and how far the
@@ -173,10 +192,7 @@ func (s *Store) Answer(ctx context.Context, sequence uint64) (eventlog.Answer, u
 	if err != nil || cp.Sequence < sequence {
 		return nil, cp.Sequence, err
 	}
-	var text string
-	row := s.conn.QueryRow(ctx, sqlAnswer, clickhouse.Named("key", s.answerKey(sequence).String()))
-	if err := row.Scan(&text); err != nil {
-		return nil, cp.Sequence, fmt.Errorf("read the answer to command %d: %w", sequence, err)
-	}
-	return eventlog.Answer(text), cp.Sequence, nil
+	text, err := one[string](ctx, s, fmt.Sprintf("read the answer to command %d", sequence), sqlAnswer,
+		clickhouse.Named("key", s.answerKey(sequence).String()))
+	return eventlog.Answer(text), cp.Sequence, err
 }

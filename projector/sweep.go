@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -83,23 +84,14 @@ func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 
 // sweepCount is what the chunk removes from each book.
 func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed Totals, err error) {
-	rows, err := s.conn.Query(gently(ctx), sqlSweepCount, c.args()...)
-	if err != nil {
-		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(gently(ctx), "count what the cleanup removes", func(rows driver.Rows) error {
 		var name string
 		var records, count int64
-		if err := rows.Scan(&name, &records, &count); err != nil {
-			return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-		}
+		err := rows.Scan(&name, &records, &count)
 		removed.set(name, records, count)
-	}
-	if err := rows.Err(); err != nil {
-		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-	}
-	return removed, nil
+		return err
+	}, sqlSweepCount, c.args()...)
+	return removed, err
 }
 
 // sweepContexts empties the contexts of the records in the range that came to

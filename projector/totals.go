@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -124,36 +125,24 @@ func (s *Store) Count(ctx context.Context, o CountOptions) (cp Checkpoint, have 
 	if o.Primary || len(o.Without) > 0 {
 		settings["optimize_use_projections"], settings["use_skip_indexes"] = 0, 0
 	}
-	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), statement, args...)
-	if err != nil {
-		return cp, have, fmt.Errorf("count the records: %w", err)
-	}
-	defer rows.Close()
 	have.Known = true
-	for rows.Next() {
+	err = s.each(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), "count the records", func(rows driver.Rows) (err error) {
 		var (
 			book, text     string
 			records, count int64
 			version        uint64
 		)
 		if err := rows.Scan(&book, &records, &count, &version, &text); err != nil {
-			return cp, have, fmt.Errorf("count the records: %w", err)
+			return err
 		}
-		if book != checkpointBook {
-			have.set(book, records, count)
-			continue
+		if book == checkpointBook { // whose first number is its sign
+			cp, err = decodeCheckpoint(version, uint64(count), text, records)
+			return err
 		}
-		if records != 1 { // the sign of the row
-			return cp, have, fmt.Errorf("the checkpoint of row %d contradicts itself", version)
-		}
-		if cp, err = decodeCheckpoint(version, uint64(count), text); err != nil {
-			return cp, have, err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return cp, have, fmt.Errorf("count the records: %w", err)
-	}
-	return cp, have, nil
+		have.set(book, records, count)
+		return nil
+	}, statement, args...)
+	return cp, have, err
 }
 
 // totals are those at the checkpoint. A projection of an older program has

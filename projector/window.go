@@ -2,6 +2,7 @@ package projector
 
 import (
 	"encoding/binary"
+	"slices"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -57,18 +58,11 @@ func newWindow(limit int, clock int64) *window {
 func (w *window) begin(sequence uint64, b eventlog.Block) {
 	n := b.Len()
 	w.clock = max(w.clock, b.Received)
-	drop := 0
-	for drop < len(w.blocks) {
-		oldest := w.blocks[drop]
+	w.dropWhile(func(oldest windowBlock) bool {
 		tooOld := oldest.received < w.clock-windowAge
 		tooMany := int(w.next-w.first)+n > w.limit
-		if !tooOld && !tooMany {
-			break
-		}
-		w.drop(oldest.events)
-		drop++
-	}
-	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+		return tooOld || tooMany
+	})
 	for int(w.next-w.first)+n > len(w.ring) {
 		w.resize(2 * len(w.ring))
 	}
@@ -98,13 +92,18 @@ func (w *window) put(id errata.EventID, place uint32) (existed bool) {
 	}
 }
 
-// drop removes the n oldest ids. An id that occurred again later stays.
-func (w *window) drop(n int) {
-	for range n {
-		place := uint32(w.first % uint64(len(w.ring)))
-		w.first++
-		w.remove(w.ring[place], place)
+// dropWhile drops the oldest block as long as leaves says so. An id of it that
+// occurred again later stays.
+func (w *window) dropWhile(leaves func(oldest windowBlock) bool) {
+	drop := 0
+	for ; drop < len(w.blocks) && leaves(w.blocks[drop]); drop++ {
+		for range w.blocks[drop].events {
+			place := uint32(w.first % uint64(len(w.ring)))
+			w.first++
+			w.remove(w.ring[place], place)
+		}
 	}
+	w.blocks = slices.Delete(w.blocks, 0, drop)
 }
 
 // remove empties the slot of the id if it points at place, and closes the hole
@@ -130,12 +129,7 @@ func (w *window) remove(id errata.EventID, place uint32) {
 
 // trim drops the blocks before the sequence.
 func (w *window) trim(sequence uint64) {
-	drop := 0
-	for drop < len(w.blocks) && w.blocks[drop].sequence < sequence {
-		w.drop(w.blocks[drop].events)
-		drop++
-	}
-	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+	w.dropWhile(func(oldest windowBlock) bool { return oldest.sequence < sequence })
 }
 
 // resize gives the window a ring of the given size and indexes it anew.

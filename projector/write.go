@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -36,12 +35,14 @@ type commit struct {
 
 // token names the checkpoint that the commit follows: whoever else inserts
 // after the same checkpoint uses the same token, and only one insert counts.
-func (c *commit) token(shard uint16) string {
-	token := strconv.Itoa(int(shard)) + "@" + strconv.FormatUint(c.from.Row, 10)
-	if c.salt > 0 {
-		token += "#" + strconv.Itoa(c.salt)
+func (c *commit) token(shard uint16) string { return token(shard, c.from.Row, c.salt) }
+
+// token names the state from which a shard goes on; a salt makes it another one.
+func token(shard uint16, from uint64, salt int) string {
+	if salt > 0 {
+		return fmt.Sprintf("%d@%d#%d", shard, from, salt)
 	}
-	return token
+	return fmt.Sprintf("%d@%d", shard, from)
 }
 
 // write inserts the step: payloads first, which a repeat writes again the same,
@@ -100,7 +101,7 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 		rows.addAnswer(s.answerKey(c.command), c.command, c.answer)
 	}
 	if err := rows.appendTo(batch); err != nil {
-		return fmt.Errorf("encode: %w", err)
+		return err
 	}
 	return batch.Send()
 }
