@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
@@ -17,8 +16,6 @@ import (
 
 //go:embed clickhouse/*.sql
 var clickHouseFiles embed.FS
-
-var errNoDatabase = errors.New("migrations: the ClickHouse options name no database")
 
 // ClickHouse applies the files that have not been applied to the database yet.
 // The options must name the database, which must exist. A failure in the middle
@@ -32,7 +29,7 @@ var errNoDatabase = errors.New("migrations: the ClickHouse options name no datab
 // file can be applied twice (IF NOT EXISTS, IF EXISTS), which a test holds.
 func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 	if options.Auth.Database == "" {
-		return errNoDatabase
+		return errors.New("migrations: the ClickHouse options name no database")
 	}
 	files, err := fs.Sub(clickHouseFiles, "clickhouse")
 	if err != nil {
@@ -62,9 +59,6 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 }
 
 func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {
-	if options.Auth.Database == "" {
-		return errNoDatabase
-	}
 	db := clickhouse.OpenDB(options)
 	defer db.Close()
 
@@ -116,7 +110,7 @@ func readFiles(files fs.FS) (map[int64]file, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256(text)
-		known[version] = file{name: path.Base(name), sha256: hex.EncodeToString(sum[:])}
+		known[version] = file{name: name, sha256: hex.EncodeToString(sum[:])}
 	}
 	return known, nil
 }

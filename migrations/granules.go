@@ -66,17 +66,14 @@ func setGranules(ctx context.Context, conn driver.Conn) error {
 // trySetGranules is not done when another node holds the lock, or has dropped
 // the copy.
 func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error) {
-	engine, err := recordsEngine(ctx, conn)
+	engine, done, err := recordsEngine(ctx, conn)
 	if err != nil {
 		return false, err
 	}
-	names := map[string]string{"Lock": helperName}
-	if names["Engine"], err = withGranules(engine); err != nil {
-		return false, err
-	}
-	if names["Engine"] == engine {
+	if done {
 		return true, dropHelpers(ctx, conn, "")
 	}
+	names := map[string]string{"Lock": helperName, "Engine": engine}
 	err = runStep(ctx, conn, "lock.sql", names)
 	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == codeTableExists {
 		return false, waitForGranules(ctx, conn)
@@ -106,11 +103,7 @@ func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]str
 		return err
 	}
 	// Asked again: one whose copy is gone by now may have been quicker.
-	engine, err := recordsEngine(ctx, conn)
-	if err != nil {
-		return err
-	}
-	if now, err := withGranules(engine); err != nil || now == engine {
+	if _, done, err := recordsEngine(ctx, conn); err != nil || done {
 		return err
 	}
 	if err := runStep(ctx, conn, "link.sql", names); err != nil {
@@ -123,11 +116,7 @@ func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]str
 // them has taken so long that it must have crashed; then the lock is gone.
 func waitForGranules(ctx context.Context, conn driver.Conn) error {
 	for late := time.Now().Add(granuleWait); ; {
-		engine, err := recordsEngine(ctx, conn)
-		if err != nil {
-			return err
-		}
-		if now, err := withGranules(engine); err != nil || now == engine {
+		if _, done, err := recordsEngine(ctx, conn); err != nil || done {
 			return err
 		}
 		if time.Now().After(late) {
@@ -139,37 +128,26 @@ func waitForGranules(ctx context.Context, conn driver.Conn) error {
 	}
 }
 
-// recordsEngine is the engine of records with its settings, as in its CREATE.
-func recordsEngine(ctx context.Context, conn driver.Conn) (engine string, err error) {
-	query, err := stepText("engine.sql", nil)
-	if err == nil {
-		err = conn.QueryRow(ctx, query).Scan(&engine)
+// recordsEngine is the engine of records with its settings, as in its CREATE, and
+// with the granules that it is to have; done says that it has them. ClickHouse
+// writes the setting out in any case.
+func recordsEngine(ctx context.Context, conn driver.Conn) (engine string, done bool, err error) {
+	if err := askStep(ctx, conn, "engine.sql", &engine); err != nil {
+		return "", false, fmt.Errorf("look at the table records: %w", err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("look at the table records: %w", err)
-	}
-	return engine, nil
-}
-
-// withGranules is the text of the engine with the granules that records is to
-// have, and all else as it is. The setting is written out in any case.
-func withGranules(engine string) (string, error) {
 	found := granulesOf.FindAllStringSubmatchIndex(engine, -1)
 	if len(found) != 1 {
-		return "", fmt.Errorf("the table records has no index_granularity, or several: %s", engine)
+		return "", false, fmt.Errorf("the table records has no index_granularity, or several: %s", engine)
 	}
-	return engine[:found[0][2]] + recordGranules + engine[found[0][3]:], nil
+	from, to := found[0][2], found[0][3]
+	return engine[:from] + recordGranules + engine[to:], engine[from:to] == recordGranules, nil
 }
 
 // dropHelpers drops the copies but the one to be kept. With none to be kept it
 // drops the lock as well, at last, so that nobody waits for what is left.
 func dropHelpers(ctx context.Context, conn driver.Conn, keep string) error {
-	query, err := stepText("helpers.sql", nil)
-	if err != nil {
-		return err
-	}
 	var names []string
-	if err := conn.QueryRow(ctx, query, helperName).Scan(&names); err != nil {
+	if err := askStep(ctx, conn, "helpers.sql", &names, helperName); err != nil {
 		return fmt.Errorf("look for copies of the table records: %w", err)
 	}
 	// Sorted, so the lock comes first; it is to go last.
@@ -188,11 +166,7 @@ func dropHelpers(ctx context.Context, conn driver.Conn, keep string) error {
 
 // idOf is what the table is known by whatever its name, empty when there is none.
 func idOf(ctx context.Context, conn driver.Conn, table string) (id string, err error) {
-	query, err := stepText("id.sql", nil)
-	if err == nil {
-		err = conn.QueryRow(ctx, query, table).Scan(&id)
-	}
-	if err != nil {
+	if err := askStep(ctx, conn, "id.sql", &id, table); err != nil {
 		return "", fmt.Errorf("look for the table %s: %w", table, err)
 	}
 	return id, nil

@@ -35,25 +35,17 @@ func DeadStream(namespace string) string { return suffixed("DEAD", namespace) }
 // intakeConfig is a work queue: what is on the log is taken from it. Holes are
 // its nature, so messages can be deleted.
 func intakeConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = IntakeStream(cfg.Namespace)
-	c.Description = "Errata: events that applications publish, on their way onto the log"
-	c.Subjects = IntakeSubjects(cfg.Namespace)
-	c.Retention = jetstream.WorkQueuePolicy
+	c := otherStream(cfg, IntakeStream(cfg.Namespace), "events that applications publish, on their way onto the log", IntakeSubjects(cfg.Namespace)...)
+	c.Retention, c.DenyDelete = jetstream.WorkQueuePolicy, false
 	c.MaxBytes, c.MaxMsgSize = intakeMaxBytes, maxIntake
-	c.DenyDelete = false
 	return c
 }
 
 // deadConfig keeps what was refused for a while: it never holds up what comes
 // after it, so the oldest make room.
 func deadConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = DeadStream(cfg.Namespace)
-	c.Description = "Errata: published messages that were refused for good, scrubbed"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "errors.dead.>"}
-	c.Discard = jetstream.DiscardOld
+	c := otherStream(cfg, DeadStream(cfg.Namespace), "published messages that were refused for good, scrubbed", SubjectPrefix(cfg.Namespace)+"errors.dead.>")
+	c.Discard, c.DenyDelete = jetstream.DiscardOld, false
 	c.MaxBytes, c.MaxAge = deadMaxBytes, deadAge
-	c.DenyDelete = false
 	return c
 }

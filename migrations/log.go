@@ -131,15 +131,8 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 		return fmt.Errorf("migrations: Replicas is %d and must not be negative", cfg.Replicas)
 	}
 	cfg.Replicas = max(cfg.Replicas, 1)
-	if err := ensureStream(ctx, js, streamConfig(cfg)); err != nil {
-		return fmt.Errorf("migrations: stream %s: %w", StreamName(cfg.Namespace), err)
-	}
-	audit, err := keepRoom(ctx, js, auditConfig(cfg))
-	if err != nil {
-		return fmt.Errorf("migrations: stream %s: %w", audit.Name, err)
-	}
-	for _, stream := range []jetstream.StreamConfig{audit, exchangesConfig(cfg), intakeConfig(cfg), deadConfig(cfg)} {
-		if err := ensureStream(ctx, js, stream); err != nil {
+	for _, stream := range streamConfigs(cfg) {
+		if err := ensureStream(ctx, js, stream, stream.Name == AuditStream(cfg.Namespace)); err != nil {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
 	}
@@ -153,14 +146,20 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 
 // Stores are the names of all streams of a namespace, those behind the buckets
 // among them.
-func Stores(namespace string) []string {
-	return []string{
-		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
-		IntakeStream(namespace), DeadStream(namespace),
-		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
-		"KV_" + ChallengesBucket(namespace), "KV_" + EnrolmentsBucket(namespace),
-		"KV_" + FamiliarBucket(namespace),
+func Stores(namespace string) (names []string) {
+	cfg := LogConfig{Namespace: namespace}
+	for _, stream := range streamConfigs(cfg) {
+		names = append(names, stream.Name)
 	}
+	for _, bucket := range bucketConfigs(cfg) {
+		names = append(names, "KV_"+bucket.Bucket)
+	}
+	return names
+}
+
+// streamConfigs are all streams of the namespace, buckets left out.
+func streamConfigs(cfg LogConfig) []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{streamConfig(cfg), auditConfig(cfg), exchangesConfig(cfg), intakeConfig(cfg), deadConfig(cfg)}
 }
 
 // streamConfig is the log: one stream, so that all facts have one order.
@@ -183,24 +182,25 @@ func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 	}
 }
 
+// otherStream is configured as the log is, under another name.
+func otherStream(cfg LogConfig, name, description string, subjects ...string) jetstream.StreamConfig {
+	c := streamConfig(cfg)
+	c.Name, c.Description, c.Subjects = name, "Errata: "+description, subjects
+	return c
+}
+
 // auditConfig is the audit trail: what stands there is never removed.
 func auditConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = AuditStream(cfg.Namespace)
-	c.Description = "Errata: who changed what, each entry sealed with the one before"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "audit"}
-	c.MaxBytes = auditMaxBytes
-	c.DenyPurge = true
+	c := otherStream(cfg, AuditStream(cfg.Namespace), "who changed what, each entry sealed with the one before", SubjectPrefix(cfg.Namespace)+"audit")
+	c.MaxBytes, c.DenyPurge = auditMaxBytes, true
 	return c
 }
 
 // exchangesConfig is the way of module and query logs into ClickHouse; what
 // has arrived there is purged.
 func exchangesConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = ExchangesStream(cfg.Namespace)
-	c.Description = "Errata: module exchanges and database queries on their way into ClickHouse"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "exchanges.>"}
+	c := otherStream(cfg, ExchangesStream(cfg.Namespace), "module exchanges and database queries on their way into ClickHouse",
+		SubjectPrefix(cfg.Namespace)+"exchanges.>")
 	c.MaxBytes = exchangesMaxBytes
 	return c
 }
@@ -234,7 +234,9 @@ func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
 	}
 }
 
-func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
+// ensureStream makes the stream, or brings one that is there up to date. With
+// keepRoom a larger room stays, which an operator has given it.
+func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, keepRoom bool) error {
 	stream, err := js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		// Two services that start at once may both come here; the second
@@ -250,6 +252,9 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 	info := stream.CachedInfo()
 	// More replicas are an operator's decision, and fewer would be less safe.
 	want.Replicas = max(want.Replicas, info.Config.Replicas)
+	if keepRoom {
+		want.MaxBytes = max(want.MaxBytes, info.Config.MaxBytes)
+	}
 	if wrong := differences(info.Config, want); len(wrong) > 0 {
 		return fmt.Errorf("it is there and cannot be used: %s; give this service another namespace, or move the log with a copy", strings.Join(wrong, ", "))
 	}
@@ -265,18 +270,6 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 		return fmt.Errorf("change its limit to %d bytes, its replicas to %d and its subjects to %v: %w", want.MaxBytes, want.Replicas, want.Subjects, err)
 	}
 	return nil
-}
-
-// keepRoom lets a stream keep the larger room that an operator has given it.
-func keepRoom(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.StreamConfig, error) {
-	stream, err := js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return want, nil
-	}
-	if err == nil {
-		want.MaxBytes = max(want.MaxBytes, stream.CachedInfo().Config.MaxBytes)
-	}
-	return want, err
 }
 
 // differences names what of a stream is not as it must be and cannot be changed

@@ -23,7 +23,7 @@ func Spool(ctx context.Context, js jetstream.JetStream, maxBytes int64) error {
 		return fmt.Errorf("migrations: maxBytes is %d and must be positive: a spool without a limit fills the disk", maxBytes)
 	}
 	cfg := LogConfig{MaxBytes: maxBytes, Replicas: 1}
-	if err := ensureStream(ctx, js, spoolConfig(cfg)); err != nil {
+	if err := ensureStream(ctx, js, spoolConfig(cfg), false); err != nil {
 		return fmt.Errorf("migrations: stream %s: %w", SpoolStream, err)
 	}
 	if err := ensureBucket(ctx, js, keysConfig(cfg)); err != nil {
@@ -34,11 +34,7 @@ func Spool(ctx context.Context, js jetstream.JetStream, maxBytes int64) error {
 
 // spoolConfig is a work queue of blocks: what is on the hub's log is taken from it.
 func spoolConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = SpoolStream
-	c.Description = "Errata: events of this ingest node on their way to the hub"
-	c.Subjects = []string{SpoolPrefix + "ev.>"}
-	c.Retention = jetstream.WorkQueuePolicy
-	c.DenyDelete = false
+	c := otherStream(cfg, SpoolStream, "events of this ingest node on their way to the hub", SpoolPrefix+"ev.>")
+	c.Retention, c.DenyDelete = jetstream.WorkQueuePolicy, false
 	return c
 }

@@ -35,12 +35,8 @@ func afterFiles(ctx context.Context, conn driver.Conn) error {
 // whenever it is read. It returns at once; ClickHouse fills them in the
 // background, part by part, and goes on after a restart.
 func fillParts(ctx context.Context, conn driver.Conn) error {
-	query, err := stepText("unfilled.sql", nil)
-	if err != nil {
-		return err
-	}
 	var unfilled [][]any // what it is, its name
-	if err := conn.QueryRow(ctx, query).Scan(&unfilled); err != nil {
+	if err := askStep(ctx, conn, "unfilled.sql", &unfilled); err != nil {
 		return fmt.Errorf("look for what they lack: %w", err)
 	}
 	for _, each := range unfilled {
@@ -52,23 +48,24 @@ func fillParts(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// runStep carries out one of the statements.
-func runStep(ctx context.Context, conn driver.Conn, name string, names map[string]string) error {
-	text, err := stepText(name, names)
-	if err != nil {
-		return err
+// runStep carries out the statement in the file, with the names put in.
+func runStep(ctx context.Context, conn driver.Conn, file string, names map[string]string) error {
+	var text strings.Builder
+	err := stepSQL.ExecuteTemplate(&text, file, names)
+	if err == nil {
+		err = conn.Exec(ctx, text.String())
 	}
-	if err := conn.Exec(ctx, text); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }
 
-// stepText is the statement for those names.
-func stepText(name string, names map[string]string) (string, error) {
-	var text strings.Builder
-	if err := stepSQL.ExecuteTemplate(&text, name, names); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+// askStep reads the one value that the query in the file answers.
+func askStep(ctx context.Context, conn driver.Conn, file string, answer any, args ...any) error {
+	text, err := stepFiles.ReadFile("steps/" + file)
+	if err == nil {
+		err = conn.QueryRow(ctx, string(text), args...).Scan(answer)
 	}
-	return text.String(), nil
+	return err
 }
