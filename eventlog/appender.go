@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ func NewAppender(cfg AppenderConfig) (*Appender, error) {
 	if err := cfg.Log.validate(); err != nil {
 		return nil, fmt.Errorf("appender: %w", err)
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(context.Background())
 	a := &Appender{cfg: cfg, id: nuid.Next(), stop: stop, metrics: newAppenderMetrics(cfg.Registerer)}
 	a.ready = sync.NewCond(&a.mu)

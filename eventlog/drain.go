@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,7 @@ type Drain struct {
 
 // NewDrain makes one. Run begins the work.
 func NewDrain(cfg DrainConfig) *Drain {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Took == nil {
 		cfg.Took = func(int, int, uint64) {}
 	}

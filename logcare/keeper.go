@@ -1,6 +1,7 @@
 package logcare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,12 +83,8 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Alarms == nil || cfg.Log.JetStream == nil {
 		return nil, errors.New("logcare: Log and Alarms are required")
 	}
-	if cfg.Policy == "" {
-		cfg.Policy = Accept
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Policy = cmp.Or(cfg.Policy, Accept)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	k := &Keeper{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
 	k.tellMended()
 	k.mu.Lock()

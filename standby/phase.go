@@ -1,6 +1,7 @@
 package standby
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,9 +73,7 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if len(cfg.Steps) == 0 || cfg.Away == nil || cfg.Alarms == nil {
 		return nil, errors.New("standby: Steps, Away and Alarms are required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Damaged == nil {
 		cfg.Damaged = func(error) bool { return false }
 	}

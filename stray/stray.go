@@ -6,6 +6,7 @@
 package stray
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -42,10 +43,7 @@ type place struct {
 // New makes a counter that has seen nothing. A nil registerer keeps no metric, a
 // nil logger writes nothing.
 func New(registerer prometheus.Registerer, logger *slog.Logger) (*Counter, error) {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
-	c := &Counter{logger: logger, known: map[place]struct{}{}, count: map[string]int{}, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
+	c := &Counter{logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), known: map[place]struct{}{}, count: map[string]int{}, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "errata_unreadable_facts_total",
 		Help: "Messages in streams of the service that it cannot read and leaves out, since this start.",
 	}, []string{"stream"})}

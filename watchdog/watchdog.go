@@ -13,6 +13,7 @@
 package watchdog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func New(cfg Config) (*Watchdog, error) {
 	if cfg.Stopped == nil || cfg.Silent == nil || cfg.TestRoom == nil || cfg.Restart == nil || cfg.Alarms == nil || cfg.Now == nil {
 		return nil, errors.New("watchdog: Stopped, Silent, TestRoom, Restart, Alarms and Now are required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	w := &Watchdog{cfg: cfg, restarts: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_log_restarts_total", Help: "Restarts of the embedded NATS because it had stopped taking messages.",
 	})}
