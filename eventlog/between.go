@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// CommandsBetween reads the commands after one fact up to another, in order and
-// at most a number of them. at is the fact up to which there is no other one:
-// upto, unless there were too many. It asks once for each command, which is
-// cheap where there are few.
+// CommandsBetween returns the commands with sequences from after+1 to upto, in
+// order, and at most a number of them. It has read the log up to the sequence at,
+// which is upto unless there are more commands. It sends one question for each
+// command, so it is for stretches with few of them.
 func CommandsBetween(ctx context.Context, log Log, after, upto uint64, most int) (list []Fact, at uint64, err error) {
 	for m, err := range messagesFrom(ctx, log, subjectCommands+">", after+1) {
 		if err != nil {

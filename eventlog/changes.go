@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// LastChange is the sequence of the last command or setting on the log, 0 when
-// there is none.
+// LastChange returns the sequence of the last command or setting on the log, 0
+// when there is none.
 func LastChange(ctx context.Context, log Log) (uint64, error) {
 	var last uint64
 	for _, kind := range []string{subjectCommands, subjectSettings} {

@@ -10,14 +10,14 @@ import (
 
 // The names of the facts of sign-ins.
 const (
-	SignInEvaluate = "evaluate" // what was asked
-	SignInOutcome  = "outcome"  // how it ended
+	SignInEvaluate = "evaluate" // a decision about a sign-in was asked for
+	SignInOutcome  = "outcome"  // the sign-in has ended
 )
 
 // AppendSignIn puts a fact of a sign-in on the log in the name of
-// [errata.ActorOf](ctx); body becomes JSON. It tries until the outcome is known
-// or a few seconds have passed. Kinds: log_full; log_unavailable when it may
-// not be on the log, and may be.
+// [errata.ActorOf](ctx); body becomes JSON. It tries until the outcome is known or
+// settingTimeout is over. Kinds: log_full; log_unavailable when the outcome is not
+// known.
 func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence uint64, err error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -30,8 +30,8 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	})
 }
 
-// NewOutcomesReader is NewReader for the outcomes of sign-ins alone: it passes
-// over everything else, and so cannot tell a gap.
+// NewOutcomesReader is NewReader for the outcomes of sign-ins only. It cannot report
+// a gap, because it does not read other facts. Errors: also ErrLogPurged.
 func NewOutcomesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from, log.Prefix+subjectSignIns+SignInOutcome)
 }
