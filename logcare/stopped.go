@@ -11,12 +11,13 @@ import (
 	"github.com/errata-log/errata/logfiles"
 )
 
-// Stopped is the embedded log while no service runs: its files.
+// Stopped works on the files of the embedded log while no service runs.
 type Stopped struct {
-	// Folder is that of NATS's files, Log the names of stream and subjects.
+	// Folder has the files of NATS. Of Log only the names of stream and subjects are
+	// used.
 	Folder string
 	Log    eventlog.Log
-	// Dial reaches a NATS server that may have a copy, and returns what ends the
+	// Dial connects to a NATS server that may have a copy of the log. end closes the
 	// connection.
 	Dial func(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error)
 }
@@ -45,9 +46,8 @@ func (s Stopped) Verify() (Report, error) {
 	return report, nil
 }
 
-// Repair puts facts back that the log has lost, from copies: folders of NATS's
-// files, and the URLs of NATS servers. It returns how many are back, and what is
-// still gone.
+// Repair puts lost facts back to the log, from copies: folders of NATS's files, and
+// URLs of NATS servers. It returns how many are back, and what is still gone.
 func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone []Gap, err error) {
 	files, err := logfiles.Open(s.Folder, s.Log.Stream)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone 
 	return restored, after.Gaps, err
 }
 
-// open opens a copy. end is to be called when it was read.
+// open opens a copy. The caller calls end after reading it.
 func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end func(context.Context) error, err error) {
 	if strings.Contains(where, "://") {
 		log, end, err := s.Dial(ctx, where)
@@ -88,7 +88,7 @@ func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end f
 	return c, func(context.Context) error { return nil }, err
 }
 
-// worth says what a message of the log is worth.
+// worth says of which kind a message of the log is.
 func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
 	subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 	switch {
@@ -100,8 +100,8 @@ func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
 	return logfiles.Good
 }
 
-// read reads the log once: what stands in it, with which fact it should begin, and
-// how many events are good.
+// read reads all files of the log. It returns the messages, the fact with which the
+// log should begin, and the number of readable events.
 func (s Stopped) read(files logfiles.Stream) (inv *logfiles.Inventory, first, events uint64, err error) {
 	var keeps []uint64
 	inv, err = files.Read(func(m logfiles.Message) logfiles.Kind {

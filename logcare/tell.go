@@ -12,17 +12,17 @@ import (
 
 // The alarms.
 const (
-	// AlarmGap: facts of the log are gone and nobody has decided about them.
+	// AlarmGap: facts of the log are gone and no operator has decided about them.
 	AlarmGap = "log-gap"
-	// AlarmOlder: the log ended before the records did.
+	// AlarmOlder: the log ended before the checkpoint of the records.
 	AlarmOlder = "log-older"
-	// AlarmBack: facts are on the log again that the records were made without.
+	// AlarmBack: lost facts are on the log again, but not in the records.
 	AlarmBack = "log-repaired"
 	// AlarmFiles: messages of a stream other than the log were damaged.
 	AlarmFiles = "files-damaged"
 )
 
-// maxTold is how many gaps an alarm names.
+// maxTold is how many gaps an alarm names at most.
 const maxTold = 3
 
 type metrics struct {
@@ -43,9 +43,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// tellMended raises an alarm for what the start has found in other streams than the
-// log, whose own gaps are told one by one. It stands until the next start, which
-// finds nothing any more.
+// tellMended raises an alarm when the start has mended files of other streams than the
+// log; gaps of the log have their own alarm. The alarm lasts until the next start.
 func (k *Keeper) tellMended() {
 	var found []string
 	for _, m := range k.cfg.Mended {
@@ -59,7 +58,7 @@ func (k *Keeper) tellMended() {
 	}
 }
 
-// tell raises and clears the alarms by what stands on the log. mu is held.
+// tell raises and clears the alarms from the facts about gaps. The caller holds mu.
 func (k *Keeper) tell() {
 	var gone, older []eventlog.Gap
 	for _, gap := range eventlog.OpenGaps(k.facts) {

@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// Kind says what a message is worth to whoever reads the stream.
+// Kind says whether a reader of the stream can use a message.
 type Kind uint8
 
 // The kinds of a message.
 const (
 	Good    Kind = iota
-	Damaged      // its own checksum says so
-	Filling      // it stands in the place of one that was lost
+	Damaged      // its own checksum is wrong
+	Filling      // it only fills the place of one that was lost
 )
 
-// Stretch is a part of a stream whose messages are gone.
+// Stretch is a part of a stream without good messages.
 type Stretch struct {
 	From, To uint64
-	// Damaged says that something stands there that cannot be read.
+	// Damaged says that the messages are there but cannot be read.
 	Damaged bool
 }
 
@@ -34,13 +34,13 @@ type Report struct {
 	Gone        []Stretch
 }
 
-// held is what is known of one message of a stream.
+// held is what an Inventory keeps of one message.
 type held struct {
-	sum  uint32 // of all of it
+	sum  uint32 // see sumOf
 	kind Kind
 }
 
-// Inventory is what stands in all files of a stream.
+// Inventory lists the messages in all files of a stream.
 type Inventory struct {
 	// First is the lowest sequence of a message, 0 without one.
 	First uint64
@@ -53,8 +53,8 @@ type Inventory struct {
 	good, bytes uint64
 }
 
-// Read reads all files of a stream and changes nothing. judge says what each
-// message is worth, in the order of the files.
+// Read reads all files of a stream and changes nothing. It calls judge for each
+// message, in the order of the files.
 func (s Stream) Read(judge func(Message) Kind) (*Inventory, error) {
 	files, err := s.files()
 	if err != nil {
@@ -74,8 +74,8 @@ func (s Stream) Read(judge func(Message) Kind) (*Inventory, error) {
 	return inv, nil
 }
 
-// Report says what of the stream is there and what is gone. first is the sequence
-// that the stream should begin with.
+// Report says what the stream has and what is gone. first is the sequence that the
+// stream should begin with.
 func (inv *Inventory) Report(first uint64) Report {
 	r := Report{First: first, Last: max(inv.last, inv.stream.indexed()), Messages: inv.good, Bytes: inv.bytes}
 	r.Gone = inv.gone(r.First, r.Last)
@@ -84,7 +84,7 @@ func (inv *Inventory) Report(first uint64) Report {
 
 func (inv *Inventory) add(m Message, kind Kind) {
 	if _, twice := inv.messages[m.Sequence]; twice {
-		return // the server takes the first
+		return // the server uses the first one
 	}
 	inv.messages[m.Sequence] = held{sum: sumOf(m), kind: kind}
 	if inv.First == 0 || m.Sequence < inv.First {
@@ -97,7 +97,7 @@ func (inv *Inventory) add(m Message, kind Kind) {
 	}
 }
 
-// gone are the stretches without a good message.
+// gone returns the stretches without good messages.
 func (inv *Inventory) gone(first, last uint64) (list []Stretch) {
 	for sequence := max(first, 1); sequence <= last; sequence++ {
 		m, there := inv.messages[sequence]
@@ -113,8 +113,8 @@ func (inv *Inventory) gone(first, last uint64) (list []Stretch) {
 	return list
 }
 
-// each calls yield for the whole messages of a file, whose hashes are made with
-// the number.
+// each calls yield for the undamaged messages of a file. The hashes are checked with
+// the number of the file.
 func (s Stream) each(f file, number uint32, yield func(Message)) error {
 	content, records, err := s.records(f, number)
 	for _, r := range records {
@@ -123,8 +123,7 @@ func (s Stream) each(f file, number uint32, yield func(Message)) error {
 	return err
 }
 
-// records reads a file and finds the whole messages in it. The number is that of
-// the file for the hashes.
+// records reads a file and finds the undamaged messages in it.
 func (s Stream) records(f file, number uint32) (content []byte, found []record, err error) {
 	content, ok, err := f.read()
 	if err != nil || !ok {
@@ -134,25 +133,25 @@ func (s Stream) records(f file, number uint32) (content []byte, found []record, 
 	return content, slices.DeleteFunc(found, record.gone), nil
 }
 
-// sumOf tells two messages apart.
+// sumOf is a checksum of a message without its sequence, to compare two messages.
 func sumOf(m Message) uint32 {
 	sum := crc32.NewIEEE()
-	_ = binary.Write(sum, binary.LittleEndian, m.Time) // a hash takes everything
+	_ = binary.Write(sum, binary.LittleEndian, m.Time) // a hash never fails
 	for _, part := range [][]byte{[]byte(m.Subject), m.Head, m.Data} {
 		_, _ = sum.Write(part)
 	}
 	return sum.Sum32()
 }
 
-// indexed is the last sequence that the server's index knows of, 0 without one.
+// indexed is the last sequence in the index of the server, 0 without an index.
 func (s Stream) indexed() uint64 {
 	index, err := os.ReadFile(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil || len(index) < 2 {
 		return 0
 	}
-	in := bytes.NewReader(index[2:]) // behind magic and version
+	in := bytes.NewReader(index[2:]) // after magic and version
 	var last uint64
-	for range 5 { // messages, bytes, first, its time, last
+	for range 5 { // number of messages, bytes, first sequence, its time, last sequence
 		if last, err = binary.ReadUvarint(in); err != nil {
 			return 0
 		}
