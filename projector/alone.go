@@ -8,9 +8,9 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// workAlone carries out a command that works on the tables themselves, now
-// that all before it is in them. before is the checkpoint up to the command.
-// The last step it returns has been applied.
+// workAlone carries out a command that works on the tables themselves. All facts
+// before it are in the tables; before is the checkpoint there. It returns the last
+// step, which it has applied.
 func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
 	switch {
 	case cmd.snapshot == nil && c.cp.Row == 0:
@@ -31,8 +31,8 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 	return c.finish(ctx, cmd, before, nil, answer)
 }
 
-// finish is the last step of a command: its sequence is passed and its answer
-// stored. A snapshot changes the window, which before knows.
+// finish is the last step of a command: the checkpoint passes its sequence, and its
+// answer is stored. before has the window of event ids, which a snapshot changes.
 func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, sweep *sweepChunk, answer any) (*commit, error) {
 	work := &commit{
 		from: c.cp, to: c.cp.next(cmd.sequence), sweep: sweep,
@@ -42,9 +42,9 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 	return work, c.apply(ctx, work)
 }
 
-// sweepAll removes what the cleanup is to remove, chunk by chunk. How far it
-// has come stands in the checkpoint, so that a crash continues it and the
-// answer counts each record once.
+// sweepAll removes the records of a cleanup, chunk by chunk. The checkpoint says how
+// many chunks are done, so that the cleanup continues after a crash and the answer
+// counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
