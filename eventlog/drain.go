@@ -60,8 +60,8 @@ type DrainConfig struct {
 	// Took, if it is not nil, is called after each batch: with the number of new
 	// messages, of repeated ones, and of those that still wait.
 	Took func(fresh, repeated int, pending uint64)
-	// Skipped, if it is not nil, is called for a fact under the queue's subject that
-	// Errata has not written.
+	// Skipped, if it is not nil, is called for a fact under the queue's subject
+	// that Errata has not written.
 	Skipped func(sequence uint64, why error)
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger

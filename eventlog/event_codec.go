@@ -27,8 +27,8 @@ import (
 //	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
 //
 // The fields that the fold reads come first, at fixed offsets, so that it need not
-// decode the rest of an event whose record exists. The id is not among them: all ids
-// are at the front of the block.
+// decode the rest of an event whose record exists. The id is not among them: all
+// ids are at the front of the block.
 const eventHead = 1 + 1 + errata.SignatureSize + 8 + 8
 
 // MaxEventSize bounds one encoded event in bytes. A payload of 64 KiB and all other

@@ -14,8 +14,8 @@ import (
 const (
 	// consumeTimeout bounds opening a consumer.
 	consumeTimeout = 2 * time.Second
-	// followHeartbeat is how often an idle server sends a heartbeat. After two missed
-	// ones the consumer is opened again.
+	// followHeartbeat is how often an idle server sends a heartbeat. After two
+	// missed ones the consumer is opened again.
 	followHeartbeat = 2 * time.Second
 	// followPull is how long one request for messages lasts; the library wants at
 	// least two heartbeats in it.

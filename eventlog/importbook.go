@@ -29,8 +29,8 @@ const (
 
 const (
 	// A running import renews its lock every lockRenewal, and counts as dead after
-	// lockPatience without a renewal. A wrong guess costs work, but no event is lost
-	// or counted twice: blocks are appended by compare-and-set.
+	// lockPatience without a renewal. A wrong guess costs work, but no event is
+	// lost or counted twice: blocks are appended by compare-and-set.
 	lockRenewal  = time.Second
 	lockPatience = 5 * time.Second
 	// lockLook is how often an import looks at the lock that it waits for.

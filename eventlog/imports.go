@@ -59,16 +59,18 @@ func (b *ImportBlock) Full() bool {
 	return len(b.raw) >= MaxBlockRaw || b.Len() >= errata.MaxBlockEvents
 }
 
-// Seal returns the bytes of the block, which must have an event, and empties it. The
-// bytes are new ones each time: NATS still reads them after Publish has returned.
+// Seal returns the bytes of the block, which must have an event, and empties it.
+// The bytes are new ones each time: NATS still reads them after Publish has
+// returned.
 func (b *ImportBlock) Seal() []byte {
 	sealed := sealBlock(make([]byte, 0, len(b.raw)/2+len(b.ids)+64), b.received, b.ids, b.raw)
 	b.ids, b.raw = b.ids[:0], b.raw[:0]
 	return sealed
 }
 
-// LastImport finds the last block of the file with the hash. It returns where reading
-// continues, and the sequence of the block. found is false when the log has none.
+// LastImport finds the last block of the file with the hash. It returns where
+// reading continues, and the sequence of the block. found is false when the log has
+// none.
 func LastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, found bool, err error) {
 	seq, _, found, err = lastMarked(ctx, log, subjectImports+fileHash, headerImportNext, &mark, nil)
 	return mark, seq, found, err

@@ -13,8 +13,8 @@ import (
 )
 
 // markedBlock is a block with a mark, which says how far its source was read. The
-// mark is in a header of the same message, so that a crash cannot separate them. The
-// block is appended only directly after the last block of its subject that the
+// mark is in a header of the same message, so that a crash cannot separate them.
+// The block is appended only directly after the last block of its subject that the
 // writer knows, so that two writers cannot both continue.
 type markedBlock struct {
 	subject  string // behind the log's prefix

@@ -103,8 +103,8 @@ func nextMessage(ctx context.Context, log Log, from uint64) (message, bool, erro
 }
 
 // messagesFrom yields the messages of a subject, which may end in ">", from a
-// sequence to the end of the log. An error ends it. It asks the leader once for each
-// message, so it is for subjects with few messages.
+// sequence to the end of the log. An error ends it. It asks the leader once for
+// each message, so it is for subjects with few messages.
 func messagesFrom(ctx context.Context, log Log, subject string, from uint64) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
 		for {

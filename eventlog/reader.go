@@ -65,8 +65,8 @@ type Reader struct {
 	next     uint64
 	filtered bool  // only some subjects are read, so a missing sequence is no gap
 	held     *Fact // the fact after a gap, for the next call of Next
-	// until is the last fact to read, 0 for no end. idle says that the server had no
-	// more facts after the last one, or that none was read yet.
+	// until is the last fact to read, 0 for no end. idle says that the server had
+	// no more facts after the last one, or that none was read yet.
 	until uint64
 	idle  bool
 }
@@ -78,8 +78,8 @@ func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from)
 }
 
-// NewReaderUntil is NewReader for reading no further than until, a sequence that the
-// log has reached. It reports a gap at the end of the log, where a Reader of
+// NewReaderUntil is NewReader for reading no further than until, a sequence that
+// the log has reached. It reports a gap at the end of the log, where a Reader of
 // NewReader waits for the next fact.
 func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, error) {
 	r, err := newReader(ctx, log, from)
@@ -89,8 +89,9 @@ func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, 
 	return r, err
 }
 
-// NewChangesReader is NewReader for the commands and settings only. It cannot report
-// a gap, because it does not read the blocks of events. Errors: also ErrLogPurged.
+// NewChangesReader is NewReader for the commands and settings only. It cannot
+// report a gap, because it does not read the blocks of events. Errors: also
+// ErrLogPurged.
 func NewChangesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from, log.Prefix+subjectCommands+">", log.Prefix+subjectSettings+">")
 }
@@ -122,8 +123,8 @@ func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*
 	return &Reader{log: log, messages: messages, next: from, filtered: len(subjects) > 0}, nil
 }
 
-// Next waits for the next fact. When facts are gone it returns a [*GapError], and the
-// next call continues after the gap. After Close it returns
+// Next waits for the next fact. When facts are gone it returns a [*GapError], and
+// the next call continues after the gap. After Close it returns
 // jetstream.ErrMsgIteratorClosed.
 func (r *Reader) Next(ctx context.Context) (Fact, error) {
 	if f := r.held; f != nil {

@@ -7,10 +7,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TakeBlocks is the [DrainConfig].Take of a queue whose messages are blocks of other
-// nodes. It appends them to the log unchanged, also unreadable ones, which are
-// counted and reported there. Only times in the future are changed, to now: a receive
-// time in the future would empty the projector's window of event ids.
+// TakeBlocks is the [DrainConfig].Take of a queue whose messages are blocks of
+// other nodes. It appends them to the log unchanged, also unreadable ones, which
+// are counted and reported there. Only times in the future are changed, to now: a
+// receive time in the future would empty the projector's window of event ids.
 func TakeBlocks(now func() time.Time) func(context.Context, *Drain, []Queued) error {
 	return func(ctx context.Context, d *Drain, messages []Queued) error {
 		for i := range messages {

@@ -34,8 +34,8 @@ const (
 	codeNoMessage                 = 10037
 )
 
-// settingTimeout bounds reading or writing a setting. It is longer than the election
-// of a leader, and short enough for a person who waits.
+// settingTimeout bounds reading or writing a setting. It is longer than the
+// election of a leader, and short enough for a person who waits.
 const settingTimeout = 8 * time.Second
 
 // AppendSetting puts a new value of the setting on the log in the name of
@@ -95,9 +95,9 @@ func isMoved(err error) bool {
 	return errors.As(err, &api) && (api.ErrorCode == codeWrongLastSequence || api.ErrorCode == codeWrongLastSequenceConstant)
 }
 
-// LastSetting reads the newest fact of the setting; found is false when it was never
-// set. It asks the leader of the stream, and so sees what any node has written
-// before. Errors: log_unavailable.
+// LastSetting reads the newest fact of the setting; found is false when it was
+// never set. It asks the leader of the stream, and so sees what any node has
+// written before. Errors: log_unavailable.
 func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
@@ -129,9 +129,9 @@ func lastReadable(ctx context.Context, log Log, name string) (m message, found b
 	return m, found, nil
 }
 
-// SettingBefore finds the newest fact of the setting before a sequence for which good
-// returns true. It is for a setting whose newest fact cannot be decoded. Errors:
-// log_unavailable.
+// SettingBefore finds the newest fact of the setting before a sequence for which
+// good returns true. It is for a setting whose newest fact cannot be decoded.
+// Errors: log_unavailable.
 func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()

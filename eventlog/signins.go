@@ -30,8 +30,8 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	})
 }
 
-// NewOutcomesReader is NewReader for the outcomes of sign-ins only. It cannot report
-// a gap, because it does not read other facts. Errors: also ErrLogPurged.
+// NewOutcomesReader is NewReader for the outcomes of sign-ins only. It cannot
+// report a gap, because it does not read other facts. Errors: also ErrLogPurged.
 func NewOutcomesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from, log.Prefix+subjectSignIns+SignInOutcome)
 }

@@ -22,9 +22,9 @@ const headerSourceMark = "Errata-Source-Mark"
 // after the last mark.
 const sourcePatience = 15 * time.Second
 
-// SourceMark says up to which message a queue was moved to the log. It is on the log
-// in the same message as the events, so that they are on the log once, however often
-// the queue delivers its messages.
+// SourceMark says up to which message a queue was moved to the log. It is on the
+// log in the same message as the events, so that they are on the log once, however
+// often the queue delivers its messages.
 type SourceMark struct {
 	// Epoch is when the queue was made, in Unix nanoseconds. Sequences of a queue
 	// with another epoch say nothing about this one.
@@ -36,8 +36,8 @@ type SourceMark struct {
 
 // LastSource finds the last block of the queue with the name: its mark and its
 // sequence on the log, both zero when the log has none. When the last block was not
-// written by Errata and has no mark, LastSource calls skipped, if it is not nil, and
-// returns the sequence of that block with the mark of the block before.
+// written by Errata and has no mark, LastSource calls skipped, if it is not nil,
+// and returns the sequence of that block with the mark of the block before.
 func LastSource(ctx context.Context, log Log, name string, skipped func(sequence uint64, why error)) (mark SourceMark, seq uint64, err error) {
 	seq, _, found, err := lastMarked(ctx, log, subjectSources+name, headerSourceMark, &mark, skipped)
 	if !found {
@@ -46,9 +46,9 @@ func LastSource(ctx context.Context, log Log, name string, skipped func(sequence
 	return mark, seq, err
 }
 
-// AppendSource puts a sealed block of the queue on the log, if the last block of the
-// queue is still the one at afterSeq, 0 for none, and returns its sequence. Kinds:
-// already_running when another process has continued the queue, log_full,
+// AppendSource puts a sealed block of the queue on the log, if the last block of
+// the queue is still the one at afterSeq, 0 for none, and returns its sequence.
+// Kinds: already_running when another process has continued the queue, log_full,
 // log_unavailable. After log_unavailable the block may be on the log; LastSource
 // finds out.
 func AppendSource(ctx context.Context, log Log, name string, afterSeq uint64, block []byte, mark SourceMark) (uint64, error) {
@@ -63,8 +63,8 @@ func AppendSource(ctx context.Context, log Log, name string, afterSeq uint64, bl
 const keySource = "source."
 
 // KeepSourceMarks copies the mark of every queue into the bucket, before the log is
-// purged of the marks: a queue may be out of reach for so long, and then deliver old
-// messages again.
+// purged of the marks: a queue may be out of reach for so long, and then deliver
+// old messages again.
 func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) error {
 	stream, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {

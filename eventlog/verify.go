@@ -20,9 +20,10 @@ type Report struct {
 	Gaps []Gap `json:"gaps"`
 }
 
-// Verify reads the log from its first fact to the last one at this moment. It checks
-// that every fact is there and has its checksum, and that every block can be decoded.
-// step, if it is not nil, is called after each fact; its error ends the check.
+// Verify reads the log from its first fact to the last one at this moment. It
+// checks that every fact is there and has its checksum, and that every block can be
+// decoded. step, if it is not nil, is called after each fact; its error ends the
+// check.
 func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	state, err := Inspect(ctx, log)
 	if err != nil {

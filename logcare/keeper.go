@@ -120,8 +120,8 @@ func (k *Keeper) locate(from, to uint64) string {
 // ErrStopped says that folding waits for an operator's decision about a gap.
 var ErrStopped = errors.New("folding waits for a decision about a gap of the log: errata log accept goes on without it, errata log repair brings it back")
 
-// Pass says whether a projector may continue after a gap, nil for yes. It notes the gap
-// on the log if nothing there decides about it. Errors: ErrStopped; log_full,
+// Pass says whether a projector may continue after a gap, nil for yes. It notes the
+// gap on the log if nothing there decides about it. Errors: ErrStopped; log_full,
 // log_unavailable.
 func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	k.mu.Lock()
@@ -154,16 +154,16 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	return nil
 }
 
-// decided says whether folding may continue after a gap: an operator has accepted it,
-// or the policy is Accept and the gap is noted on the log.
+// decided says whether folding may continue after a gap: an operator has accepted
+// it, or the policy is Accept and the gap is noted on the log.
 func decided(facts []eventlog.GapFact, from, to uint64, policy Policy) bool {
 	return eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool {
 		return f.By != eventlog.GapByPolicy || policy == Accept
 	})
 }
 
-// note puts a gap on the log by the policy, unless it is noted there. The caller holds
-// mu.
+// note puts a gap on the log by the policy, unless it is noted there. The caller
+// holds mu.
 func (k *Keeper) note(ctx context.Context, from, to uint64, why string) (eventlog.Gap, error) {
 	gap := eventlog.Gap{From: from, To: to, Why: why, By: eventlog.GapByPolicy, Files: k.locate(from, to)}
 	var err error
@@ -184,8 +184,8 @@ func (k *Keeper) note(ctx context.Context, from, to uint64, why string) (eventlo
 }
 
 // Older notes on the log that its end has lost facts which the records hold. It is
-// called before and after their places are filled, and appends a fact each time: the
-// first one has a sequence that the projectors have passed already.
+// called before and after their places are filled, and appends a fact each time:
+// the first one has a sequence that the projectors have passed already.
 func (k *Keeper) Older(ctx context.Context, from, to uint64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -227,8 +227,9 @@ func (k *Keeper) Settle(ctx context.Context, name string) ([]Gap, error) {
 	return Gaps(settled), k.refresh(ctx)
 }
 
-// Replayed closes gaps after a replay: the records now hold what the log holds. Facts
-// that only the records had are not in them any more, and facts that came back are.
+// Replayed closes gaps after a replay: the records now hold what the log holds.
+// Facts that only the records had are not in them any more, and facts that came
+// back are.
 func (k *Keeper) Replayed(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

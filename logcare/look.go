@@ -20,11 +20,11 @@ const (
 	// lookPart: looks with the pauses between them take a hundredth of a processor.
 	// A flipped bit is noticed after at most ten times the length of a look.
 	lookPart = 100
-	// leastPause is the shortest pause after a look. An alarm may come minutes later,
-	// and a shorter pause would wake a sleeping machine for a small log.
+	// leastPause is the shortest pause after a look. An alarm may come minutes
+	// later, and a shorter pause would wake a sleeping machine for a small log.
 	leastPause = time.Minute
-	// mostPause is the pause after a look of 40 minutes or more, so that a log of any
-	// size is read several times a day.
+	// mostPause is the pause after a look of 40 minutes or more, so that a log of
+	// any size is read several times a day.
 	mostPause = 6 * time.Hour
 	// lookWork is how long a look works at a time.
 	lookWork = 5 * time.Millisecond
@@ -83,8 +83,8 @@ func (k *Keeper) look(ctx context.Context) error {
 	return err
 }
 
-// Verify reads the whole log at full speed, notes its gaps and returns what it found.
-// Kinds: log_unavailable.
+// Verify reads the whole log at full speed, notes its gaps and returns what it
+// found. Kinds: log_unavailable.
 func (k *Keeper) Verify(ctx context.Context) (Report, error) {
 	r, err := eventlog.Verify(ctx, k.cfg.Log, nil)
 	if err == nil {
@@ -99,8 +99,8 @@ func (k *Keeper) Verify(ctx context.Context) (Report, error) {
 	}, nil
 }
 
-// found notes the gaps of a report on the log, and adds to them the files and what was
-// decided.
+// found notes the gaps of a report on the log, and adds to them the files and what
+// was decided.
 func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Report, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -138,8 +138,8 @@ func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
 	return eventlog.GapByOperator, name
 }
 
-// cameBack returns the gaps that are noted on the log although their facts are there
-// again, and after which no replay was made.
+// cameBack returns the gaps that are noted on the log although their facts are
+// there again, and after which no replay was made.
 func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventlog.Gap, error) {
 	var list []eventlog.Gap
 	for _, gap := range append(eventlog.OpenGaps(k.facts), eventlog.SettledGaps(k.facts)...) {

@@ -13,12 +13,12 @@ import (
 
 // Stopped works on the files of the embedded log while no service runs.
 type Stopped struct {
-	// Folder has the files of NATS. Of Log only the names of stream and subjects are
-	// used.
+	// Folder has the files of NATS. Of Log only the names of stream and subjects
+	// are used.
 	Folder string
 	Log    eventlog.Log
-	// Dial connects to a NATS server that may have a copy of the log. end closes the
-	// connection.
+	// Dial connects to a NATS server that may have a copy of the log. end closes
+	// the connection.
 	Dial func(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error)
 }
 

@@ -43,8 +43,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// tellMended raises an alarm when the start has mended files of other streams than the
-// log; gaps of the log have their own alarm. The alarm lasts until the next start.
+// tellMended raises an alarm when the start has mended files of other streams than
+// the log; gaps of the log have their own alarm. The alarm lasts until the next
+// start.
 func (k *Keeper) tellMended() {
 	var found []string
 	for _, m := range k.cfg.Mended {

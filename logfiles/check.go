@@ -113,8 +113,8 @@ func (inv *Inventory) gone(first, last uint64) (list []Stretch) {
 	return list
 }
 
-// each calls yield for the undamaged messages of a file. The hashes are checked with
-// the number of the file.
+// each calls yield for the undamaged messages of a file. The hashes are checked
+// with the number of the file.
 func (s Stream) each(f file, number uint32, yield func(Message)) error {
 	content, records, err := s.records(f, number)
 	for _, r := range records {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Copy is a copy of a stream, in another folder or on a server. It may have messages
-// that the stream has lost.
+// Copy is a copy of a stream, in another folder or on a server. It may have
+// messages that the stream has lost.
 type Copy interface {
 	// Created is when the stream was made of which this is a copy.
 	Created(ctx context.Context) (time.Time, error)

@@ -18,11 +18,11 @@ type Mended struct {
 	Kept string
 }
 
-// Guard checks the files of every stream below a folder before the server starts. It
-// removes the damage that would make the server cut off good messages, or keep it
-// from starting. Damage at the end of a file stays: the server cuts it off as the rest
-// of a crash, and no good message is after it. A copy of each damaged file is kept in
-// the folder "damaged", where [Inventory.Repair] finds it.
+// Guard checks the files of every stream below a folder before the server starts.
+// It removes the damage that would make the server cut off good messages, or keep
+// it from starting. Damage at the end of a file stays: the server cuts it off as
+// the rest of a crash, and no good message is after it. A copy of each damaged file
+// is kept in the folder "damaged", where [Inventory.Repair] finds it.
 //
 // After a clean stop, Guard reads only lengths and sequences, which takes a second
 // for 10 GiB. Else it reads everything, as the server then does too.
@@ -68,8 +68,8 @@ func (s Stream) guard(keep string) (list []Mended, err error) {
 	return list, nil
 }
 
-// stoppedCleanly says whether the server wrote its index after all other files. Then
-// it does not read the files when it starts.
+// stoppedCleanly says whether the server wrote its index after all other files.
+// Then it does not read the files when it starts.
 func (s Stream) stoppedCleanly(files []file) bool {
 	index, err := os.Stat(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil {
@@ -92,8 +92,8 @@ func (f file) orderly() (bool, error) {
 	return orderly(in, f.size)
 }
 
-// mend removes from a file the damage that is before an undamaged message. It returns
-// nil when there is none.
+// mend removes from a file the damage that is before an undamaged message. It
+// returns nil when there is none.
 func (s Stream) mend(f file, keep string) (*Mended, error) {
 	content, ok, err := f.read()
 	if err != nil || !ok {

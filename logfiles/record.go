@@ -15,8 +15,8 @@ const (
 	hashSize = 8
 
 	headerBit = 1 << 31 // of the length
-	// goneBits of a sequence mean that the record is not a message, but says that one
-	// was deleted.
+	// goneBits of a sequence mean that the record is not a message, but says that
+	// one was deleted.
 	goneBits = 3 << 62
 
 	// maxRecord is the largest length of a message that the server accepts.
@@ -73,8 +73,8 @@ func (h hasher) at(content []byte, offset int) (r record, whole bool) {
 	return r, bytes.Equal(h.sum(content[offset+4:offset+20], subject, rest[:end]), rest[end:])
 }
 
-// frame cuts a record into its parts; rest is header, data and hash. ok is false when
-// the lengths cannot be right.
+// frame cuts a record into its parts; rest is header, data and hash. ok is false
+// when the lengths cannot be right.
 func frame(content []byte, offset int) (r record, subject, rest []byte, ok bool) {
 	if offset+headSize+hashSize > len(content) {
 		return record{}, nil, nil, false
@@ -162,9 +162,9 @@ func scanFile(content []byte, h hasher) (s scan) {
 	return s
 }
 
-// resume finds the next undamaged record after a damaged one: at the offset that its
-// length gives, or else by trying every offset. It returns the end of the file when
-// there is none.
+// resume finds the next undamaged record after a damaged one: at the offset that
+// its length gives, or else by trying every offset. It returns the end of the file
+// when there is none.
 func (h hasher) resume(content []byte, at int, last uint64) int {
 	if r, _, _, ok := frame(content, at); ok {
 		if _, whole := h.at(content, at+r.size); whole {
@@ -183,8 +183,9 @@ func (h hasher) resume(content []byte, at int, last uint64) int {
 	return len(content)
 }
 
-// orderly says whether the lengths of all records add up to the size of the file, and
-// their sequences rise. It reads nothing else, which is a thousandth of the work.
+// orderly says whether the lengths of all records add up to the size of the file,
+// and their sequences rise. It reads nothing else, which is a thousandth of the
+// work.
 func orderly(in io.ReaderAt, size int64) (bool, error) {
 	var last uint64
 	buffer := make([]byte, headSize)

@@ -21,12 +21,12 @@ const maxFile = 8 << 20
 var ErrOtherStream = errors.New("the copy is of another log, or of one that was made anew")
 
 // Repair puts lost messages of a stream back to their places, from copies, and
-// returns how many. No server may use the files meanwhile. It uses the messages of a
-// copy only up to the first sequence at which copy and stream have different
+// returns how many. No server may use the files meanwhile. It uses the messages of
+// a copy only up to the first sequence at which copy and stream have different
 // messages: from there on the copy has another history. first is the sequence that
-// the stream should begin with; judge is called for the messages of the copies. Copies
-// of the changed files are kept in the folder keep. Nothing is changed before all
-// copies were read. After it the Inventory is out of date.
+// the stream should begin with; judge is called for the messages of the copies.
+// Copies of the changed files are kept in the folder keep. Nothing is changed
+// before all copies were read. After it the Inventory is out of date.
 func (inv *Inventory) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
 	s := inv.stream
 	r := &repair{inv: inv, first: max(first, 1), judge: judge, found: map[uint64]Message{}}
@@ -84,8 +84,8 @@ func (r *repair) good() []uint64 {
 	return list
 }
 
-// takeFrom adds the messages that a copy has and the stream lacks. It reads only these,
-// and a few more to compare the copy with the stream.
+// takeFrom adds the messages that a copy has and the stream lacks. It reads only
+// these, and a few more to compare the copy with the stream.
 func (r *repair) takeFrom(ctx context.Context, from Copy) error {
 	good := r.good()
 	end, err := r.agreed(ctx, from, good)
@@ -113,8 +113,8 @@ func (r *repair) takeFrom(ctx context.Context, from Copy) error {
 	return nil
 }
 
-// take adds what a copy has from sequence next to before end, where the stream has no
-// good message.
+// take adds what a copy has from sequence next to before end, where the stream has
+// no good message.
 func (r *repair) take(ctx context.Context, from Copy, next, end uint64) error {
 	for next < end {
 		m, there, err := from.Next(ctx, next)
@@ -135,10 +135,11 @@ func (r *repair) add(m Message) {
 	}
 }
 
-// agreed returns the first sequence from which the copy may have another history; all
-// messages before it are the same. Both were only ever appended to, so after the first
-// different message all others differ too, and a binary search among the sequences
-// that both have finds it. After the end of the copy nothing can be compared.
+// agreed returns the first sequence from which the copy may have another history;
+// all messages before it are the same. Both were only ever appended to, so after
+// the first different message all others differ too, and a binary search among the
+// sequences that both have finds it. After the end of the copy nothing can be
+// compared.
 func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, error) {
 	end := ^uint64(0)
 	for low, high := 0, len(good); low < high; {
@@ -209,8 +210,8 @@ func (s Stream) takeKept(keep string, r *repair) error {
 	return nil
 }
 
-// write puts the messages into the files in which they belong, or into new ones when
-// files are missing.
+// write puts the messages into the files in which they belong, or into new ones
+// when files are missing.
 func (inv *Inventory) write(found map[uint64]Message, keep string) error {
 	into := map[uint32][]Message{}
 	for _, m := range found {
@@ -229,8 +230,8 @@ func (inv *Inventory) write(found map[uint64]Message, keep string) error {
 	return nil
 }
 
-// place is the number of the file for a message: the file that has its neighbours, or
-// a free number between them.
+// place is the number of the file for a message: the file that has its neighbours,
+// or a free number between them.
 func (inv *Inventory) place(sequence uint64) uint32 {
 	before, next := -1, len(inv.files)
 	for i, first := range inv.firsts {

@@ -22,13 +22,15 @@ const (
 	metaFile   = "meta.inf"
 )
 
-// compressed begins a file that the server has compressed. Errata has none of these.
+// compressed begins a file that the server has compressed. Errata has none of
+// these.
 var compressed = []byte("cmp")
 
 // Stream is the folder of one stream.
 type Stream struct {
 	Name string
-	// Created is when the stream was made; a new stream of the same name has another.
+	// Created is when the stream was made; a new stream of the same name has
+	// another.
 	Created time.Time
 
 	folder string

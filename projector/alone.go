@@ -42,9 +42,9 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 	return work, c.apply(ctx, work)
 }
 
-// sweepAll removes the records of a cleanup, chunk by chunk. The checkpoint says how
-// many chunks are done, so that the cleanup continues after a crash and the answer
-// counts each record once.
+// sweepAll removes the records of a cleanup, chunk by chunk. The checkpoint says
+// how many chunks are done, so that the cleanup continues after a crash and the
+// answer counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {

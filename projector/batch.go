@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// maxBatchRecords keeps a batch in one block of ClickHouse: an insert of more than
-	// 1,048,576 rows is not atomic. A batch has two rows for each record and two for
-	// the checkpoint.
+	// maxBatchRecords keeps a batch in one block of ClickHouse: an insert of more
+	// than 1,048,576 rows is not atomic. A batch has two rows for each record and
+	// two for the checkpoint.
 	maxBatchRecords = 50_000
 	// maxBatchEvents bounds the events that are folded again after a crash.
 	maxBatchEvents = 1_000_000
-	// maxBatchBytes bounds the first events of records that a batch keeps in memory.
+	// maxBatchBytes bounds the first events of records that a batch keeps in
+	// memory.
 	maxBatchBytes = 64 << 20
 )
 
@@ -40,12 +41,13 @@ type delta struct {
 	hours    []hourCount     // of the events that hourly does not hold yet
 
 	// project and class are those of the sighting. others holds the events of other
-	// classes by class; only a fingerprint gives them the same signature. These three
-	// are used only while there is a budget of new records.
+	// classes by class; only a fingerprint gives them the same signature. These
+	// three are used only while there is a budget of new records.
 	project uint64
 	class   []byte
 	others  map[string]*delta
-	// overflow says that the record is an overflow record, for events of that class.
+	// overflow says that the record is an overflow record, for events of that
+	// class.
 	overflow      bool
 	overflowClass string
 }
@@ -59,9 +61,9 @@ type hourCount struct {
 
 const (
 	millisPerHour = int64(time.Hour / time.Millisecond)
-	// lastHour is the last hour that ClickHouse's DateTime can hold, in 2106. A time
-	// after it, or before 1970, becomes the nearest one that fits: a time that does
-	// not fit into its column would stop the projector for good.
+	// lastHour is the last hour that ClickHouse's DateTime can hold, in 2106. A
+	// time after it, or before 1970, becomes the nearest one that fits: a time that
+	// does not fit into its column would stop the projector for good.
 	lastHour = 1<<32/3600 - 1
 )
 

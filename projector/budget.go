@@ -15,15 +15,16 @@ import (
 const (
 	// settingLimits is the name of the setting that sets the budget.
 	settingLimits = "limits"
-	// clockDoubt is how many blocks in a row must be older by more than an hour before
-	// the hour in force falls back. One node with a wrong clock among others does not
-	// reach it; else the hour would change, and cost an insert, with each of its blocks.
+	// clockDoubt is how many blocks in a row must be older by more than an hour
+	// before the hour in force falls back. One node with a wrong clock among others
+	// does not reach it; else the hour would change, and cost an insert, with each
+	// of its blocks.
 	clockDoubt = 64
 )
 
-// maxOverflowClasses is how many classes of a project get an overflow record of their
-// own in an hour. The other classes share the one for events without a class: a sender
-// may invent any number of classes. Only tests change it.
+// maxOverflowClasses is how many classes of a project get an overflow record of
+// their own in an hour. The other classes share the one for events without a class:
+// a sender may invent any number of classes. Only tests change it.
 var maxOverflowClasses uint64 = 100
 
 // budget is how many new records a project may have in an hour, at a place of the
@@ -31,17 +32,17 @@ var maxOverflowClasses uint64 = 100
 // class. So a flood of new problems does not make the tables grow or hide other
 // problems, and no event is lost.
 //
-// The budget is a function of the log: the hours are those of the receive times in the
-// blocks, and the limit is a setting on the log. A batch ends where one of them
+// The budget is a function of the log: the hours are those of the receive times in
+// the blocks, and the limit is a setting on the log. A batch ends where one of them
 // changes, so it has one budget, and a problem that gets no record in a batch gets
 // none up to its end.
 type budget struct {
-	// Limit is how many records a project may get in an hour, 0 for any number. It is
-	// 0 before the first setting, so that older logs are folded as before.
+	// Limit is how many records a project may get in an hour, 0 for any number. It
+	// is 0 before the first setting, so that older logs are folded as before.
 	Limit uint64 `json:"limit,omitempty"`
 	// Hour is the hour in force, as Unix time in hours. It follows the blocks, and
-	// falls back only after clockDoubt blocks, which Behind counts, that are older by
-	// more than an hour. Turn is the number of the hour in force.
+	// falls back only after clockDoubt blocks, which Behind counts, that are older
+	// by more than an hour. Turn is the number of the hour in force.
 	Hour   int64  `json:"hour,omitempty"`
 	Behind int    `json:"behind,omitempty"`
 	Turn   uint64 `json:"turn,omitempty"`
@@ -118,9 +119,9 @@ func openSpending(text string) (s spending, ok bool) {
 	return s, s.encode() == text
 }
 
-// overBudget removes the deltas from the batch that would make more new records than
-// the budget allows. It returns them with one delta for each class, in the order of
-// their first events. old has the records that exist.
+// overBudget removes the deltas from the batch that would make more new records
+// than the budget allows. It returns them with one delta for each class, in the
+// order of their first events. old has the records that exist.
 func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) (refused []*delta) {
 	if b.budget.Limit == 0 {
 		return nil
@@ -144,8 +145,8 @@ func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) 
 	return refused
 }
 
-// overflowKey is the key of the overflow record for the events of the delta, with ""
-// the one that several classes share.
+// overflowKey is the key of the overflow record for the events of the delta, with
+// "" the one that several classes share.
 func (d *delta) overflowKey(class string) recordKey {
 	return recordKey{d.sighting.Book, signature.SignOverflow(d.sighting.Book, d.project, class)}
 }

@@ -7,14 +7,14 @@ import (
 )
 
 // change is one record before and after a stretch of the log: old is nil when the
-// record did not exist before, now is nil when it does not exist after. When old and
-// now are the same pointer, the record is not written.
+// record did not exist before, now is nil when it does not exist after. When old
+// and now are the same pointer, the record is not written.
 type change struct {
 	key      recordKey
 	old, now *errata.Record
 	payload  []byte // the context of a new record
-	// hours are the events of the stretch by hour. They belong to the record with the
-	// id hoursOf, which a command at the end may have removed already.
+	// hours are the events of the stretch by hour. They belong to the record with
+	// the id hoursOf, which a command at the end may have removed already.
 	hours   []hourCount
 	hoursOf errata.Position
 }
@@ -41,9 +41,10 @@ func (c *change) fleeting() errata.Position {
 // nothing says whether there is nothing to write.
 func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
 
-// advance applies a delta to a record: old is its current state, nil when it does not
-// exist. payload is the context of a new record. An error says that the first event
-// could not be decoded: the new record then lacks its details, but counts right.
+// advance applies a delta to a record: old is its current state, nil when it does
+// not exist. payload is the context of a new record. An error says that the first
+// event could not be decoded: the new record then lacks its details, but counts
+// right.
 func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
@@ -52,9 +53,9 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 			ev = errata.Event{Level: d.sighting.Level}
 		}
 		if d.overflow {
-			// The record stands for many problems. The sighting is an example, whose
-			// context is kept. Its file and request are left out; its user and address
-			// stay, so that an erasure finds them.
+			// The record stands for many problems. The sighting is an example,
+			// whose context is kept. Its file and request are left out; its user
+			// and address stay, so that an erasure finds them.
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
@@ -90,9 +91,9 @@ func move(r errata.Record, status errata.Status, at errata.Position) errata.Reco
 	return r
 }
 
-// changesOf applies the deltas of the batch to the records in old. keys are those of
-// the batch, then those of its command. unreadable are the ids of new records whose
-// first event could not be decoded.
+// changesOf applies the deltas of the batch to the records in old. keys are those
+// of the batch, then those of its command. unreadable are the ids of new records
+// whose first event could not be decoded.
 func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (changes []change, unreadable []errata.Position) {
 	changes = make([]change, 0, len(keys))
 	for _, key := range keys {

@@ -7,8 +7,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Checkpoint says how far the projection of a shard has come, and has what a projector
-// needs to continue from there. It is written in the same block as its records.
+// Checkpoint says how far the projection of a shard has come, and has what a
+// projector needs to continue from there. It is written in the same block as its
+// records.
 type Checkpoint struct {
 	// Row is the number of the checkpoint and the version of its row. It grows with
 	// every checkpoint, also when one fact takes several inserts, and is never less
@@ -17,13 +18,14 @@ type Checkpoint struct {
 	// Sequence is the last folded fact; 0 before the first.
 	Sequence uint64 `json:"sequence"`
 	// Events is how many events were counted, Duplicates how many were repeats, Off
-	// how many came while recording was off, Poison how many blocks were unreadable.
+	// how many came while recording was off, Poison how many blocks were
+	// unreadable.
 	Events     uint64 `json:"events"`
 	Duplicates uint64 `json:"duplicates"`
 	Off        uint64 `json:"off,omitempty"`
 	Poison     uint64 `json:"poison"`
-	// WindowFrom is the first sequence that the window of event ids needs, WindowTime
-	// the clock of the window there, in Unix milliseconds.
+	// WindowFrom is the first sequence that the window of event ids needs,
+	// WindowTime the clock of the window there, in Unix milliseconds.
 	WindowFrom uint64 `json:"window_from"`
 	WindowTime int64  `json:"window_time"`
 	// Log is when the stream of the log was created, in Unix nanoseconds. Sequences
@@ -39,8 +41,8 @@ type Checkpoint struct {
 	Sweep SweepProgress `json:"sweep,omitzero"`
 }
 
-// SweepProgress is a cleanup or erasure that takes several inserts. The signatures are
-// cut into Chunks ranges; Done says how many ranges are finished.
+// SweepProgress is a cleanup or erasure that takes several inserts. The signatures
+// are cut into Chunks ranges; Done says how many ranges are finished.
 type SweepProgress struct {
 	Sequence     uint64         `json:"sequence"`
 	Chunks, Done int            `json:",omitempty"`

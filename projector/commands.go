@@ -30,8 +30,8 @@ type command struct {
 // sweep is a cleanup: it removes records last seen up to before.
 type sweep struct{ before time.Time }
 
-// alone says whether all facts before the command must be in the tables before it is
-// carried out, because it works on the tables.
+// alone says whether all facts before the command must be in the tables before it
+// is carried out, because it works on the tables.
 func (c *command) alone() bool {
 	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
 }
@@ -39,8 +39,8 @@ func (c *command) alone() bool {
 // position is the position of the command.
 func (c *command) position() errata.Position { return errata.PositionOf(c.sequence, 0) }
 
-// parseCommand decodes a command; nil for nil. A command that cannot be decoded, or is
-// of a newer version, changes nothing, and its answer is an error.
+// parseCommand decodes a command; nil for nil. A command that cannot be decoded, or
+// is of a newer version, changes nothing, and its answer is an error.
 func parseCommand(f *eventlog.Fact) *command {
 	if f == nil {
 		return nil

@@ -20,15 +20,16 @@ var (
 	sqlInsertHourly string
 )
 
-// HourlyCheckpoint is the last sequence whose events stand in hourly. It is
-// never behind the records, because hourly is written first.
+// HourlyCheckpoint reads the last sequence whose events are in the table hourly. It
+// is never less than the checkpoint of the records, because hourly is written
+// first.
 func (s *Store) HourlyCheckpoint(ctx context.Context) (uint64, error) {
 	return one[uint64](ctx, s, "read how far the hours are counted", sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String()))
 }
 
-// HourlyCounted is how many events were counted in hourly, those included that
-// have left it by their age. It is never less than the events of a checkpoint that
-// was read before, because hourly is written first: else parts of it are gone.
+// HourlyCounted reads how many events were counted in hourly, with those that it
+// has dropped by age. Hourly is written first, so fewer events than in a checkpoint
+// that was read before mean that parts of hourly are gone.
 func (s *Store) HourlyCounted(ctx context.Context) (events uint64, err error) {
 	return one[uint64](ctx, s, "read how many events the hours hold", sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String()))
 }
@@ -52,8 +53,8 @@ func (t *hourlyRows) add(book string, signature errata.Signature, id errata.Posi
 	t.sequence = append(t.sequence, sequence)
 }
 
-// hourlyOf collects what a batch adds to the hours; the last row is the
-// checkpoint's. There are no rows when there is nothing to add.
+// hourlyOf collects what a batch adds to hourly; the last row is that of the
+// checkpoint. Without events there are no rows.
 func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 	t := &hourlyRows{}
 	var events uint64
@@ -70,8 +71,8 @@ func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 	return t
 }
 
-// writeHourly adds the rows, once for the checkpoint that they follow. An
-// error leaves the outcome open.
+// writeHourly inserts the rows. The token lets only one insert after the checkpoint
+// from count. After an error the insert may have happened.
 func (s *Store) writeHourly(ctx context.Context, t *hourlyRows, from uint64, salt int) error {
 	batch, err := s.conn.PrepareBatch(once(ctx, "hourly "+token(s.shard, from, salt)), sqlInsertHourly)
 	if err == nil {
@@ -87,8 +88,8 @@ func (s *Store) writeHourly(ctx context.Context, t *hourlyRows, from uint64, sal
 	return nil
 }
 
-// addHours writes what the batch adds to the hours, and returns when it is
-// known to be there. ErrRaceLost says that another projector was first.
+// addHours writes what the batch adds to hourly, and returns when it is known to be
+// there. ErrRaceLost says that another projector was first.
 func (c *committer) addHours(ctx context.Context, changes []change, to uint64) error {
 	rows := hourlyOf(changes, c.p.store.shardKey(), to)
 	if len(rows.book) == 0 || to <= c.hourlyTo {

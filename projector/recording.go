@@ -6,22 +6,22 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// settingLogging is the name of the fact that switches recording on and off.
+// settingLogging is the name of the setting that switches recording on and off.
 const settingLogging = "logging"
 
-// recording says whether events are counted at a place of the log. Ingest drops
-// events while recording is off; what another node appended before it heard of
-// it stands behind the switch and is left out here, so that the answer to the
-// switch holds everywhere, and in every replay.
+// recording says whether events are counted at a place of the log. While recording
+// is off, ingest drops events, but another node may still append some before it
+// knows. The fold leaves these out, so that the setting holds on all nodes and in
+// every replay.
 type recording struct{ off bool }
 
-// after is the state behind the fact.
+// after returns the state after the fact.
 func (r recording) after(f eventlog.Fact) recording {
 	after := settingAfter[struct {
 		ErrorLog *bool `json:"error_log"`
 	}](f, settingLogging)
 	if after.ErrorLog == nil {
-		return r // nothing is said about recording
+		return r // the fact does not change it
 	}
 	return recording{off: !*after.ErrorLog}
 }

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// snapshotTables are what a rebuild needs beside the log.
+// snapshotTables are the tables that a rebuild needs beside the log.
 var snapshotTables = []string{"records", "contexts", "hourly"}
 
-// SnapshotSuffix makes the name of the database that holds the snapshot of the
-// projection in the database before it.
+// SnapshotSuffix is appended to the name of a database. The result is the database
+// with the snapshot of its projection.
 const SnapshotSuffix = "_snapshot"
 
-// takeSnapshot keeps the tables as they are now: it links their parts into a
-// database beside theirs, which costs no copy, and gives that the snapshot's
-// name when it is whole. A crash leaves an unnamed one, or none, and the command
-// that asked for it is carried out again.
+// takeSnapshot keeps the tables as they are now: it links their parts into another
+// database, which copies no data, and renames that database when it is complete.
+// After a crash the command is carried out again.
 func (s *Store) takeSnapshot(ctx context.Context) error {
 	database, err := s.database(ctx)
 	if err != nil {
@@ -33,7 +32,7 @@ func (s *Store) takeSnapshot(ctx context.Context) error {
 		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(snapshot))...)
 }
 
-// exec carries out statements in their order. The error names the one that failed.
+// exec carries out statements in order. The error names the one that failed.
 func (s *Store) exec(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
 		if err := s.conn.Exec(ctx, statement); err != nil {
@@ -43,13 +42,13 @@ func (s *Store) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// database is the name of the database that the connection has selected.
+// database returns the name of the current database.
 func (s *Store) database(ctx context.Context) (string, error) {
 	return one[string](ctx, s, "ask for the name of the database", "SELECT currentDatabase()")
 }
 
-// cloneStatements make from's tables in the database to, as they are there, and
-// link their parts.
+// cloneStatements make the tables of the database from in the database to, and link
+// their parts.
 func cloneStatements(from, to string) (statements []string) {
 	for _, table := range snapshotTables {
 		source, target := quoteName(from)+"."+table, quoteName(to)+"."+table
@@ -60,7 +59,7 @@ func cloneStatements(from, to string) (statements []string) {
 	return statements
 }
 
-// quoteName makes a name part of a statement: names cannot be bound.
+// quoteName quotes a name for a statement: names cannot be bound.
 func quoteName(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
 }

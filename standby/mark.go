@@ -14,9 +14,9 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// markPause is how often the mark is written. The mark is used only when the log was
-// restored to an older state and ClickHouse is away too. What the log took in the last
-// seconds before is then found out when ClickHouse is back.
+// markPause is how often the mark is written. The mark is used only when the log
+// was restored to an older state and ClickHouse is away too. What the log took in
+// the last seconds before is then found out when ClickHouse is back.
 const markPause = 5 * time.Second
 
 // Mark says how far a log reached.
@@ -68,8 +68,8 @@ type MarkConfig struct {
 	Logger *slog.Logger
 }
 
-// Marker keeps the mark up to date. It also keeps a log that was restored to an older
-// state from using sequences twice. [Start] begins it.
+// Marker keeps the mark up to date. It also keeps a log that was restored to an
+// older state from using sequences twice. [Start] begins it.
 type Marker struct {
 	cfg    MarkConfig
 	before Mark // of the last run

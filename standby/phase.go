@@ -64,9 +64,9 @@ type Phase struct {
 }
 
 // Start tries once, and retries in the background when ClickHouse is away. Call it
-// before the log is appended to: when the records are not up, Start fills a log that
-// is shorter than its mark. The context is for the first try only. An error is one
-// that a retry does not heal; nothing runs after it.
+// before the log is appended to: when the records are not up, Start fills a log
+// that is shorter than its mark. The context is for the first try only. An error is
+// one that a retry does not heal; nothing runs after it.
 func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if len(cfg.Steps) == 0 || cfg.Away == nil || cfg.Alarms == nil {
 		return nil, errors.New("standby: Steps, Away and Alarms are required")

@@ -20,8 +20,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// maxKnown bounds the counted strays, and so the memory. After so many, the operator
-// has seen the problem; further ones are not counted.
+// maxKnown bounds the counted strays, and so the memory. After so many, the
+// operator has seen the problem; further ones are not counted.
 const maxKnown = 10_000
 
 // Counter counts strays. It is safe for concurrent use.

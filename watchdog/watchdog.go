@@ -33,8 +33,8 @@ const (
 	// restart itself it is less than the 10 s within which a log comes back.
 	look = time.Second
 	// silenceLasts is how long all appends must go unanswered before the log counts
-	// as stopped although the server does not say so. A log that is only slow answers
-	// some of them.
+	// as stopped although the server does not say so. A log that is only slow
+	// answers some of them.
 	silenceLasts = 20 * time.Second
 	// restartAgain is the least pause between two restarts.
 	restartAgain = 3 * time.Second

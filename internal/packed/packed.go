@@ -66,8 +66,8 @@ func Decode(column string) (errata.Record, error) {
 	return r, in.texts(&r.File, &r.Message, &r.Class, &r.URI, &r.Method)
 }
 
-// cursor holds the bytes that are still to be read. Decode makes sure that there are
-// enough for each method.
+// cursor holds the bytes that are still to be read. Decode makes sure that there
+// are enough for each method.
 type cursor struct{ rest string }
 
 func (c *cursor) take(n int) string {
