@@ -13,11 +13,11 @@ import (
 //go:embed steps/*.sql
 var stepFiles embed.FS
 
-// stepSQL are the statements that follow the files.
+// stepSQL are the statements that come after the files.
 var stepSQL = template.Must(template.ParseFS(stepFiles, "steps/*.sql"))
 
-// afterFiles does what the table records needs and no file can do, because it
-// depends on what the table is and holds.
+// afterFiles makes the changes of the table records that depend on its present
+// state, which no file can do.
 func afterFiles(ctx context.Context, conn driver.Conn) error {
 	if err := setGranules(ctx, conn); err != nil {
 		return fmt.Errorf("set the granules of records: %w", err)
@@ -28,12 +28,11 @@ func afterFiles(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// fillParts has the parts of records filled with the projections that they lack,
-// and with the columns that are worked out from others. A part from before a
-// projection is never merged with one that has it, so that the rows of a state
-// that is over would stay for ever; a column that a part lacks is worked out
-// whenever it is read. It returns at once; ClickHouse fills them in the
-// background, part by part, and goes on after a restart.
+// fillParts lets ClickHouse add to the parts of records the ClickHouse projections
+// and the computed columns that they lack. ClickHouse never merges a part with a
+// projection with one without it, so rows that cancel each other would stay for
+// ever; and it computes a missing column at every read. fillParts returns at once:
+// ClickHouse works in the background, part by part, and continues after a restart.
 func fillParts(ctx context.Context, conn driver.Conn) error {
 	var unfilled [][]any // what it is, its name
 	if err := askStep(ctx, conn, "unfilled.sql", &unfilled); err != nil {
@@ -48,7 +47,7 @@ func fillParts(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// runStep carries out the statement in the file, with the names put in.
+// runStep carries out the statement in the file, which is a template for names.
 func runStep(ctx context.Context, conn driver.Conn, file string, names map[string]string) error {
 	var text strings.Builder
 	err := stepSQL.ExecuteTemplate(&text, file, names)
@@ -61,7 +60,7 @@ func runStep(ctx context.Context, conn driver.Conn, file string, names map[strin
 	return nil
 }
 
-// askStep reads the one value that the query in the file answers.
+// askStep reads the single value that the query in the file returns.
 func askStep(ctx context.Context, conn driver.Conn, file string, answer any, args ...any) error {
 	text, err := stepFiles.ReadFile("steps/" + file)
 	if err == nil {
