@@ -160,7 +160,7 @@ func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 	var list []GapFact
 	for m, err := range messagesFrom(ctx, log, subjectCommands+CommandGap, 1) {
 		if err != nil {
-			return nil, fmt.Errorf("read what is known of gaps: %w", err)
+			return nil, fmt.Errorf("read the facts about gaps: %w", err)
 		}
 		fact := GapFact{Sequence: m.sequence, Appended: m.time, Actor: actorIn(m.header)}
 		if json.Unmarshal(m.data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
@@ -220,7 +220,7 @@ func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, erro
 		}
 		m, found, err := getMessage(ctx, log, messageQuery{Sequence: seq})
 		if err != nil {
-			return nil, fmt.Errorf("look around a gap: %w", err)
+			return nil, fmt.Errorf("read the facts around a gap: %w", err)
 		}
 		if found && m.behind(log) == subjectEvents+lane {
 			return runIn(m.header, m.data), nil

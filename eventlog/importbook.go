@@ -148,7 +148,7 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 	}, nil
 }
 
-var errLockLost = errata.Errorf(errata.KindAlreadyRunning, "another import has begun, because this one was not heard of for too long")
+var errLockLost = errata.Errorf(errata.KindAlreadyRunning, "another import has begun, because this one did not renew its lock in time")
 
 // take creates the lock, or takes it from a dead owner.
 func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (revision uint64, err error) {

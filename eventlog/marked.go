@@ -89,6 +89,6 @@ func ownMarked(ctx context.Context, log Log, b markedBlock, msgID string) (uint6
 	case found && id == msgID:
 		return seq, nil
 	default:
-		return 0, errata.Errorf(errata.KindAlreadyRunning, "somebody else has gone on with the same source; wait until they have ended")
+		return 0, errata.Errorf(errata.KindAlreadyRunning, "another process has continued the same source; wait until it has ended")
 	}
 }

@@ -196,7 +196,7 @@ func (r *Reader) confirm(ctx context.Context, gap *GapError) error {
 	case err != nil:
 		return err
 	case found && there.sequence <= gap.To:
-		return fmt.Errorf("fact %d is on the log and came after none from %d: %w", there.sequence, gap.From, errSkipped)
+		return fmt.Errorf("fact %d is on the log and was not delivered when reading from %d: %w", there.sequence, gap.From, errSkipped)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func keptMark(ctx context.Context, bucket jetstream.KeyValue, name string, logge
 		return mark, fmt.Errorf("read the kept mark of the queue %s: %w", name, err)
 	}
 	if err := json.Unmarshal(entry.Value(), &mark); err != nil {
-		logger.Error("the kept mark of a queue cannot be read; what the queue still has is taken", "queue", name, "error", err)
+		logger.Error("the kept mark of a queue cannot be read; all messages that are still in the queue are taken", "queue", name, "error", err)
 		return SourceMark{}, nil
 	}
 	return mark, nil

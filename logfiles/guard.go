@@ -128,7 +128,7 @@ func (s Stream) mend(f file, keep string) (*Mended, error) {
 func (s Stream) dropIndex() error {
 	err := os.Remove(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("have the files of the log read anew: %w", err)
+		return fmt.Errorf("remove the index of the log, so that its files are read again: %w", err)
 	}
 	return nil
 }

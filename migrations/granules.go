@@ -58,7 +58,7 @@ func setGranules(ctx context.Context, conn driver.Conn) error {
 			return err
 		}
 	}
-	return fmt.Errorf("other nodes came in between %d times: start one alone", granuleTries)
+	return fmt.Errorf("other nodes disturbed this %d times: start one node alone", granuleTries)
 }
 
 // trySetGranules tries once. done is false when another node has the lock, or has

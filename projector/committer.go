@@ -20,7 +20,7 @@ import (
 const cachedRecords = 1 << 17
 
 // errVanished: ClickHouse confirmed the insert, but its checkpoint is not there.
-var errVanished = errors.New("the insert was taken and left no trace")
+var errVanished = errors.New("ClickHouse confirmed the insert, and its checkpoint is not there")
 
 // committer makes inserts of batches. It remembers what the tables hold. After an
 // error its memory may be wrong, so each session has a new committer.
@@ -347,6 +347,6 @@ func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
 		progress.Answers = map[uint64]eventlog.Answer{work.command: work.answer}
 	}
 	if err := eventlog.AnnounceProgress(p.cfg.Log, progress); err != nil {
-		p.cfg.Logger.Warn("progress was not announced, who waits will poll", "error", err)
+		p.cfg.Logger.Warn("progress was not announced; callers that wait poll for it", "error", err)
 	}
 }

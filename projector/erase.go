@@ -70,7 +70,7 @@ func newErasure(body eventlog.Erase) (*erasure, error) {
 		forms = append(forms, formsOf(addr)...)
 	}
 	if len(e.users)+len(e.addresses) == 0 {
-		return nil, errors.New("it names nobody")
+		return nil, errors.New("it names no user and no address")
 	}
 	if len(forms) > 0 {
 		e.inText = regexp.MustCompile("(?i)" + strings.Join(forms, "|"))

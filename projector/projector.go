@@ -86,7 +86,7 @@ type Status struct {
 }
 
 // errNotLocated is the status before Locate, when the checkpoint is not known yet.
-var errNotLocated = errors.New("how far the records are is not known yet")
+var errNotLocated = errors.New("the checkpoint of the records is not known yet")
 
 // New makes a projector and locates it. It must be called before anything is
 // appended. Start begins the work.

@@ -84,7 +84,7 @@ func OpenMark(ctx context.Context, cfg MarkConfig) (*Marker, error) {
 	m := &Marker{cfg: cfg}
 	var err error
 	if m.before, err = ReadMark(cfg.File); err != nil {
-		cfg.Logger.Warn("the mark of the log cannot be read and is written anew", "error", err)
+		cfg.Logger.Warn("the mark of the log cannot be read and is written again", "error", err)
 	}
 	now, err := m.now(ctx)
 	if m.atOpen = now.Last; m.before.Log == now.Log {

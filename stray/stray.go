@@ -72,7 +72,7 @@ func (c *Counter) In(stream string) func(sequence uint64, why error) {
 			return
 		}
 		c.counted.WithLabelValues(stream).Inc()
-		c.logger.Error("a message that is none of the service's is left out", "stream", stream, "sequence", sequence, "error", why)
+		c.logger.Error("a message that is damaged or not written by the service is left out", "stream", stream, "sequence", sequence, "error", why)
 	}
 }
 
