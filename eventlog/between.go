@@ -17,7 +17,7 @@ func CommandsBetween(ctx context.Context, log Log, after, upto uint64, most int)
 		if m.sequence > upto {
 			break
 		}
-		kind, name := parseSubject(m.behind(log))
+		kind, name := parseSubject(m.bareSubject(log))
 		list = append(list, Fact{Sequence: m.sequence, Kind: kind, Name: name, Data: m.data, By: actorIn(m.header), Appended: m.time})
 		if len(list) == most || m.sequence == upto {
 			return list, m.sequence, nil

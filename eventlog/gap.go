@@ -178,7 +178,7 @@ func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
 	}
-	return found && IsFilling(m.behind(log), m.sequence, m.data), nil
+	return found && IsFilling(m.bareSubject(log), m.sequence, m.data), nil
 }
 
 // IsFilling says whether a fact only fills the place of a lost one, which a repair
@@ -222,7 +222,7 @@ func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, erro
 		if err != nil {
 			return nil, fmt.Errorf("read the facts around a gap: %w", err)
 		}
-		if found && m.behind(log) == subjectEvents+lane {
+		if found && m.bareSubject(log) == subjectEvents+lane {
 			return runIn(m.header, m.data), nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // The block is appended only directly after the last block of its subject that the
 // writer knows, so that two writers cannot both continue.
 type markedBlock struct {
-	subject  string // behind the log's prefix
+	subject  string // without the prefix of the log
 	header   string
 	mark     any // as JSON in the header
 	block    []byte

@@ -45,11 +45,11 @@ type message struct {
 	time     time.Time // when the log took it
 }
 
-// behind is the subject without the prefix of the log.
-func (m message) behind(log Log) string { return strings.TrimPrefix(m.subject, log.Prefix) }
+// bareSubject is the subject without the prefix of the log.
+func (m message) bareSubject(log Log) string { return strings.TrimPrefix(m.subject, log.Prefix) }
 
 // sound says whether the checksum of the message is right.
-func (m message) sound(log Log) bool { return sound(m.behind(log), m.header, m.data) }
+func (m message) sound(log Log) bool { return sound(m.bareSubject(log), m.header, m.data) }
 
 func (m message) id() string { return m.header.Get(jetstream.MsgIDHeader) }
 

@@ -132,7 +132,7 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 		return r.passed(f)
 	}
 	if r.idle && r.next <= r.until {
-		if err := r.lookBehind(ctx); err != nil {
+		if err := r.gapAtEnd(ctx); err != nil {
 			return Fact{}, err
 		}
 	}
@@ -201,9 +201,9 @@ func (r *Reader) confirm(ctx context.Context, gap *GapError) error {
 	return nil
 }
 
-// lookBehind returns a gap when no fact is left up to until: the server would wait
+// gapAtEnd returns a gap when no fact is left up to until: the server would wait
 // for a new fact.
-func (r *Reader) lookBehind(ctx context.Context) error {
+func (r *Reader) gapAtEnd(ctx context.Context) error {
 	there, found, err := nextMessage(ctx, r.log, r.next)
 	if err != nil {
 		return err

@@ -151,7 +151,7 @@ func trueFirst(ctx context.Context, log Log, first uint64) (uint64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("look for what the log was purged to: %w", err)
 		}
-		if keep := StoredKeep(m.behind(log), m.data); keep <= first {
+		if keep := StoredKeep(m.bareSubject(log), m.data); keep <= first {
 			kept = max(kept, keep)
 		}
 	}

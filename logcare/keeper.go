@@ -87,7 +87,7 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	cfg.Policy = cmp.Or(cfg.Policy, Accept)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	k := &Keeper{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
-	k.tellMended()
+	k.alarmMended()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k, k.refresh(ctx)
@@ -101,7 +101,7 @@ func (k *Keeper) refresh(ctx context.Context) error {
 		return err
 	}
 	k.facts = facts
-	k.tell()
+	k.updateAlarms()
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	}
 	if decided(k.facts, from, to, k.cfg.Policy) {
 		k.stopped = nil
-		k.tell()
+		k.updateAlarms()
 		return nil
 	}
 	// Facts that were purged while the projector read the log are no gap.
@@ -148,7 +148,7 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	}
 	if k.cfg.Policy == Stop {
 		k.stopped = &gap
-		k.tell()
+		k.updateAlarms()
 		return fmt.Errorf("%v: %w", gap, ErrStopped)
 	}
 	return nil

@@ -120,7 +120,7 @@ func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Re
 	if k.healed, err = k.cameBack(ctx, report); err != nil {
 		return report, err
 	}
-	k.tell()
+	k.updateAlarms()
 	return report, nil
 }
 

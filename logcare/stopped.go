@@ -67,7 +67,7 @@ func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone 
 		return 0, nil, err
 	}
 	keep := filepath.Join(s.Folder, "damaged", s.Log.Stream)
-	if restored, err = inv.Repair(ctx, first, copies, keep, s.worth); err != nil {
+	if restored, err = inv.Repair(ctx, first, copies, keep, s.kindOf); err != nil {
 		return 0, nil, err
 	}
 	after, err := s.Verify()
@@ -88,8 +88,8 @@ func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end f
 	return c, func(context.Context) error { return nil }, err
 }
 
-// worth says of which kind a message of the log is.
-func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
+// kindOf says of which kind a message of the log is.
+func (s Stopped) kindOf(m logfiles.Message) logfiles.Kind {
 	subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 	switch {
 	case eventlog.CheckStored(subject, m.Head, m.Data) != nil:
@@ -110,7 +110,7 @@ func (s Stopped) read(files logfiles.Stream) (inv *logfiles.Inventory, first, ev
 			keeps = append(keeps, keep)
 		}
 		events += eventlog.StoredEvents(subject, m.Data)
-		return s.worth(m)
+		return s.kindOf(m)
 	})
 	if err != nil {
 		return nil, 0, 0, fmt.Errorf("read the files of the log: %w", err)

@@ -43,10 +43,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// tellMended raises an alarm when the start has mended files of other streams than
+// alarmMended raises an alarm when the start has mended files of other streams than
 // the log; gaps of the log have their own alarm. The alarm lasts until the next
 // start.
-func (k *Keeper) tellMended() {
+func (k *Keeper) alarmMended() {
 	var found []string
 	for _, m := range k.cfg.Mended {
 		if m.Stream != k.cfg.Log.Stream {
@@ -59,8 +59,9 @@ func (k *Keeper) tellMended() {
 	}
 }
 
-// tell raises and clears the alarms from the facts about gaps. The caller holds mu.
-func (k *Keeper) tell() {
+// updateAlarms raises and clears the alarms from the facts about gaps. The caller
+// holds mu.
+func (k *Keeper) updateAlarms() {
 	var gone, older []eventlog.Gap
 	for _, gap := range eventlog.OpenGaps(k.facts) {
 		switch {
@@ -74,14 +75,14 @@ func (k *Keeper) tell() {
 	k.metrics.gaps.WithLabelValues("open").Set(float64(len(gone) + len(older)))
 	k.metrics.gaps.WithLabelValues("accepted").Set(float64(len(eventlog.SettledGaps(k.facts))))
 	k.metrics.gaps.WithLabelValues("repaired").Set(float64(len(k.healed)))
-	k.say(AlarmGap, gone, func() (string, string) {
+	k.alarm(AlarmGap, gone, func() (string, string) {
 		detail := "The log lacks what was accepted before: " + list(gone) + ". What stands behind it is shown; records made before the damage still count it, a replay would not, and an event of it that is sent again counts again."
 		if k.stopped != nil {
 			detail = fmt.Sprintf("Nothing new is shown since fact %d, as log-gaps=stop wants it: %s. Events are taken and safe.", k.stopped.From-1, list(gone))
 		}
 		return detail, "with the service stopped, errata log repair --from COPY takes the facts from a copy of data/nats; errata log accept --by NAME goes on without them"
 	})
-	k.say(AlarmOlder, older, func() (string, string) {
+	k.alarm(AlarmOlder, older, func() (string, string) {
 		cause := "a backup of the log was put back that is older than the records, or its disk lost what it had confirmed"
 		if k.cfg.LazySync {
 			cause = "a power cut took what lazy-sync had not written yet, or a backup of the log was put back that is older than the records"
@@ -89,14 +90,14 @@ func (k *Keeper) tell() {
 		return "The log ended before the records do: " + list(older) + ". Either " + cause + ". New events are safe: the places were filled. The settings are those that the log still has.",
 			"errata log accept --by NAME keeps the records and goes on, and a later replay would lose what only they hold; errata replay --force takes the log's word, and the records lose it now; errata log repair --from COPY, with the service stopped, puts the facts back from a newer copy of data/nats"
 	})
-	k.say(AlarmBack, k.healed, func() (string, string) {
+	k.alarm(AlarmBack, k.healed, func() (string, string) {
 		return "Facts are on the log again that were gone: " + list(k.healed) + ". Records may have been made without them.",
 			"errata replay makes the records anew, with --force where they differ"
 	})
 }
 
-// say raises the alarm for the gaps, or clears it when there are none.
-func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
+// alarm raises the alarm for the gaps, or clears it when there are none.
+func (k *Keeper) alarm(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
 	if len(gaps) == 0 {
 		k.cfg.Alarms.Clear(name)
 		return

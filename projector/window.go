@@ -133,7 +133,7 @@ func (w *window) trim(sequence uint64) {
 	w.dropWhile(func(oldest windowBlock) bool { return oldest.sequence < sequence })
 }
 
-// resize gives the window a ring of the given size and indexes it anew.
+// resize gives the window a ring of the given size and indexes it again.
 func (w *window) resize(size int) {
 	ring := make([]errata.EventID, size)
 	old := w.ring
