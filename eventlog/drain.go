@@ -188,7 +188,7 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 // from a backup and uses sequences again; then the mark does not count.
 func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
 	d.delivery = 0
-	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
+	if d.mark, d.seq, err = lastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
 		return err
 	}
 	if d.mark == (SourceMark{}) && d.cfg.Kept != nil {
@@ -271,10 +271,15 @@ func (d *Drain) take(ctx context.Context, batch []delivered, pending uint64) err
 }
 
 // Append puts a sealed block on the log. It holds the events of the messages up to
-// and with last. Kinds: already_running, log_full, log_unavailable.
+// and with last. Kinds: already_running when another process has continued the
+// queue, log_full, log_unavailable.
 func (d *Drain) Append(ctx context.Context, block []byte, last uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, sourcePatience)
+	defer cancel()
 	mark := SourceMark{Epoch: d.mark.Epoch, Sequence: last}
-	seq, err := AppendSource(ctx, d.cfg.Log, d.cfg.Name, d.seq, block, mark)
+	seq, err := appendMarked(ctx, d.cfg.Log, markedBlock{
+		subject: subjectSources + d.cfg.Name, header: headerSourceMark, mark: mark, block: block, afterSeq: d.seq,
+	})
 	if err != nil {
 		return err
 	}

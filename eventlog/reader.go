@@ -79,8 +79,8 @@ func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 }
 
 // NewReaderUntil is NewReader for reading no further than until, a sequence that
-// the log has reached. It reports a gap at the end of the log, where a Reader of
-// NewReader waits for the next fact.
+// the log has reached, or 0 for no end. With until it reports a gap at the end of
+// the log, where a Reader of NewReader waits for the next fact.
 func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, error) {
 	r, err := newReader(ctx, log, from)
 	if err == nil {

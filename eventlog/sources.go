@@ -34,29 +34,16 @@ type SourceMark struct {
 	Sequence uint64 `json:"sequence"`
 }
 
-// LastSource finds the last block of the queue with the name: its mark and its
+// lastSource finds the last block of the queue with the name: its mark and its
 // sequence on the log, both zero when the log has none. When the last block was not
-// written by Errata and has no mark, LastSource calls skipped, if it is not nil,
+// written by Errata and has no mark, lastSource calls skipped, if it is not nil,
 // and returns the sequence of that block with the mark of the block before.
-func LastSource(ctx context.Context, log Log, name string, skipped func(sequence uint64, why error)) (mark SourceMark, seq uint64, err error) {
+func lastSource(ctx context.Context, log Log, name string, skipped func(sequence uint64, why error)) (mark SourceMark, seq uint64, err error) {
 	seq, _, found, err := lastMarked(ctx, log, subjectSources+name, headerSourceMark, &mark, skipped)
 	if !found {
 		mark = SourceMark{} // not a part of one that could not be read
 	}
 	return mark, seq, err
-}
-
-// AppendSource puts a sealed block of the queue on the log, if the last block of
-// the queue is still the one at afterSeq, 0 for none, and returns its sequence.
-// Kinds: already_running when another process has continued the queue, log_full,
-// log_unavailable. After log_unavailable the block may be on the log; LastSource
-// finds out.
-func AppendSource(ctx context.Context, log Log, name string, afterSeq uint64, block []byte, mark SourceMark) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, sourcePatience)
-	defer cancel()
-	return appendMarked(ctx, log, markedBlock{
-		subject: subjectSources + name, header: headerSourceMark, mark: mark, block: block, afterSeq: afterSeq,
-	})
 }
 
 // keySource begins the keys of the marks in their bucket.
@@ -76,7 +63,7 @@ func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) er
 	}
 	for subject := range info.State.Subjects {
 		name := strings.TrimPrefix(subject, log.Prefix+subjectSources)
-		mark, seq, err := LastSource(ctx, log, name, nil)
+		mark, seq, err := lastSource(ctx, log, name, nil)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
 	}
-	reader, err := p.reader(ctx, max(from, 1), until)
+	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, max(from, 1), until)
 	if err != nil {
 		return err
 	}
@@ -112,14 +112,6 @@ func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, erro
 		err = p.fill(ctx, log.Last+1, cp.Sequence)
 	}
 	return cp, log, err
-}
-
-// reader opens the log at the beginning of a session.
-func (p *Projector) reader(ctx context.Context, from, until uint64) (*eventlog.Reader, error) {
-	if until != 0 {
-		return eventlog.NewReaderUntil(ctx, p.cfg.Log, from, until)
-	}
-	return eventlog.NewReader(ctx, p.cfg.Log, from)
 }
 
 // run runs the three goroutines of the session. The first error ends all of them.
