@@ -53,7 +53,7 @@ func (s *stream) fill(n int) {
 	}
 }
 
-// all are the messages of the stream, by sequence.
+// all reads the messages of the stream, by sequence.
 func (s *stream) all() map[uint64]string {
 	s.t.Helper()
 	in, err := s.JetStream.Stream(s.t.Context(), s.name)
@@ -82,7 +82,7 @@ func (s *stream) copyTo(folder string) {
 
 func good(logfiles.Message) logfiles.Kind { return logfiles.Good }
 
-// harm is what is done to the files of a stream of 150 messages.
+// harm is a way to damage the files of a stream of 150 messages.
 type harm struct {
 	name string
 	do   func(t *testing.T, files []testenv.LogFile)
@@ -157,7 +157,7 @@ func (s *stream) serveCopy(folder string) logfiles.Copy {
 	return eventlog.Copy{Log: eventlog.Log{NATS: conn, JetStream: js, Stream: s.name, Prefix: s.prefix}}
 }
 
-// counted is a copy that counts what it is asked for.
+// counted is a copy that counts the questions.
 type counted struct {
 	logfiles.Copy
 	asked int
@@ -169,7 +169,8 @@ func (c *counted) Next(ctx context.Context, from uint64) (logfiles.Message, bool
 }
 
 // TestRepair damages the files of a stream, and wants each message back at its
-// place with its bytes and its time, and no more asked for than that takes.
+// place with its bytes and its time. The copy must get no more questions than are
+// needed.
 func TestRepair(t *testing.T) {
 	for _, from := range sources {
 		for _, h := range harms {
@@ -256,8 +257,8 @@ func repair(t *testing.T, s logfiles.Stream, copies []logfiles.Copy, keep string
 	return inv.Repair(t.Context(), 1, copies, keep, good)
 }
 
-// TestRepairOtherHistory: a copy that went another way is believed as far as both
-// agree, and an older copy as far as it goes.
+// TestRepairOtherHistory: a copy with another history is used up to the first
+// difference, and an older copy up to its end.
 func TestRepairOtherHistory(t *testing.T) {
 	for _, from := range sources {
 		t.Run(from.name, func(t *testing.T) {
@@ -302,7 +303,7 @@ func TestRepairOtherHistory(t *testing.T) {
 	}
 }
 
-// TestRepairRefuses: a copy of another log is none.
+// TestRepairRefuses: a copy of another log is refused.
 func TestRepairRefuses(t *testing.T) {
 	for _, from := range sources {
 		t.Run(from.name, func(t *testing.T) {
