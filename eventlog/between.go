@@ -2,39 +2,26 @@ package eventlog
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// CommandsBetween reads the commands after one fact up to another, in order and
-// at most a number of them. at is the fact up to which there is no other one:
-// upto, unless there were too many. It asks once for each command, which is
-// cheap where there are few.
+// CommandsBetween returns the commands with sequences from after+1 to upto, in
+// order, and at most a number of them. It has read the log up to the sequence at,
+// which is upto unless there are more commands. It sends one question for each
+// command, so it is for stretches with few of them.
 func CommandsBetween(ctx context.Context, log Log, after, upto uint64, most int) (list []Fact, at uint64, err error) {
-	s, err := log.JetStream.Stream(ctx, log.Stream)
-	if err != nil {
-		return nil, 0, fmt.Errorf("open the log %s: %w", log.Stream, err)
-	}
-	for at = after; at < upto; {
-		if len(list) == most {
-			return list, at, nil
-		}
-		msg, err := s.GetMsg(ctx, at+1, jetstream.WithGetMsgSubject(log.Prefix+subjectCommands+">"))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return list, upto, nil
-		}
+	for m, err := range messagesFrom(ctx, log, subjectCommands+">", after+1) {
 		if err != nil {
-			return nil, 0, fmt.Errorf("next command after %d: %w", at, err)
+			return nil, 0, fmt.Errorf("next command after %d: %w", after, err)
 		}
-		if msg.Sequence > upto {
-			return list, upto, nil
+		if m.sequence > upto {
+			break
 		}
-		kind, name := parseSubject(strings.TrimPrefix(msg.Subject, log.Prefix))
-		list = append(list, Fact{Sequence: msg.Sequence, Kind: kind, Name: name, Data: msg.Data, By: actorIn(msg.Header), Appended: msg.Time})
-		at = msg.Sequence
+		kind, name := parseSubject(m.bareSubject(log))
+		list = append(list, Fact{Sequence: m.sequence, Kind: kind, Name: name, Data: m.data, By: actorIn(m.header), Appended: m.time})
+		if len(list) == most || m.sequence == upto {
+			return list, m.sequence, nil
+		}
 	}
-	return list, at, nil
+	return list, max(after, upto), nil
 }

@@ -20,8 +20,8 @@ import (
 //	bytes    the encoded events one after another, as one s2 block
 //	4 bytes  CRC-32C of all before it, little endian
 //
-// The time and the ids stand in front and uncompressed: ids do not compress,
-// and a projector that starts rebuilds its window of ids from them alone.
+// The time and the ids come first and are not compressed: ids do not compress, and
+// a projector that starts makes its window of ids from them alone.
 const (
 	blockMagic   = "ERB"
 	blockVersion = 1
@@ -29,15 +29,16 @@ const (
 	idSize       = len(errata.EventID{})
 	checksumSize = 4
 
-	// MaxBlockRaw bounds the encoded events of one block before compression.
-	// Half of NATS's default max_payload of 1 MiB leaves room for the ids and
-	// for one event more, and beyond 250 events a block no fsync is saved.
+	// MaxBlockRaw bounds the encoded events of one block, in bytes before
+	// compression. It is half of NATS's default max_payload of 1 MiB, which leaves
+	// room for the ids and one more event. Blocks of more than 250 events save no
+	// more fsyncs.
 	MaxBlockRaw = 512 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sealBlock appends the block of the given ids and encoded events to dst.
+// sealBlock appends the block with these ids and encoded events to dst.
 // received is the receive time of the first event in Unix milliseconds.
 func sealBlock(dst []byte, received int64, ids, raw []byte) []byte {
 	start := len(dst)
@@ -50,23 +51,22 @@ func sealBlock(dst []byte, received int64, ids, raw []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// EncodeBlock makes one block of the events, at most errata.MaxBlockEvents.
+// EncodeBlock makes one block of 1 to errata.MaxBlockEvents events. Errors:
+// ErrEventTooLarge, or another number of events.
 func EncodeBlock(events []errata.Event) ([]byte, error) {
 	if len(events) == 0 || len(events) > errata.MaxBlockEvents {
 		return nil, fmt.Errorf("a block holds 1 to %d events, not %d", errata.MaxBlockEvents, len(events))
 	}
-	var ids, raw []byte
-	var err error
+	var b ImportBlock
 	for i := range events {
-		ids = append(ids, events[i].ID[:]...)
-		if raw, err = appendEvent(raw, &events[i]); err != nil {
+		if err := b.Add(&events[i]); err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", i, err)
 		}
 	}
-	return sealBlock(nil, events[0].Received.UnixMilli(), ids, raw), nil
+	return b.Seal(), nil
 }
 
-// Block is a decoded block. It refers to the bytes it was made from.
+// Block is a decoded block. It shares memory with the bytes it was made from.
 type Block struct {
 	// Received is the receive time of the first event in Unix milliseconds.
 	Received int64
@@ -81,8 +81,8 @@ func (b Block) Len() int { return len(b.ids) / idSize }
 // ID is the id of event i.
 func (b Block) ID(i int) errata.EventID { return errata.EventID(b.ids[i*idSize : (i+1)*idSize]) }
 
-// Raw is the buffer behind the block's events, to be handed to DecodeBlock as
-// scratch once the block and its entries are no longer used.
+// Raw is the buffer with the decompressed events. When the block and its entries
+// are no longer used, the caller may pass the buffer to DecodeBlock as scratch.
 func (b Block) Raw() []byte { return b.raw }
 
 // Entries calls yield for each event in order.
@@ -91,15 +91,15 @@ func (b Block) Entries(yield func(index int, e Entry)) {
 	for i := range b.Len() {
 		e, behind, err := parseEntry(b.ID(i), rest)
 		if err != nil {
-			return // only for a block from BlockIDs: DecodeBlock has walked all of them
+			return // only for a block of BlockIDs: DecodeBlock has checked all events
 		}
 		rest = behind
 		yield(i, e)
 	}
 }
 
-// check walks the frames of all events, so that a block is good as a whole or
-// refused as a whole, before any of it is used.
+// check reads the frames of all events. So a block is accepted or refused as a
+// whole, before anybody uses an event of it.
 func (b Block) check() error {
 	rest := b.raw
 	for i := range b.Len() {
@@ -110,13 +110,14 @@ func (b Block) check() error {
 		rest = behind
 	}
 	if len(rest) != 0 {
-		return fmt.Errorf("%w: %d bytes behind the last event", ErrCorrupt, len(rest))
+		return fmt.Errorf("%w: %d bytes after the last event", ErrCorrupt, len(rest))
 	}
 	return nil
 }
 
-// DecodeBlock checks and opens a block. scratch, which may be nil, is used for
-// the decompressed events when it is large enough; the block then refers to it.
+// DecodeBlock checks and opens a block. It puts the decompressed events into
+// scratch, which may be nil, when that is large enough; the block then shares its
+// memory. Errors: ErrCorrupt.
 func DecodeBlock(data, scratch []byte) (Block, error) {
 	b, packed, err := openBlock(data)
 	if err != nil {
@@ -135,14 +136,15 @@ func DecodeBlock(data, scratch []byte) (Block, error) {
 	return b, b.check()
 }
 
-// BlockIDs opens a block for its ids and receive time alone, without
-// decompressing the events.
+// BlockIDs opens a block only for its ids and its receive time, and does not
+// decompress the events. Errors: ErrCorrupt.
 func BlockIDs(data []byte) (Block, error) {
 	b, _, err := openBlock(data)
 	return b, err
 }
 
-// openBlock checks the frame of a block and returns it with its events still packed.
+// openBlock checks the frame of a block. The events that it returns are still
+// compressed.
 func openBlock(data []byte) (b Block, packed []byte, err error) {
 	const head = len(blockMagic) + 1
 	if len(data) < head+1+timeSize+checksumSize || string(data[:len(blockMagic)]) != blockMagic {

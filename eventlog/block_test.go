@@ -40,8 +40,8 @@ func goldenEvents() []errata.Event {
 	}
 }
 
-// TestBlockGolden holds the bytes of format 1: a log written today must be
-// readable for ever.
+// TestBlockGolden checks the bytes of format 1: a log of today must stay readable
+// for ever.
 func TestBlockGolden(t *testing.T) {
 	const golden = "testdata/block-v1.hex"
 	block, err := EncodeBlock(goldenEvents())
@@ -164,8 +164,8 @@ func TestEncodeBlockRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBlock: whatever lies on the log, decoding returns. The checksum is
-// made good, so that the parser behind it is reached.
+// FuzzDecodeBlock: decoding returns for any bytes. The test sets the right
+// checksum, so that the parser after it runs.
 func FuzzDecodeBlock(f *testing.F) {
 	block, err := EncodeBlock(goldenEvents())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// TestChangesReader: blocks of events are passed over, commands come with who
-// asked for them, and what was purged is told.
+// TestChangesReader: it leaves out blocks of events, returns commands with their
+// actors, and reports that the log was purged.
 func TestChangesReader(t *testing.T) {
 	l := newLog(t)
 	if last, err := eventlog.LastChange(t.Context(), l.Log); err != nil || last != 0 {

@@ -14,39 +14,42 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Answers looks up what the projection knows about a command. The projector's
-// store is it.
+// Answers looks up the answers to commands in the projection. The store of the
+// projector implements it.
 type Answers interface {
-	// Answer returns the stored answer to the command at sequence, and how far
-	// the projection has come. The answer is nil when there is none (yet).
+	// Answer returns the stored answer to the command with the sequence, and the
+	// checkpoint. The answer is nil while the checkpoint is before the command.
 	Answer(ctx context.Context, sequence uint64) (answer Answer, checkpoint uint64, err error)
 }
 
-// CommanderConfig says where commands go.
+// CommanderConfig says which log a Commander appends to and where it finds the
+// answers.
 type CommanderConfig struct {
 	Log     Log
 	Answers Answers
 }
 
-// answerPoll is how often a waiting caller asks the store, should the
-// announcement have been lost.
+// answerPoll is how often a waiting caller asks the store: the announcement of the
+// answer may be lost.
 const answerPoll = 500 * time.Millisecond
 
-// maxEarly bounds the answers kept for callers that may be about to ask.
+// maxEarly bounds the answers that are kept although nobody waits for them yet.
 const maxEarly = 256
 
-// Commander puts commands on the log and waits until the projection has passed
-// them, so that whoever got an answer reads its effect on every node.
+// Commander appends commands to the log and waits until the projection has passed
+// them. So a caller that has its answer reads the effect of its command on every
+// node.
 type Commander struct {
-	cfg CommanderConfig
-	sub *nats.Subscription
+	cfg  CommanderConfig
+	stop func() error // ends the subscription
 
 	mu      sync.Mutex
 	waiting map[uint64]chan Answer // by sequence; capacity 1
-	early   map[uint64]Answer      // announced before the caller knew its sequence
+	early   map[uint64]Answer      // announced before the caller knew the sequence
 }
 
-// NewCommander subscribes to the projectors' progress. Close ends that.
+// NewCommander subscribes to the progress of the projectors. Close ends the
+// subscription.
 func NewCommander(cfg CommanderConfig) (*Commander, error) {
 	if err := cfg.Log.validate(); err != nil {
 		return nil, fmt.Errorf("commander: %w", err)
@@ -55,18 +58,17 @@ func NewCommander(cfg CommanderConfig) (*Commander, error) {
 		return nil, errors.New("commander: Answers is required")
 	}
 	c := &Commander{cfg: cfg, waiting: map[uint64]chan Answer{}, early: map[uint64]Answer{}}
-	sub, err := subscribeProgress(cfg.Log, c.progressed)
-	if err != nil {
+	var err error
+	if c.stop, err = FollowProgress(cfg.Log, c.progressed); err != nil {
 		return nil, err
 	}
-	c.sub = sub
 	return c, nil
 }
 
-// Do appends the command in the name of [errata.ActorOf](ctx) and waits for its
-// answer. Kinds: log_full and
-// log_unavailable when it may not be on the log; store_unavailable when it is
-// on the log but the projection has not come to it before ctx ended.
+// Do appends a command in the name of [errata.ActorOf](ctx) and waits for its
+// answer. Kinds: log_full when the command is not on the log, log_unavailable when
+// that is not known, store_unavailable when the command is on the log and ctx ended
+// before the projection reached it.
 func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -81,7 +83,7 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 	return c.await(ctx, seq)
 }
 
-// await waits until the projection has passed seq.
+// await waits until the projection has passed seq, and returns the answer.
 func (c *Commander) await(ctx context.Context, seq uint64) (Answer, error) {
 	announced := make(chan Answer, 1)
 	c.mu.Lock()
@@ -127,16 +129,16 @@ func (c *Commander) progressed(p Progress) {
 			delete(c.waiting, seq)
 			continue
 		}
-		if len(c.early) >= maxEarly { // answers to other nodes' commands
+		if len(c.early) >= maxEarly { // most are answers to commands of other nodes
 			clear(c.early)
 		}
 		c.early[seq] = answer
 	}
 }
 
-// Close ends the subscription. Callers that wait end with their context.
+// Close ends the subscription. A Do that still waits ends with its context.
 func (c *Commander) Close() error {
-	if err := c.sub.Unsubscribe(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
+	if err := c.stop(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
 		return fmt.Errorf("close commander: %w", err)
 	}
 	return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/errata-log/errata/logfiles"
 )
 
-// Copy is a copy of a log on a NATS server, from which another one is mended. Each
-// question has two seconds. It implements [logfiles.Copy].
+// Copy is a copy of a log on a NATS server. Another log is mended from it. Each
+// question has a timeout of two seconds. It implements [logfiles.Copy].
 type Copy struct{ Log Log }
 
-// Created is when the copied log was made.
+// Created returns the time at which the copied log was made.
 func (c Copy) Created(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
@@ -25,8 +25,7 @@ func (c Copy) Created(ctx context.Context) (time.Time, error) {
 	return state.Created, c.explain(err)
 }
 
-// Next asks the leader of the stream, which answers with the header as it is
-// stored.
+// Next asks the leader of the stream, which returns the header as it is stored.
 func (c Copy) Next(ctx context.Context, from uint64) (logfiles.Message, bool, error) {
 	m, found, err := nextMessage(ctx, c.Log, from)
 	return logfiles.Message{
@@ -34,8 +33,9 @@ func (c Copy) Next(ctx context.Context, from uint64) (logfiles.Message, bool, er
 	}, found, c.explain(err)
 }
 
-// explain says what to do about an error. A server answers a question that it
-// does not permit with silence and an error of the connection.
+// explain adds to an error what to do about it. When a user lacks a permission, the
+// server does not answer, and the client finds the reason in the last error of the
+// connection.
 func (c Copy) explain(err error) error {
 	if err == nil {
 		return nil

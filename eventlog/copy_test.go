@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestCopyRefused: whoever cannot read a copy is told what to do about it.
+// TestCopyRefused: when a copy cannot be read, the error says what to do about it.
 func TestCopyRefused(t *testing.T) {
 	url := testenv.ServeNATS(t, t.TempDir(), func(o *server.Options) {
 		o.Users = []*server.User{

@@ -9,31 +9,32 @@ import (
 )
 
 const (
-	// countBatch is how many blocks are asked for at a time, at most 50 MB: more
-	// than 64 MB at once cut the connection.
+	// countBatch is how many blocks one request asks for, at most 50 MB: the server
+	// closes the connection when more than 64 MB wait in it.
 	countBatch = 50
-	// maxLanes is how many appenders are remembered; each start of a node is one.
+	// maxLanes bounds the remembered appenders; each start of a node makes one.
 	maxLanes = 1000
 )
 
-// EventCount is what stands on a stretch of the log.
+// EventCount says how many events a stretch of the log holds.
 type EventCount struct {
-	// Events is the number of event ids in the blocks that can be read, Unreadable
-	// the number of blocks that cannot.
+	// Events is the number of event ids in the readable blocks, Unreadable the
+	// number of other blocks.
 	Events, Unreadable uint64
-	// Lost is how many events the log confirmed to an appender and does not have.
+	// Lost is how many events the log has confirmed to an appender and lacks now.
 	Lost uint64
 }
 
-// EventCounter counts events stretch by stretch, by the heads of the blocks. It
-// remembers between them how far each appender had come. The zero value is ready.
+// EventCounter counts events stretch by stretch, from the heads of the blocks. From
+// one stretch to the next it remembers how many events each appender had appended.
+// The zero value is ready.
 type EventCounter struct{ lanes map[string]uint64 }
 
-// ErrTooMuch says that a stretch of the log holds more than was to be read.
+// ErrTooMuch says that a stretch of the log has more bytes than Count may read.
 var ErrTooMuch = errors.New("there is too much on the log")
 
-// Count counts the events of the facts from and to, both included. It reads at
-// most so many bytes: ErrTooMuch.
+// Count counts the events of the facts from one sequence to another, both included.
+// It reads at most so many bytes; with more, the error is ErrTooMuch.
 func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
 	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,

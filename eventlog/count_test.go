@@ -9,12 +9,12 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// A block that the log confirmed and lost is missed by the number of its events,
-// whoever reads: the next block of its appender says how many there were before.
+// When the log has lost a confirmed block, the number of its events is known: the
+// next block of its appender says how many events were before it.
 func TestCountEvents(t *testing.T) {
 	env := newLog(t)
 	log := env.Log
-	// The same stream, from which a message can be taken away.
+	// The same stream, with the right to delete a message.
 	stream, err := log.JetStream.Stream(t.Context(), log.Stream)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestCountEvents(t *testing.T) {
 	if err != nil || n != (eventlog.EventCount{Events: 1, Lost: 4}) {
 		t.Errorf("counted %+v, %v, want 1 event and 4 lost", n, err)
 	}
-	// What is no block is counted for itself; nobody knows what was in it.
+	// A message that is not a block counts as unreadable.
 	if _, err := log.JetStream.Publish(t.Context(), log.Prefix+"ev.0", []byte("no block")); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Covered says whether the facts that count cover a stretch of the log together.
+// Covered says whether gap facts cover a whole stretch of the log together. Only
+// those for which counts returns true are used.
 func Covered(from, to uint64, facts []GapFact, counts func(GapFact) bool) bool {
 	stretches := make([]Gap, 0, len(facts))
 	for _, f := range facts {
@@ -26,8 +27,8 @@ func Covered(from, to uint64, facts []GapFact, counts func(GapFact) bool) bool {
 	return false
 }
 
-// OpenGaps are the gaps that the policy noted and that nobody has decided about
-// since, each once.
+// OpenGaps returns the gaps that the policy noted and that nobody has decided about
+// since then, each once.
 func OpenGaps(facts []GapFact) []Gap {
 	return gaps(facts, func(f GapFact) bool {
 		return f.By == GapByPolicy && !Covered(f.From, f.To, facts, func(later GapFact) bool {
@@ -36,7 +37,7 @@ func OpenGaps(facts []GapFact) []Gap {
 	})
 }
 
-// SettledGaps are the gaps that an operator accepted and that did not come back.
+// SettledGaps returns the gaps that an operator accepted and that are not closed.
 func SettledGaps(facts []GapFact) []Gap {
 	return gaps(facts, func(f GapFact) bool {
 		return f.By == GapByOperator && !Covered(f.From, f.To, facts, func(later GapFact) bool {
@@ -45,7 +46,7 @@ func SettledGaps(facts []GapFact) []Gap {
 	})
 }
 
-// gaps are those of the facts that match, each stretch once.
+// gaps returns the gaps of the facts that match, each stretch once.
 func gaps(facts []GapFact, match func(GapFact) bool) []Gap {
 	list := []Gap{}
 	for _, f := range facts {

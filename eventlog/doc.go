@@ -9,10 +9,10 @@
 //	                                              ▼
 //	                                 Reader: facts in order ─▶ projector
 //
-// Events travel in blocks ([EncodeBlock], [DecodeBlock]), because an fsync
+// Events are stored in blocks ([EncodeBlock], [DecodeBlock]), because an fsync
 // costs per message and not per byte. An append returns only after the PubAck
-// of every block that holds one of its events. Blocks of imported files stand
-// on ev.import.HASH and say where reading the file goes on ([AppendImport]).
+// of every block that holds one of its events. Blocks of imported files are on
+// ev.import.HASH, and each says where reading the file continues ([AppendImport]).
 //
 // The package must not know what a fact means: it neither folds nor decides,
 // and it never touches ClickHouse.

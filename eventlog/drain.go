@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,53 +15,53 @@ import (
 )
 
 const (
-	// A batch is what waits, up to drainMessages messages or drainBytes bytes.
+	// A batch has at most drainMessages messages and about drainBytes bytes.
 	drainMessages = 500
 	drainBytes    = 4 << 20
 	// drainAckWait is when the queue delivers a message again that was not
-	// acknowledged. A batch takes milliseconds, and a log that is away longer
-	// ends the session before.
+	// acknowledged. A batch takes milliseconds; when the log is away for longer,
+	// the session ends first.
 	drainAckWait = time.Minute
-	// drainIdle is how long the queue remembers a reader that is gone.
+	// drainIdle is how long the queue keeps the consumer of a reader that is gone.
 	drainIdle = 10 * time.Second
-	// The reader asks again after pullExpiry, and notices within two heartbeats
-	// that the server has forgotten it.
+	// The reader sends a new pull request after pullExpiry. After two missed
+	// heartbeats it knows that the server has lost the consumer.
 	pullExpiry    = 10 * time.Second
 	pullHeartbeat = time.Second
-	// goodbyeTimeout bounds telling the queue that nobody reads any more.
+	// goodbyeTimeout bounds the request that deletes the consumer at the end.
 	goodbyeTimeout = time.Second
 )
 
-// errDrained says that somebody else reads the queue.
+// errDrained says that another process reads the queue.
 var errDrained = errors.New("somebody else reads the queue")
 
-// codesDrained are JetStream's codes for a work queue that has its reader.
+// codesDrained are JetStream's codes for a work queue that has its one reader.
 var codesDrained = map[jetstream.ErrorCode]bool{10099: true, 10100: true}
 
-// DrainConfig says which queue goes where.
+// DrainConfig says which queue a Drain reads and which log it writes.
 type DrainConfig struct {
 	Log Log
-	// JetStream is that of the queue, which may be another server's. Stream is
-	// the queue, a work queue with one reader.
+	// JetStream is the server of the queue, which need not be that of the log.
+	// Stream is the name of the queue, a work queue with one reader.
 	JetStream jetstream.JetStream
 	Stream    string
-	// Name is the queue's name in the marks on the log.
+	// Name is the name of the queue in its marks on the log.
 	Name string
-	// Kept is where marks are that were purged from the log, see
+	// Kept is the bucket with the marks that were purged from the log, see
 	// [KeepSourceMarks]; nil for none.
 	Kept jetstream.KeyValue
-	// Reader is the name of the reader; whoever comes under the same name takes
-	// the queue over. "" for one that waits while somebody else reads.
+	// Reader is the name of the reader; a new reader with the same name takes over
+	// the queue. With "", the Drain waits while another one reads.
 	Reader string
-	// Take does what there is to do with messages that were not taken before,
-	// in the order of the queue, and puts blocks on the log with append. When it
-	// returns nil all of them are done with.
+	// Take handles messages that were not handled before, in the order of the
+	// queue, and puts blocks on the log with [Drain.Append]. When it returns nil,
+	// the Drain acknowledges all of them.
 	Take func(ctx context.Context, d *Drain, messages []Queued) error
-	// Took, if it is not nil, is told how many messages were done with, how many
-	// came again, and how many wait.
+	// Took, if it is not nil, is called after each batch: with the number of new
+	// messages, of repeated ones, and of those that still wait.
 	Took func(fresh, repeated int, pending uint64)
-	// Skipped, if it is not nil, is told of a fact in the queue's place on the log
-	// that somebody else has put there.
+	// Skipped, if it is not nil, is called for a fact under the queue's subject
+	// that Errata has not written.
 	Skipped func(sequence uint64, why error)
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
@@ -75,45 +76,44 @@ type Queued struct {
 	Stored   time.Time // when the queue took it
 }
 
-// Drain takes a queue over to the log, each message once however often it is
-// delivered: how far it came stands on the log, see [SourceMark], and a message
-// is acknowledged only behind that. One goroutine runs it.
+// Drain moves the messages of a queue to the log, each one once, however often it
+// is delivered: a [SourceMark] on the log says which message was the last, and a
+// message is acknowledged only after its mark is on the log. One goroutine runs it.
 type Drain struct {
 	cfg  DrainConfig
 	mark SourceMark
-	// seq is that of the mark on the log, delivery that of the latest message.
+	// seq is the sequence of the mark on the log, delivery the number of the latest
+	// delivery.
 	seq, delivery uint64
-	// known is how far the queue was taken as far as this process knows, which is
-	// further than its mark where messages had no events.
+	// known is the last message that this process has handled. It is after the mark
+	// when the last messages had no events.
 	known SourceMark
-	// ack is called for each message that is done with; tests replace it.
+	// ack acknowledges a message; tests replace it.
 	ack func(jetstream.Msg) error
 }
 
-// NewDrain makes one. Run begins the work.
+// NewDrain makes a Drain. Run begins the work.
 func NewDrain(cfg DrainConfig) *Drain {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Took == nil {
 		cfg.Took = func(int, int, uint64) {}
 	}
 	return &Drain{cfg: cfg, ack: jetstream.Msg.Ack}
 }
 
-// AckWith replaces how messages are acknowledged, for tests that lose some. It
-// must be called before Run.
+// AckWith replaces the way of acknowledging, for tests that lose some. It must be
+// called before Run.
 func (d *Drain) AckWith(ack func(jetstream.Msg) error) { d.ack = ack }
 
-// Epoch is that of the queue that is read.
+// Epoch is the epoch of the queue; see [SourceMark].
 func (d *Drain) Epoch() int64 { return d.mark.Epoch }
 
-// drainPauses are those between sessions that failed. What waits is in the queue,
-// and when that is full its senders are told.
+// drainPauses are the pauses after failed sessions. The messages wait in the queue
+// meanwhile; a full queue refuses new ones.
 var drainPauses = background.Pauses{First: 50 * time.Millisecond, Most: 2 * time.Second}
 
-// Run works in sessions until ctx ends. Any doubt ends one, and the next begins
-// at the first message that is not acknowledged.
+// Run works in sessions until ctx ends. Any error ends a session, and the next one
+// begins at the first message that is not acknowledged.
 func (d *Drain) Run(ctx context.Context) {
 	tell := background.Tell(d.cfg.Logger.With("queue", d.cfg.Name).Warn, "a queue of events waits and is tried again")
 	background.Loop{
@@ -126,10 +126,9 @@ func (d *Drain) Run(ctx context.Context) {
 	}.Run(ctx)
 }
 
-// session is one reading of the queue from its first message on, until ctx ends
-// or something is in doubt. Its consumer is its own, so the first delivery of
-// each message comes in order, and a message that was lost on the way shows as
-// a gap in the deliveries.
+// session reads the queue from its first message on, until ctx ends or an error. It
+// has a consumer of its own: so messages come in order, and a lost message is seen
+// as a missing number of a delivery.
 func (d *Drain) session(ctx context.Context) error {
 	stream, err := d.cfg.JetStream.Stream(ctx, d.cfg.Stream)
 	if err != nil {
@@ -142,7 +141,7 @@ func (d *Drain) session(ctx context.Context) error {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeTimeout)
 		defer cancel()
-		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // else the queue forgets it by itself
+		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name) // after an error drainIdle ends it
 	}()
 	if err := d.locate(ctx, stream); err != nil {
 		return err
@@ -184,13 +183,12 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 	return nil, fmt.Errorf("read the queue %s: %w", d.cfg.Stream, err)
 }
 
-// locate finds out how far the log has taken the queue. It comes after the
-// consumer was made: nobody else goes on with the queue from then on. A queue
-// that ends before its mark was restored from a backup and uses sequences
-// again, for which the mark says nothing.
+// locate finds the mark of the queue. The consumer must be there already: from then
+// on nobody else can move the mark. A queue that ends before its mark was restored
+// from a backup and uses sequences again; then the mark does not count.
 func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
 	d.delivery = 0
-	if d.mark, d.seq, err = LastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
+	if d.mark, d.seq, err = lastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
 		return err
 	}
 	if d.mark == (SourceMark{}) && d.cfg.Kept != nil {
@@ -213,7 +211,8 @@ func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error)
 	return nil
 }
 
-// collect waits for a message and takes along what waits behind it.
+// collect waits for a message and takes those that wait behind it too. pending is
+// how many messages are left in the queue.
 func (d *Drain) collect(ctx context.Context, messages jetstream.MessagesContext) (batch []delivered, pending uint64, err error) {
 	for size := 0; len(batch) < drainMessages && size < drainBytes; {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
@@ -239,13 +238,13 @@ func (d *Drain) collect(ctx context.Context, messages jetstream.MessagesContext)
 	return batch, pending, nil
 }
 
-// delivered is a message with its way back.
+// delivered is a message and what acknowledges it.
 type delivered struct {
 	msg jetstream.Msg
 	Queued
 }
 
-// take has the new ones of a batch done with, and acknowledges it.
+// take hands the new messages of a batch to cfg.Take, and acknowledges all of them.
 func (d *Drain) take(ctx context.Context, batch []delivered, pending uint64) error {
 	fresh := make([]Queued, 0, len(batch))
 	for i := range batch {
@@ -257,9 +256,8 @@ func (d *Drain) take(ctx context.Context, batch []delivered, pending uint64) err
 		if err := d.cfg.Take(ctx, d, fresh); err != nil {
 			return err
 		}
-		// Everything up to here is done with, and what comes again is a repeat.
-		// The mark on the log says so only as far as there are events; before
-		// them it is harmless to begin again.
+		// From now on these messages are repeats. The mark on the log says so only
+		// for messages with events; reading the others twice does no harm.
 		d.mark.Sequence = max(d.mark.Sequence, fresh[len(fresh)-1].Sequence)
 		d.known = d.mark
 	}
@@ -272,11 +270,16 @@ func (d *Drain) take(ctx context.Context, batch []delivered, pending uint64) err
 	return nil
 }
 
-// Append puts a sealed block on the log that holds the events of the messages
-// up to and with last. Kinds: already_running, log_full, log_unavailable.
+// Append puts a sealed block on the log. It holds the events of the messages up to
+// and with last. Kinds: already_running when another process has continued the
+// queue, log_full, log_unavailable.
 func (d *Drain) Append(ctx context.Context, block []byte, last uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, sourcePatience)
+	defer cancel()
 	mark := SourceMark{Epoch: d.mark.Epoch, Sequence: last}
-	seq, err := AppendSource(ctx, d.cfg.Log, d.cfg.Name, d.seq, block, mark)
+	seq, err := appendMarked(ctx, d.cfg.Log, markedBlock{
+		subject: subjectSources + d.cfg.Name, header: headerSourceMark, mark: mark, block: block, afterSeq: d.seq,
+	})
 	if err != nil {
 		return err
 	}

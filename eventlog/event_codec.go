@@ -26,22 +26,23 @@ import (
 //	byte     length of the address: 0, 4 or 16, then the address
 //	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
 //
-// The fields that the fold looks at stand first at fixed places, so that it
-// need not decode the rest of an event whose record it already knows. The id
-// is not here: ids stand together at the front of the block.
+// The fields that the fold reads come first, at fixed offsets, so that it need not
+// decode the rest of an event whose record exists. The id is not among them: all
+// ids are at the front of the block.
 const eventHead = 1 + 1 + errata.SignatureSize + 8 + 8
 
-// MaxEventSize bounds one encoded event in bytes: a payload of 64 KiB and all
-// other fields at their limits stay well below it.
+// MaxEventSize bounds one encoded event in bytes. A payload of 64 KiB and all other
+// fields at their limits need much less.
 const MaxEventSize = 256 << 10
 
-// ErrCorrupt is wrapped by every error about bytes that are not a block.
+// ErrCorrupt is wrapped by every error about bytes that are not a valid block.
 var ErrCorrupt = errors.New("corrupt block")
 
 // ErrEventTooLarge is returned for an event over MaxEventSize.
 var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
 
-// appendEvent appends e's encoding, the id left out, to dst.
+// appendEvent appends the encoding of e, without its id, to dst. The error is
+// ErrEventTooLarge.
 func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	ip := e.IP.Unmap()
 	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 6*binary.MaxVarintLen32 +
@@ -49,8 +50,8 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	if size > MaxEventSize {
 		return dst, ErrEventTooLarge
 	}
-	// The length prefix always takes three bytes, so that it can be filled in
-	// afterwards: MaxEventSize fits 21 bits.
+	// The length is written last. It always takes three bytes: MaxEventSize fits
+	// into 21 bits.
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, byte(e.Book), byte(e.Level))
 	dst = append(dst, e.Signature[:]...)
@@ -89,8 +90,8 @@ func putLength(dst []byte, n int) {
 	dst[2] = byte(n >> 14)
 }
 
-// Entry is one event of a block with the fields that the fold needs; the rest
-// is decoded on demand by [Entry.Event]. Its bytes belong to the block.
+// Entry is one event of a block with the fields that the fold needs; [Entry.Event]
+// decodes the rest. It shares memory with the block.
 type Entry struct {
 	ID        errata.EventID
 	Book      errata.Book
@@ -101,7 +102,7 @@ type Entry struct {
 	body      []byte
 }
 
-// parseEntry reads one event from the front of raw and returns what is behind it.
+// parseEntry reads one event from the front of raw and returns the bytes after it.
 func parseEntry(id errata.EventID, raw []byte) (Entry, []byte, error) {
 	n, w := binary.Uvarint(raw)
 	if w <= 0 || n < eventHead || n > MaxEventSize || uint64(len(raw)-w) < n {
@@ -121,7 +122,7 @@ func parseEntry(id errata.EventID, raw []byte) (Entry, []byte, error) {
 	return e, raw[w+int(n):], nil
 }
 
-// Clone returns the entry with bytes of its own, so that the block can go.
+// Clone returns the entry with a copy of its bytes, so that it outlives the block.
 func (e Entry) Clone() Entry {
 	e.body = append([]byte(nil), e.body...)
 	return e
@@ -130,9 +131,8 @@ func (e Entry) Clone() Entry {
 // Size is the number of bytes that a clone of the entry holds.
 func (e Entry) Size() int { return len(e.body) }
 
-// Origin is the project of the event and its exception class, which shares the
-// entry's bytes, read without the rest. Both are zero where [Entry.Event] fails
-// before them.
+// Origin reads only the project of the event and its exception class, which shares
+// memory with the entry. Both are zero when they cannot be decoded.
 func (e Entry) Origin() (project uint64, class []byte) {
 	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
 	project = d.uvarint(math.MaxUint64)
@@ -168,8 +168,8 @@ func (e Entry) Event() (errata.Event, error) {
 	return ev, nil
 }
 
-// fields reads the fields of an event one after another; after the first one
-// that is not there, failed is set and everything reads as empty.
+// fields reads the fields of an event one after another. When one cannot be read,
+// failed is set and all further fields are empty.
 type fields struct {
 	rest   []byte
 	failed bool

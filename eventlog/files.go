@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// CheckStored says whether a fact that was read from a file is what was
-// appended: subject behind the prefix, header as it is stored, data.
+// CheckStored checks a fact that was read from a file of the log: its subject
+// without the prefix, its header as it is stored, its data. Errors: ErrCorrupt.
 func CheckStored(subject string, head, data []byte) error {
 	var header nats.Header
 	if len(head) > 0 {
@@ -27,7 +27,7 @@ func CheckStored(subject string, head, data []byte) error {
 	return nil
 }
 
-// StoredEvents is how many events a fact holds, 0 for one that is no block.
+// StoredEvents is how many events a fact holds, 0 when it is not a block.
 func StoredEvents(subject string, data []byte) uint64 {
 	if kind, _ := parseSubject(subject); kind != FactEvents {
 		return 0
@@ -39,8 +39,8 @@ func StoredEvents(subject string, data []byte) uint64 {
 	return uint64(b.Len())
 }
 
-// StoredKeep is up to which fact, and without it, a fact lets the log be purged;
-// 0 for one that does not.
+// StoredKeep returns Keep of a fact that is a snapshot, 0 for any other: the facts
+// before Keep may be purged.
 func StoredKeep(subject string, data []byte) uint64 {
 	var s Snapshot
 	if subject != subjectCommands+CommandSnapshot || json.Unmarshal(data, &s) != nil {

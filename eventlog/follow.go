@@ -14,30 +14,30 @@ import (
 const (
 	// consumeTimeout bounds opening a consumer.
 	consumeTimeout = 2 * time.Second
-	// followHeartbeat is how often an idle server says that it is there; after
-	// two missed ones the consumer is opened anew.
+	// followHeartbeat is how often an idle server sends a heartbeat. After two
+	// missed ones the consumer is opened again.
 	followHeartbeat = 2 * time.Second
-	// followPull is how long one request for messages stands; the library
-	// wants at least two heartbeats in it.
+	// followPull is how long one request for messages lasts; the library wants at
+	// least two heartbeats in it.
 	followPull = 30 * time.Second
-	// followRenewal is after what time a consumer that works is opened anew
-	// all the same. What was lost on the way without anybody noticing is then
-	// delivered, because each consumer begins with the newest facts.
+	// followRenewal is when a working consumer is opened again too. Each consumer
+	// begins with the newest facts, so a fact that was lost on the way and not
+	// noticed arrives then.
 	followRenewal = time.Minute
-	// followForgotten is when the server forgets a consumer nobody reads.
+	// followForgotten is when the server deletes a consumer that nobody reads.
 	followForgotten = 30 * time.Second
 )
 
-// The reasons to open a consumer anew although nothing is wrong.
+// The reasons to open a consumer again although nothing is wrong.
 var (
 	errReconnected = errors.New("the connection was made anew")
 	errRenewal     = errors.New("the consumer is old")
 )
 
-// FollowSettings calls on with the newest fact of each setting and then with
-// each new one, until ctx ends or following fails; it always returns an error.
-// A fact may come again, and an older one after a newer one: look at the
-// sequence. After a reconnect it begins anew by itself.
+// FollowSettings calls on with the newest fact of each setting and then with each
+// new one, until ctx ends or an error; it always returns an error. A fact may come
+// twice, and an older one after a newer one, so on must compare the sequences.
+// After a reconnect it begins again by itself.
 func FollowSettings(ctx context.Context, log Log, on func(Setting)) error {
 	for {
 		err := followOnce(ctx, log, on)
@@ -47,8 +47,8 @@ func FollowSettings(ctx context.Context, log Log, on func(Setting)) error {
 	}
 }
 
-// followOnce follows by one consumer. A plain one is enough where an ordered
-// one would be needed to miss nothing: only the newest value counts.
+// followOnce follows with one consumer. It need not be an ordered one, which misses
+// no fact: only the newest value counts.
 func followOnce(ctx context.Context, log Log, on func(Setting)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,7 +79,7 @@ func followOnce(ctx context.Context, log Log, on func(Setting)) error {
 		}
 		subject := strings.TrimPrefix(msg.Subject(), log.Prefix)
 		if !sound(subject, msg.Headers(), msg.Data()) {
-			continue // whoever reads all facts tells of it
+			continue // a Reader of all facts reports it as a gap
 		}
 		on(Setting{
 			Name:     strings.TrimPrefix(subject, subjectSettings),
@@ -109,7 +109,7 @@ func consumeSettings(ctx context.Context, log Log) (jetstream.MessagesContext, e
 	return messages, nil
 }
 
-// following is why following ended: the reason that ctx ended, else err.
+// following returns the reason why ctx ended, else err.
 func following(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

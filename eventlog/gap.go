@@ -16,31 +16,29 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// CommandGap says that facts of the log are gone; see [Gap]. It changes no
-// record: it is how the log itself tells, to every later reader, what somebody
-// has decided about them.
+// CommandGap says that facts of the log are gone; see [Gap]. It changes no record.
+// It keeps the decision about the gap on the log, for every later reader.
 const CommandGap = "gap"
 
 // Why facts are gone.
 const (
-	// GapMissing: the log has no fact with these sequences.
+	// GapMissing: the log has no facts with these sequences.
 	GapMissing = "missing"
-	// GapUnreadable: the facts are there and their bytes are not what was
-	// appended.
+	// GapUnreadable: the facts are there, but their bytes have changed.
 	GapUnreadable = "unreadable"
-	// GapOlder: the log ended before the records did, and facts without meaning
-	// took the places of those that it had lost.
+	// GapOlder: the log ended before the checkpoint of the records, and the lost
+	// sequences were filled with empty facts.
 	GapOlder = "older"
 )
 
 // Who decides about a gap.
 const (
-	// GapByPolicy: nobody has looked at it yet.
+	// GapByPolicy: no operator has decided about it yet.
 	GapByPolicy = "policy"
-	// GapByOperator: somebody has, and goes on without the facts.
+	// GapByOperator: an operator has accepted it; the facts stay lost.
 	GapByOperator = "operator"
-	// GapClosed: the facts are on the log and in the records again, or the
-	// records were made again without them.
+	// GapClosed: the facts are on the log and in the records again, or a replay
+	// made the records without them.
 	GapClosed = "closed"
 )
 
@@ -53,19 +51,19 @@ type Gap struct {
 	Events Estimate `json:"events"`
 	// Why is GapMissing, GapUnreadable or GapOlder.
 	Why string `json:"why"`
-	// By is GapByPolicy, GapByOperator or GapClosed, "" for a gap about which
-	// nothing stands on the log.
+	// By is GapByPolicy, GapByOperator or GapClosed, "" for a gap that is not noted
+	// on the log.
 	By string `json:"by,omitempty"`
-	// Name is the operator's.
+	// Name is the name of the operator.
 	Name string `json:"name,omitempty"`
-	// Files are the files of the log in which the facts stood, "" when unknown.
+	// Files names the files of the log that held the facts, "" when unknown.
 	Files string `json:"files,omitempty"`
 }
 
 // Facts is how many facts are gone.
 func (g Gap) Facts() uint64 { return g.To - g.From + 1 }
 
-// String is the gap in words.
+// String describes the gap in words.
 func (g Gap) String() string {
 	what := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
 	if g.From == g.To {
@@ -80,8 +78,8 @@ func (g Gap) String() string {
 	return what + " with " + g.Events.String()
 }
 
-// Estimate says how many events a gap held. The two numbers are the same when
-// the counters of the blocks around it tell exactly.
+// Estimate says how many events a gap held. Both numbers are the same when the
+// counters of the blocks around the gap give the exact number.
 type Estimate struct {
 	Least uint64 `json:"least"`
 	Most  uint64 `json:"most"`
@@ -90,7 +88,7 @@ type Estimate struct {
 	Others uint64 `json:"others,omitempty"`
 }
 
-// String is the estimate in words.
+// String describes the estimate in words.
 func (e Estimate) String() string {
 	var text string
 	switch {
@@ -107,31 +105,31 @@ func (e Estimate) String() string {
 	return text
 }
 
-// GapError says that a Reader has met a gap. The next call of Next goes on
-// behind it.
+// GapError says that a Reader has met a gap. The next call of Next continues after
+// it.
 type GapError struct {
 	From, To uint64
 	Why      string
 }
 
-// Error is the gap in words.
+// Error describes the gap in words.
 func (e *GapError) Error() string {
 	return fmt.Sprintf("facts %d to %d of the log are %s", e.From, e.To, e.Why)
 }
 
-// Is makes it an ErrGap.
+// Is makes [errors.Is] true for ErrGap.
 func (e *GapError) Is(target error) bool { return target == ErrGap }
 
-// AppendGap puts what was decided about a gap on the log, in the name of
-// [errata.ActorOf](ctx), and returns its sequence. It tries until the outcome is
-// known or a few seconds have passed.
+// AppendGap puts a decision about a gap on the log, in the name of
+// [errata.ActorOf](ctx), and returns the sequence of that fact. It tries until the
+// outcome is known or settingTimeout is over. Kinds: log_full, log_unavailable.
 func AppendGap(ctx context.Context, log Log, g Gap) (uint64, error) {
-	// Two nodes that meet the same gap at the same time say it once.
+	// With this id, two nodes that meet a gap at the same time append one fact.
 	return appendGap(ctx, log, g, fmt.Sprintf("gap.%d.%d.%s.%s", g.From, g.To, g.By, g.Why))
 }
 
-// AppendGapAgain is AppendGap for a gap that was told before, in a place that is
-// passed over.
+// AppendGapAgain is AppendGap for a gap that is on the log already, at a sequence
+// that the projectors have passed.
 func AppendGapAgain(ctx context.Context, log Log, g Gap) (uint64, error) {
 	return appendGap(ctx, log, g, nuid.Next())
 }
@@ -148,59 +146,55 @@ func appendGap(ctx context.Context, log Log, g Gap, id string) (uint64, error) {
 	})
 }
 
-// GapFact is a gap about which something stands on the log.
+// GapFact is a fact of the log about a gap.
 type GapFact struct {
 	Gap
-	// Sequence is that of the fact that says so, Appended when the log took it.
+	// Sequence is that of the fact, Appended the time at which the log took it.
 	Sequence uint64
 	Appended time.Time
 	Actor    errata.Actor
 }
 
-// GapFacts reads all that stands on the log about gaps, oldest first.
+// GapFacts reads all facts about gaps from the log, the oldest first.
 func GapFacts(ctx context.Context, log Log) ([]GapFact, error) {
 	var list []GapFact
-	for next := uint64(1); ; {
-		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandGap})
+	for m, err := range messagesFrom(ctx, log, subjectCommands+CommandGap, 1) {
 		if err != nil {
-			return nil, fmt.Errorf("read what is known of gaps: %w", err)
+			return nil, fmt.Errorf("read the facts about gaps: %w", err)
 		}
-		if !found {
-			return list, nil
-		}
-		next = m.sequence + 1
 		fact := GapFact{Sequence: m.sequence, Appended: m.time, Actor: actorIn(m.header)}
 		if json.Unmarshal(m.data, &fact.Gap) != nil || fact.From == 0 || fact.To < fact.From {
-			continue // of another build, or nobody's
+			continue // it is of another version, or not written by Errata
 		}
 		list = append(list, fact)
 	}
+	return list, nil
 }
 
-// Filled says whether a place of the log holds a fact without meaning, as it is
-// put where the end of the log was lost.
+// Filled says whether the fact with the sequence is an empty one that takes the
+// place of a lost fact; see [IsFilling].
 func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
 	m, found, err := getMessage(ctx, log, messageQuery{Sequence: sequence})
 	if err != nil {
 		return false, fmt.Errorf("look at fact %d: %w", sequence, err)
 	}
-	return found && IsFilling(m.behind(log), m.sequence, m.data), nil
+	return found && IsFilling(m.bareSubject(log), m.sequence, m.data), nil
 }
 
-// IsFilling says whether a fact, its subject without the log's prefix, only
-// stands in the place of one that was lost, which may take it back.
+// IsFilling says whether a fact only fills the place of a lost one, which a repair
+// may put back there. The subject is without the prefix of the log.
 func IsFilling(subject string, sequence uint64, data []byte) bool {
 	var g Gap
 	return subject == subjectCommands+CommandPad ||
 		subject == subjectCommands+CommandGap && json.Unmarshal(data, &g) == nil && g.From == sequence
 }
 
-// estimateReach is how many facts on either side of a gap are looked at for a
-// block that carries a counter; commands and settings stand between blocks.
+// estimateReach is how many facts on each side of a gap are searched for a block
+// with a counter; commands and settings may be between blocks.
 const estimateReach = 32
 
-// EstimateGap says how many events stood in a stretch of the log whose facts are
-// gone, by the counters of the blocks on both sides.
+// EstimateGap says how many events a stretch of the log held whose facts are gone.
+// It compares the counters of the blocks on both sides.
 func EstimateGap(ctx context.Context, log Log, from, to uint64) (Estimate, error) {
 	before, err := neighbour(ctx, log, from, false)
 	if err != nil {
@@ -213,8 +207,8 @@ func EstimateGap(ctx context.Context, log Log, from, to uint64) (Estimate, error
 	return estimate(before, after, to-from+1), nil
 }
 
-// neighbour is the counter of the first block of the appenders' subject on one
-// side of a sequence, nil when there is none near.
+// neighbour returns the counter of the nearest block of an Appender on one side of
+// a sequence, nil when none is near.
 func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, error) {
 	for step := uint64(1); step <= estimateReach; step++ {
 		seq := at + step
@@ -226,16 +220,16 @@ func neighbour(ctx context.Context, log Log, at uint64, behind bool) (*run, erro
 		}
 		m, found, err := getMessage(ctx, log, messageQuery{Sequence: seq})
 		if err != nil {
-			return nil, fmt.Errorf("look around a gap: %w", err)
+			return nil, fmt.Errorf("read the facts around a gap: %w", err)
 		}
-		if found && m.behind(log) == subjectEvents+lane {
+		if found && m.bareSubject(log) == subjectEvents+lane {
 			return runIn(m.header, m.data), nil
 		}
 	}
 	return nil, nil //nolint:nilnil // none near
 }
 
-// run is where a block stands among those of the appender that made it.
+// run is the counter of a block: its place among the blocks of its appender.
 type run struct {
 	appender string
 	block    uint64 // number of the block, from 0
@@ -243,11 +237,11 @@ type run struct {
 	events   uint64 // in this one
 }
 
-// headerBefore carries how many events its appender has put on the log before
-// the block. The appender and the number of the block are the message id.
+// headerBefore carries how many events the appender put on the log before the
+// block. The message id carries the id of the appender and the number of the block.
 const headerBefore = "Errata-Before"
 
-// header is the part of the counter that is no message id.
+// header carries the part of the counter that is not in the message id.
 func (r run) header() nats.Header {
 	return nats.Header{headerBefore: []string{strconv.FormatUint(r.before, 10)}}
 }
@@ -266,20 +260,21 @@ func runIn(h nats.Header, data []byte) *run {
 	return &run{appender: appender, block: block, before: before, events: uint64(b.Len())}
 }
 
-// estimate says what the counters around a gap of so many facts tell. Between
-// two blocks of one appender all is known of its own blocks; of a block of an
-// appender that began inside the gap, what it has appended since. What is left
-// may be anything.
+// estimate compares the counters around a gap of so many facts. Blocks of one
+// appender on both sides give the exact number of its lost blocks and events. When
+// the appender of the block after the gap began inside the gap, its counter gives
+// the same. All other facts of the gap are unknown.
 func estimate(before, after *run, facts uint64) Estimate {
 	var blocks, events uint64
 	switch {
-	case before != nil && after != nil && before.appender == after.appender && after.block > before.block:
-		blocks, events = after.block-before.block-1, after.before-before.before-before.events
-	case before != nil && after != nil && before.appender != after.appender, before == nil && after != nil:
+	case after == nil:
+	case before == nil || before.appender != after.appender:
 		blocks, events = after.block, after.before
+	case after.block > before.block:
+		blocks, events = after.block-before.block-1, after.before-before.before-before.events
 	}
 	if blocks > facts {
-		blocks, events = 0, 0 // they did not stand in this gap alone
+		blocks, events = 0, 0 // some of them were in another gap
 	}
 	others := facts - blocks
 	return Estimate{Least: events, Most: events + others*errata.MaxBlockEvents, Others: others}

@@ -25,10 +25,10 @@ func (l logEnv) damageFact(t *testing.T, sequences ...uint64) {
 	})
 }
 
-// TestFollowersPassGaps: settings, commands and outcomes on both sides of what is
-// gone are read by everybody who follows the log.
+// TestFollowersPassGaps: all readers of the log read settings, commands and
+// outcomes on both sides of a gap.
 //
-// long: one damaged log, and each of its followers.
+// long: one damaged log, and each of its readers.
 func TestFollowersPassGaps(t *testing.T) {
 	l := newLog(t)
 	if !l.Embedded() {
@@ -115,8 +115,8 @@ func (l logEnv) command(t *testing.T, name, body string) {
 	}
 }
 
-// TestAlteredFactIsAGap: a fact whose own checksum is wrong is not believed,
-// although the server delivers it.
+// TestAlteredFactIsAGap: a fact with a wrong checksum is not used, although the
+// server delivers it.
 func TestAlteredFactIsAGap(t *testing.T) {
 	l := newLog(t)
 	l.command(t, "delete", "a")

@@ -16,11 +16,11 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// gapPatience is far above what reading a small log takes: a reader that waits
-// for what is gone never returns.
+// gapPatience is much longer than reading a small log takes: a reader that waits
+// for a lost fact never returns.
 const gapPatience = 20 * time.Second
 
-// damaged is what is done to the files of a log, and what is gone then.
+// damaged is a way to damage the files of a log, and what is gone after it.
 type damage struct {
 	name string
 	// do damages the fact with the sequence in the file.
@@ -84,8 +84,8 @@ func newSmallLog(t *testing.T) logEnv {
 	return l
 }
 
-// TestDamage damages a file of the log in the ways that disks do, and reads the
-// log: what is gone is named, and all the rest is read.
+// TestDamage damages a file of the log as disks do, and reads the log: every lost
+// fact is named, and all others are read.
 func TestDamage(t *testing.T) {
 	for _, d := range damages {
 		for _, young := range []string{"first file", "old file", "last file"} {
@@ -201,7 +201,7 @@ func (l logEnv) readAround(ctx context.Context, t *testing.T, report eventlog.Re
 	}
 }
 
-// scramble makes bytes that do not compress, the same ones for the same seed.
+// scramble makes bytes that do not compress, the same for the same seed.
 func scramble(b []byte, seed uint64) {
 	x := seed*2654435761 + 1
 	for i := range b {

@@ -15,11 +15,11 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// ImportBook remembers the files that were imported, also when the log that
-// their events went through is purged, and lets one import run at a time.
+// ImportBook remembers the imported files, also after the log was purged of their
+// events, and lets one import run at a time.
 //
-// Keys of its bucket: the hash of a file with an [ImportRecord]; "current" with
-// the hash of the file begun last; "running" with the owner of the lock.
+// Its bucket has under the hash of a file an [ImportRecord], under "current" the
+// hash of the file that was begun last, under "running" the owner of the lock.
 type ImportBook struct{ bucket jetstream.KeyValue }
 
 const (
@@ -28,18 +28,18 @@ const (
 )
 
 const (
-	// lockRenewal is how often a running import says that it is alive, and
-	// lockPatience after how long without that it is taken for dead. A mistake
-	// costs work and no exactness: blocks are appended by compare-and-set.
+	// A running import renews its lock every lockRenewal, and counts as dead after
+	// lockPatience without a renewal. A wrong guess costs work, but no event is
+	// lost or counted twice: blocks are appended by compare-and-set.
 	lockRenewal  = time.Second
 	lockPatience = 5 * time.Second
-	// lockLook is how often somebody who waits for a dead owner's lock looks.
+	// lockLook is how often an import looks at the lock that it waits for.
 	lockLook = 200 * time.Millisecond
 )
 
-// ImportRecord is what is remembered of a file.
+// ImportRecord says how far a file was imported.
 type ImportRecord struct {
-	Name string     `json:"name"` // as the operator called it
+	Name string     `json:"name"` // as the operator wrote it
 	Book string     `json:"book"`
 	Size int64      `json:"size"` // bytes that the hash was made of
 	Mark ImportMark `json:"mark"`
@@ -48,10 +48,10 @@ type ImportRecord struct {
 	Finished time.Time `json:"finished,omitzero"`
 }
 
-// NewImportBook is the book in the bucket.
+// NewImportBook returns the ImportBook that is kept in the bucket.
 func NewImportBook(bucket jetstream.KeyValue) *ImportBook { return &ImportBook{bucket} }
 
-// Find is the record of the file with the hash.
+// Find returns the record of the file with the hash. Kind: log_unavailable.
 func (b *ImportBook) Find(ctx context.Context, fileHash string) (r ImportRecord, found bool, err error) {
 	value, err := b.get(ctx, fileHash)
 	if value == nil || err != nil {
@@ -63,7 +63,7 @@ func (b *ImportBook) Find(ctx context.Context, fileHash string) (r ImportRecord,
 	return r, true, nil
 }
 
-// Begin notes that the file with the hash is the one under way, and its record.
+// Begin saves the record of the file with the hash, and makes it the current one.
 func (b *ImportBook) Begin(ctx context.Context, fileHash string, r ImportRecord) error {
 	if err := b.Save(ctx, fileHash, r); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (b *ImportBook) Begin(ctx context.Context, fileHash string, r ImportRecord)
 	return b.put(ctx, keyCurrent, []byte(fileHash))
 }
 
-// Current is the file begun last, with its record.
+// Current returns the file that was begun last, and its record.
 func (b *ImportBook) Current(ctx context.Context) (fileHash string, r ImportRecord, found bool, err error) {
 	value, err := b.get(ctx, keyCurrent)
 	if value == nil || err != nil {
@@ -81,7 +81,8 @@ func (b *ImportBook) Current(ctx context.Context) (fileHash string, r ImportReco
 	return string(value), r, found, err
 }
 
-// Save writes the record of the file with the hash.
+// Save saves the record of the file with the hash. Kinds: log_full,
+// log_unavailable.
 func (b *ImportBook) Save(ctx context.Context, fileHash string, r ImportRecord) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -112,9 +113,9 @@ func (b *ImportBook) put(ctx context.Context, key string, value []byte) error {
 	return nil
 }
 
-// Lock makes sure that no other import runs, until release is called. held ends
-// with ctx, and when somebody else has taken the lock because this process was
-// not heard of. now is the time by the caller's clock. Kind: already_running.
+// Lock keeps other imports from running until release is called. held ends with
+// ctx, and also when another import has taken the lock because this process did not
+// renew it in time. now is the caller's time. Kind: already_running.
 func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Context, release func(), err error) {
 	owner := []byte(nuid.Next())
 	revision, err := b.take(ctx, owner, now)
@@ -141,15 +142,15 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 			lose(nil)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 			defer cancel()
-			// What cannot be given back now is free after lockPatience.
+			// After an error here the lock is free after lockPatience.
 			_ = b.bucket.Delete(ctx, keyRunning, jetstream.LastRevision(revision))
 		})
 	}, nil
 }
 
-var errLockLost = errata.Errorf(errata.KindAlreadyRunning, "another import has begun, because this one was not heard of for too long")
+var errLockLost = errata.Errorf(errata.KindAlreadyRunning, "another import has begun, because this one did not renew its lock in time")
 
-// take makes the lock, or takes it from an owner that must be dead.
+// take creates the lock, or takes it from a dead owner.
 func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (revision uint64, err error) {
 	revision, err = b.bucket.Create(ctx, keyRunning, owner)
 	if err == nil {
@@ -160,7 +161,7 @@ func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (rev
 	}
 	entry, err := b.bucket.Get(ctx, keyRunning)
 	if err != nil {
-		return 0, alreadyRunning(lockRenewal) // given back this moment
+		return 0, alreadyRunning(lockRenewal) // the owner has just released it
 	}
 	if age := max(now.Sub(entry.Created()), 0); age < lockPatience {
 		if err := b.awaitSilence(ctx, entry.Revision(), lockPatience-age); err != nil {
@@ -173,15 +174,15 @@ func (b *ImportBook) take(ctx context.Context, owner []byte, now time.Time) (rev
 	return revision, nil
 }
 
-// awaitSilence returns once the owner of the lock has not been heard of for so
-// long: a service that was killed and is called again at once finds its own lock.
+// awaitSilence waits so long and returns nil if the owner did not renew the lock
+// meanwhile: a service that starts right after a crash finds its own old lock.
 func (b *ImportBook) awaitSilence(ctx context.Context, revision uint64, silence time.Duration) error {
 	for over := time.Now().Add(silence); time.Now().Before(over); {
 		if !background.Wait(ctx, lockLook) {
 			return ctx.Err()
 		}
 		if entry, err := b.bucket.Get(ctx, keyRunning); err != nil || entry.Revision() != revision {
-			return alreadyRunning(lockRenewal) // it lives, or gave the lock back this moment
+			return alreadyRunning(lockRenewal) // the owner is alive, or has just released it
 		}
 	}
 	return nil

@@ -7,38 +7,39 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// subjectImports is followed by the hash of the file whose events stand there.
+// subjectImports and the hash of a file are the subject of the file's events.
 const subjectImports = subjectEvents + "import."
 
 // headerImportNext carries the [ImportMark] of a block, as JSON.
 const headerImportNext = "Errata-Import-Next"
 
-// importPatience is how long one block is tried. A log that is away for longer
-// ends the import, and the next one goes on where it stopped.
+// importPatience is how long one block is tried. A log that is away for longer ends
+// the import; the next import continues there.
 const importPatience = time.Minute
 
-// ImportMark is where reading a file goes on. It stands on the log in the same
-// message as the events before it, so that a crash cannot part the two.
+// ImportMark says where reading a file continues. It is on the log in the same
+// message as the events before it, so that a crash cannot separate them.
 type ImportMark struct {
 	Offset     int64 `json:"offset"` // of the next entry, in the unpacked bytes
-	Lines      int64 `json:"lines"`  // read so far, as are the next two
+	Lines      int64 `json:"lines"`  // so far, like the next two
 	Events     int64 `json:"events"`
 	Unreadable int64 `json:"unreadable"`
 	Done       bool  `json:"done,omitempty"` // nothing is left
 }
 
-// Beyond says that m lies further in the file than other.
+// Beyond says whether m is further in the file than other.
 func (m ImportMark) Beyond(other ImportMark) bool {
 	return m.Offset > other.Offset || m.Offset == other.Offset && (m.Lines > other.Lines || m.Done && !other.Done)
 }
 
-// ImportBlock collects the events of one block. The zero ImportBlock is empty.
+// ImportBlock collects the events of one block, not only of imports. The zero
+// ImportBlock is empty.
 type ImportBlock struct {
 	received int64
 	ids, raw []byte
 }
 
-// Add appends an event. The error is ErrEventTooLarge, and the block is as it was.
+// Add appends an event. After an error, ErrEventTooLarge, the block is unchanged.
 func (b *ImportBlock) Add(e *errata.Event) (err error) {
 	if b.raw, err = appendEvent(b.raw, e); err != nil {
 		return err
@@ -53,32 +54,34 @@ func (b *ImportBlock) Add(e *errata.Event) (err error) {
 // Len is the number of events in the block.
 func (b *ImportBlock) Len() int { return len(b.ids) / idSize }
 
-// Full says that the block must be sealed before the next event.
+// Full says whether the block must be sealed before the next event.
 func (b *ImportBlock) Full() bool {
 	return len(b.raw) >= MaxBlockRaw || b.Len() >= errata.MaxBlockEvents
 }
 
-// Seal returns the block's bytes, as EncodeBlock makes them, and empties it.
-// There must be an event in it.
+// Seal returns the bytes of the block, which must have an event, and empties it.
+// The bytes are new ones each time: NATS still reads them after Publish has
+// returned.
 func (b *ImportBlock) Seal() []byte {
 	sealed := sealBlock(make([]byte, 0, len(b.raw)/2+len(b.ids)+64), b.received, b.ids, b.raw)
 	b.ids, b.raw = b.ids[:0], b.raw[:0]
 	return sealed
 }
 
-// LastImport finds the last block of the file with the hash: where reading
-// goes on behind it, and its sequence. found is false when the log has none.
+// LastImport finds the last block of the file with the hash. It returns where
+// reading continues, and the sequence of the block. found is false when the log has
+// none.
 func LastImport(ctx context.Context, log Log, fileHash string) (mark ImportMark, seq uint64, found bool, err error) {
 	seq, _, found, err = lastMarked(ctx, log, subjectImports+fileHash, headerImportNext, &mark, nil)
 	return mark, seq, found, err
 }
 
-// AppendImport puts a sealed block of a file on the log, if the file's last
-// block is still the one at afterSeq, 0 for none, and returns its sequence. It
-// tries until the outcome is known, ctx ends or a minute has passed. Kinds:
-// already_running when somebody else has gone on with the file, log_full,
-// log_unavailable. After the last one the block may stand on the log all the
-// same; LastImport tells.
+// AppendImport puts a sealed block of a file on the log, if the last block of the
+// file is still the one at afterSeq, 0 for none, and returns its sequence. It tries
+// until the outcome is known, ctx ends or a minute has passed. Kinds:
+// already_running when another import has continued the file, log_full,
+// log_unavailable. After log_unavailable the block may be on the log; LastImport
+// finds out.
 func AppendImport(ctx context.Context, log Log, fileHash string, afterSeq uint64, block []byte, mark ImportMark) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, importPatience)
 	defer cancel()

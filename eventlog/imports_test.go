@@ -34,7 +34,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	if err != nil || !found || last != seq || mark != first {
 		t.Fatalf("after the first: %+v at %d, %v, %v", mark, last, found, err)
 	}
-	// Another importer that knows nothing of it cannot go on from the beginning.
+	// Another importer that does not know of it cannot begin at the start.
 	if _, err := eventlog.AppendImport(t.Context(), l.Log, hash, 0, sealed(t, "a"), first); errata.KindOf(err) != errata.KindAlreadyRunning {
 		t.Errorf("a second importer: %v", err)
 	}
@@ -42,7 +42,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	if _, err := eventlog.AppendImport(t.Context(), l.Log, hash, seq, sealed(t, "b"), second); err != nil {
 		t.Fatal(err)
 	}
-	// Files do not know of each other.
+	// Files do not depend on each other.
 	if _, err := eventlog.AppendImport(t.Context(), l.Log, strings.Repeat("cd", 32), 0, sealed(t, "c"), first); err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Log says where a log is. Everything of this package is reached through one.
+// Log says where a log is. All functions of this package work on one.
 type Log struct {
 	// NATS carries the announcements of progress, JetStream the log itself.
 	NATS      *nats.Conn
 	JetStream jetstream.JetStream
-	// Stream is the stream's name, "LOG"; Prefix stands in front of every
-	// subject, "" where one NATS holds one log.
+	// Stream is the name of the stream, "LOG"; Prefix begins every subject, "" when
+	// the NATS server holds only one log.
 	Stream, Prefix string
 }
 

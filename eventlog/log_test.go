@@ -86,8 +86,8 @@ func (l logEnv) readAll(t testing.TB) (facts []eventlog.Fact, ids map[errata.Eve
 	return facts, ids
 }
 
-// TestAppendIsOnTheLog: what Append confirmed is there, once, and callers that
-// wait together share blocks.
+// TestAppendIsOnTheLog: events that Append confirmed are on the log once, and
+// callers at the same time share blocks.
 func TestAppendIsOnTheLog(t *testing.T) {
 	l := newLog(t)
 	a := l.appender(t)
@@ -138,8 +138,8 @@ func TestAppendManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestAppendFull: a full log says so at once, and takes events again after the
-// operator gave it room.
+// TestAppendFull: a full log refuses at once, and takes events again when the
+// operator has given it room.
 func TestAppendFull(t *testing.T) {
 	l := newLog(t)
 	s, err := l.Log.JetStream.Stream(t.Context(), l.Stream)
@@ -250,7 +250,7 @@ func TestPadTo(t *testing.T) {
 	}
 }
 
-// storedAnswers are answers that are found by asking.
+// storedAnswers are answers that are found by polling.
 type storedAnswers struct {
 	answer     eventlog.Answer
 	checkpoint uint64
@@ -276,8 +276,8 @@ func (l logEnv) commander(t testing.TB, answers eventlog.Answers) *eventlog.Comm
 	return c
 }
 
-// TestCommandAnswered plays the projector: the answer reaches the sender by
-// announcement, and without one by asking.
+// TestCommandAnswered plays the projector: the answer reaches the sender by an
+// announcement, or else by polling.
 func TestCommandAnswered(t *testing.T) {
 	l := newLog(t)
 	nobody := l.commander(t, storedAnswers{})
@@ -308,7 +308,7 @@ func TestCommandAnswered(t *testing.T) {
 	if answer, err := asked.Do(t.Context(), "greet", nil); err != nil || string(answer) != `"stored"` {
 		t.Errorf("asked: %s, %v", answer, err)
 	}
-	// Nobody answers the last one; its sender gives up once it is on the log.
+	// Nobody answers the last one; its sender gives up when it is on the log.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	player.Go(func() {

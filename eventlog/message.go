@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -12,14 +13,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// messageQuery is the body of a request for one message of a stream.
+// messageQuery is the JSON body of a request for one message of a stream.
 type messageQuery struct {
 	Sequence uint64 `json:"seq,omitempty"`
 	LastFor  string `json:"last_by_subj,omitempty"`
 	NextFor  string `json:"next_by_subj,omitempty"`
 }
 
-// messageReply is its answer. Bytes are base64 in it.
+// messageReply is the answer to a messageQuery. It has bytes as base64.
 type messageReply struct {
 	Error *struct {
 		ErrorCode   int    `json:"err_code"`
@@ -44,16 +45,15 @@ type message struct {
 	time     time.Time // when the log took it
 }
 
-// behind is the subject without the log's prefix.
-func (m message) behind(log Log) string { return strings.TrimPrefix(m.subject, log.Prefix) }
+// bareSubject is the subject without the prefix of the log.
+func (m message) bareSubject(log Log) string { return strings.TrimPrefix(m.subject, log.Prefix) }
 
-// sound says whether the message is what was appended, as far as its checksum
-// tells.
-func (m message) sound(log Log) bool { return sound(m.behind(log), m.header, m.data) }
+// sound says whether the checksum of the message is right.
+func (m message) sound(log Log) bool { return sound(m.bareSubject(log), m.header, m.data) }
 
 func (m message) id() string { return m.header.Get(jetstream.MsgIDHeader) }
 
-// setting is the message as a fact of a setting.
+// setting returns the message as a Setting.
 func (m message) setting(log Log) Setting {
 	return Setting{
 		Name:     strings.TrimPrefix(m.subject, log.Prefix+subjectSettings),
@@ -61,8 +61,8 @@ func (m message) setting(log Log) Setting {
 	}
 }
 
-// getMessage asks the leader of the stream once. The client library would ask
-// any replica, since the stream allows that, and one may be behind.
+// getMessage asks the leader of the stream once. The client library would ask any
+// replica, which may lack the newest messages.
 func getMessage(ctx context.Context, log Log, query messageQuery) (m message, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
@@ -91,42 +91,54 @@ func getMessage(ctx context.Context, log Log, query messageQuery) (m message, fo
 		head: reply.Message.Header, data: reply.Message.Data, time: reply.Message.Time,
 	}
 	if len(reply.Message.Header) > 0 {
-		// A header that cannot be read is one of somebody else, and says nothing.
+		// A header that cannot be read is not one of ours, and counts as none.
 		m.header, _ = nats.DecodeHeadersMsg(reply.Message.Header)
 	}
 	return m, true, nil
 }
 
-// nextMessage finds the first fact at a sequence or behind it.
+// nextMessage finds the first fact at a sequence or after it.
 func nextMessage(ctx context.Context, log Log, from uint64) (message, bool, error) {
 	return getMessage(ctx, log, messageQuery{Sequence: from, NextFor: log.Prefix + ">"})
 }
 
-// lookBack is how many facts before a sequence are searched first; each further
-// step takes lookFurther times as many.
+// messagesFrom yields the messages of a subject, which may end in ">", from a
+// sequence to the end of the log. An error ends it. It asks the leader once for
+// each message, so it is for subjects with few messages.
+func messagesFrom(ctx context.Context, log Log, subject string, from uint64) iter.Seq2[message, error] {
+	return func(yield func(message, error) bool) {
+		for {
+			m, found, err := getMessage(ctx, log, messageQuery{Sequence: from, NextFor: log.Prefix + subject})
+			if err == nil && !found || !yield(m, err) || err != nil {
+				return
+			}
+			from = m.sequence + 1
+		}
+	}
+}
+
+// lookBack is how many facts before a sequence are searched first; each next step
+// searches lookFurther times as many.
 const (
 	lookBack    = 64
 	lookFurther = 8
 )
 
-// messageBefore is the newest message of the subject before a sequence that good
-// takes. It asks the leader once for each message of the subject that it passes
-// over, so it is for the rare case that the newest one is of no use.
+// messageBefore finds the newest message of the subject before a sequence for which
+// good returns true. It is for the rare case that the newest one cannot be used.
 func messageBefore(ctx context.Context, log Log, subject string, before uint64, good func(message) bool) (m message, found bool, err error) {
 	for end, width := before, uint64(lookBack); end > 1; width *= lookFurther {
 		begin := end - min(width, end-1) // the first sequence is 1
-		for at := begin; at < end; {
-			next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: subject})
+		for next, err := range messagesFrom(ctx, log, subject, begin) {
 			if err != nil {
 				return message{}, false, err
 			}
-			if !there || next.sequence >= end {
+			if next.sequence >= end {
 				break
 			}
 			if good(next) {
 				m, found = next, true
 			}
-			at = next.sequence + 1
 		}
 		if found {
 			return m, true, nil
@@ -136,7 +148,7 @@ func messageBefore(ctx context.Context, log Log, subject string, before uint64, 
 	return message{}, false, nil
 }
 
-// apiPrefix is where the connection finds JetStream's API.
+// apiPrefix is the first part of the subjects of JetStream's API.
 func apiPrefix(o jetstream.JetStreamOptions) string {
 	switch {
 	case o.APIPrefix != "":

@@ -7,18 +7,18 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Progress is what a projector tells everybody after each commit: the log is
-// folded and visible up to Checkpoint, and these commands were answered.
+// Progress is what a projector announces to all nodes after each commit: the facts
+// up to Checkpoint are in the records, and these commands have answers.
 type Progress struct {
 	Checkpoint uint64            `json:"checkpoint"`
 	Answers    map[uint64]Answer `json:"answers,omitempty"` // by sequence of the command
 }
 
-// Answer is what the projector made of a command: a JSON value.
+// Answer is the projector's answer to a command, a JSON value.
 type Answer = json.RawMessage
 
-// AnnounceProgress tells it to every node. It is a hint for those who wait: a
-// lost announcement costs them a poll of the stored answers, never the answer.
+// AnnounceProgress sends p to every node. A lost announcement does no harm: those
+// who wait for an answer also poll the stored answers.
 func AnnounceProgress(log Log, p Progress) error {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -31,24 +31,16 @@ func AnnounceProgress(log Log, p Progress) error {
 }
 
 // FollowProgress calls on for each announcement of any projector until stop is
-// called. Announcements may be lost: who waits for one also polls.
+// called. Announcements may be lost, so the caller must also poll.
 func FollowProgress(log Log, on func(Progress)) (stop func() error, err error) {
-	sub, err := subscribeProgress(log, on)
-	if err != nil {
-		return nil, err
-	}
-	return sub.Unsubscribe, nil
-}
-
-func subscribeProgress(log Log, on func(Progress)) (*nats.Subscription, error) {
 	sub, err := log.NATS.Subscribe(log.Prefix+subjectFolded, func(m *nats.Msg) {
 		var p Progress
-		if json.Unmarshal(m.Data, &p) == nil { // anything else is not ours
+		if json.Unmarshal(m.Data, &p) == nil { // else it is not from Errata
 			on(p)
 		}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to progress: %w", err)
 	}
-	return sub, nil
+	return sub.Unsubscribe, nil
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// Subjects of the log behind the prefix.
+// Subjects of the log, without its prefix.
 const (
 	subjectEvents   = "ev."
 	subjectCommands = "cmd."
 	subjectSettings = "set."
 	subjectSignIns  = "sig."
-	// lane is what stands behind subjectEvents where an Appender writes.
+	// An Appender writes to subjectEvents + lane.
 	lane = "0"
-	// subjectFolded carries core messages (not stored) in which a projector
-	// tells how far it has come; see Progress.
+	// subjectFolded carries the announcements of projectors, which are not stored;
+	// see Progress.
 	subjectFolded = "folded"
 )
 
@@ -34,28 +34,28 @@ const (
 	codeStoreFailed           = 10077
 )
 
-// retryLater is what a caller is told to wait when the log cannot take events.
+// retryLater is how long a caller should wait when the log cannot take events.
 const retryLater = 5 * time.Second
 
-// publishAck publishes and waits for the PubAck, once.
-func publishAck(ctx context.Context, log Log, subject string, data []byte, msgID string) (*jetstream.PubAck, error) {
-	return publishMsg(ctx, log, &nats.Msg{Subject: log.Prefix + subject, Data: data}, msgID)
-}
-
-func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+// publishMsg publishes once, waits for the PubAck and returns the sequence of the
+// message.
+func publishMsg(ctx context.Context, log Log, msg *nats.Msg, msgID string, opts ...jetstream.PublishOpt) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	return log.JetStream.PublishMsg(ctx, msg, append(opts,
+	ack, err := log.JetStream.PublishMsg(ctx, msg, append(opts,
 		jetstream.WithMsgID(msgID), jetstream.WithExpectStream(log.Stream), jetstream.WithRetryAttempts(0))...)
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
 }
 
-// retryPauses are those between tries of one message.
+// retryPauses are the pauses between tries of one message.
 var retryPauses = background.Pauses{First: 10 * time.Millisecond, Most: time.Second}
 
-// untilKnown calls publish until its outcome is known: the message is on the log
-// at the sequence, the log is full, or somebody else was first. When ctx ends
-// before, the message may be on the log, and the error is unknown's, which is
-// given the last one of publish.
+// untilKnown calls publish until its outcome is known: the message is on the log at
+// the sequence, the log is full, or another writer was first. When ctx ends before
+// that, the message may be on the log; the error is then unknown(the last error).
 func untilKnown(ctx context.Context, unknown func(error) error, publish func() (uint64, error)) (uint64, error) {
 	for tries := retryPauses.Begin(); ; {
 		sequence, err := publish()
@@ -71,27 +71,19 @@ func untilKnown(ctx context.Context, unknown func(error) error, publish func() (
 	}
 }
 
-// appendChange puts a change on the log in the name of [errata.ActorOf](ctx). A
-// repeat under the same msgID is none. Errors: see untilKnown.
+// appendChange puts a change on the log in the name of [errata.ActorOf](ctx). The
+// stream ignores a repeat with the same msgID. Errors: see untilKnown.
 func appendChange(ctx context.Context, log Log, subject string, data []byte, msgID string, unknown func(error) error) (uint64, error) {
 	return untilKnown(ctx, unknown, func() (uint64, error) {
 		msg := &nats.Msg{Subject: log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}
-		return sequenceOf(publishMsg(ctx, log, msg, msgID))
+		return publishMsg(ctx, log, msg, msgID)
 	})
-}
-
-// sequenceOf is where a published message stands.
-func sequenceOf(ack *jetstream.PubAck, err error) (uint64, error) {
-	if err != nil {
-		return 0, err
-	}
-	return ack.Sequence, nil
 }
 
 // headerBy carries the actor of a command or setting, as JSON.
 const headerBy = "Errata-By"
 
-// actorHeader is the header of a change that is made in ctx.
+// actorHeader is a header with the actor of ctx.
 func actorHeader(ctx context.Context) nats.Header {
 	by, err := json.Marshal(errata.ActorOf(ctx))
 	if err != nil {
@@ -100,7 +92,7 @@ func actorHeader(ctx context.Context) nats.Header {
 	return nats.Header{headerBy: []string{string(by)}}
 }
 
-// actorIn reads what actorHeader wrote; the zero Actor when there is none.
+// actorIn reads the actor from a header; the zero Actor when there is none.
 func actorIn(h nats.Header) (a errata.Actor) {
 	if text := h.Get(headerBy); text != "" && json.Unmarshal([]byte(text), &a) != nil {
 		return errata.Actor{}
@@ -108,7 +100,7 @@ func actorIn(h nats.Header) (a errata.Actor) {
 	return a
 }
 
-// asFull returns the error to give the caller when err says that the log has
+// asFull returns an error of the kind log_full when err says that the log has
 // reached its limit, else nil.
 func asFull(err error) error {
 	var api *jetstream.APIError
@@ -127,9 +119,11 @@ func asFull(err error) error {
 }
 
 func unavailable(err error) error {
-	return &errata.Error{
-		Kind:       errata.KindLogUnavailable,
-		Message:    "the log could not confirm the events in time; send them again",
-		RetryAfter: retryLater, Err: err,
-	}
+	return logAway("the log could not confirm the events in time; send them again", err)
+}
+
+// logAway makes an error of the kind log_unavailable. The message says what the
+// caller can do next.
+func logAway(message string, err error) error {
+	return &errata.Error{Kind: errata.KindLogUnavailable, Message: message, RetryAfter: retryLater, Err: err}
 }

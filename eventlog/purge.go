@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Purge removes the facts before sequence keep for good. The caller has made
-// sure that a snapshot holds them and that the settings stand behind keep.
+// Purge removes the facts before sequence keep for good. Before that, the caller
+// makes sure that a snapshot holds them and that all settings are at keep or after.
 func Purge(ctx context.Context, log Log, keep uint64) error {
 	stream, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {

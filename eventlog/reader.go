@@ -12,7 +12,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// FactKind says what a fact on the log is.
+// FactKind is the kind of a fact.
 type FactKind uint8
 
 // The kinds of fact.
@@ -21,8 +21,8 @@ const (
 	FactEvents           // a block of events
 	FactCommand          // a command to the projector, Name says which
 	FactSetting          // a setting, Name says which
-	FactSignIn           // of a sign-in, Name says which; see [AppendSignIn]
-	FactGap              // none: what stood up to Sequence is gone; made by whoever reads, see [GapError]
+	FactSignIn           // a step of a sign-in, Name says which; see [AppendSignIn]
+	FactGap              // not on the log: a reader makes it of a [GapError], whose facts up to Sequence are gone
 )
 
 // Fact is one message of the log.
@@ -30,31 +30,31 @@ type Fact struct {
 	Sequence uint64
 	Kind     FactKind
 	Name     string // of a command, setting or sign-in, "" for events
-	Data     []byte // owned by the receiver
-	// By is who asked for a command or setting, the zero Actor for events.
+	Data     []byte // the caller may keep and change it
+	// By asked for the command or setting; it is the zero Actor for events.
 	By errata.Actor
-	// Appended is when the log took it, by the log's clock. It is for
-	// measuring lag; nothing that is folded may depend on it.
+	// Appended is when the log took the fact, by the clock of the log. It is for
+	// measuring lag; the fold must not depend on it.
 	Appended time.Time
-	// Pending is how many facts stood behind this one when it was delivered.
+	// Pending is how many facts were after this one when it was delivered.
 	Pending uint64
 }
 
-// Errors of a Reader that its user must tell apart.
+// Errors of a Reader that its caller must tell apart.
 var (
-	// ErrLogShorter: the log ends before the place to read from. It was
-	// restored from a backup or lost its tail, and sequences would be reused.
+	// ErrLogShorter: the log ends before the sequence to read from. It was restored
+	// from a backup or has lost its end, and would use sequences twice.
 	ErrLogShorter = errors.New("the log is shorter than the place to read from")
-	// ErrLogPurged: the log begins after the place to read from.
+	// ErrLogPurged: the log begins after the sequence to read from.
 	ErrLogPurged = errors.New("the log was purged beyond the place to read from")
 	// ErrGap: facts of the log are gone; see [GapError].
 	ErrGap = errors.New("the log has a gap")
-	// errSkipped: facts were not delivered that are on the log.
+	// errSkipped: facts are on the log, but were not delivered.
 	errSkipped = errors.New("facts of the log were passed over")
 )
 
-// pullBytes bounds what one pull may bring. A pull of many large blocks over
-// the server's 64 MB limit cuts the connection again and again.
+// pullBytes bounds the bytes of one pull. The server closes the connection when
+// more than 64 MB wait in it.
 const pullBytes = 8 << 20
 
 // Reader reads the facts of the log in order, from a given sequence on. It
@@ -63,24 +63,24 @@ type Reader struct {
 	log      Log
 	messages jetstream.MessagesContext
 	next     uint64
-	filtered bool  // sequences are skipped, and that is no gap
-	held     *Fact // behind a gap that was told
-	// until is the last fact that anybody asks for, 0 for no end; idle says that
-	// the server has nothing behind the last one it delivered, or was not asked.
+	filtered bool  // only some subjects are read, so a missing sequence is no gap
+	held     *Fact // the fact after a gap, for the next call of Next
+	// until is the last fact to read, 0 for no end. idle says that the server had
+	// no more facts after the last one, or that none was read yet.
 	until uint64
 	idle  bool
 }
 
-// NewReader opens the log for reading from sequence from (1 is the first).
-// Where the log begins later than that, the reader begins with a gap; whoever
-// knows that the log was purged asks [Inspect] first. Errors: ErrLogShorter.
+// NewReader opens the log for reading from sequence from (1 is the first). When the
+// log begins later than that, reading begins with a gap; a caller that expects a
+// purged log asks [Inspect] first. Errors: ErrLogShorter.
 func NewReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from)
 }
 
-// NewReaderUntil is NewReader for somebody who reads no further than until,
-// which the log has reached. A gap at the end of the log is told, too, where
-// NewReader would wait for the fact behind it.
+// NewReaderUntil is NewReader for reading no further than until, a sequence that
+// the log has reached, or 0 for no end. With until it reports a gap at the end of
+// the log, where a Reader of NewReader waits for the next fact.
 func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, error) {
 	r, err := newReader(ctx, log, from)
 	if err == nil {
@@ -89,13 +89,14 @@ func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, 
 	return r, err
 }
 
-// NewChangesReader is NewReader for the commands and settings alone: it passes
-// over the blocks of events, and so cannot tell a gap.
+// NewChangesReader is NewReader for the commands and settings only. It cannot
+// report a gap, because it does not read the blocks of events. Errors: also
+// ErrLogPurged.
 func NewChangesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from, log.Prefix+subjectCommands+">", log.Prefix+subjectSettings+">")
 }
 
-// newReader reads the facts under the subjects, all facts when there are none.
+// newReader reads the facts of the subjects; without subjects it reads all facts.
 func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*Reader, error) {
 	s, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {
@@ -122,8 +123,8 @@ func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*
 	return &Reader{log: log, messages: messages, next: from, filtered: len(subjects) > 0}, nil
 }
 
-// Next waits for the next fact. Where facts are gone it returns a [*GapError],
-// and goes on behind them at the next call. After Close it returns
+// Next waits for the next fact. When facts are gone it returns a [*GapError], and
+// the next call continues after the gap. After Close it returns
 // jetstream.ErrMsgIteratorClosed.
 func (r *Reader) Next(ctx context.Context) (Fact, error) {
 	if f := r.held; f != nil {
@@ -131,7 +132,7 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 		return r.passed(f)
 	}
 	if r.idle && r.next <= r.until {
-		if err := r.lookBehind(ctx); err != nil {
+		if err := r.gapAtEnd(ctx); err != nil {
 			return Fact{}, err
 		}
 	}
@@ -143,7 +144,7 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 		case f.Sequence < r.next:
 			return Fact{}, fmt.Errorf("expected fact %d, got %d: %w", r.next, f.Sequence, errSkipped)
 		case !whole && r.filtered:
-			continue // whoever reads all facts tells of it
+			continue // a Reader of all facts reports it as a gap
 		case !whole:
 			f.Kind = FactGap
 		}
@@ -159,7 +160,7 @@ func (r *Reader) Next(ctx context.Context) (Fact, error) {
 	}
 }
 
-// passed takes the step over a fact.
+// passed notes that a fact was read, and returns it, or the gap that it stands for.
 func (r *Reader) passed(f *Fact) (Fact, error) {
 	r.next, r.idle = f.Sequence+1, f.Pending == 0
 	if f.Kind == FactGap {
@@ -168,8 +169,8 @@ func (r *Reader) passed(f *Fact) (Fact, error) {
 	return *f, nil
 }
 
-// receive waits for what the server delivers next; whole says that its checksum
-// is right.
+// receive waits for the next fact from the server; whole says that its checksum is
+// right.
 func (r *Reader) receive(ctx context.Context) (f Fact, whole bool, err error) {
 	msg, err := r.messages.Next(jetstream.NextContext(ctx))
 	if err != nil {
@@ -187,29 +188,29 @@ func (r *Reader) receive(ctx context.Context) (f Fact, whole bool, err error) {
 	}, sound(subject, msg.Headers(), msg.Data()), nil
 }
 
-// confirm asks the server once more for the facts of a gap, another way: a
-// message that was lost between the server and here is no gap of the log.
+// confirm asks the server for the facts of a gap in another way: a message that was
+// lost between the server and the Reader is no gap of the log.
 func (r *Reader) confirm(ctx context.Context, gap *GapError) error {
 	there, found, err := nextMessage(ctx, r.log, gap.From)
 	switch {
 	case err != nil:
 		return err
 	case found && there.sequence <= gap.To:
-		return fmt.Errorf("fact %d is on the log and came after none from %d: %w", there.sequence, gap.From, errSkipped)
+		return fmt.Errorf("fact %d is on the log and was not delivered when reading from %d: %w", there.sequence, gap.From, errSkipped)
 	}
 	return nil
 }
 
-// lookBehind tells a gap from here to the last fact that is asked for, or to
-// the next one there is: the server would wait for what is appended next.
-func (r *Reader) lookBehind(ctx context.Context) error {
+// gapAtEnd returns a gap when no fact is left up to until: the server would wait
+// for a new fact.
+func (r *Reader) gapAtEnd(ctx context.Context) error {
 	there, found, err := nextMessage(ctx, r.log, r.next)
 	if err != nil {
 		return err
 	}
 	r.idle = false
 	if found && there.sequence <= r.until {
-		return nil // it is delivered next, or tells the gap before it
+		return nil // it is delivered next, and shows a gap before it
 	}
 	gap := &GapError{From: r.next, To: r.until, Why: GapMissing}
 	r.next = r.until + 1
@@ -237,15 +238,15 @@ func parseSubject(subject string) (FactKind, string) {
 // State says how far the log reaches.
 type State struct {
 	First, Last uint64 // sequences; Last is First-1 when the log is empty
-	// Facts is how many the log says it has, less than from First to Last when
-	// some are gone. Not all that cannot be read are missing in it.
+	// Facts is how many facts the log says that it has. It is less than from First
+	// to Last when facts are missing, but it may count unreadable ones.
 	Facts    uint64
 	Bytes    uint64
 	MaxBytes int64 // limit, -1 when there is none
 	Created  time.Time
 }
 
-// Inspect reads the log's state.
+// Inspect reads the state of the log.
 func Inspect(ctx context.Context, log Log) (State, error) {
 	s, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Delete removes the records of the signatures, in both books. Errors of this and
-// of the other changes are those of [Commander.Do].
+// Delete removes the records of the signatures, in both books. Errors of Delete,
+// Move, Cleanup and Erase: see [Commander.Do].
 func (c *Commander) Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
 	return c.change(ctx, CommandDelete, Signatures{Signatures: texts(signatures)})
 }
@@ -20,12 +20,13 @@ func (c *Commander) Move(ctx context.Context, signatures []errata.Signature, sta
 	return c.change(ctx, CommandStatus, StatusMove{Signatures: texts(signatures), Status: status})
 }
 
-// Cleanup removes the records last seen at before or earlier.
+// Cleanup removes the records that were last seen at the time before or earlier.
 func (c *Commander) Cleanup(ctx context.Context, before time.Time) (errata.Changed, error) {
 	return c.change(ctx, CommandCleanup, Cleanup{Before: before.UnixMilli()})
 }
 
-// Erase takes the traces of users and addresses out of the records.
+// Erase removes the data of users and addresses from the records; see
+// [CommandErase].
 func (c *Commander) Erase(ctx context.Context, users, addresses []string) (errata.Changed, error) {
 	return c.change(ctx, CommandErase, Erase{Users: users, Addresses: addresses})
 }

@@ -7,11 +7,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TakeBlocks is the [DrainConfig].Take of a queue whose messages are blocks that
-// another node has made: they go onto the log as they are. One that cannot be
-// read goes there too, where it is counted and looked at. A block from a node
-// whose clock is ahead gets the time of this one: a receive time from the future
-// would make the projection forget all event ids before it.
+// TakeBlocks is the [DrainConfig].Take of a queue whose messages are blocks of
+// other nodes. It appends them to the log unchanged, also unreadable ones, which
+// are counted and reported there. Only times in the future are changed, to now: a
+// receive time in the future would empty the projector's window of event ids.
 func TakeBlocks(now func() time.Time) func(context.Context, *Drain, []Queued) error {
 	return func(ctx context.Context, d *Drain, messages []Queued) error {
 		for i := range messages {
@@ -23,7 +22,8 @@ func TakeBlocks(now func() time.Time) func(context.Context, *Drain, []Queued) er
 	}
 }
 
-// notAhead is the block with no receive time behind now.
+// notAhead returns the block with all times after now changed to now. A block that
+// cannot be decoded stays as it is.
 func notAhead(data []byte, now time.Time) []byte {
 	b, err := BlockIDs(data)
 	if err != nil || b.Received <= now.UnixMilli() {

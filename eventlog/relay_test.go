@@ -12,8 +12,8 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// TestTakeBlocks takes the blocks of another node, however odd, each once: the
-// reader is killed before it acknowledged anything.
+// TestTakeBlocks takes all blocks of another node, also odd ones, each once,
+// although the reader is killed before it has acknowledged any.
 func TestTakeBlocks(t *testing.T) {
 	l := newLog(t)
 	queue := l.queue(t)
@@ -77,7 +77,7 @@ func (l logEnv) queue(t *testing.T) string {
 	return name
 }
 
-// facts are those on the log, at least one, whatever they hold.
+// facts reads all facts of the log, which must have one at least.
 func (l logEnv) facts(t *testing.T) []eventlog.Fact {
 	t.Helper()
 	var facts []eventlog.Fact
@@ -96,8 +96,8 @@ func (l logEnv) facts(t *testing.T) []eventlog.Fact {
 	return facts
 }
 
-// A block that was on the log when the reader was killed, and purged from it
-// before the queue was in reach again, does not get there a second time.
+// A block was on the log when the reader was killed, and was purged before the
+// queue was in reach again. It does not get onto the log twice.
 func TestMarkOutlivesThePurge(t *testing.T) {
 	l := newLog(t)
 	queue := l.queue(t)

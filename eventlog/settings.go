@@ -13,19 +13,17 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Setting is one fact that a setting has a value now. The newest of a name is
-// in force.
+// Setting is a fact that gives a setting a value. The newest one of a name is in
+// force.
 type Setting struct {
-	Name string
-	// Sequence is its place on the log.
+	Name     string
 	Sequence uint64
 	Data     []byte
-	// By is who asked for it.
-	By errata.Actor
+	By       errata.Actor // who set it
 }
 
-// ErrSettingMoved says that somebody else has set the setting since it was
-// read. Read it again and decide anew.
+// ErrSettingMoved says that another caller has set the setting since it was read.
+// Read it again, then decide again.
 var ErrSettingMoved = errors.New("the setting was set by somebody else meanwhile")
 
 // JetStream's error codes for a publish whose expectation does not hold, and
@@ -36,34 +34,30 @@ const (
 	codeNoMessage                 = 10037
 )
 
-// settingTimeout bounds reading or writing a setting: a leader is elected in
-// less, and a person waits for the answer.
+// settingTimeout bounds reading or writing a setting. It is longer than the
+// election of a leader, and short enough for a person who waits.
 const settingTimeout = 8 * time.Second
 
 // AppendSetting puts a new value of the setting on the log in the name of
-// [errata.ActorOf](ctx), provided that the newest one is still the one at
-// sequence after (0: there is none). It tries until the outcome is known.
-// Errors: ErrSettingMoved; log_full; log_unavailable when the outcome is not
-// known in time.
+// [errata.ActorOf](ctx), if the newest value is still the one at sequence after (0:
+// there is none). It tries until the outcome is known. Errors: ErrSettingMoved;
+// log_full; log_unavailable when the outcome is not known in time.
 func AppendSetting(ctx context.Context, log Log, name string, data []byte, after uint64) (sequence uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	msgID := nuid.Next()
 	subject := log.Prefix + subjectSettings + name
 	return untilKnown(ctx, func(err error) error {
-		return &errata.Error{
-			Kind:       errata.KindLogUnavailable,
-			Message:    "the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
-			RetryAfter: retryLater, Err: fmt.Errorf("append setting %s: %w", name, err),
-		}
+		return logAway("the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
+			fmt.Errorf("append setting %s: %w", name, err))
 	}, func() (uint64, error) {
 		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
-		sequence, err := sequenceOf(publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after)))
+		sequence, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
 		if !isMoved(err) {
 			return sequence, err
 		}
-		// Perhaps by an earlier try of this very message, whose answer was
-		// lost. Exactly one message can stand next after the expected one.
+		// The next message may be that of an earlier try, whose answer was lost.
+		// Exactly one message can come next after the expected one.
 		next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
 		switch {
 		case getErr == nil && found && next.id() == msgID:
@@ -75,12 +69,13 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 				err = getErr
 			}
 		}
-		return 0, err // somebody's message is on its way into a replicated log
+		return 0, err // the other message is still on its way into a replicated log
 	})
 }
 
-// expectation is what to expect of a setting whose newest fact is damaged: the
-// server then finds none, while the value in force is an older one, at after.
+// expectation returns the sequence that the server has for the last fact of a
+// setting whose value in force is at after. When the newest fact is damaged, the
+// server may find no fact at all, and the sequence is 0.
 func expectation(ctx context.Context, log Log, name string, after uint64) (uint64, error) {
 	subject := log.Prefix + subjectSettings + name
 	newest, found, err := getMessage(ctx, log, messageQuery{LastFor: subject})
@@ -101,8 +96,8 @@ func isMoved(err error) bool {
 }
 
 // LastSetting reads the newest fact of the setting; found is false when it was
-// never set. The stream's leader is asked, so that a value which any node has
-// written before is seen. Errors: log_unavailable.
+// never set. It asks the leader of the stream, and so sees what any node has
+// written before. Errors: log_unavailable.
 func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
@@ -120,29 +115,27 @@ func LastSetting(ctx context.Context, log Log, name string) (s Setting, found bo
 	}
 }
 
-// lastReadable looks for the newest fact of a setting from the first one on,
-// where the server finds none: there is none, or the newest is damaged, and the
-// one before it is in force.
+// lastReadable searches the whole log for the newest readable fact of a setting. It
+// is for a setting whose newest fact is damaged: the one before it is in force.
 func lastReadable(ctx context.Context, log Log, name string) (m message, found bool, err error) {
-	for at := uint64(1); ; {
-		next, there, err := getMessage(ctx, log, messageQuery{Sequence: at, NextFor: log.Prefix + subjectSettings + name})
-		if err != nil || !there {
-			return m, found, err
+	for next, err := range messagesFrom(ctx, log, subjectSettings+name, 1) {
+		if err != nil {
+			return message{}, false, err
 		}
-		at = next.sequence + 1
 		if next.sound(log) {
 			m, found = next, true
 		}
 	}
+	return m, found, nil
 }
 
-// SettingBefore is the newest fact of the setting before a sequence that good
-// takes; found is false when there is none. It is for a setting whose newest
-// fact cannot be read. Errors: log_unavailable.
+// SettingBefore finds the newest fact of the setting before a sequence for which
+// good returns true. It is for a setting whose newest fact cannot be decoded.
+// Errors: log_unavailable.
 func SettingBefore(ctx context.Context, log Log, name string, before uint64, good func(data []byte) bool) (s Setting, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
-	m, found, err := messageBefore(ctx, log, log.Prefix+subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
+	m, found, err := messageBefore(ctx, log, subjectSettings+name, before, func(m message) bool { return m.sound(log) && good(m.data) })
 	if err != nil {
 		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}
@@ -150,9 +143,5 @@ func SettingBefore(ctx context.Context, log Log, name string, before uint64, goo
 }
 
 func settingsAway(err error) error {
-	return &errata.Error{
-		Kind:       errata.KindLogUnavailable,
-		Message:    "the log, where the settings are kept, did not answer in time; try again shortly",
-		RetryAfter: retryLater, Err: err,
-	}
+	return logAway("the log, where the settings are kept, did not answer in time; try again shortly", err)
 }

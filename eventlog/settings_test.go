@@ -14,8 +14,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// flaky loses the answers to the first publishes. Then, before the sender
-// tries again, meanwhile happens.
+// flaky loses the answers to the first publishes. Before the sender tries again, it
+// calls meanwhile.
 type flaky struct {
 	jetstream.JetStream
 	lose      int
@@ -70,14 +70,14 @@ func TestAppendSetting(t *testing.T) {
 	}
 }
 
-// TestAppendSettingWhenAnswersAreLost: the sender finds its own message, also
-// where somebody has written after it, and never takes another's for it.
+// TestAppendSettingWhenAnswersAreLost: the sender finds its own message, also when
+// another one was written after it, and never takes another one for its own.
 func TestAppendSettingWhenAnswersAreLost(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		lose    int
 		reached bool
-		other   bool // somebody else writes meanwhile
+		other   bool // another sender writes meanwhile
 		want    error
 		facts   int
 	}{
@@ -113,7 +113,7 @@ func TestAppendSettingWhenAnswersAreLost(t *testing.T) {
 	}
 }
 
-// TestFollowSettings: the newest of each name first, then what comes.
+// TestFollowSettings: first the newest fact of each name, then new facts.
 func TestFollowSettings(t *testing.T) {
 	l := newLog(t)
 	put := func(name, data string) {

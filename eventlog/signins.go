@@ -6,20 +6,18 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nuid"
-
-	errata "github.com/errata-log/errata"
 )
 
 // The names of the facts of sign-ins.
 const (
-	SignInEvaluate = "evaluate" // what was asked
-	SignInOutcome  = "outcome"  // how it ended
+	SignInEvaluate = "evaluate" // a decision about a sign-in was asked for
+	SignInOutcome  = "outcome"  // the sign-in has ended
 )
 
 // AppendSignIn puts a fact of a sign-in on the log in the name of
-// [errata.ActorOf](ctx); body becomes JSON. It tries until the outcome is known
-// or a few seconds have passed. Kinds: log_full; log_unavailable when it may
-// not be on the log, and may be.
+// [errata.ActorOf](ctx); body becomes JSON. It tries until the outcome is known or
+// settingTimeout is over. Kinds: log_full; log_unavailable when the outcome is not
+// known.
 func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence uint64, err error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -28,16 +26,12 @@ func AppendSignIn(ctx context.Context, log Log, name string, body any) (sequence
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	return appendChange(ctx, log, subjectSignIns+name, data, nuid.Next(), func(err error) error {
-		return &errata.Error{
-			Kind:       errata.KindLogUnavailable,
-			Message:    "the log could not confirm the sign-in in time; send it again",
-			RetryAfter: retryLater, Err: fmt.Errorf("append sign-in %s: %w", name, err),
-		}
+		return logAway("the log could not confirm the sign-in in time; send it again", fmt.Errorf("append sign-in %s: %w", name, err))
 	})
 }
 
-// NewOutcomesReader is NewReader for the outcomes of sign-ins alone: it passes
-// over everything else, and so cannot tell a gap.
+// NewOutcomesReader is NewReader for the outcomes of sign-ins only. It cannot
+// report a gap, because it does not read other facts. Errors: also ErrLogPurged.
 func NewOutcomesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
 	return newReader(ctx, log, from, log.Prefix+subjectSignIns+SignInOutcome)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// TestSignIns: facts of sign-ins stand on the log in order with who sent them,
-// and the reader of outcomes passes over the rest.
+// TestSignIns: facts of sign-ins are on the log in order and with their actors, and
+// the reader of outcomes leaves out all others.
 func TestSignIns(t *testing.T) {
 	l := newLog(t)
 	a := l.appender(t)
@@ -48,7 +48,7 @@ func TestSignIns(t *testing.T) {
 	}
 }
 
-// TestSignInsWithoutALog: a caller hears of it while it still waits.
+// TestSignInsWithoutALog: the caller gets an error within its time.
 func TestSignInsWithoutALog(t *testing.T) {
 	l := newLog(t)
 	if _, err := eventlog.AppendSignIn(t.Context(), l.Log, eventlog.SignInOutcome, make(chan int)); err == nil {

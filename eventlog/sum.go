@@ -7,9 +7,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// headerSum carries the checksum of a fact that is no block, which has one of
-// its own: the CRC-32C, in 8 hex digits, of subject behind the prefix, actor and
-// data. Facts that were appended by older versions have none.
+// headerSum carries the checksum of a fact that is not a block: the CRC-32C of
+// subject without prefix, actor and data, in 8 hex digits. Facts of older versions
+// have none. A block has its own checksum.
 const headerSum = "Errata-Sum"
 
 // withSum adds the checksum to the header of a fact.
@@ -24,8 +24,8 @@ func sumOf(subject, by string, data []byte) string {
 	return fmt.Sprintf("%08x", crc32.Update(sum, castagnoli, data))
 }
 
-// sound says whether a fact is what was appended, as far as its checksum tells.
-// That of a block stands in the block.
+// sound says whether the checksum of a fact is right, if it has one. The checksum
+// inside a block is not looked at.
 func sound(subject string, h nats.Header, data []byte) bool {
 	sum := h.Get(headerSum)
 	return sum == "" || sum == sumOf(subject, h.Get(headerBy), data)

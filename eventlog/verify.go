@@ -2,29 +2,28 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 )
 
-// Report is what a look at every fact of the log found.
+// Report is what a check of every fact of the log found.
 type Report struct {
 	// First and Last are the sequences that the log should have.
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
-	// Facts are those that were read, Blocks those of them with events.
+	// Facts is how many were read, Blocks how many of them are readable blocks.
 	Facts  uint64 `json:"facts"`
 	Blocks uint64 `json:"blocks"`
 	Events uint64 `json:"events"`
 	Bytes  uint64 `json:"bytes"`
-	// Gaps is what is gone, lowest first.
+	// Gaps are in the order of the log.
 	Gaps []Gap `json:"gaps"`
 }
 
-// Verify reads the log from its first fact to the last it had at the beginning,
-// and checks of each that it is there, that its bytes have their checksum, and
-// that a block can be decoded. step is called behind each fact, and ends the
-// look with its error; nil for nobody.
+// Verify reads the log from its first fact to the last one at this moment. It
+// checks that every fact is there and has its checksum, and that every block can be
+// decoded. step, if it is not nil, is called after each fact; its error ends the
+// check.
 func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	state, err := Inspect(ctx, log)
 	if err != nil {
@@ -60,7 +59,7 @@ func Verify(ctx context.Context, log Log, step func() error) (Report, error) {
 	return report, nil
 }
 
-// afterPurge takes out of the gaps what was purged while the log was read.
+// afterPurge removes from the gaps the facts that were purged during the check.
 func (report *Report) afterPurge(ctx context.Context, log Log) error {
 	if len(report.Gaps) == 0 {
 		return nil
@@ -94,7 +93,7 @@ func Purged(ctx context.Context, log Log, sequence uint64) (bool, error) {
 	return sequence < first, err
 }
 
-// read looks at every fact up to Last.
+// read checks every fact up to Last.
 func (report *Report) read(ctx context.Context, r *Reader, step func() error) error {
 	var scratch []byte
 	for at := uint64(0); at < report.Last; {
@@ -130,7 +129,7 @@ func (report *Report) read(ctx context.Context, r *Reader, step func() error) er
 	return nil
 }
 
-// gap notes a gap, as part of the one that ends before it.
+// gap notes a gap, or makes the last one longer when it ends right before.
 func (report *Report) gap(from, to uint64, why string) {
 	if n := len(report.Gaps); n > 0 {
 		if last := &report.Gaps[n-1]; last.To+1 == from && last.Why == why {
@@ -141,25 +140,20 @@ func (report *Report) gap(from, to uint64, why string) {
 	report.Gaps = append(report.Gaps, Gap{From: from, To: to, Why: why})
 }
 
-// trueFirst is the first fact that the log should have. It begins with 1, or
-// with the fact that a snapshot on the log let it be purged to.
+// trueFirst is the sequence of the first fact that the log should have: 1, or the
+// Keep of a snapshot, before which the log may be purged.
 func trueFirst(ctx context.Context, log Log, first uint64) (uint64, error) {
 	if first <= 1 {
 		return first, nil
 	}
 	kept := uint64(1)
-	for next := first; ; {
-		m, found, err := getMessage(ctx, log, messageQuery{Sequence: next, NextFor: log.Prefix + subjectCommands + CommandSnapshot})
+	for m, err := range messagesFrom(ctx, log, subjectCommands+CommandSnapshot, first) {
 		if err != nil {
 			return 0, fmt.Errorf("look for what the log was purged to: %w", err)
 		}
-		if !found {
-			return kept, nil
-		}
-		next = m.sequence + 1
-		var s Snapshot
-		if json.Unmarshal(m.data, &s) == nil && s.Keep <= first {
-			kept = max(kept, s.Keep)
+		if keep := StoredKeep(m.bareSubject(log), m.data); keep <= first {
+			kept = max(kept, keep)
 		}
 	}
+	return kept, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// TestPurgeIsNoGap: what a snapshot let go is gone on purpose, also when it goes
-// while the log is read; what goes without one is a gap.
+// TestPurgeIsNoGap: facts that were purged after a snapshot are no gap, also when
+// they go during the check; facts that go without a snapshot are one.
 func TestPurgeIsNoGap(t *testing.T) {
 	l := newLog(t)
 	if report, err := eventlog.Verify(t.Context(), l.Log, nil); err != nil || len(report.Gaps) != 0 || report.Last != 0 {
@@ -53,7 +53,7 @@ func TestPurgeIsNoGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Purge(t.Context(), jetstream.WithPurgeSequence(14)); err != nil { // nobody let that go
+	if err := s.Purge(t.Context(), jetstream.WithPurgeSequence(14)); err != nil { // without a snapshot
 		t.Fatal(err)
 	}
 	report, err = eventlog.Verify(t.Context(), l.Log, nil)

@@ -1,12 +1,11 @@
-// Package logcare knows what of the log is gone, and what was decided about it.
+// Package logcare finds gaps of the log and keeps what was decided about them.
 //
-// Facts go away when a disk flips a bit, when a file is lost, and when a backup
-// is put back that is older than the records. What is gone becomes a fact of the
-// log itself ([eventlog.Gap]): by the policy at first, which lets folding go on or
-// holds it, and by an operator later. An alarm stands until somebody has
-// decided, and every replay knows what it lacks. A log that is stopped is checked
-// and mended by [Stopped].
+// Facts are lost when a disk flips a bit, when a file is lost, and when a backup is
+// restored that is older than the records. Each gap becomes a fact of the log
+// itself ([eventlog.Gap]): first by the policy, which lets folding continue or
+// stops it, and later by the decision of an operator. An alarm lasts until an
+// operator has decided, and every replay knows what the log lacks. [Stopped] checks
+// and mends the log while the service is stopped.
 //
-// It must not change a record, and decides nothing that an operator has to: what
-// to do about a gap is the policy's and theirs.
+// It must not change a record, and must not decide in the place of an operator.
 package logcare

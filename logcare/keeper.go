@@ -1,6 +1,7 @@
 package logcare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,18 +17,18 @@ import (
 	"github.com/errata-log/errata/logfiles"
 )
 
-// Policy says what becomes of a gap before anybody has looked at it.
+// Policy says what happens at a gap before an operator has decided about it.
 type Policy string
 
 // The policies.
 const (
-	// Accept goes on behind the gap at once.
+	// Accept continues after the gap at once.
 	Accept Policy = "accept"
-	// Stop shows nothing new until an operator has accepted the gap.
+	// Stop folds nothing more until an operator has accepted the gap.
 	Stop Policy = "stop"
 )
 
-// ParsePolicy reads the name of a policy; none is Accept.
+// ParsePolicy reads the name of a policy; "" is Accept.
 func ParsePolicy(text string) (Policy, error) {
 	switch p := Policy(text); p {
 	case "":
@@ -38,7 +39,7 @@ func ParsePolicy(text string) (Policy, error) {
 	return "", fmt.Errorf("%q is not %s or %s", text, Accept, Stop)
 }
 
-// Alarms is where somebody is told.
+// Alarms shows alarms to the operator.
 type Alarms interface {
 	Raise(name, detail, hint string)
 	Clear(name string)
@@ -49,11 +50,11 @@ type Config struct {
 	Log    eventlog.Log
 	Policy Policy
 	Alarms Alarms
-	// Folder is that of the files of the embedded NATS, "" where they are out of
-	// reach; Mended are those of any stream that were damaged at its start.
+	// Folder has the files of the embedded NATS, "" when NATS is external. Mended
+	// are the files of any stream that were mended at its start.
 	Folder string
 	Mended []logfiles.Mended
-	// LazySync says that a power cut may take the end of the log.
+	// LazySync says that the log may lose its end in a power cut.
 	LazySync bool
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
@@ -61,15 +62,16 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Keeper decides about gaps and looks for them. It is safe for concurrent use.
+// Keeper searches the log for gaps and applies the policy to them. It is safe for
+// concurrent use.
 type Keeper struct {
 	cfg     Config
 	metrics *metrics
 
-	mu    sync.Mutex // held over what is read from the log and appended to it
+	mu    sync.Mutex // held while the log is read and appended to
 	facts []eventlog.GapFact
-	// healed are the gaps whose facts are back, stopped is what the policy holds
-	// folding at.
+	// healed are the gaps whose facts are back, stopped is the gap at which the
+	// policy has stopped folding.
 	healed  []eventlog.Gap
 	stopped *eventlog.Gap
 	looked  time.Time
@@ -77,36 +79,33 @@ type Keeper struct {
 	work background.Runner
 }
 
-// New reads what stands on the log about gaps. Start begins to look for them.
+// New reads the facts about gaps from the log. Start begins to search for gaps.
 func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Alarms == nil || cfg.Log.JetStream == nil {
 		return nil, errors.New("logcare: Log and Alarms are required")
 	}
-	if cfg.Policy == "" {
-		cfg.Policy = Accept
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Policy = cmp.Or(cfg.Policy, Accept)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	k := &Keeper{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
-	k.tellMended()
+	k.alarmMended()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k, k.refresh(ctx)
 }
 
-// refresh reads the facts anew and tells how things stand. mu is held.
+// refresh reads the facts about gaps again and updates the alarms. The caller holds
+// mu.
 func (k *Keeper) refresh(ctx context.Context) error {
 	facts, err := eventlog.GapFacts(ctx, k.cfg.Log)
 	if err != nil {
 		return err
 	}
 	k.facts = facts
-	k.tell()
+	k.updateAlarms()
 	return nil
 }
 
-// locate names the files in which a stretch of the log stood, "" when unknown.
+// locate names the files that held a stretch of the log, "" when unknown.
 func (k *Keeper) locate(from, to uint64) string {
 	if k.cfg.Folder == "" {
 		return ""
@@ -121,8 +120,9 @@ func (k *Keeper) locate(from, to uint64) string {
 // ErrStopped says that folding waits for an operator's decision about a gap.
 var ErrStopped = errors.New("folding waits for a decision about a gap of the log: errata log accept goes on without it, errata log repair brings it back")
 
-// Pass is told of a gap that a projector meets. It puts the policy's decision on
-// the log where there is none. Errors: ErrStopped; log_full, log_unavailable.
+// Pass says whether a projector may continue after a gap, nil for yes. It notes the
+// gap on the log if nothing there decides about it. Errors: ErrStopped; log_full,
+// log_unavailable.
 func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,10 +135,10 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	}
 	if decided(k.facts, from, to, k.cfg.Policy) {
 		k.stopped = nil
-		k.tell()
+		k.updateAlarms()
 		return nil
 	}
-	// Nor is what was purged while somebody read it a gap.
+	// Facts that were purged while the projector read the log are no gap.
 	if purged, err := eventlog.Purged(ctx, k.cfg.Log, to); err != nil || purged {
 		return err
 	}
@@ -148,21 +148,22 @@ func (k *Keeper) Pass(ctx context.Context, from, to uint64, why string) error {
 	}
 	if k.cfg.Policy == Stop {
 		k.stopped = &gap
-		k.tell()
+		k.updateAlarms()
 		return fmt.Errorf("%v: %w", gap, ErrStopped)
 	}
 	return nil
 }
 
-// decided says whether folding may pass a gap: the policy lets it, and the log
-// says so, or an operator has.
+// decided says whether folding may continue after a gap: an operator has accepted
+// it, or the policy is Accept and the gap is noted on the log.
 func decided(facts []eventlog.GapFact, from, to uint64, policy Policy) bool {
 	return eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool {
 		return f.By != eventlog.GapByPolicy || policy == Accept
 	})
 }
 
-// note puts a gap on the log by the policy, unless it stands there. mu is held.
+// note puts a gap on the log by the policy, unless it is noted there. The caller
+// holds mu.
 func (k *Keeper) note(ctx context.Context, from, to uint64, why string) (eventlog.Gap, error) {
 	gap := eventlog.Gap{From: from, To: to, Why: why, By: eventlog.GapByPolicy, Files: k.locate(from, to)}
 	var err error
@@ -182,9 +183,9 @@ func (k *Keeper) note(ctx context.Context, from, to uint64, why string) (eventlo
 	return gap, k.refresh(ctx)
 }
 
-// Older is told of facts that the records hold and that the end of the log has
-// lost, before and after their places are filled. It says so on the log, each
-// time: the first may stand where nobody comes by any more.
+// Older notes on the log that its end has lost facts which the records hold. It is
+// called before and after their places are filled, and appends a fact each time:
+// the first one has a sequence that the projectors have passed already.
 func (k *Keeper) Older(ctx context.Context, from, to uint64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -206,9 +207,8 @@ func (k *Keeper) Older(ctx context.Context, from, to uint64) error {
 	return k.refresh(ctx)
 }
 
-// Settle accepts all gaps that nobody has decided about, in the name of an
-// operator and of [errata.ActorOf](ctx), and returns them. Kinds: log_full,
-// log_unavailable.
+// Settle accepts all open gaps in the name of an operator and of
+// [errata.ActorOf](ctx), and returns them. Kinds: log_full, log_unavailable.
 func (k *Keeper) Settle(ctx context.Context, name string) ([]Gap, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -227,8 +227,9 @@ func (k *Keeper) Settle(ctx context.Context, name string) ([]Gap, error) {
 	return Gaps(settled), k.refresh(ctx)
 }
 
-// Replayed is told that the records were made anew from the log as it is: what
-// its end had lost is not in them any more, and what came back is.
+// Replayed closes gaps after a replay: the records now hold what the log holds.
+// Facts that only the records had are not in them any more, and facts that came
+// back are.
 func (k *Keeper) Replayed(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -251,7 +252,7 @@ func (k *Keeper) Replayed(ctx context.Context) error {
 	return k.refresh(ctx)
 }
 
-// State is how the log stands, as far as is known.
+// State returns the gaps of the log, as far as they are known.
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -264,7 +265,7 @@ func (k *Keeper) State() State {
 	return state
 }
 
-// Undecided says which facts are gone that nobody has decided about, nil for none.
+// Undecided is an error that names the first open gap, nil when there is none.
 func (k *Keeper) Undecided() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -91,7 +91,7 @@ func (c *cared) append(facts int) {
 	}
 }
 
-// keeper is one that has just started.
+// keeper makes a Keeper that has just started.
 func (c *cared) keeper(policy Policy) *Keeper {
 	c.t.Helper()
 	k, err := New(c.t.Context(), Config{
@@ -120,15 +120,17 @@ func (c *cared) repair() {
 		here, errHere := logfiles.Open(folder, c.log.Stream)
 		from, errFrom := logfiles.Open(c.backup, c.log.Stream)
 		copied, errCopy := from.Copy()
-		if err := errors.Join(errHere, errFrom, errCopy); err != nil {
-			c.t.Fatal(err)
-		}
-		n, err := here.Repair(c.t.Context(), 1, []logfiles.Copy{copied}, filepath.Join(c.Dir, "kept"), func(m logfiles.Message) logfiles.Kind {
+		judge := func(m logfiles.Message) logfiles.Kind {
 			if eventlog.IsFilling(strings.TrimPrefix(m.Subject, c.log.Prefix), m.Sequence, m.Data) {
 				return logfiles.Filling
 			}
 			return logfiles.Good
-		})
+		}
+		inv, errRead := here.Read(judge)
+		if err := errors.Join(errHere, errFrom, errCopy, errRead); err != nil {
+			c.t.Fatal(err)
+		}
+		n, err := inv.Repair(c.t.Context(), 1, []logfiles.Copy{copied}, filepath.Join(c.Dir, "kept"), judge)
 		if n == 0 || err != nil {
 			c.t.Fatalf("%d facts are back, %v", n, err)
 		}
@@ -180,8 +182,9 @@ func (c *cared) facts() uint64 {
 	return state.Facts
 }
 
-// TestPass: the policy's decision is put on the log once, whoever asks how often;
-// where it is to stop, folding goes on when an operator has accepted.
+// TestPass: the decision of the policy is put on the log once, for any number of
+// calls. With the policy Stop, folding continues when an operator has accepted the
+// gap.
 func TestPass(t *testing.T) {
 	for _, policy := range []Policy{Accept, Stop} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -218,7 +221,7 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestPassOfWhatWasPurged: what a snapshot let go is no gap.
+// TestPassOfWhatWasPurged: facts that were purged after a snapshot are no gap.
 func TestPassOfWhatWasPurged(t *testing.T) {
 	c := newCared(t)
 	if _, err := c.log.JetStream.Publish(t.Context(), c.log.Prefix+"cmd.snapshot", []byte(`{"keep":6}`)); err != nil {
@@ -236,7 +239,7 @@ func TestPassOfWhatWasPurged(t *testing.T) {
 	}
 }
 
-// TestSettle: what an operator accepts stands on the log in their name, once.
+// TestSettle: what an operator accepts is on the log in their name, once.
 func TestSettle(t *testing.T) {
 	c := newCared(t)
 	c.flip(4)
@@ -266,8 +269,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestCameBack: facts that a repair has put back are told until the records were
-// made anew, whether somebody had accepted that they are gone or not.
+// TestCameBack: facts that a repair has put back raise an alarm until a replay,
+// whether an operator had accepted the gap or not.
 func TestCameBack(t *testing.T) {
 	c := newCared(t)
 	c.flip(4)
@@ -298,14 +301,14 @@ func TestCameBack(t *testing.T) {
 	c.wantAlarms(nil)
 }
 
-// TestReplayedOlder: a log that ended before the records did is told until its facts
-// are back, or the records were made from what it has.
+// TestReplayedOlder: a log that ended before the records raises an alarm until its
+// facts are back, or a replay has made the records from what it has.
 func TestReplayedOlder(t *testing.T) {
 	for _, way := range []string{"repaired", "replayed"} {
 		t.Run(way, func(t *testing.T) {
 			c := newCared(t)
 			whole := c.backup
-			c.DamageNATS(func(folder string) { // as one that ends with fact 7
+			c.DamageNATS(func(folder string) { // now it ends with fact 7
 				file := testenv.LogFiles(t, folder, c.log.Stream)[0].Path
 				at, _ := testenv.FindRecord(t, file, 8)
 				if err := errors.Join(os.Truncate(file, at), os.Remove(filepath.Join(filepath.Dir(file), "index.db"))); err != nil {
@@ -338,8 +341,8 @@ func TestReplayedOlder(t *testing.T) {
 	}
 }
 
-// TestLook: what is gone is noticed without anybody asking, at the start and, by the
-// log's own numbers, soon after it goes.
+// TestLook: a gap is noticed without a question, at the start, and soon after it
+// appears by the log's own numbers.
 func TestLook(t *testing.T) {
 	c := newCared(t)
 	k := c.keeper(Accept)
@@ -348,7 +351,7 @@ func TestLook(t *testing.T) {
 	c.await(func() bool { return k.State().Looked != nil })
 	c.want("open", k.State().Open)
 	c.flip(5)
-	c.DamageNATS(func(folder string) { // without its index the server counts anew
+	c.DamageNATS(func(folder string) { // without its index the server counts again
 		index := filepath.Join(filepath.Dir(testenv.LogFiles(t, folder, c.log.Stream)[0].Path), "index.db")
 		if err := os.Remove(index); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package logcare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
@@ -10,38 +11,37 @@ import (
 )
 
 const (
-	// glancePause is how often the log is asked whether its numbers fit: how
-	// many messages it has and between which sequences. It costs one question.
+	// glancePause is how often the log is asked for its number of messages and its
+	// first and last sequence, which must fit. It costs one question.
 	glancePause = 5 * time.Second
-	// lookShare is how much longer the look waits than it works: one tenth of a
-	// processor at most, and of what the disk can read.
+	// A look is one reading of the whole log. After each piece of work it waits
+	// lookShare times as long, so it takes at most a tenth of a processor and disk.
 	lookShare = 9
-	// lookPart is the part of a processor that looks and the pauses behind them
-	// take together: one hundredth. What it buys is how soon a bit is noticed that
-	// a disk flips while the service runs: after ten times what a look takes.
+	// lookPart: looks with the pauses between them take a hundredth of a processor.
+	// A flipped bit is noticed after at most ten times the length of a look.
 	lookPart = 100
-	// leastPause is enough: how soon somebody is told is counted in minutes. A look
-	// at a small log works for milliseconds, and wakes a sleeping machine.
+	// leastPause is the shortest pause after a look. An alarm may come minutes
+	// later, and a shorter pause would wake a sleeping machine for a small log.
 	leastPause = time.Minute
-	// mostPause is behind a look of 40 minutes or more: every part of a log of any
-	// size is looked at several times a day.
+	// mostPause is the pause after a look of 40 minutes or more, so that a log of
+	// any size is read several times a day.
 	mostPause = 6 * time.Hour
-	// lookWork is how long it works at a time.
+	// lookWork is how long a look works at a time.
 	lookWork = 5 * time.Millisecond
-	// lookAgain is the pause behind a look that failed.
+	// lookAgain is the pause after a look that failed.
 	lookAgain = 10 * time.Second
 )
 
-// pauseBehind is how long to wait after a look that took so long: longer the larger
-// the log is.
+// pauseBehind is the pause after a look that took so long: the larger the log, the
+// longer.
 func pauseBehind(took time.Duration) time.Duration {
 	return min(max(took*(lookPart/(1+lookShare)-1), leastPause), mostPause)
 }
 
-// Start begins to look for gaps: at once, whenever the log's own numbers say so,
-// and again and again with a pause between; see pauseBehind. Stop ends it.
+// Start begins to search for gaps: at once, when the log's own numbers change, and
+// again after each pause; see pauseBehind. Stop ends it.
 func (k *Keeper) Start() {
-	var missing uint64 // as the last look found it
+	var missing uint64 // at the last look
 	var next time.Time
 	k.work.Start(background.Loop{Every: glancePause, Do: func(ctx context.Context) error {
 		if now, err := k.missing(ctx); err == nil && now != missing {
@@ -61,10 +61,10 @@ func (k *Keeper) Start() {
 	}, Failed: background.Tell(k.cfg.Logger.Warn, "the log could not be checked; it is tried again")}.Run)
 }
 
-// Stop ends the looking. It may be called more than once, also before Start.
+// Stop ends the search. It may be called more than once, also before Start.
 func (k *Keeper) Stop() { _ = k.work.Stop(context.Background()) }
 
-// missing is how many messages the log says that it lacks, by its own numbers.
+// missing is how many messages the log lacks by its own numbers.
 func (k *Keeper) missing(ctx context.Context) (uint64, error) {
 	state, err := eventlog.Inspect(ctx, k.cfg.Log)
 	if err != nil || state.Last < state.First {
@@ -73,7 +73,7 @@ func (k *Keeper) missing(ctx context.Context) (uint64, error) {
 	return state.Last - state.First + 1 - min(state.Facts, state.Last-state.First+1), nil
 }
 
-// look reads the whole log slowly and notes what is gone.
+// look reads the whole log slowly and notes its gaps.
 func (k *Keeper) look(ctx context.Context) error {
 	report, err := eventlog.Verify(ctx, k.cfg.Log, pacer(ctx))
 	if err != nil {
@@ -83,7 +83,7 @@ func (k *Keeper) look(ctx context.Context) error {
 	return err
 }
 
-// Verify reads the whole log at full speed, notes what is gone and says what it
+// Verify reads the whole log at full speed, notes its gaps and returns what it
 // found. Kinds: log_unavailable.
 func (k *Keeper) Verify(ctx context.Context) (Report, error) {
 	r, err := eventlog.Verify(ctx, k.cfg.Log, nil)
@@ -99,8 +99,8 @@ func (k *Keeper) Verify(ctx context.Context) (Report, error) {
 	}, nil
 }
 
-// found takes note of what a look has found, and gives its gaps the names that
-// are known.
+// found notes the gaps of a report on the log, and adds to them the files and what
+// was decided.
 func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Report, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -120,12 +120,12 @@ func (k *Keeper) found(ctx context.Context, report eventlog.Report) (eventlog.Re
 	if k.healed, err = k.cameBack(ctx, report); err != nil {
 		return report, err
 	}
-	k.tell()
+	k.updateAlarms()
 	return report, nil
 }
 
-// decision is what was decided about a stretch, and the name of the operator who
-// did so last.
+// decision returns what was decided about a stretch, and the operator who decided
+// last.
 func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
 	if !eventlog.Covered(from, to, facts, func(f eventlog.GapFact) bool { return f.By == eventlog.GapByOperator }) {
 		return eventlog.GapByPolicy, ""
@@ -138,12 +138,13 @@ func decision(facts []eventlog.GapFact, from, to uint64) (by, name string) {
 	return eventlog.GapByOperator, name
 }
 
-// cameBack are the gaps that stand on the log and are none any more: their facts
-// were put back, and the records were not made anew since.
+// cameBack returns the gaps that are noted on the log although their facts are
+// there again, and after which no replay was made.
 func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventlog.Gap, error) {
 	var list []eventlog.Gap
 	for _, gap := range append(eventlog.OpenGaps(k.facts), eventlog.SettledGaps(k.facts)...) {
-		if gap.To < report.First || overlaps(gap, report.Gaps) {
+		overlaps := func(other eventlog.Gap) bool { return gap.From <= other.To && other.From <= gap.To }
+		if gap.To < report.First || slices.ContainsFunc(report.Gaps, overlaps) {
 			continue
 		}
 		if gap.Why == eventlog.GapOlder {
@@ -160,17 +161,8 @@ func (k *Keeper) cameBack(ctx context.Context, report eventlog.Report) ([]eventl
 	return list, nil
 }
 
-func overlaps(gap eventlog.Gap, with []eventlog.Gap) bool {
-	for _, other := range with {
-		if gap.From <= other.To && other.From <= gap.To {
-			return true
-		}
-	}
-	return false
-}
-
-// pacer makes a step of a look that leaves the machine to others: it works for
-// lookWork and waits lookShare times as long.
+// pacer makes the step function of a look that leaves the machine to others: after
+// lookWork of work it waits lookShare times as long.
 func pacer(ctx context.Context) func() error {
 	began := time.Now()
 	return func() error {

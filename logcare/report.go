@@ -6,7 +6,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// Gap is a stretch of the log whose facts are gone, as callers see it.
+// Gap is a gap of the log, as the API returns it.
 type Gap struct {
 	From        uint64 `json:"from"`
 	To          uint64 `json:"to"`
@@ -20,7 +20,7 @@ type Gap struct {
 	Name   string `json:"name"`
 }
 
-// Gaps are gaps of the log as callers see them; none is an empty list.
+// Gaps converts gaps of the log. The list is empty, not nil, when there are none.
 func Gaps(gaps []eventlog.Gap) []Gap {
 	list := make([]Gap, 0, len(gaps))
 	for _, g := range gaps {
@@ -32,13 +32,13 @@ func Gaps(gaps []eventlog.Gap) []Gap {
 	return list
 }
 
-// State is how the log stands, as far as is known.
+// State lists the gaps of the log, as far as they are known.
 type State struct {
 	Policy Policy `json:"policy"`
-	// Open are the gaps that nobody has decided about, Settled the others.
+	// Open are the gaps that no operator has accepted, Settled the accepted ones.
 	Open    []Gap `json:"open"`
 	Settled []Gap `json:"settled"`
-	// Back are gaps whose facts are on the log again and not in the records.
+	// Back are gaps whose facts are on the log again, but not in the records.
 	Back []Gap `json:"back"`
 	// Looked is when the whole log was last read, nil for never.
 	Looked *time.Time `json:"looked"`
@@ -49,7 +49,7 @@ type Report struct {
 	OK     bool   `json:"ok"`
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
-	Facts  uint64 `json:"facts"` // that are good
+	Facts  uint64 `json:"facts"` // only good ones
 	Blocks uint64 `json:"blocks"`
 	Events uint64 `json:"events"`
 	Bytes  uint64 `json:"bytes"`

@@ -11,13 +11,14 @@ import (
 	"github.com/errata-log/errata/logfiles"
 )
 
-// Stopped is the embedded log while no service runs: its files.
+// Stopped works on the files of the embedded log while no service runs.
 type Stopped struct {
-	// Folder is that of NATS's files, Log the names of stream and subjects.
+	// Folder has the files of NATS. Of Log only the names of stream and subjects
+	// are used.
 	Folder string
 	Log    eventlog.Log
-	// Dial reaches a NATS server that may have a copy, and returns what ends the
-	// connection.
+	// Dial connects to a NATS server that may have a copy of the log. end closes
+	// the connection.
 	Dial func(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error)
 }
 
@@ -27,14 +28,11 @@ func (s Stopped) Verify() (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	first, events, err := s.begin(files)
+	inv, first, events, err := s.read(files)
 	if err != nil {
 		return Report{}, err
 	}
-	r, err := files.Check(first, s.worth)
-	if err != nil {
-		return Report{}, fmt.Errorf("read the files of the log: %w", err)
-	}
+	r := inv.Report(first)
 	report := Report{OK: len(r.Gone) == 0, First: r.First, Last: r.Last, Facts: r.Messages, Events: events, Bytes: r.Bytes, Gaps: []Gap{}}
 	for _, gone := range r.Gone {
 		gap := Gap{From: gone.From, To: gone.To, Why: eventlog.GapMissing, Files: files.Locate(gone.From, gone.To)}
@@ -48,9 +46,8 @@ func (s Stopped) Verify() (Report, error) {
 	return report, nil
 }
 
-// Repair puts facts back that the log has lost, from copies: folders of NATS's
-// files, and the URLs of NATS servers. It returns how many are back, and what is
-// still gone.
+// Repair puts lost facts back to the log, from copies: folders of NATS's files, and
+// URLs of NATS servers. It returns how many are back, and what is still gone.
 func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone []Gap, err error) {
 	files, err := logfiles.Open(s.Folder, s.Log.Stream)
 	if err != nil {
@@ -65,19 +62,19 @@ func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone 
 		defer end(ctx) //nolint:errcheck // it was only read
 		copies = append(copies, c)
 	}
-	first, _, err := s.begin(files)
+	inv, first, _, err := s.read(files)
 	if err != nil {
 		return 0, nil, err
 	}
 	keep := filepath.Join(s.Folder, "damaged", s.Log.Stream)
-	if restored, err = files.Repair(ctx, first, copies, keep, s.worth); err != nil {
+	if restored, err = inv.Repair(ctx, first, copies, keep, s.kindOf); err != nil {
 		return 0, nil, err
 	}
 	after, err := s.Verify()
 	return restored, after.Gaps, err
 }
 
-// open opens a copy. end is to be called when it was read.
+// open opens a copy. The caller calls end after reading it.
 func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end func(context.Context) error, err error) {
 	if strings.Contains(where, "://") {
 		log, end, err := s.Dial(ctx, where)
@@ -91,8 +88,8 @@ func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end f
 	return c, func(context.Context) error { return nil }, err
 }
 
-// worth says what a message of the log is worth.
-func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
+// kindOf says of which kind a message of the log is.
+func (s Stopped) kindOf(m logfiles.Message) logfiles.Kind {
 	subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 	switch {
 	case eventlog.CheckStored(subject, m.Head, m.Data) != nil:
@@ -103,23 +100,26 @@ func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
 	return logfiles.Good
 }
 
-// begin reads the log once: with which fact it should begin, and how many events
-// are good.
-func (s Stopped) begin(files logfiles.Stream) (first, events uint64, err error) {
+// read reads all files of the log. It returns the messages, the fact with which the
+// log should begin, and the number of readable events.
+func (s Stopped) read(files logfiles.Stream) (inv *logfiles.Inventory, first, events uint64, err error) {
 	var keeps []uint64
-	report, err := files.Check(0, func(m logfiles.Message) logfiles.Kind {
+	inv, err = files.Read(func(m logfiles.Message) logfiles.Kind {
 		subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 		if keep := eventlog.StoredKeep(subject, m.Data); keep > 0 {
 			keeps = append(keeps, keep)
 		}
 		events += eventlog.StoredEvents(subject, m.Data)
-		return s.worth(m)
+		return s.kindOf(m)
 	})
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("read the files of the log: %w", err)
+	}
 	first = 1
 	for _, keep := range keeps {
-		if keep <= report.First {
+		if keep <= inv.First {
 			first = max(first, keep)
 		}
 	}
-	return first, events, err
+	return inv, first, events, nil
 }

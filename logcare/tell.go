@@ -2,6 +2,7 @@ package logcare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,17 +12,17 @@ import (
 
 // The alarms.
 const (
-	// AlarmGap: facts of the log are gone and nobody has decided about them.
+	// AlarmGap: facts of the log are gone and no operator has decided about them.
 	AlarmGap = "log-gap"
-	// AlarmOlder: the log ended before the records did.
+	// AlarmOlder: the log ended before the checkpoint of the records.
 	AlarmOlder = "log-older"
-	// AlarmBack: facts are on the log again that the records were made without.
+	// AlarmBack: lost facts are on the log again, but not in the records.
 	AlarmBack = "log-repaired"
 	// AlarmFiles: messages of a stream other than the log were damaged.
 	AlarmFiles = "files-damaged"
 )
 
-// maxTold is how many gaps an alarm names.
+// maxTold is how many gaps an alarm names at most.
 const maxTold = 3
 
 type metrics struct {
@@ -42,10 +43,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// tellMended raises an alarm for what the start has found in other streams than the
-// log, whose own gaps are told one by one. It stands until the next start, which
-// finds nothing any more.
-func (k *Keeper) tellMended() {
+// alarmMended raises an alarm when the start has mended files of other streams than
+// the log; gaps of the log have their own alarm. The alarm lasts until the next
+// start.
+func (k *Keeper) alarmMended() {
 	var found []string
 	for _, m := range k.cfg.Mended {
 		if m.Stream != k.cfg.Log.Stream {
@@ -58,30 +59,30 @@ func (k *Keeper) tellMended() {
 	}
 }
 
-// tell raises and clears the alarms by what stands on the log. mu is held.
-func (k *Keeper) tell() {
+// updateAlarms raises and clears the alarms from the facts about gaps. The caller
+// holds mu.
+func (k *Keeper) updateAlarms() {
 	var gone, older []eventlog.Gap
 	for _, gap := range eventlog.OpenGaps(k.facts) {
-		if k.back(gap) {
-			continue
-		}
-		if gap.Why == eventlog.GapOlder {
+		switch {
+		case slices.ContainsFunc(k.healed, func(back eventlog.Gap) bool { return back.From == gap.From && back.To == gap.To }):
+		case gap.Why == eventlog.GapOlder:
 			older = append(older, gap)
-		} else {
+		default:
 			gone = append(gone, gap)
 		}
 	}
 	k.metrics.gaps.WithLabelValues("open").Set(float64(len(gone) + len(older)))
 	k.metrics.gaps.WithLabelValues("accepted").Set(float64(len(eventlog.SettledGaps(k.facts))))
 	k.metrics.gaps.WithLabelValues("repaired").Set(float64(len(k.healed)))
-	k.say(AlarmGap, gone, func() (string, string) {
+	k.alarm(AlarmGap, gone, func() (string, string) {
 		detail := "The log lacks what was accepted before: " + list(gone) + ". What stands behind it is shown; records made before the damage still count it, a replay would not, and an event of it that is sent again counts again."
 		if k.stopped != nil {
 			detail = fmt.Sprintf("Nothing new is shown since fact %d, as log-gaps=stop wants it: %s. Events are taken and safe.", k.stopped.From-1, list(gone))
 		}
 		return detail, "with the service stopped, errata log repair --from COPY takes the facts from a copy of data/nats; errata log accept --by NAME goes on without them"
 	})
-	k.say(AlarmOlder, older, func() (string, string) {
+	k.alarm(AlarmOlder, older, func() (string, string) {
 		cause := "a backup of the log was put back that is older than the records, or its disk lost what it had confirmed"
 		if k.cfg.LazySync {
 			cause = "a power cut took what lazy-sync had not written yet, or a backup of the log was put back that is older than the records"
@@ -89,24 +90,14 @@ func (k *Keeper) tell() {
 		return "The log ended before the records do: " + list(older) + ". Either " + cause + ". New events are safe: the places were filled. The settings are those that the log still has.",
 			"errata log accept --by NAME keeps the records and goes on, and a later replay would lose what only they hold; errata replay --force takes the log's word, and the records lose it now; errata log repair --from COPY, with the service stopped, puts the facts back from a newer copy of data/nats"
 	})
-	k.say(AlarmBack, k.healed, func() (string, string) {
+	k.alarm(AlarmBack, k.healed, func() (string, string) {
 		return "Facts are on the log again that were gone: " + list(k.healed) + ". Records may have been made without them.",
 			"errata replay makes the records anew, with --force where they differ"
 	})
 }
 
-// back says that the facts of a gap were found on the log again. mu is held.
-func (k *Keeper) back(gap eventlog.Gap) bool {
-	for _, healed := range k.healed {
-		if healed.From == gap.From && healed.To == gap.To {
-			return true
-		}
-	}
-	return false
-}
-
-// say raises the alarm for the gaps, or clears it when there are none.
-func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
+// alarm raises the alarm for the gaps, or clears it when there are none.
+func (k *Keeper) alarm(name string, gaps []eventlog.Gap, words func() (detail, hint string)) {
 	if len(gaps) == 0 {
 		k.cfg.Alarms.Clear(name)
 		return
@@ -118,12 +109,11 @@ func (k *Keeper) say(name string, gaps []eventlog.Gap, words func() (detail, hin
 // list names the first gaps.
 func list(gaps []eventlog.Gap) string {
 	var text []string
-	for i, gap := range gaps {
-		if i == maxTold {
-			text = append(text, fmt.Sprintf("and %d more stretches", len(gaps)-maxTold))
-			break
-		}
+	for _, gap := range gaps[:min(len(gaps), maxTold)] {
 		text = append(text, gap.String())
+	}
+	if len(gaps) > maxTold {
+		text = append(text, fmt.Sprintf("and %d more stretches", len(gaps)-maxTold))
 	}
 	return strings.Join(text, ", ")
 }

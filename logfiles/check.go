@@ -1,30 +1,32 @@
 package logfiles
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// Kind says what a message is worth to whoever reads the stream.
+// Kind says whether a reader of the stream can use a message.
 type Kind uint8
 
 // The kinds of a message.
 const (
 	Good    Kind = iota
-	Damaged      // its own checksum says so
-	Filling      // it stands in the place of one that was lost
+	Damaged      // its own checksum is wrong
+	Filling      // it only fills the place of one that was lost
 )
 
-// Stretch is a part of a stream whose messages are gone.
+// Stretch is a part of a stream without good messages.
 type Stretch struct {
 	From, To uint64
-	// Damaged says that something stands there that cannot be read.
+	// Damaged says that the messages are there but cannot be read.
 	Damaged bool
 }
 
-// Report is what reading all files of a stream has found.
+// Report is what a stream has and lacks.
 type Report struct {
 	First, Last uint64
 	Messages    uint64 // that are good
@@ -32,44 +34,33 @@ type Report struct {
 	Gone        []Stretch
 }
 
-// Check reads all files of a stream and changes nothing. first is the sequence
-// that the stream should begin with, 0 for that of its first message; judge says
-// what each message is worth, in the order of the files.
-func (s Stream) Check(first uint64, judge func(Message) Kind) (Report, error) {
-	inv, err := s.inventory(judge)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{First: first, Messages: inv.good, Bytes: inv.bytes}
-	if r.First == 0 {
-		r.First = inv.first
-	}
-	r.Last = max(inv.last, s.indexed())
-	r.Gone = inv.gone(r.First, r.Last)
-	return r, nil
-}
-
-// held is what is known of one message of a stream.
+// held is what an Inventory keeps of one message.
 type held struct {
-	sum  uint32 // of all of it
+	sum  uint32 // see sumOf
 	kind Kind
 }
 
-// inventory is what stands in all files of a stream.
-type inventory struct {
+// Inventory lists the messages in all files of a stream.
+type Inventory struct {
+	// First is the lowest sequence of a message, 0 without one.
+	First uint64
+
+	stream      Stream
 	files       []file
 	firsts      []uint64 // of each file, 0 for one without messages
 	messages    map[uint64]held
-	first, last uint64
+	last        uint64
 	good, bytes uint64
 }
 
-func (s Stream) inventory(judge func(Message) Kind) (*inventory, error) {
+// Read reads all files of a stream and changes nothing. It calls judge for each
+// message, in the order of the files.
+func (s Stream) Read(judge func(Message) Kind) (*Inventory, error) {
 	files, err := s.files()
 	if err != nil {
 		return nil, err
 	}
-	inv := &inventory{files: files, firsts: make([]uint64, len(files)), messages: map[uint64]held{}}
+	inv := &Inventory{stream: s, files: files, firsts: make([]uint64, len(files)), messages: map[uint64]held{}}
 	for i, f := range files {
 		if err := s.each(f, f.number, func(m Message) {
 			if inv.firsts[i] == 0 {
@@ -83,13 +74,21 @@ func (s Stream) inventory(judge func(Message) Kind) (*inventory, error) {
 	return inv, nil
 }
 
-func (inv *inventory) add(m Message, kind Kind) {
+// Report says what the stream has and what is gone. first is the sequence that the
+// stream should begin with.
+func (inv *Inventory) Report(first uint64) Report {
+	r := Report{First: first, Last: max(inv.last, inv.stream.indexed()), Messages: inv.good, Bytes: inv.bytes}
+	r.Gone = inv.gone(r.First, r.Last)
+	return r
+}
+
+func (inv *Inventory) add(m Message, kind Kind) {
 	if _, twice := inv.messages[m.Sequence]; twice {
-		return // the server takes the first
+		return // the server uses the first one
 	}
 	inv.messages[m.Sequence] = held{sum: sumOf(m), kind: kind}
-	if inv.first == 0 || m.Sequence < inv.first {
-		inv.first = m.Sequence
+	if inv.First == 0 || m.Sequence < inv.First {
+		inv.First = m.Sequence
 	}
 	inv.last = max(inv.last, m.Sequence)
 	if kind != Damaged {
@@ -98,8 +97,8 @@ func (inv *inventory) add(m Message, kind Kind) {
 	}
 }
 
-// gone are the stretches without a good message.
-func (inv *inventory) gone(first, last uint64) (list []Stretch) {
+// gone returns the stretches without good messages.
+func (inv *Inventory) gone(first, last uint64) (list []Stretch) {
 	for sequence := max(first, 1); sequence <= last; sequence++ {
 		m, there := inv.messages[sequence]
 		if there && m.kind != Damaged {
@@ -114,52 +113,48 @@ func (inv *inventory) gone(first, last uint64) (list []Stretch) {
 	return list
 }
 
-// each calls yield for the whole messages of a file, whose hashes are made with
-// the number.
+// each calls yield for the undamaged messages of a file. The hashes are checked
+// with the number of the file.
 func (s Stream) each(f file, number uint32, yield func(Message)) error {
-	content, ok, err := f.read()
-	if err != nil || !ok {
-		return err
+	content, records, err := s.records(f, number)
+	for _, r := range records {
+		yield(message(content, r))
 	}
-	for _, r := range scanFile(content, newHasher(s.Name, number)).records {
-		if !r.gone() {
-			yield(message(content, r))
-		}
-	}
-	return nil
+	return err
 }
 
-// sumOf tells two messages apart.
+// records reads a file and finds the undamaged messages in it.
+func (s Stream) records(f file, number uint32) (content []byte, found []record, err error) {
+	content, ok, err := f.read()
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	found = scanFile(content, newHasher(s.Name, number)).records
+	return content, slices.DeleteFunc(found, record.gone), nil
+}
+
+// sumOf is a checksum of a message without its sequence, to compare two messages.
 func sumOf(m Message) uint32 {
 	sum := crc32.NewIEEE()
-	_ = binary.Write(sum, binary.LittleEndian, m.Time) // a hash takes everything
+	_ = binary.Write(sum, binary.LittleEndian, m.Time) // a hash never fails
 	for _, part := range [][]byte{[]byte(m.Subject), m.Head, m.Data} {
 		_, _ = sum.Write(part)
 	}
 	return sum.Sum32()
 }
 
-// indexed is the last sequence that the server's index knows of, 0 without one.
+// indexed is the last sequence in the index of the server, 0 without an index.
 func (s Stream) indexed() uint64 {
 	index, err := os.ReadFile(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil || len(index) < 2 {
 		return 0
 	}
-	rest := index[2:] // magic and version; then messages, bytes, first, its time, last
-	for range 3 {
-		_, n := binary.Uvarint(rest)
-		if n <= 0 {
+	in := bytes.NewReader(index[2:]) // after magic and version
+	var last uint64
+	for range 5 { // number of messages, bytes, first sequence, its time, last sequence
+		if last, err = binary.ReadUvarint(in); err != nil {
 			return 0
 		}
-		rest = rest[n:]
-	}
-	_, n := binary.Varint(rest)
-	if n <= 0 {
-		return 0
-	}
-	last, n := binary.Uvarint(rest[n:])
-	if n <= 0 {
-		return 0
 	}
 	return last
 }

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// Copy is a place that may still hold messages which a stream has lost: another
-// folder, or a server that has the stream.
+// Copy is a copy of a stream, in another folder or on a server. It may have
+// messages that the stream has lost.
 type Copy interface {
-	// Created is when the stream was made that this is a copy of.
+	// Created is when the stream was made of which this is a copy.
 	Created(ctx context.Context) (time.Time, error)
-	// Next is the first message at a sequence or behind it that can be read. Its
-	// bytes are valid until the next call.
+	// Next returns the first readable message at a sequence or after it. Its bytes
+	// are valid until the next call.
 	Next(ctx context.Context, from uint64) (m Message, found bool, err error)
 }
 
-// Copy reads the files once to know what stands where. No server may use them.
+// Copy reads the files once, and keeps where each message is. No server may use the
+// files meanwhile.
 func (s Stream) Copy() (Copy, error) {
 	files, err := s.files()
 	if err != nil {
@@ -26,17 +27,12 @@ func (s Stream) Copy() (Copy, error) {
 	}
 	c := &folderCopy{stream: s, files: files, open: -1}
 	for i, f := range files {
-		content, ok, err := f.read()
+		_, records, err := s.records(f, f.number)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			continue
-		}
-		for _, r := range scanFile(content, newHasher(s.Name, f.number)).records {
-			if !r.gone() {
-				c.index = append(c.index, spot{r, i})
-			}
+		for _, r := range records {
+			c.index = append(c.index, spot{r, i})
 		}
 	}
 	slices.SortStableFunc(c.index, func(a, b spot) int { return cmp.Compare(a.sequence, b.sequence) })
@@ -47,22 +43,22 @@ func (s Stream) Copy() (Copy, error) {
 type folderCopy struct {
 	stream Stream
 	files  []file
-	index  []spot // by sequence; of two with the same one the first counts
+	index  []spot // by sequence; of two messages with the same one the first counts
 
-	open    int // the file in content, -1 for none
+	open    int // index of the file in content, -1 for none
 	content []byte
 }
 
-// spot is where a message stands.
+// spot is the file of a message and its place in it.
 type spot struct {
 	record
 	file int
 }
 
-// Created is what the folder says.
+// Created returns the time that the folder of the stream says.
 func (c *folderCopy) Created(context.Context) (time.Time, error) { return c.stream.Created, nil }
 
-// Next keeps one file in memory: who asks goes from the first sequence up.
+// Next keeps one file in memory: sequences are asked for in rising order.
 func (c *folderCopy) Next(_ context.Context, from uint64) (m Message, found bool, err error) {
 	i := sort.Search(len(c.index), func(i int) bool { return c.index[i].sequence >= from })
 	if i == len(c.index) {

@@ -1,10 +1,10 @@
 // Package logfiles reads the files in which the embedded NATS keeps a stream,
 // and mends them while no server uses them.
 //
-// A server that meets a damaged message cuts the rest of the file off, or does
-// not come up at all when the damage is in the message's length or sequence. So
-// the files are looked at before a server does: what is damaged is taken out
-// message by message, and the file as it was is kept aside.
+// A server that finds a damaged message cuts off the rest of the file. When the
+// damage is in the length or the sequence of the message, it does not start at all.
+// So the files are checked before the server starts: damaged messages are removed
+// one by one, and a copy of the damaged file is kept.
 //
 // The format is that of nats-server 2.2 and later, without encryption and
 // compression:

@@ -6,27 +6,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
-// Mended is a file from which damaged messages were taken.
+// Mended is a file from which damaged messages were removed.
 type Mended struct {
 	Stream string
 	File   string // "3.blk"
-	// Bytes are those that were no message.
+	// Bytes is how many bytes were removed.
 	Bytes int
-	// Kept is the path of the file as it was.
+	// Kept is the path of the copy of the damaged file.
 	Kept string
 }
 
-// Guard looks at the files of every stream below a folder before a server does,
-// and takes out what would make the server cut off the messages behind it, or
-// keep it from coming up. What is damaged at the end of a file stays: the server
-// cuts it off as what a crash has left, and nothing is lost by that. A file as
-// it was is kept in the folder damaged, where [Repair] finds it.
+// Guard checks the files of every stream below a folder before the server starts.
+// It removes the damage that would make the server cut off good messages, or keep
+// it from starting. Damage at the end of a file stays: the server cuts it off as
+// the rest of a crash, and no good message is after it. A copy of each damaged file
+// is kept in the folder "damaged", where [Inventory.Repair] finds it.
 //
-// After a clean stop only lengths and sequences are read, which takes a second
-// for 10 GiB; else all, as the server then does itself.
+// After a clean stop, Guard reads only lengths and sequences, which takes a second
+// for 10 GiB. Else it reads everything, as the server then does too.
 func Guard(folder string) (list []Mended, err error) {
 	streams, err := Streams(folder)
 	if err != nil {
@@ -69,8 +68,8 @@ func (s Stream) guard(keep string) (list []Mended, err error) {
 	return list, nil
 }
 
-// stoppedCleanly says that the server wrote its index after all else, and so
-// will not read the files when it starts.
+// stoppedCleanly says whether the server wrote its index after all other files.
+// Then it does not read the files when it starts.
 func (s Stream) stoppedCleanly(files []file) bool {
 	index, err := os.Stat(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil {
@@ -90,14 +89,11 @@ func (f file) orderly() (bool, error) {
 		return false, err
 	}
 	defer in.Close()
-	return orderly(func(at int64, to []byte) error {
-		_, err := in.ReadAt(to, at)
-		return err
-	}, f.size)
+	return orderly(in, f.size)
 }
 
-// mend takes out of a file what is damaged in front of something whole; nil when
-// there is nothing.
+// mend removes from a file the damage that is before an undamaged message. It
+// returns nil when there is none.
 func (s Stream) mend(f file, keep string) (*Mended, error) {
 	content, ok, err := f.read()
 	if err != nil || !ok {
@@ -119,11 +115,7 @@ func (s Stream) mend(f file, keep string) (*Mended, error) {
 		return nil, nil //nolint:nilnil // nothing to mend
 	}
 	whole = append(whole, content[from:]...)
-	m.Kept = filepath.Join(keep, m.File+"."+time.Now().UTC().Format("20060102T150405.000"))
-	if err := os.MkdirAll(keep, 0o700); err != nil {
-		return nil, fmt.Errorf("keep a damaged file: %w", err)
-	}
-	if err := replace(m.Kept, content); err != nil {
+	if m.Kept, err = setAside(f.path, content, keep); err != nil {
 		return nil, err
 	}
 	if err := replace(f.path, whole); err != nil {
@@ -132,11 +124,11 @@ func (s Stream) mend(f file, keep string) (*Mended, error) {
 	return &m, s.dropIndex()
 }
 
-// dropIndex has the server read the files anew.
+// dropIndex removes the index, so that the server reads the files again.
 func (s Stream) dropIndex() error {
 	err := os.Remove(filepath.Join(s.folder, "msgs", indexFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("have the files of the log read anew: %w", err)
+		return fmt.Errorf("remove the index of the log, so that its files are read again: %w", err)
 	}
 	return nil
 }

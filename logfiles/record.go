@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/minio/highwayhash"
 )
@@ -14,14 +15,14 @@ const (
 	hashSize = 8
 
 	headerBit = 1 << 31 // of the length
-	// goneBits of a sequence say that the record is no message but tells of one
-	// that was deleted.
+	// goneBits of a sequence mean that the record is not a message, but says that
+	// one was deleted.
 	goneBits = 3 << 62
 
-	// maxRecord is what the server believes to be a message.
+	// maxRecord is the largest length of a message that the server accepts.
 	maxRecord = 32 << 20
-	// maxLeap is how far the sequences of two neighbours may be apart where a
-	// record is looked for behind a damaged one. A file holds fewer messages.
+	// maxLeap bounds the distance between the sequences of two neighbours in the
+	// search for the next record after damage. A file holds fewer messages.
 	maxLeap = 1 << 24
 )
 
@@ -34,13 +35,13 @@ type Message struct {
 	Data     []byte
 }
 
-// record is where one stands in a file.
+// record is the place of a record in a file.
 type record struct {
 	at, size int
 	sequence uint64 // with goneBits
 }
 
-// gone says that the record tells of a deleted message.
+// gone says that the record is about a deleted message.
 func (r record) gone() bool { return r.sequence&goneBits != 0 || r.sequence == 0 }
 
 // hasher checks the records of one file.
@@ -50,20 +51,19 @@ func newHasher(stream string, file uint32) hasher {
 	return hasher{sha256.Sum256(fmt.Appendf(nil, "%s-%d", stream, file))}
 }
 
-// sum is the hash of a record: of all but its lengths and the hash itself.
+// sum is the hash of a record, made of all but its lengths and the hash itself.
 func (h hasher) sum(parts ...[]byte) []byte {
 	digest, err := highwayhash.New64(h.key[:])
 	if err != nil {
-		panic(err) // only for a key of another length
+		panic(err) // only for a key of a wrong length
 	}
 	for _, part := range parts {
-		digest.Write(part) //nolint:errcheck,gosec // a hash takes everything
+		digest.Write(part) //nolint:errcheck,gosec // a hash never fails
 	}
 	return digest.Sum(nil)
 }
 
-// at reads the record at an offset; whole is false when its bytes are not those
-// that were written.
+// at reads the record at an offset; whole is false when it is damaged.
 func (h hasher) at(content []byte, offset int) (r record, whole bool) {
 	r, subject, rest, ok := frame(content, offset)
 	if !ok {
@@ -73,8 +73,8 @@ func (h hasher) at(content []byte, offset int) (r record, whole bool) {
 	return r, bytes.Equal(h.sum(content[offset+4:offset+20], subject, rest[:end]), rest[end:])
 }
 
-// frame cuts a record into its parts; rest is header, data and hash. It fails
-// where the lengths cannot be right.
+// frame cuts a record into its parts; rest is header, data and hash. ok is false
+// when the lengths cannot be right.
 func frame(content []byte, offset int) (r record, subject, rest []byte, ok bool) {
 	if offset+headSize+hashSize > len(content) {
 		return record{}, nil, nil, false
@@ -94,7 +94,7 @@ func frame(content []byte, offset int) (r record, subject, rest []byte, ok bool)
 	return r, head[headSize:subjectEnd], head[begin:size], true
 }
 
-// message is what stands in a whole record.
+// message reads the message of an undamaged record.
 func message(content []byte, r record) Message {
 	_, subject, rest, _ := frame(content, r.at)
 	head := content[r.at:]
@@ -109,7 +109,7 @@ func message(content []byte, r record) Message {
 	return m
 }
 
-// appendRecord adds the record of a message to a file's content.
+// appendRecord appends the record of a message to the content of a file.
 func (h hasher) appendRecord(content []byte, m Message) []byte {
 	size := headSize + len(m.Subject) + len(m.Head) + len(m.Data) + hashSize
 	length := uint32(size)
@@ -132,18 +132,17 @@ func (h hasher) appendRecord(content []byte, m Message) []byte {
 
 // scan is what was found in a file.
 type scan struct {
-	records []record // that are whole, in the order of the file
-	// damaged are the stretches of bytes between them that are no record.
-	damaged []stretch
+	records []record  // the undamaged ones, in the order of the file
+	damaged []stretch // the bytes between them
 }
 
-// stretch is a part of a file; tail says that nothing whole stands behind it.
+// stretch is a part of a file; tail says that no undamaged record comes after it.
 type stretch struct {
 	at, end int
 	tail    bool
 }
 
-// scanFile finds all whole records of a file.
+// scanFile finds all undamaged records of a file.
 func scanFile(content []byte, h hasher) (s scan) {
 	var last uint64
 	for at := 0; at < len(content); {
@@ -163,8 +162,9 @@ func scanFile(content []byte, h hasher) (s scan) {
 	return s
 }
 
-// resume finds the next whole record behind a damaged one: where its length says,
-// or else by looking at every byte. It is the end of the file where there is none.
+// resume finds the next undamaged record after a damaged one: at the offset that
+// its length gives, or else by trying every offset. It returns the end of the file
+// when there is none.
 func (h hasher) resume(content []byte, at int, last uint64) int {
 	if r, _, _, ok := frame(content, at); ok {
 		if _, whole := h.at(content, at+r.size); whole {
@@ -183,16 +183,17 @@ func (h hasher) resume(content []byte, at int, last uint64) int {
 	return len(content)
 }
 
-// orderly says whether the lengths and sequences of a file lead from its first
-// byte to its last. It looks at nothing else, which is a thousandth of the work.
-func orderly(head func(at int64, to []byte) error, size int64) (bool, error) {
+// orderly says whether the lengths of all records add up to the size of the file,
+// and their sequences rise. It reads nothing else, which is a thousandth of the
+// work.
+func orderly(in io.ReaderAt, size int64) (bool, error) {
 	var last uint64
 	buffer := make([]byte, headSize)
 	for at := int64(0); at < size; {
 		if at+headSize+hashSize > size {
 			return false, nil
 		}
-		if err := head(at, buffer); err != nil {
+		if _, err := in.ReadAt(buffer, at); err != nil {
 			return false, err
 		}
 		length := int64(binary.LittleEndian.Uint32(buffer) &^ headerBit)

@@ -14,27 +14,21 @@ import (
 	"time"
 )
 
-// maxFile is about how large a file becomes that holds what was lost; the
-// server's own are at most so large.
+// maxFile is how large a file of the server becomes at most, in bytes.
 const maxFile = 8 << 20
 
 // ErrOtherStream says that a copy is of another stream.
 var ErrOtherStream = errors.New("the copy is of another log, or of one that was made anew")
 
-// Repair puts the messages that a stream has lost back to their places, from the
-// copies that have them, and returns how many. No server may use the files.
-// Messages of a copy count as long as it agrees with the stream: behind the first
-// place where both hold different ones it is another history. first is where the
-// stream should begin, 0 for its first message. The files as they were are kept in
-// the folder keep. Nothing is changed before every copy has been read.
-func (s Stream) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
-	inv, err := s.inventory(judge)
-	if err != nil {
-		return 0, err
-	}
-	if first == 0 {
-		first = inv.first
-	}
+// Repair puts lost messages of a stream back to their places, from copies, and
+// returns how many. No server may use the files meanwhile. It uses the messages of
+// a copy only up to the first sequence at which copy and stream have different
+// messages: from there on the copy has another history. first is the sequence that
+// the stream should begin with; judge is called for the messages of the copies.
+// Copies of the changed files are kept in the folder keep. Nothing is changed
+// before all copies were read. After it the Inventory is out of date.
+func (inv *Inventory) Repair(ctx context.Context, first uint64, copies []Copy, keep string, judge func(Message) Kind) (restored int, err error) {
+	s := inv.stream
 	r := &repair{inv: inv, first: max(first, 1), judge: judge, found: map[uint64]Message{}}
 	for _, from := range copies {
 		created, err := from.Created(ctx)
@@ -54,23 +48,23 @@ func (s Stream) Repair(ctx context.Context, first uint64, copies []Copy, keep st
 	if len(r.found) == 0 {
 		return 0, nil
 	}
-	// Without the index the server reads the files anew, also when the rest does
-	// not come to its end.
+	// Without the index the server reads the files again, also when writing them
+	// fails in the middle.
 	if err := s.dropIndex(); err != nil {
 		return 0, err
 	}
-	return len(r.found), s.write(inv, r.found, keep)
+	return len(r.found), inv.write(r.found, keep)
 }
 
-// repair is what a stream has, and what was found for it so far.
+// repair holds what a stream has, and what the copies had for it so far.
 type repair struct {
-	inv   *inventory
+	inv   *Inventory
 	first uint64
 	judge func(Message) Kind
 	found map[uint64]Message
 }
 
-// sum is that of a good message, found or of the stream.
+// sum is the checksum of a good message, of those found or of the stream.
 func (r *repair) sum(sequence uint64) uint32 {
 	if m, ok := r.found[sequence]; ok {
 		return sumOf(m)
@@ -78,7 +72,7 @@ func (r *repair) sum(sequence uint64) uint32 {
 	return r.inv.messages[sequence].sum
 }
 
-// good are the sequences of all good messages, lowest first.
+// good returns the sequences of all good messages, the lowest first.
 func (r *repair) good() []uint64 {
 	list := slices.Collect(maps.Keys(r.found))
 	for sequence, here := range r.inv.messages {
@@ -90,8 +84,8 @@ func (r *repair) good() []uint64 {
 	return list
 }
 
-// takeFrom adds what a copy has and the stream lacks. It asks for nothing else, and
-// for what tells whether the copy agrees.
+// takeFrom adds the messages that a copy has and the stream lacks. It reads only
+// these, and a few more to compare the copy with the stream.
 func (r *repair) takeFrom(ctx context.Context, from Copy) error {
 	good := r.good()
 	end, err := r.agreed(ctx, from, good)
@@ -108,7 +102,7 @@ func (r *repair) takeFrom(ctx context.Context, from Copy) error {
 	if err := r.take(ctx, from, next, min(r.inv.last+1, end)); err != nil {
 		return err
 	}
-	// Behind its end the stream lacks only what follows without a gap.
+	// After its end the stream lacks only messages that follow without a gap.
 	for next = max(next, r.inv.last+1); next < end; next++ {
 		m, there, err := from.Next(ctx, next)
 		if err != nil || !there || m.Sequence != next {
@@ -119,8 +113,8 @@ func (r *repair) takeFrom(ctx context.Context, from Copy) error {
 	return nil
 }
 
-// take adds what a copy has in a stretch of which the stream has nothing; end is
-// behind it.
+// take adds what a copy has from sequence next to before end, where the stream has
+// no good message.
 func (r *repair) take(ctx context.Context, from Copy, next, end uint64) error {
 	for next < end {
 		m, there, err := from.Next(ctx, next)
@@ -133,7 +127,7 @@ func (r *repair) take(ctx context.Context, from Copy, next, end uint64) error {
 	return nil
 }
 
-// add keeps a message if it is good, with bytes of its own.
+// add keeps a copy of a message if it is good.
 func (r *repair) add(m Message) {
 	if r.judge(m) == Good {
 		m.Head, m.Data = slices.Clone(m.Head), slices.Clone(m.Data)
@@ -141,11 +135,11 @@ func (r *repair) add(m Message) {
 	}
 }
 
-// agreed is the first sequence that may be of another history in the copy; all
-// before it are of the same. Both were only ever appended to, so once they differ
-// they never agree again, and a search by halves among the sequences that both hold
-// finds the place. Where the copy holds nothing any more nobody knows whether it
-// agrees.
+// agreed returns the first sequence from which the copy may have another history;
+// all messages before it are the same. Both were only ever appended to, so after
+// the first different message all others differ too, and a binary search among the
+// sequences that both have finds it. After the end of the copy nothing can be
+// compared.
 func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, error) {
 	end := ^uint64(0)
 	for low, high := 0, len(good); low < high; {
@@ -157,7 +151,7 @@ func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, 
 		switch {
 		case m.Sequence == 0:
 			end, high = good[middle], middle
-		case at == high: // they have nothing in common here
+		case at == high: // the copy has none of these
 			high = middle
 		case r.sum(m.Sequence) == sumOf(m):
 			low = at + 1
@@ -169,8 +163,8 @@ func (r *repair) agreed(ctx context.Context, from Copy, good []uint64) (uint64, 
 }
 
 // both finds the first message from index i of good on that the copy has too. The
-// index is len(good) when there is none, and the message is the zero one when the
-// copy has nothing any more.
+// index is len(good) when there is none, and the message is also the zero one when
+// the copy has ended.
 func (r *repair) both(ctx context.Context, from Copy, good []uint64, i int) (int, Message, error) {
 	for {
 		m, there, err := from.Next(ctx, good[i])
@@ -187,7 +181,7 @@ func (r *repair) both(ctx context.Context, from Copy, good []uint64, i int) (int
 	}
 }
 
-// takeKept adds what stands in files that were set aside.
+// takeKept adds what the copies of damaged files in the folder keep have.
 func (s Stream) takeKept(keep string, r *repair) error {
 	entries, err := os.ReadDir(keep)
 	if errors.Is(err, os.ErrNotExist) {
@@ -216,29 +210,29 @@ func (s Stream) takeKept(keep string, r *repair) error {
 	return nil
 }
 
-// write puts the messages into the files in which they belong, and into new ones
-// where files are missing.
-func (s Stream) write(inv *inventory, found map[uint64]Message, keep string) error {
+// write puts the messages into the files in which they belong, or into new ones
+// when files are missing.
+func (inv *Inventory) write(found map[uint64]Message, keep string) error {
 	into := map[uint32][]Message{}
 	for _, m := range found {
 		number := inv.place(m.Sequence)
 		into[number] = append(into[number], m)
 	}
-	if err := os.MkdirAll(filepath.Join(s.folder, "msgs"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(inv.stream.folder, "msgs"), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the log's files: %w", err)
 	}
 	for number, messages := range into {
 		slices.SortFunc(messages, func(a, b Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
-		if err := s.merge(inv, number, messages, keep); err != nil {
+		if err := inv.merge(number, messages, keep); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// place is the number of the file for a message: the one that holds its
-// neighbours, or one that is free between them.
-func (inv *inventory) place(sequence uint64) uint32 {
+// place is the number of the file for a message: the file that has its neighbours,
+// or a free number between them.
+func (inv *Inventory) place(sequence uint64) uint32 {
 	before, next := -1, len(inv.files)
 	for i, first := range inv.firsts {
 		switch {
@@ -263,8 +257,8 @@ func (inv *inventory) place(sequence uint64) uint32 {
 	return here
 }
 
-// lastOf is the last message of a file, the next of which begins with next.
-func (inv *inventory) lastOf(i int, next uint64) uint64 {
+// lastOf is the last sequence of file i, when the next file begins with next.
+func (inv *Inventory) lastOf(i int, next uint64) uint64 {
 	for sequence := next - 1; sequence > inv.firsts[i]; sequence-- {
 		if _, there := inv.messages[sequence]; there {
 			return sequence
@@ -273,10 +267,10 @@ func (inv *inventory) lastOf(i int, next uint64) uint64 {
 	return inv.firsts[i]
 }
 
-// merge writes a file with the messages it has and those it gets.
-func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep string) error {
-	path := filepath.Join(s.folder, "msgs", strconv.FormatUint(uint64(number), 10)+fileSuffix)
-	h := newHasher(s.Name, number)
+// merge writes a file again, with its messages and the new ones.
+func (inv *Inventory) merge(number uint32, messages []Message, keep string) error {
+	path := filepath.Join(inv.stream.folder, "msgs", strconv.FormatUint(uint64(number), 10)+fileSuffix)
+	h := newHasher(inv.stream.Name, number)
 	var content []byte
 	i := slices.IndexFunc(inv.files, func(f file) bool { return f.number == number })
 	if i >= 0 {
@@ -287,7 +281,7 @@ func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep st
 		if !ok {
 			return fmt.Errorf("%s is compressed, which this version cannot mend", path)
 		}
-		if err := s.keep(path, old, keep); err != nil {
+		if _, err := setAside(path, old, keep); err != nil {
 			return err
 		}
 		for _, r := range scanFile(old, h).records {
@@ -297,7 +291,7 @@ func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep st
 					messages = messages[1:]
 				}
 				if len(messages) > 0 && messages[0].Sequence == r.sequence {
-					continue // the one that comes next takes its place
+					continue // the new message replaces it
 				}
 			}
 			content = append(content, old[r.at:r.at+r.size]...)
@@ -309,11 +303,12 @@ func (s Stream) merge(inv *inventory, number uint32, messages []Message, keep st
 	return replace(path, content)
 }
 
-// keep sets a file aside.
-func (s Stream) keep(path string, content []byte, folder string) error {
+// setAside writes the content of a file into a folder, under its name and the
+// time, and returns the path.
+func setAside(path string, content []byte, folder string) (kept string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("set a file aside: %w", err)
+		return "", fmt.Errorf("set a file aside: %w", err)
 	}
-	name := filepath.Base(path) + "." + time.Now().UTC().Format("20060102T150405.000")
-	return replace(filepath.Join(folder, name), content)
+	kept = filepath.Join(folder, filepath.Base(path)+"."+time.Now().UTC().Format("20060102T150405.000"))
+	return kept, replace(kept, content)
 }

@@ -53,7 +53,7 @@ func (s *stream) fill(n int) {
 	}
 }
 
-// all are the messages of the stream, by sequence.
+// all reads the messages of the stream, by sequence.
 func (s *stream) all() map[uint64]string {
 	s.t.Helper()
 	in, err := s.JetStream.Stream(s.t.Context(), s.name)
@@ -82,7 +82,7 @@ func (s *stream) copyTo(folder string) {
 
 func good(logfiles.Message) logfiles.Kind { return logfiles.Good }
 
-// harm is what is done to the files of a stream of 150 messages.
+// harm is a way to damage the files of a stream of 150 messages.
 type harm struct {
 	name string
 	do   func(t *testing.T, files []testenv.LogFile)
@@ -157,7 +157,7 @@ func (s *stream) serveCopy(folder string) logfiles.Copy {
 	return eventlog.Copy{Log: eventlog.Log{NATS: conn, JetStream: js, Stream: s.name, Prefix: s.prefix}}
 }
 
-// counted is a copy that counts what it is asked for.
+// counted is a copy that counts the questions.
 type counted struct {
 	logfiles.Copy
 	asked int
@@ -169,7 +169,8 @@ func (c *counted) Next(ctx context.Context, from uint64) (logfiles.Message, bool
 }
 
 // TestRepair damages the files of a stream, and wants each message back at its
-// place with its bytes and its time, and no more asked for than that takes.
+// place with its bytes and its time. The copy must get no more questions than are
+// needed.
 func TestRepair(t *testing.T) {
 	for _, from := range sources {
 		for _, h := range harms {
@@ -210,7 +211,7 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := here.Check(1, good)
+	before, err := check(here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 		t.Errorf("before the repair %v are gone up to %d", before.Gone, before.Last)
 	}
 	c := &counted{Copy: from}
-	restored, err := here.Repair(t.Context(), 1, []logfiles.Copy{c}, filepath.Join(folder, "damaged", s.name), good)
+	restored, err := repair(t, here, []logfiles.Copy{c}, filepath.Join(folder, "damaged", s.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,13 +233,32 @@ func (s *stream) repair(folder string, from logfiles.Copy, gone int) {
 	if c.asked > lost+12 { // 8 halve 150 messages
 		t.Errorf("the copy was asked %d times for %d messages", c.asked, lost)
 	}
-	if after, err := here.Check(1, good); err != nil || len(after.Gone) != 0 || after.Messages != 150 {
+	if after, err := check(here); err != nil || len(after.Gone) != 0 || after.Messages != 150 {
 		t.Errorf("after the repair: %+v, %v", after, err)
 	}
 }
 
-// TestRepairOtherHistory: a copy that went another way is believed as far as both
-// agree, and an older copy as far as it goes.
+// check reads the files, which should begin with message 1.
+func check(s logfiles.Stream) (logfiles.Report, error) {
+	inv, err := s.Read(good)
+	if err != nil {
+		return logfiles.Report{}, err
+	}
+	return inv.Report(1), nil
+}
+
+// repair reads the files, which should begin with message 1, and mends them.
+func repair(t *testing.T, s logfiles.Stream, copies []logfiles.Copy, keep string) (int, error) {
+	t.Helper()
+	inv, err := s.Read(good)
+	if err != nil {
+		return 0, err
+	}
+	return inv.Repair(t.Context(), 1, copies, keep, good)
+}
+
+// TestRepairOtherHistory: a copy with another history is used up to the first
+// difference, and an older copy up to its end.
 func TestRepairOtherHistory(t *testing.T) {
 	for _, from := range sources {
 		t.Run(from.name, func(t *testing.T) {
@@ -268,14 +288,14 @@ func TestRepairOtherHistory(t *testing.T) {
 					t.Fatal(err)
 				}
 				copies := []logfiles.Copy{from.open(s, old), from.open(s, other)}
-				if restored, err := here.Repair(t.Context(), 1, copies[1:], filepath.Join(folder, "damaged", s.name), good); restored != 1 || err != nil {
+				if restored, err := repair(t, here, copies[1:], filepath.Join(folder, "damaged", s.name)); restored != 1 || err != nil {
 					t.Errorf("%d were put back, %v; want one, for the other is not of this history", restored, err)
 				}
-				after, err := here.Check(1, good)
+				after, err := check(here)
 				if err != nil || len(after.Gone) != 1 || after.Gone[0].From != 70 || after.Gone[0].To != 70 {
 					t.Errorf("after the repair: %+v, %v", after, err)
 				}
-				if restored, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged", s.name), good); restored != 0 || err != nil {
+				if restored, err := repair(t, here, copies, filepath.Join(folder, "damaged", s.name)); restored != 0 || err != nil {
 					t.Errorf("again: %d were put back, %v", restored, err)
 				}
 			})
@@ -283,7 +303,7 @@ func TestRepairOtherHistory(t *testing.T) {
 	}
 }
 
-// TestRepairRefuses: a copy of another log is none.
+// TestRepairRefuses: a copy of another log is refused.
 func TestRepairRefuses(t *testing.T) {
 	for _, from := range sources {
 		t.Run(from.name, func(t *testing.T) {
@@ -301,7 +321,7 @@ func TestRepairRefuses(t *testing.T) {
 					t.Errorf("a stream of another name: %v", err)
 				}
 				copies := []logfiles.Copy{from.open(other, backup)}
-				if _, err := here.Repair(t.Context(), 1, copies, filepath.Join(folder, "damaged"), good); !errors.Is(err, logfiles.ErrOtherStream) {
+				if _, err := repair(t, here, copies, filepath.Join(folder, "damaged")); !errors.Is(err, logfiles.ErrOtherStream) {
 					t.Errorf("a copy of another log: %v", err)
 				}
 			})

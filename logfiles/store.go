@@ -22,13 +22,15 @@ const (
 	metaFile   = "meta.inf"
 )
 
-// compressed begins a file that the server has compressed, which none of ours is.
+// compressed begins a file that the server has compressed. Errata has none of
+// these.
 var compressed = []byte("cmp")
 
 // Stream is the folder of one stream.
 type Stream struct {
 	Name string
-	// Created tells one stream of the name from another.
+	// Created is when the stream was made; a new stream of the same name has
+	// another.
 	Created time.Time
 
 	folder string
@@ -42,8 +44,8 @@ type file struct {
 	time   time.Time
 }
 
-// Streams finds all streams below a folder of NATS's files. A folder whose
-// description cannot be read is none: the server says so.
+// Streams finds all streams below a folder of NATS's files. It leaves out a folder
+// whose description cannot be decoded; the server reports it.
 func Streams(folder string) ([]Stream, error) {
 	found, err := filepath.Glob(filepath.Join(folder, "jetstream", "*", "streams", "*", metaFile))
 	if err != nil {
@@ -66,7 +68,7 @@ func Streams(folder string) ([]Stream, error) {
 	return list, nil
 }
 
-// ErrNoStream says that there is no stream of the name below a folder.
+// ErrNoStream says that a folder has no stream of the name.
 var ErrNoStream = errors.New("there is no such stream in the folder; it must be that of NATS's files, such as data/nats or a copy of it")
 
 // Open finds the stream with the name below a folder of NATS's files.
@@ -83,7 +85,7 @@ func Open(folder, name string) (Stream, error) {
 	return Stream{}, fmt.Errorf("stream %s in %s: %w", name, folder, ErrNoStream)
 }
 
-// files are those of the stream, by number.
+// files returns the files of the stream, by number.
 func (s Stream) files() ([]file, error) {
 	entries, err := os.ReadDir(filepath.Join(s.folder, "msgs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,8 +119,8 @@ func (f file) read() (content []byte, ok bool, err error) {
 	return content, !bytes.HasPrefix(content, compressed), nil
 }
 
-// Locate names the files in which a stretch of the stream stood, as far as their
-// first sequences tell: "3.blk", or "between 3.blk and 5.blk".
+// Locate names the files that held a stretch of the stream, as far as the first
+// sequences of the files say: "3.blk or behind it", "before 5.blk".
 func (s Stream) Locate(from, to uint64) string {
 	files, err := s.files()
 	if err != nil || len(files) == 0 {
@@ -160,9 +162,9 @@ func (f file) first() (uint64, error) {
 	return binary.LittleEndian.Uint64(head[4:]) &^ goneBits, nil
 }
 
-// replace gives a file a new content, on disk before it returns.
+// replace gives a file a new content. It returns when that is on disk.
 func replace(path string, content []byte) (err error) {
-	made := path + ".tmp" // which the server does not take for one of its own
+	made := path + ".tmp" // the server ignores this name
 	out, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("write a file of the log: %w", err)

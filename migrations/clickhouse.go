@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
@@ -18,21 +17,19 @@ import (
 //go:embed clickhouse/*.sql
 var clickHouseFiles embed.FS
 
-var errNoDatabase = errors.New("migrations: the ClickHouse options name no database")
-
-// ClickHouse applies the files that have not been applied to the database yet.
-// The options must name the database, which must exist. A failure in the middle
-// leaves the files before it applied; the next call goes on from there.
+// ClickHouse applies the files that were not applied to the database yet. The
+// options must name the database, which must exist. After an error in the middle,
+// the files before it stay applied, and the next call continues from there.
 //
-// At last the table records gets its granules, which no file can give it, and
-// parts of it that lack a projection are filled in the background. No projector
-// may run on the database before it returns.
+// After the files, the table records gets its granules, which no file can set, and
+// parts of it that lack a ClickHouse projection are filled in the background. No
+// projector may run on the database before it returns.
 //
-// ClickHouse has no lock to take. Two calls at once are harmless because every
-// file can be applied twice (IF NOT EXISTS, IF EXISTS), which a test holds.
+// ClickHouse has no locks. Two calls at once do no harm, because every file can be
+// applied twice (IF NOT EXISTS, IF EXISTS), which a test checks.
 func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 	if options.Auth.Database == "" {
-		return errNoDatabase
+		return errors.New("migrations: the ClickHouse options name no database")
 	}
 	files, err := fs.Sub(clickHouseFiles, "clickhouse")
 	if err != nil {
@@ -49,7 +46,7 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 	}
 	err = apply(ctx, options, files)
 	if after, _ := idOf(ctx, conn, recordsName); err != nil && after != before {
-		// Another node has exchanged the table under a file that was being applied.
+		// Another node has exchanged the table while a file was being applied.
 		err = apply(ctx, options, files)
 	}
 	if err != nil {
@@ -62,9 +59,6 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 }
 
 func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {
-	if options.Auth.Database == "" {
-		return errNoDatabase
-	}
 	db := clickhouse.OpenDB(options)
 	defer db.Close()
 
@@ -90,7 +84,7 @@ func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error 
 	return nil
 }
 
-// file is one migration as it is in this program.
+// file is a migration of this program.
 type file struct {
 	name   string
 	sha256 string // 64 hex digits
@@ -116,12 +110,12 @@ func readFiles(files fs.FS) (map[int64]file, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256(text)
-		known[version] = file{name: path.Base(name), sha256: hex.EncodeToString(sum[:])}
+		known[version] = file{name: name, sha256: hex.EncodeToString(sum[:])}
 	}
 	return known, nil
 }
 
-// verify compares what was applied with what this program has.
+// verify compares the applied files with those of this program.
 func verify(ctx context.Context, db *sql.DB, history *store, database string) error {
 	there, err := history.TableExists(ctx, db)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestMain allows what nats-server leaves behind when a server ends while it
+// TestMain allows the goroutines that nats-server leaves when it ends while it
 // copies a stream to more replicas.
 func TestMain(m *testing.M) {
 	const natsServer = "github.com/nats-io/nats-server/v2/server"
@@ -44,7 +44,7 @@ func released(t *testing.T) fstest.MapFS {
 	return files
 }
 
-// tables is what makes two databases equal.
+// tables reads what must be equal in two databases.
 func tables(t *testing.T, env *testenv.Env) (list []string) {
 	t.Helper()
 	rows, err := env.ClickHouse.Query(t.Context(), "SELECT concat(name, ' ', engine_full) FROM system.tables WHERE database = currentDatabase() ORDER BY name")
@@ -119,7 +119,7 @@ func TestClickHouseTwoAtOnce(t *testing.T) {
 		if err := env.ClickHouse.Exec(t.Context(), "DROP TABLE schema_migrations SYNC"); err != nil {
 			t.Fatal(err)
 		}
-		// The tables are there: a lost history is made again from them.
+		// The tables exist: a lost history is made again.
 		errs := make([]error, 3)
 		var wg sync.WaitGroup
 		for i := range errs {
@@ -139,7 +139,7 @@ func TestClickHouseRefusals(t *testing.T) {
 	const changed, newer = "00002_payloads.sql", "00099_newer.sql"
 	for name, test := range map[string]struct {
 		before, after func(fstest.MapFS)
-		want          []string // nil when it is fine
+		want          []string // nil for no error
 	}{
 		"nothing changed": {nil, nil, nil},
 		"one more file": {nil, func(f fstest.MapFS) {
@@ -193,8 +193,8 @@ func TestClickHouseRefusals(t *testing.T) {
 	}
 }
 
-// A failure in the middle leaves what was applied noted, so that the next run
-// goes on behind it.
+// After a failure in the middle, the applied files are noted, and the next run
+// continues after them.
 func TestClickHouseGoesOnAfterAFailure(t *testing.T) {
 	env := testenv.New(t)
 	files := released(t)
@@ -224,8 +224,8 @@ func TestClickHouseNeedsADatabase(t *testing.T) {
 	}
 }
 
-// A gap would be filled by somebody later, behind the back of those who have
-// gone past it.
+// A gap in the numbers could be filled later, and databases that are past it would
+// miss that file.
 func TestReleasedFilesAreNumberedWithoutGaps(t *testing.T) {
 	n := 0
 	for name := range released(t) {

@@ -9,7 +9,7 @@ var (
 	SetGranulesForTest = setGranules
 )
 
-// SetGranuleWait makes a node wait shorter for another.
+// SetGranuleWait sets how long a node waits for another one.
 func SetGranuleWait(wait time.Duration) (restore func()) {
 	old := granuleWait
 	granuleWait = wait

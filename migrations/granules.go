@@ -17,42 +17,40 @@ import (
 )
 
 const (
-	// recordGranules is the number of rows between two marks of records. With 64
-	// instead of the 512 of file 00001, what the index of the search finds is
-	// read with an eighth of the rows around it, and so are the rows of a page and
-	// of a detail; ADR 14 has the figures.
+	// recordGranules is the number of rows in a granule of records. With 64 instead
+	// of the 512 of file 00001, a search, a page and a detail read an eighth of the
+	// rows around those that they need; ADR 14 has the figures.
 	recordGranules = "64"
-	// helperName is the table that stands for the lock, and begins the names of
-	// the copies.
+	// helperName is the name of the table that is the lock. The names of the copies
+	// begin with it.
 	helperName = "records_granules"
 	// granuleTries bounds how often the step begins again because another node
-	// came in between, which takes two that both stand still for granuleWait.
+	// disturbed it, which happens only when both stand still for granuleWait.
 	granuleTries = 5
-	// granulePause is how often one that waits looks.
+	// granulePause is how often a waiting node looks.
 	granulePause = 50 * time.Millisecond
-	// recordsName is the table that all this is about.
+	// recordsName is the table that gets the granules.
 	recordsName = "records"
 
 	codeTableExists = 57
 )
 
-// granuleWait is how long another node may take. It takes less than a second,
-// because nothing is copied. Only tests change it.
+// granuleWait is how long a node waits for another one, which needs less than a
+// second, because no data is copied. Only tests change it.
 var granuleWait = 10 * time.Second
 
-// granulesOf finds the setting in the text of an engine.
+// granulesOf finds the setting in the definition of an engine.
 var granulesOf = regexp.MustCompile(`\bindex_granularity = (\d+)`)
 
-// setGranules gives the table records its granules, which no ALTER can: a table
-// with the same rows is put in its place. Nobody may write records meanwhile.
+// setGranules gives the table records its granules, which no ALTER can: it replaces
+// the table by one with the same rows. Nobody may write records meanwhile.
 //
-// A crash at any statement leaves the rows in records, and what else it leaves
-// goes at the next call. Two calls at once are harmless, however long one of
-// them stands still between two statements: each makes a copy under a name that
-// is used once, then drops those of all others, and only then looks whether
-// records still has to be exchanged. So of two calls the one that made its copy
-// later has either stopped the other or sees what it did. The lock only keeps
-// them from stopping each other.
+// After a crash at any statement the rows are in records, and the next call removes
+// the rest. Two calls at once do no harm, however long one of them stands still
+// between two statements: each makes a copy under a unique name, then drops the
+// copies of all others, and only then checks whether records must still be
+// exchanged. So the call that made its copy later has either stopped the other one
+// or sees its result. The lock only keeps calls from stopping each other.
 func setGranules(ctx context.Context, conn driver.Conn) error {
 	for range granuleTries {
 		done, err := trySetGranules(ctx, conn)
@@ -60,23 +58,20 @@ func setGranules(ctx context.Context, conn driver.Conn) error {
 			return err
 		}
 	}
-	return fmt.Errorf("other nodes came in between %d times: start one alone", granuleTries)
+	return fmt.Errorf("other nodes disturbed this %d times: start one node alone", granuleTries)
 }
 
-// trySetGranules is not done when another node holds the lock, or has dropped
-// the copy.
+// trySetGranules tries once. done is false when another node has the lock, or has
+// dropped the copy.
 func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error) {
-	engine, err := recordsEngine(ctx, conn)
+	engine, done, err := recordsEngine(ctx, conn)
 	if err != nil {
 		return false, err
 	}
-	names := map[string]string{"Lock": helperName}
-	if names["Engine"], err = withGranules(engine); err != nil {
-		return false, err
-	}
-	if names["Engine"] == engine {
+	if done {
 		return true, dropHelpers(ctx, conn, "")
 	}
+	names := map[string]string{"Lock": helperName, "Engine": engine}
 	err = runStep(ctx, conn, "lock.sql", names)
 	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == codeTableExists {
 		return false, waitForGranules(ctx, conn)
@@ -99,18 +94,14 @@ func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error
 	return true, dropHelpers(ctx, conn, "")
 }
 
-// exchangeRecords puts the copy in the place of records, unless another node
-// was quicker. An error may be that another has dropped the copy.
+// exchangeRecords replaces records by the copy, unless another node has done it. An
+// error may mean that another node has dropped the copy.
 func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]string) error {
 	if err := dropHelpers(ctx, conn, names["Copy"]); err != nil {
 		return err
 	}
-	// Asked again: one whose copy is gone by now may have been quicker.
-	engine, err := recordsEngine(ctx, conn)
-	if err != nil {
-		return err
-	}
-	if now, err := withGranules(engine); err != nil || now == engine {
+	// It looks again: a node whose copy was just dropped may have been faster.
+	if _, done, err := recordsEngine(ctx, conn); err != nil || done {
 		return err
 	}
 	if err := runStep(ctx, conn, "link.sql", names); err != nil {
@@ -119,15 +110,11 @@ func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]str
 	return runStep(ctx, conn, "exchange.sql", names)
 }
 
-// waitForGranules returns when records has its granules, or when whoever makes
-// them has taken so long that it must have crashed; then the lock is gone.
+// waitForGranules returns when records has its granules. After granuleWait the node
+// with the lock must have crashed; then waitForGranules drops the lock.
 func waitForGranules(ctx context.Context, conn driver.Conn) error {
 	for late := time.Now().Add(granuleWait); ; {
-		engine, err := recordsEngine(ctx, conn)
-		if err != nil {
-			return err
-		}
-		if now, err := withGranules(engine); err != nil || now == engine {
+		if _, done, err := recordsEngine(ctx, conn); err != nil || done {
 			return err
 		}
 		if time.Now().After(late) {
@@ -139,40 +126,29 @@ func waitForGranules(ctx context.Context, conn driver.Conn) error {
 	}
 }
 
-// recordsEngine is the engine of records with its settings, as in its CREATE.
-func recordsEngine(ctx context.Context, conn driver.Conn) (engine string, err error) {
-	query, err := stepText("engine.sql", nil)
-	if err == nil {
-		err = conn.QueryRow(ctx, query).Scan(&engine)
+// recordsEngine returns the engine of records with its settings, as in its CREATE,
+// but with the granules that it must have; done says that it has them already.
+// ClickHouse always writes this setting out.
+func recordsEngine(ctx context.Context, conn driver.Conn) (engine string, done bool, err error) {
+	if err := askStep(ctx, conn, "engine.sql", &engine); err != nil {
+		return "", false, fmt.Errorf("look at the table records: %w", err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("look at the table records: %w", err)
-	}
-	return engine, nil
-}
-
-// withGranules is the text of the engine with the granules that records is to
-// have, and all else as it is. The setting is written out in any case.
-func withGranules(engine string) (string, error) {
 	found := granulesOf.FindAllStringSubmatchIndex(engine, -1)
 	if len(found) != 1 {
-		return "", fmt.Errorf("the table records has no index_granularity, or several: %s", engine)
+		return "", false, fmt.Errorf("the table records has no index_granularity, or several: %s", engine)
 	}
-	return engine[:found[0][2]] + recordGranules + engine[found[0][3]:], nil
+	from, to := found[0][2], found[0][3]
+	return engine[:from] + recordGranules + engine[to:], engine[from:to] == recordGranules, nil
 }
 
-// dropHelpers drops the copies but the one to be kept. With none to be kept it
-// drops the lock as well, at last, so that nobody waits for what is left.
+// dropHelpers drops all copies but keep. With keep "" it also drops the lock, as
+// the last one: nobody needs to wait for copies that are left.
 func dropHelpers(ctx context.Context, conn driver.Conn, keep string) error {
-	query, err := stepText("helpers.sql", nil)
-	if err != nil {
-		return err
-	}
 	var names []string
-	if err := conn.QueryRow(ctx, query, helperName).Scan(&names); err != nil {
+	if err := askStep(ctx, conn, "helpers.sql", &names, helperName); err != nil {
 		return fmt.Errorf("look for copies of the table records: %w", err)
 	}
-	// Sorted, so the lock comes first; it is to go last.
+	// They are sorted, so the lock comes first, and is dropped last.
 	for _, name := range slices.Backward(names) {
 		if name == keep || keep != "" && name == helperName {
 			continue
@@ -180,19 +156,16 @@ func dropHelpers(ctx context.Context, conn driver.Conn, keep string) error {
 		if err := runStep(ctx, conn, "drop.sql", map[string]string{"Copy": name}); err != nil {
 			if id, lookErr := idOf(ctx, conn, name); lookErr != nil || id != "" {
 				return err
-			} // another has dropped it
+			} // another node has dropped it
 		}
 	}
 	return nil
 }
 
-// idOf is what the table is known by whatever its name, empty when there is none.
+// idOf returns the UUID of a table, which it keeps when it is renamed; "" when
+// there is no such table.
 func idOf(ctx context.Context, conn driver.Conn, table string) (id string, err error) {
-	query, err := stepText("id.sql", nil)
-	if err == nil {
-		err = conn.QueryRow(ctx, query, table).Scan(&id)
-	}
-	if err != nil {
+	if err := askStep(ctx, conn, "id.sql", &id, table); err != nil {
 		return "", fmt.Errorf("look for the table %s: %w", table, err)
 	}
 	return id, nil

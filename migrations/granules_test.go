@@ -18,8 +18,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// coarse makes records anew as the files make it, with 512 rows between two
-// marks, and puts records and a checkpoint into several parts of it.
+// coarse makes the table records as the files make it, with granules of 512 rows,
+// and puts records and a checkpoint into several parts of it.
 func coarse(t *testing.T, env *testenv.Env) {
 	t.Helper()
 	for _, statement := range []string{"DROP TABLE records SYNC", "DROP TABLE schema_migrations SYNC"} {
@@ -47,7 +47,7 @@ func coarse(t *testing.T, env *testenv.Env) {
 	}
 }
 
-// fill adds 3,000 records, a third of them with a state that is over.
+// fill adds 3,000 records; a third of them also have a cancelled state.
 func fill(t *testing.T, env *testenv.Env, from int) {
 	t.Helper()
 	exec(t, env, fmt.Sprintf(`INSERT INTO records (book, signature, id, version, count, last_seen, message_preview, sign)
@@ -75,20 +75,20 @@ func granules(t *testing.T, env *testenv.Env) string {
 	return text(t, env, "SELECT extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = currentDatabase() AND name = 'records'")
 }
 
-// contents is all that stands in records, row by row, merged or not.
+// contents reads all rows of records, before or after a merge.
 func contents(t *testing.T, env *testenv.Env) string {
 	t.Helper()
 	return text(t, env, `SELECT concat(toString(count()), ' rows, ', toString(sum(sign)), ' live, ', toString(countIf(book = 'checkpoint')), ' checkpoint, ',
 		hex(sum(cityHash64(*, search)))) FROM records`)
 }
 
-// created is how records would be made, but for its granules.
+// created is the CREATE of records without its granules.
 func created(t *testing.T, env *testenv.Env) string {
 	t.Helper()
 	return text(t, env, "SELECT replaceRegexpOne(create_table_query, '(MergeTree.* index_granularity = )\\\\d+', '\\\\1') FROM system.tables WHERE database = currentDatabase() AND name = 'records'")
 }
 
-// checkFine looks at records after the step.
+// checkFine checks records after the step.
 func checkFine(t *testing.T, env *testenv.Env, wantContents, wantCreated string) {
 	t.Helper()
 	if got := granules(t, env); got != "64" {
@@ -122,8 +122,8 @@ func TestGranules(t *testing.T) {
 	}
 }
 
-// Parts from before the files of today merge with those of after, which takes
-// the same projections, and have the new granules then.
+// Parts from before the files of today can be merged with later ones, because they
+// get the same ClickHouse projections. The merged part has the new granules.
 func TestOldPartsMergeWithNewOnes(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
@@ -131,7 +131,7 @@ func TestOldPartsMergeWithNewOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, env, 6000)
-	// It waits for the mutations that go before it.
+	// It waits for the earlier mutations.
 	exec(t, env, "ALTER TABLE records MATERIALIZE PROJECTION by_time SETTINGS mutations_sync = 1")
 	live := text(t, env, "SELECT toString(sum(sign)) FROM records")
 	exec(t, env, "OPTIMIZE TABLE records FINAL SETTINGS optimize_throw_if_noop = 1")
@@ -150,7 +150,7 @@ func TestOldPartsMergeWithNewOnes(t *testing.T) {
 	}
 }
 
-// crashing is a connection that is cut after so many statements.
+// crashing is a connection that fails after so many statements.
 type crashing struct {
 	driver.Conn
 	left int
@@ -210,8 +210,8 @@ func TestGranulesFromManyNodes(t *testing.T) {
 	checkFine(t, env, rows, table)
 }
 
-// stalled is a connection that stands still before the statement that begins
-// like this, for once.
+// stalled is a connection that calls then before the first statement that contains
+// begins.
 type stalled struct {
 	driver.Conn
 	begins string
@@ -227,8 +227,8 @@ func (s *stalled) Exec(ctx context.Context, query string, args ...any) error {
 	return s.Conn.Exec(ctx, query, args...)
 }
 
-// A node that stands still so long that another takes over, which then begins
-// to write, takes nothing away from that one when it goes on.
+// A node stands still so long that another one takes over and begins to write. When
+// the first one continues, it removes nothing of the other.
 func TestGranulesOfANodeThatStoodStill(t *testing.T) {
 	t.Cleanup(migrations.SetGranuleWait(100 * time.Millisecond))
 	env := testenv.New(t)
@@ -267,8 +267,8 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 	checkFine(t, env, rows, table)
 }
 
-// A column that is worked out from others is the same whether a part has it or
-// not, and at last all parts have it.
+// A computed column is the same whether a part has it or not, and in the end all
+// parts have it.
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
@@ -283,7 +283,7 @@ func TestOldPartsGetTheColumns(t *testing.T) {
 	if err := migrations.ClickHouse(t.Context(), env.ClickHouseOptions()); err != nil {
 		t.Fatal(err)
 	}
-	// It waits for the mutations that go before it.
+	// It waits for the earlier mutations.
 	exec(t, env, "ALTER TABLE records MATERIALIZE PROJECTION by_time SETTINGS mutations_sync = 1")
 	if left := count(t, env, unfilled); left != 0 {
 		t.Errorf("%d parts have not got the columns", left)
@@ -296,7 +296,7 @@ func TestOldPartsGetTheColumns(t *testing.T) {
 	}
 }
 
-// A column that is still being written into old parts can be dropped all the same.
+// A column can be dropped also while it is being written into old parts.
 func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	env := testenv.New(t)
 	for _, statement := range []string{"DROP TABLE records SYNC", "DROP TABLE schema_migrations SYNC"} {
@@ -324,12 +324,12 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
 	}
-	options.Settings["alter_sync"] = 0 // the parts stand still
+	options.Settings["alter_sync"] = 0 // do not wait for the parts
 	if err := migrations.ClickHouse(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, env, "SYSTEM START MERGES records")
-	// It waits for the mutations that go before it.
+	// It waits for the earlier mutations.
 	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN list_key SETTINGS mutations_sync = 1")
 	if count(t, env, written) != 0 {
 		t.Error("the column that went is still to be written")

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// intakeMaxBytes is the room of events that applications published to NATS
-	// and that are not on the log yet. It is empty but for moments; when the log
-	// takes nothing it holds 100,000 events, and then publishers are refused.
+	// intakeMaxBytes bounds the events that applications have published to NATS and
+	// that are not on the log yet. The queue is nearly always empty. When the log
+	// takes nothing, it has room for 100,000 events, and then refuses new ones.
 	intakeMaxBytes = 128 << 20
-	// maxIntake is the largest event with its headers; larger ones are refused
-	// while they are published.
+	// maxIntake is the largest event with its headers, in bytes; NATS refuses
+	// larger ones.
 	maxIntake = maxBlock + 64<<10
-	// deadMaxBytes and deadAge bound the messages that were refused for good;
-	// the oldest go first.
+	// deadMaxBytes and deadAge bound the dead letters; the oldest are dropped
+	// first.
 	deadMaxBytes = 16 << 20
 	deadAge      = 30 * 24 * time.Hour
 )
@@ -23,37 +23,29 @@ const (
 // IntakeStream is the queue of events that applications publish to NATS.
 func IntakeStream(namespace string) string { return suffixed("ERRORS", namespace) }
 
-// IntakeSubjects are what applications publish events to, one for each book.
+// IntakeSubjects are the subjects for events of applications, one for each book.
 func IntakeSubjects(namespace string) []string {
 	prefix := SubjectPrefix(namespace) + "errors.v1."
 	return []string{prefix + "system", prefix + "database"}
 }
 
-// DeadStream is the stream of published messages that were refused for good.
+// DeadStream is the stream of dead letters: published messages that were refused.
 func DeadStream(namespace string) string { return suffixed("DEAD", namespace) }
 
-// intakeConfig is a work queue: what is on the log is taken from it. Holes are
-// its nature, so messages can be deleted.
+// intakeConfig is a work queue: a message is removed when it is on the log. So its
+// messages can be deleted.
 func intakeConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = IntakeStream(cfg.Namespace)
-	c.Description = "Errata: events that applications publish, on their way onto the log"
-	c.Subjects = IntakeSubjects(cfg.Namespace)
-	c.Retention = jetstream.WorkQueuePolicy
+	c := otherStream(cfg, IntakeStream(cfg.Namespace), "events that applications publish, on their way onto the log", IntakeSubjects(cfg.Namespace)...)
+	c.Retention, c.DenyDelete = jetstream.WorkQueuePolicy, false
 	c.MaxBytes, c.MaxMsgSize = intakeMaxBytes, maxIntake
-	c.DenyDelete = false
 	return c
 }
 
-// deadConfig keeps what was refused for a while: it never holds up what comes
-// after it, so the oldest make room.
+// deadConfig keeps dead letters for a while. The oldest make room, so that a new
+// one is never refused.
 func deadConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = DeadStream(cfg.Namespace)
-	c.Description = "Errata: published messages that were refused for good, scrubbed"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "errors.dead.>"}
-	c.Discard = jetstream.DiscardOld
+	c := otherStream(cfg, DeadStream(cfg.Namespace), "published messages that were refused for good, scrubbed", SubjectPrefix(cfg.Namespace)+"errors.dead.>")
+	c.Discard, c.DenyDelete = jetstream.DiscardOld, false
 	c.MaxBytes, c.MaxAge = deadMaxBytes, deadAge
-	c.DenyDelete = false
 	return c
 }

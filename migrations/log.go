@@ -13,59 +13,58 @@ import (
 )
 
 const (
-	// logFormat is the version of what stands on the log. A program that reads
-	// another one must not touch the stream.
+	// logFormat is the version of the messages on the log. A program must not use a
+	// stream with another version.
 	logFormat = "1"
 
-	// maxBlock bounds one message in bytes, and so one block of packed events.
-	// It is NATS's own default for a message.
+	// maxBlock bounds one message in bytes, and so one block of events. It is the
+	// default of NATS for a message.
 	maxBlock = 1 << 20
 
-	// duplicateWindow is how long a block that is sent again is recognised by
-	// its id; a longer one costs memory and a slow start.
+	// duplicateWindow is how long the stream recognises the id of a block that is
+	// sent again. A longer time costs memory and makes the start slow.
 	duplicateWindow = 2 * time.Minute
 
-	// keysHistory keeps the last changes of each key, for those who ask who
-	// changed it. keysMaxBytes bounds the bucket: a million keys are 200 MB,
-	// and nobody has a million keys.
+	// keysHistory keeps the last changes of each key, with who made them.
+	// keysMaxBytes bounds the bucket, in which 300,000 keys have room.
 	keysHistory  = 5
 	keysMaxBytes = 64 << 20
 
-	// importsMaxBytes bounds the memory of imported files: 200 bytes each.
+	// importsMaxBytes bounds the bucket of imported files: 200 bytes for each.
 	importsMaxBytes = 8 << 20
-	// requestsAge is how long the answer to a request with an Idempotency-Key
-	// is kept, and requestsMaxBytes what all of them may take; beyond it the
-	// oldest go first.
+	// requestsAge is how long the answer to a request with an Idempotency-Key is
+	// kept. requestsMaxBytes bounds all of them.
 	requestsAge      = 24 * time.Hour
 	requestsMaxBytes = 32 << 20
 	// auditMaxBytes is the room of the audit trail: some 100,000 changes.
 	auditMaxBytes = 64 << 20
-	// exchangesMaxBytes is the room of module and query logs that have not
-	// been written to ClickHouse yet.
+	// exchangesMaxBytes bounds the module and query logs that are not in ClickHouse
+	// yet.
 	exchangesMaxBytes = 64 << 20
-	// challengesAge is how long a sign-in code, and what is known of how many were
-	// asked for, is kept after it last changed. It must be longer than a code
-	// lives and than a rate limit takes to be full again.
+	// challengesAge is how long a sign-in code, or a rate limit, is kept after its
+	// last change. It must be longer than a code is valid, and longer than a rate
+	// limit takes to be full again.
 	challengesAge = time.Hour
 	// challengesMaxBytes and enrolmentsMaxBytes: a code takes 0.5 KB, so 60,000
 	// sign-ins an hour; an enrolment 0.4 KB, so 80,000 accounts.
 	challengesMaxBytes = 32 << 20
 	enrolmentsMaxBytes = 32 << 20
-	// familiarMaxBytes: what is known of an account takes 0.2 KB for most and at
-	// most 2 KB, so a million accounts. familiarAge is when an account is
-	// forgotten that nobody signs in to; no entry counts for longer.
+	// familiarMaxBytes: an account takes 0.2 KB in most cases and at most 2 KB, so
+	// a million accounts have room. familiarAge is when an account without sign-ins
+	// is dropped; no entry is used for longer.
 	familiarMaxBytes = 256 << 20
 	familiarAge      = 366 * 24 * time.Hour
 )
 
 // LogConfig is what differs between two logs.
 type LogConfig struct {
-	// Namespace keeps several logs on one NATS apart: lower-case letters and
+	// Namespace separates several logs on one NATS server: lower-case letters and
 	// digits, "" for the only one.
 	Namespace string
-	// MaxBytes is the room of the log; a full log refuses new messages.
+	// MaxBytes bounds the log in bytes; a full log refuses new messages.
 	MaxBytes int64
-	// Replicas is 1, or 3 or 5 in a cluster. 0 means 1. What has more keeps them.
+	// Replicas is 1, or 3 or 5 in a cluster; 0 means 1. A stream that has more
+	// keeps them.
 	Replicas int
 }
 
@@ -106,8 +105,8 @@ func ChallengesBucket(namespace string) string { return suffixed("challenges", n
 // EnrolmentsBucket is the bucket of the authenticator apps that accounts use.
 func EnrolmentsBucket(namespace string) string { return suffixed("enrolments", namespace) }
 
-// FamiliarBucket is the bucket of the places and addresses that accounts have
-// signed in from.
+// FamiliarBucket is the bucket of the places and addresses from which accounts have
+// signed in.
 func FamiliarBucket(namespace string) string { return suffixed("familiar", namespace) }
 
 func suffixed(name, namespace string) string {
@@ -117,10 +116,10 @@ func suffixed(name, namespace string) string {
 	return name + "_" + namespace
 }
 
-// Log makes the stream of the log and its buckets, or checks that those that
-// are there are as they must be. A different room or number of replicas and a
-// subject that is missing are brought up to date, but replicas never lowered; any other difference is an error
-// that names it, because events would be lost, or read wrongly.
+// Log makes the streams and buckets of a log, or checks those that exist. It
+// changes their room, adds missing subjects and raises the number of replicas, but
+// never lowers it. Any other difference is an error that names it, because events
+// would be lost or read wrongly.
 func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	switch {
 	case !namespaceForm.MatchString(cfg.Namespace):
@@ -131,15 +130,8 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 		return fmt.Errorf("migrations: Replicas is %d and must not be negative", cfg.Replicas)
 	}
 	cfg.Replicas = max(cfg.Replicas, 1)
-	if err := ensureStream(ctx, js, streamConfig(cfg)); err != nil {
-		return fmt.Errorf("migrations: stream %s: %w", StreamName(cfg.Namespace), err)
-	}
-	audit, err := keepRoom(ctx, js, auditConfig(cfg))
-	if err != nil {
-		return fmt.Errorf("migrations: stream %s: %w", audit.Name, err)
-	}
-	for _, stream := range []jetstream.StreamConfig{audit, exchangesConfig(cfg), intakeConfig(cfg), deadConfig(cfg)} {
-		if err := ensureStream(ctx, js, stream); err != nil {
+	for _, stream := range streamConfigs(cfg) {
+		if err := ensureStream(ctx, js, stream, stream.Name == AuditStream(cfg.Namespace)); err != nil {
 			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 		}
 	}
@@ -151,19 +143,25 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	return nil
 }
 
-// Stores are the names of all streams of a namespace, those behind the buckets
-// among them.
-func Stores(namespace string) []string {
-	return []string{
-		StreamName(namespace), AuditStream(namespace), ExchangesStream(namespace),
-		IntakeStream(namespace), DeadStream(namespace),
-		"KV_" + KeysBucket(namespace), "KV_" + ImportsBucket(namespace), "KV_" + RequestsBucket(namespace),
-		"KV_" + ChallengesBucket(namespace), "KV_" + EnrolmentsBucket(namespace),
-		"KV_" + FamiliarBucket(namespace),
+// Stores returns the names of all streams of a namespace, with those of the
+// buckets.
+func Stores(namespace string) (names []string) {
+	cfg := LogConfig{Namespace: namespace}
+	for _, stream := range streamConfigs(cfg) {
+		names = append(names, stream.Name)
 	}
+	for _, bucket := range bucketConfigs(cfg) {
+		names = append(names, "KV_"+bucket.Bucket)
+	}
+	return names
 }
 
-// streamConfig is the log: one stream, so that all facts have one order.
+// streamConfigs are all streams of the namespace that are not buckets.
+func streamConfigs(cfg LogConfig) []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{streamConfig(cfg), auditConfig(cfg), exchangesConfig(cfg), intakeConfig(cfg), deadConfig(cfg)}
+}
+
+// streamConfig is the stream of the log: one stream gives all facts one order.
 func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 	prefix := SubjectPrefix(cfg.Namespace)
 	return jetstream.StreamConfig{
@@ -172,35 +170,36 @@ func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>", prefix + "sig.>"},
 		Storage:     jetstream.FileStorage,
 		Retention:   jetstream.LimitsPolicy,
-		Discard:     jetstream.DiscardNew, // a full log refuses, it never forgets
+		Discard:     jetstream.DiscardNew, // a full log refuses new facts and keeps the old
 		MaxBytes:    cfg.MaxBytes,
 		MaxMsgSize:  maxBlock,
 		Replicas:    cfg.Replicas,
-		DenyDelete:  true, // a hole would look like a lost message
+		DenyDelete:  true, // a deleted fact would look like a lost one
 		Duplicates:  duplicateWindow,
 		AllowDirect: true,
 		Metadata:    map[string]string{"format": logFormat},
 	}
 }
 
-// auditConfig is the audit trail: what stands there is never removed.
-func auditConfig(cfg LogConfig) jetstream.StreamConfig {
+// otherStream is configured as the log is, under another name.
+func otherStream(cfg LogConfig, name, description string, subjects ...string) jetstream.StreamConfig {
 	c := streamConfig(cfg)
-	c.Name = AuditStream(cfg.Namespace)
-	c.Description = "Errata: who changed what, each entry sealed with the one before"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "audit"}
-	c.MaxBytes = auditMaxBytes
-	c.DenyPurge = true
+	c.Name, c.Description, c.Subjects = name, "Errata: "+description, subjects
 	return c
 }
 
-// exchangesConfig is the way of module and query logs into ClickHouse; what
-// has arrived there is purged.
+// auditConfig is the audit trail, from which nothing is ever removed.
+func auditConfig(cfg LogConfig) jetstream.StreamConfig {
+	c := otherStream(cfg, AuditStream(cfg.Namespace), "who changed what, each entry sealed with the one before", SubjectPrefix(cfg.Namespace)+"audit")
+	c.MaxBytes, c.DenyPurge = auditMaxBytes, true
+	return c
+}
+
+// exchangesConfig is the queue of module and query logs for ClickHouse. What is in
+// ClickHouse is purged.
 func exchangesConfig(cfg LogConfig) jetstream.StreamConfig {
-	c := streamConfig(cfg)
-	c.Name = ExchangesStream(cfg.Namespace)
-	c.Description = "Errata: module exchanges and database queries on their way into ClickHouse"
-	c.Subjects = []string{SubjectPrefix(cfg.Namespace) + "exchanges.>"}
+	c := otherStream(cfg, ExchangesStream(cfg.Namespace), "module exchanges and database queries on their way into ClickHouse",
+		SubjectPrefix(cfg.Namespace)+"exchanges.>")
 	c.MaxBytes = exchangesMaxBytes
 	return c
 }
@@ -234,11 +233,13 @@ func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
 	}
 }
 
-func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
+// ensureStream makes the stream, or updates it. With keepRoom it keeps a larger
+// room, which an operator has set.
+func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, keepRoom bool) error {
 	stream, err := js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		// Two services that start at once may both come here; the second
-		// CreateStream answers with the stream that is there.
+		// Two nodes that start at once may both come here; the second CreateStream
+		// returns the existing stream.
 		stream, err = js.CreateStream(ctx, want)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			stream, err = js.Stream(ctx, want.Name)
@@ -248,8 +249,11 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 		return err
 	}
 	info := stream.CachedInfo()
-	// More replicas are an operator's decision, and fewer would be less safe.
+	// An operator has set more replicas, and fewer would be less safe.
 	want.Replicas = max(want.Replicas, info.Config.Replicas)
+	if keepRoom {
+		want.MaxBytes = max(want.MaxBytes, info.Config.MaxBytes)
+	}
 	if wrong := differences(info.Config, want); len(wrong) > 0 {
 		return fmt.Errorf("it is there and cannot be used: %s; give this service another namespace, or move the log with a copy", strings.Join(wrong, ", "))
 	}
@@ -267,19 +271,7 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 	return nil
 }
 
-// keepRoom lets a stream keep the larger room that an operator has given it.
-func keepRoom(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.StreamConfig, error) {
-	stream, err := js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return want, nil
-	}
-	if err == nil {
-		want.MaxBytes = max(want.MaxBytes, stream.CachedInfo().Config.MaxBytes)
-	}
-	return want, err
-}
-
-// differences names what of a stream is not as it must be and cannot be changed
+// differences names the settings of a stream that are wrong and cannot be changed
 // without losing something.
 func differences(have, want jetstream.StreamConfig) (wrong []string) {
 	check := func(what string, have, want any) {
@@ -288,7 +280,7 @@ func differences(have, want jetstream.StreamConfig) (wrong []string) {
 		}
 	}
 	check("format", have.Metadata["format"], want.Metadata["format"])
-	// One that is missing is added; what came under one too many would be lost.
+	// A missing subject is added. Messages of an unknown subject would be lost.
 	if slices.ContainsFunc(have.Subjects, func(s string) bool { return !slices.Contains(want.Subjects, s) }) {
 		wrong = append(wrong, fmt.Sprintf("subjects is %s and must be %s", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " ")))
 	}
@@ -307,7 +299,7 @@ func differences(have, want jetstream.StreamConfig) (wrong []string) {
 	return wrong
 }
 
-// unlimited is one value for the two ways to say that there is no limit.
+// unlimited returns -1 for both values that mean "no limit".
 func unlimited(limit int64) int64 {
 	if limit <= 0 {
 		return -1
@@ -329,8 +321,8 @@ func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.Ke
 	return err
 }
 
-// checkBucket brings a bucket that is there up to date: its history, and its room
-// and replicas unless an operator has given it more. Storage cannot be changed.
+// checkBucket updates an existing bucket: its history, and its room and replicas
+// unless an operator has set more. Its storage cannot be changed.
 func checkBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
 	stream, err := js.Stream(ctx, "KV_"+want.Bucket)
 	if err != nil {

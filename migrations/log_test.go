@@ -102,8 +102,8 @@ func TestLogIsMadeAndKept(t *testing.T) {
 	}
 }
 
-// A subject that a log of an earlier version does not have is added, and nothing
-// on it is lost; one that is unknown here is refused.
+// A subject that the log of an earlier version lacks is added, and nothing on the
+// log is lost. An unknown subject is refused.
 func TestSubjectIsAdded(t *testing.T) {
 	env := testenv.NewBroker(t)
 	before := stream(t, env).Config
@@ -135,8 +135,8 @@ func TestSubjectIsAdded(t *testing.T) {
 	}
 }
 
-// The limit of a server's store is set before the log's: a lower one must not
-// keep the log from being made smaller, or the service could not start.
+// The limit of the server's store is set before that of the log. A lower one must
+// not keep the log from being made smaller, or the service could not start.
 func TestLogIsMadeSmallerOnASmallerStore(t *testing.T) {
 	dir := t.TempDir()
 	for _, room := range []int64{500 << 20, 50 << 20, 600 << 20} {
@@ -162,7 +162,8 @@ func TestLogOfTooLittleRoomIsRefused(t *testing.T) {
 	}
 }
 
-// A full log refuses and forgets nothing; more room lets it go on.
+// A full log refuses new messages and loses none; with more room it takes them
+// again.
 func TestFullLog(t *testing.T) {
 	env := testenv.NewBroker(t)
 	cfg := migrations.LogConfig{Namespace: env.Namespace, MaxBytes: 1 << 20}
@@ -205,7 +206,7 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*jetstream.StreamConfig)
-		want   string // "" when it is fine
+		want   string // "" for no error
 	}{
 		"same, in another order": {func(*jetstream.StreamConfig) {}, ""},
 		"other description":      {func(c *jetstream.StreamConfig) { c.Description = "mine" }, ""},
@@ -261,7 +262,8 @@ func TestLogConfigNamesTheWrongField(t *testing.T) {
 	}
 }
 
-// TestAuditKeepsItsRoom: what an operator gave the audit trail outlives a start.
+// TestAuditKeepsItsRoom: the room that an operator gave the audit trail stays after
+// a start.
 func TestAuditKeepsItsRoom(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s, err := env.JetStream.Stream(t.Context(), migrations.AuditStream(env.Namespace))

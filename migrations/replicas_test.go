@@ -79,7 +79,7 @@ func awaitLeader(t *testing.T, servers []*server.Server) {
 	}
 }
 
-// inCluster says whether the leader knows what all of them have room for.
+// inCluster says whether the leader knows the room of all servers.
 func inCluster(servers []*server.Server) bool {
 	for _, srv := range servers {
 		if !srv.JetStreamIsCurrent() {
@@ -89,8 +89,8 @@ func inCluster(servers []*server.Server) bool {
 	return slices.ContainsFunc(servers, func(srv *server.Server) bool { return len(srv.JetStreamClusterPeers()) == len(servers) })
 }
 
-// Replicas that an operator raised stay at the next start, and so does the room
-// of a bucket; the setting raises those of all streams.
+// Replicas and the room of a bucket that an operator has raised stay at the next
+// start. The setting raises the replicas of all streams.
 func TestReplicasAreNeverLowered(t *testing.T) {
 	js := startCluster(t)
 	start := func(replicas int) {

@@ -13,11 +13,11 @@ import (
 //go:embed steps/*.sql
 var stepFiles embed.FS
 
-// stepSQL are the statements that follow the files.
+// stepSQL are the statements that come after the files.
 var stepSQL = template.Must(template.ParseFS(stepFiles, "steps/*.sql"))
 
-// afterFiles does what the table records needs and no file can do, because it
-// depends on what the table is and holds.
+// afterFiles makes the changes of the table records that depend on its present
+// state, which no file can do.
 func afterFiles(ctx context.Context, conn driver.Conn) error {
 	if err := setGranules(ctx, conn); err != nil {
 		return fmt.Errorf("set the granules of records: %w", err)
@@ -28,19 +28,14 @@ func afterFiles(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// fillParts has the parts of records filled with the projections that they lack,
-// and with the columns that are worked out from others. A part from before a
-// projection is never merged with one that has it, so that the rows of a state
-// that is over would stay for ever; a column that a part lacks is worked out
-// whenever it is read. It returns at once; ClickHouse fills them in the
-// background, part by part, and goes on after a restart.
+// fillParts lets ClickHouse add to the parts of records the ClickHouse projections
+// and the computed columns that they lack. ClickHouse never merges a part with a
+// projection with one without it, so rows that cancel each other would stay for
+// ever; and it computes a missing column at every read. fillParts returns at once:
+// ClickHouse works in the background, part by part, and continues after a restart.
 func fillParts(ctx context.Context, conn driver.Conn) error {
-	query, err := stepText("unfilled.sql", nil)
-	if err != nil {
-		return err
-	}
 	var unfilled [][]any // what it is, its name
-	if err := conn.QueryRow(ctx, query).Scan(&unfilled); err != nil {
+	if err := askStep(ctx, conn, "unfilled.sql", &unfilled); err != nil {
 		return fmt.Errorf("look for what they lack: %w", err)
 	}
 	for _, each := range unfilled {
@@ -52,23 +47,24 @@ func fillParts(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// runStep carries out one of the statements.
-func runStep(ctx context.Context, conn driver.Conn, name string, names map[string]string) error {
-	text, err := stepText(name, names)
-	if err != nil {
-		return err
+// runStep carries out the statement in the file, which is a template for names.
+func runStep(ctx context.Context, conn driver.Conn, file string, names map[string]string) error {
+	var text strings.Builder
+	err := stepSQL.ExecuteTemplate(&text, file, names)
+	if err == nil {
+		err = conn.Exec(ctx, text.String())
 	}
-	if err := conn.Exec(ctx, text); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }
 
-// stepText is the statement for those names.
-func stepText(name string, names map[string]string) (string, error) {
-	var text strings.Builder
-	if err := stepSQL.ExecuteTemplate(&text, name, names); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+// askStep reads the single value that the query in the file returns.
+func askStep(ctx context.Context, conn driver.Conn, file string, answer any, args ...any) error {
+	text, err := stepFiles.ReadFile("steps/" + file)
+	if err == nil {
+		err = conn.QueryRow(ctx, string(text), args...).Scan(answer)
 	}
-	return text.String(), nil
+	return err
 }

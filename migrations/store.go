@@ -18,22 +18,22 @@ var createTable string
 //go:embed store_applied.sql
 var selectApplied string
 
-// store keeps goose's history in a table of ours, with the checksum of every
-// file beside its number.
+// store keeps the history of goose in a table of ours, with the number and the
+// checksum of every file.
 type store struct{ files map[int64]file }
 
 var _ database.StoreExtender = (*store)(nil)
 
-// Tablename is the table's name.
+// Tablename returns the name of the table.
 func (s *store) Tablename() string { return tableName }
 
-// CreateVersionTable makes the table.
+// CreateVersionTable creates the table.
 func (s *store) CreateVersionTable(ctx context.Context, db database.DBTxConn) error {
 	_, err := db.ExecContext(ctx, createTable)
 	return err
 }
 
-// TableExists looks for the table in the selected database.
+// TableExists looks for the table in the current database.
 func (s *store) TableExists(ctx context.Context, db database.DBTxConn) (bool, error) {
 	var n uint64
 	err := db.QueryRowContext(ctx,
@@ -41,8 +41,8 @@ func (s *store) TableExists(ctx context.Context, db database.DBTxConn) (bool, er
 	return n > 0, err
 }
 
-// Insert notes that a file was applied, with its checksum. Version 0 is goose's
-// mark of an empty history and no file.
+// Insert notes that a file was applied, with its checksum. Version 0 is no file:
+// goose writes it at the beginning of the history.
 func (s *store) Insert(ctx context.Context, db database.DBTxConn, req database.InsertRequest) error {
 	f, ok := s.files[req.Version]
 	if !ok && req.Version != 0 {
@@ -53,12 +53,12 @@ func (s *store) Insert(ctx context.Context, db database.DBTxConn, req database.I
 	return err
 }
 
-// Delete is for downward migrations, which there are none of.
+// Delete is for downward migrations; there are none.
 func (s *store) Delete(context.Context, database.DBTxConn, int64) error {
 	return database.ErrNotImplemented
 }
 
-// GetMigration says when a version was applied.
+// GetMigration returns when a version was applied.
 func (s *store) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
 	result := database.GetMigrationResult{IsApplied: true}
 	err := db.QueryRowContext(ctx,
@@ -69,7 +69,7 @@ func (s *store) GetMigration(ctx context.Context, db database.DBTxConn, version 
 	return &result, err
 }
 
-// GetLatestVersion is the highest number that was applied.
+// GetLatestVersion returns the highest applied number.
 func (s *store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int64, error) {
 	var rows uint64
 	var latest int64
@@ -80,9 +80,9 @@ func (s *store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int
 	return latest, err
 }
 
-// ListMigrations are the numbers that were applied, the highest first. The
-// table means that the history has begun: another service that is starting may
-// have made it and not come to note the 0 yet.
+// ListMigrations returns the applied numbers, the highest first. It always adds 0:
+// when the table exists, another node may have created it just now, and not written
+// 0 yet.
 func (s *store) ListMigrations(ctx context.Context, db database.DBTxConn) (list []*database.ListMigrationsResult, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT DISTINCT version FROM "+tableName+" ORDER BY version DESC")
 	if err != nil {
@@ -109,7 +109,7 @@ type appliedFile struct {
 	sha256  string
 }
 
-// applied are the files that were applied, in order.
+// applied returns the applied files, in order.
 func (s *store) applied(ctx context.Context, db *sql.DB) (list []appliedFile, err error) {
 	rows, err := db.QueryContext(ctx, selectApplied)
 	if err != nil {

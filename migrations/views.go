@@ -18,14 +18,14 @@ import (
 //go:embed views/*.sql
 var viewFiles embed.FS
 
-// Views makes the views for analysts in the database of that name, which is
-// made when absent, on the tables of the database in the options. Views that
-// are there are replaced, so that they are always those of this program; they
-// hold nothing. The tables must have been made before.
+// Views makes the views for analysts in the database with this name, which it
+// creates if necessary. The views read the tables of the database in the options,
+// which must exist. Existing views are replaced, so that they are always those of
+// this program.
 //
-// A view runs with the rights of the user in the options, so that whoever may
-// read it needs no right on the tables. A table that stands under the name of
-// a view is an error, and nothing is done.
+// A view has the rights of the user in the options, so its readers need no rights
+// on the tables. When a table has the name of a view, Views does nothing and
+// returns an error.
 func Views(ctx context.Context, options *clickhouse.Options, database string) (err error) {
 	views, err := template.ParseFS(viewFiles, "views/*.sql")
 	if err != nil {
@@ -61,8 +61,9 @@ func Views(ctx context.Context, options *clickhouse.Options, database string) (e
 // codeAccessDenied is ClickHouse's ACCESS_DENIED.
 const codeAccessDenied = 497
 
-// ViewsIfAllowed is Views for a server of somebody else's, where the user may have
-// rights on one database only: the service needs no view and goes on without.
+// ViewsIfAllowed is Views for an external server, where the user may have rights on
+// one database only. Without the right to make views it logs a warning and returns
+// nil: the service itself needs no view.
 func ViewsIfAllowed(ctx context.Context, options *clickhouse.Options, database string, logger *slog.Logger) error {
 	err := Views(ctx, options, database)
 	if answer, ok := errors.AsType[*clickhouse.Exception](err); ok && answer.Code == codeAccessDenied {
@@ -72,7 +73,7 @@ func ViewsIfAllowed(ctx context.Context, options *clickhouse.Options, database s
 	return err
 }
 
-// ViewNames are the names of the views, sorted.
+// ViewNames returns the names of the views, sorted.
 func ViewNames() []string {
 	files, err := fs.Glob(viewFiles, "views/*.sql")
 	if err != nil {
@@ -84,8 +85,8 @@ func ViewNames() []string {
 	return files
 }
 
-// roomForViews refuses a database with a table where a view belongs: CREATE OR
-// REPLACE VIEW would drop it.
+// roomForViews refuses a database with a table under the name of a view: CREATE OR
+// REPLACE VIEW would drop the table.
 func roomForViews(ctx context.Context, conn driver.Conn, database string) error {
 	var names []string
 	row := conn.QueryRow(ctx, "SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = ? AND name IN (?) AND engine != 'View'", database, ViewNames())
@@ -99,8 +100,8 @@ func roomForViews(ctx context.Context, conn driver.Conn, database string) error 
 	return nil
 }
 
-// ensureViewsDatabase makes the database, unless it is there: who may not make
-// one may still use it.
+// ensureViewsDatabase creates the database unless it exists: a user without the
+// right to create databases may still use it.
 func ensureViewsDatabase(ctx context.Context, conn driver.Conn, database string) error {
 	var there uint64
 	if err := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", database).Scan(&there); err != nil {
@@ -115,7 +116,7 @@ func ensureViewsDatabase(ctx context.Context, conn driver.Conn, database string)
 	return nil
 }
 
-// quoted is a name as it may stand in a statement.
+// quoted quotes a name for a statement.
 func quoted(name string) string {
 	return "`" + strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(name) + "`"
 }

@@ -18,17 +18,18 @@ import (
 
 var update = flag.Bool("update", false, "write the views into docs/analysts.md anew")
 
-// page is what tells people what is in the views, between the two lines.
+// page is the document about the views; the part between the two lines is checked.
 const (
 	page      = "../docs/analysts.md"
 	pageBegin = "<!-- views: written by go test ./migrations -run TestViewsAreDocumented -update -->\n"
 	pageEnd   = "<!-- end of views -->\n"
 )
 
-// values are those of an enumeration, which the meaning names where it matters.
+// values are the values of an enumeration, which its comment names when they
+// matter.
 var values = regexp.MustCompile(`^(Enum8)\(.*\)$`)
 
-// describe is the page's part about the views, as they are in the database.
+// describe makes the part of the page about the views from the database.
 func describe(t *testing.T, env *testenv.Env) string {
 	t.Helper()
 	var b strings.Builder
@@ -85,7 +86,7 @@ func TestViewsAreDocumented(t *testing.T) {
 
 func TestViewsUpAndAgain(t *testing.T) {
 	env := testenv.New(t)
-	// What an older program has left is replaced.
+	// Views of an older version are replaced.
 	if err := env.ClickHouse.Exec(t.Context(), "CREATE OR REPLACE VIEW `"+env.Views()+"`.records AS SELECT 1 AS old"); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestViewsUpAndAgain(t *testing.T) {
 	}
 }
 
-// A table is not replaced by a view: it would be gone.
+// A table is not replaced by a view, because it would be lost.
 func TestViewsLeaveTablesAlone(t *testing.T) {
 	env := testenv.New(t)
 	err := migrations.Views(t.Context(), env.ClickHouseOptions(), env.Database)

@@ -8,14 +8,18 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// workAlone carries out a command that works on the tables themselves, now
-// that all before it is in them. before is the checkpoint up to the command.
-// The last step it returns has been applied.
+// workAlone carries out a command that works on the tables themselves. All facts
+// before it are in the tables; before is the checkpoint there. It returns the last
+// step, which it has applied.
 func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if cmd.sweep != nil {
+	switch {
+	case cmd.snapshot == nil && c.cp.Row == 0:
+		// Nothing has been written yet, neither a record to be changed nor the row
+		// of the checkpoint that a chunk's insert begins with.
+		return c.finish(ctx, cmd, before, nil, errata.Changed{})
+	case cmd.sweep != nil:
 		return c.sweepAll(ctx, cmd, before)
-	}
-	if cmd.erasure != nil {
+	case cmd.erasure != nil:
 		return c.eraseAll(ctx, cmd, before)
 	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
@@ -27,8 +31,8 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 	return c.finish(ctx, cmd, before, nil, answer)
 }
 
-// finish is the last step of a command: its sequence is passed and its answer
-// stored. A snapshot changes the window, which before knows.
+// finish is the last step of a command: the checkpoint passes its sequence, and its
+// answer is stored. before has the window of event ids, which a snapshot changes.
 func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint, sweep *sweepChunk, answer any) (*commit, error) {
 	work := &commit{
 		from: c.cp, to: c.cp.next(cmd.sequence), sweep: sweep,
@@ -38,15 +42,10 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 	return work, c.apply(ctx, work)
 }
 
-// sweepAll removes what the cleanup is to remove, chunk by chunk. How far it
-// has come stands in the checkpoint, so that a crash continues it and the
+// sweepAll removes the records of a cleanup, chunk by chunk. The checkpoint says
+// how many chunks are done, so that the cleanup continues after a crash and the
 // answer counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if c.cp.Row == 0 {
-		// Nothing has been written yet, neither a record to be removed nor the
-		// row of the checkpoint that a chunk's insert begins with.
-		return c.finish(ctx, cmd, before, nil, errata.Changed{})
-	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
 		chunks, err := c.p.store.sweepChunks(ctx, *cmd.sweep)

@@ -11,41 +11,43 @@ import (
 )
 
 const (
-	// maxBatchRecords keeps a batch one block: two rows a record and two for
-	// the checkpoint stay far below ClickHouse's 1,048,576 rows, beyond which
-	// an insert is not atomic.
+	// maxBatchRecords keeps a batch in one block of ClickHouse: an insert of more
+	// than 1,048,576 rows is not atomic. A batch has two rows for each record and
+	// two for the checkpoint.
 	maxBatchRecords = 50_000
-	// maxBatchEvents bounds what a crash makes us fold again.
+	// maxBatchEvents bounds the events that are folded again after a crash.
 	maxBatchEvents = 1_000_000
-	// maxBatchBytes bounds the first sightings that a batch keeps in memory.
+	// maxBatchBytes bounds the first events of records that a batch keeps in
+	// memory.
 	maxBatchBytes = 64 << 20
 )
 
-// recordKey addresses a record.
+// recordKey identifies a record.
 type recordKey struct {
 	book      errata.Book
 	signature errata.Signature
 }
 
-// delta is what a stretch of the log says about one record. Deltas of
-// neighbouring stretches add up: folding is a monoid.
+// delta is what a stretch of the log adds to one record. Two deltas of neighbouring
+// stretches can be merged into one.
 type delta struct {
 	count       uint64
 	first, last int64 // earliest and latest time, Unix milliseconds
-	// sighting is the first event of the stretch and id its position; they
-	// matter when the record does not exist yet.
+	// sighting is the first event of the stretch and id its position; they are used
+	// when the record does not exist yet.
 	sighting eventlog.Entry
 	id       errata.Position
 	version  errata.Position // position of the last event
 	hours    []hourCount     // of the events that hourly does not hold yet
 
-	// project and class are those of the sighting, and others hold what is said
-	// of events of another class, which only a fingerprint can bring under one
-	// signature. They are known while there is a budget of new records.
+	// project and class are those of the sighting. others holds the events of other
+	// classes by class; only a fingerprint gives them the same signature. These
+	// three are used only while there is a budget of new records.
 	project uint64
 	class   []byte
 	others  map[string]*delta
-	// overflow: this is of an overflow record, of that class.
+	// overflow says that the record is an overflow record, for events of that
+	// class.
 	overflow      bool
 	overflowClass string
 }
@@ -59,14 +61,14 @@ type hourCount struct {
 
 const (
 	millisPerHour = int64(time.Hour / time.Millisecond)
-	// lastHour is the last that ClickHouse's DateTime can hold, in 2106. Times
-	// beyond it and before 1970 are taken for the nearest that fits: a time
-	// that no column holds would stop the projection for good.
+	// lastHour is the last hour that ClickHouse's DateTime can hold, in 2106. A
+	// time after it, or before 1970, becomes the nearest one that fits: a time that
+	// does not fit into its column would stop the projector for good.
 	lastHour = 1<<32/3600 - 1
 )
 
-// addHour counts events in their hour. Events of a stretch are mostly of one
-// hour and one level, so that the search ends at once.
+// addHour counts events in their hour. Most events of a stretch have the same hour
+// and level, so the search is short.
 func (d *delta) addHour(at hourCount) {
 	for i := len(d.hours) - 1; i >= 0; i-- {
 		if h := &d.hours[i]; h.hour == at.hour && h.level == at.level {
@@ -77,14 +79,14 @@ func (d *delta) addHour(at hourCount) {
 	d.hours = append(d.hours, at)
 }
 
-// add folds one more event, later in the log, into the delta.
+// add folds one more event into the delta, which comes later in the log.
 func (d *delta) add(e eventlog.Entry, at errata.Position) {
 	d.count++
 	d.first, d.last = min(d.first, e.Time), max(d.last, e.Time)
 	d.version = at
 }
 
-// merge adds what a later delta says, and its others, of the same record.
+// merge adds a later delta of the same record, with its others.
 func (d *delta) merge(later *delta) {
 	d.count += later.count
 	d.first, d.last = min(d.first, later.first), max(d.last, later.last)
@@ -97,7 +99,7 @@ func (d *delta) merge(later *delta) {
 	}
 }
 
-// whole is the delta with all classes in one.
+// whole returns the delta with the events of all classes.
 func (d *delta) whole() *delta {
 	others := d.others
 	d.others = nil
@@ -107,7 +109,7 @@ func (d *delta) whole() *delta {
 	return d
 }
 
-// appendTo appends the delta of each class.
+// appendTo appends the deltas of all classes to the list.
 func (d *delta) appendTo(list []*delta) []*delta {
 	list = append(list, d)
 	for _, other := range d.others {
@@ -117,24 +119,24 @@ func (d *delta) appendTo(list []*delta) []*delta {
 	return list
 }
 
-// batch is what becomes one insert: the deltas of a stretch of the log up to
-// and with sequence last, then at most one command.
+// batch is committed with one insert: the deltas of a stretch of the log up to and
+// with sequence last, then at most one command.
 type batch struct {
 	last       uint64
-	since      time.Time // when the log took the first fact; for the lag only
+	since      time.Time // when the log took the first fact; only for the lag
 	windowFrom uint64
 	windowTime int64
 	deltas     map[recordKey]*delta
-	order      []recordKey // keys in log order, so that equal batches make equal blocks
+	order      []recordKey // keys in log order: equal batches must make equal blocks
 	events     uint64      // counted
 	duplicates uint64
-	poison     uint64 // blocks that could not be read
+	poison     uint64 // unreadable blocks
 	off        uint64 // events left out because recording was switched off
 	bytes      int
 	recording  recording // after the last fact
-	budget     budget    // of its events; after the last fact, what was spent left out
+	budget     budget    // after the last fact, without Spent
 	overflowed uint64    // events counted in overflow records
-	hourlyTo   uint64    // events up to this sequence stand in hourly already
+	hourlyTo   uint64    // events up to this sequence are in the table hourly already
 	command    *eventlog.Fact
 }
 
@@ -142,8 +144,8 @@ func newBatch(hourlyTo uint64) *batch {
 	return &batch{deltas: map[recordKey]*delta{}, hourlyTo: hourlyTo}
 }
 
-// fold counts the events of the block at sequence seq, each id once, unless
-// recording is off at this place of the log.
+// fold counts the events of the block at sequence seq, each id once. It counts none
+// when recording is off at this sequence.
 func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording) {
 	w.begin(seq, block)
 	hourly := seq > b.hourlyTo
@@ -182,7 +184,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 	return d
 }
 
-// begin is the delta that an event is the first of.
+// begin makes a delta of its first event.
 func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	kept := e.Clone()
 	b.bytes += kept.Size()
@@ -193,7 +195,7 @@ func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	return d
 }
 
-// countOther counts an event whose class is not the sighting's.
+// countOther counts an event whose class differs from that of the sighting.
 func (b *batch) countOther(d *delta, e eventlog.Entry, class string, at errata.Position) *delta {
 	other, ok := d.others[class]
 	if ok {
@@ -208,10 +210,10 @@ func (b *batch) countOther(d *delta, e eventlog.Entry, class string, at errata.P
 	return other
 }
 
-// full says that the batch must be committed before more is folded.
+// full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
 	return b.command != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes >= maxBatchBytes
 }
 
-// empty says that there is nothing to commit.
+// empty says whether there is nothing to commit.
 func (b *batch) empty() bool { return b.last == 0 }

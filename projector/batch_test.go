@@ -16,7 +16,7 @@ import (
 
 var recordOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{})}
 
-// model folds events one by one, each id once, in the plainest way.
+// model folds events one by one, each id once, in the simplest way.
 type model struct {
 	seen    map[errata.EventID]bool
 	records map[recordKey]errata.Record
@@ -57,7 +57,7 @@ func drawLog(t *rapid.T) [][]errata.Event {
 	event := rapid.Custom(func(t *rapid.T) errata.Event {
 		n := rapid.IntRange(0, 60).Draw(t, "id")
 		e := errata.Event{
-			// A resent event is the same in all but its receive time.
+			// An event that is sent again differs only in its receive time.
 			ID: idOf(n), Book: errata.Books[n%2], Level: errata.LevelError,
 			Time:    time.UnixMilli(1_700_000_000_000 + int64(n*7919%1000)).UTC(),
 			Message: string(rune('a' + n%26)), Line: uint32(n), UserID: int64(n), Payload: []byte{byte(n)},
@@ -69,8 +69,8 @@ func drawLog(t *rapid.T) [][]errata.Event {
 	return rapid.SliceOfN(rapid.SliceOfN(event, 1, 8), 1, 20).Draw(t, "log")
 }
 
-// TestFoldIsIndependentOfBatches: however a log is cut into batches, the
-// records are those of the model, and so are the payloads of first sightings.
+// TestFoldIsIndependentOfBatches: for any way to cut a log into batches, the
+// records and their contexts are those of the model.
 func TestFoldIsIndependentOfBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLog(t)

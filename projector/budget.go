@@ -2,9 +2,9 @@ package projector
 
 import (
 	"cmp"
-	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -13,47 +13,45 @@ import (
 )
 
 const (
-	// settingLimits is the name of the fact that sets the budget.
+	// settingLimits is the name of the setting that sets the budget.
 	settingLimits = "limits"
-	// clockDoubt is how many blocks in a row must be of more than an hour ago
-	// until it is believed that the clock before them was ahead. One node with a
-	// wrong clock among others is never believed back and forth, which would make
-	// a new hour, and an insert, of each of its blocks.
+	// clockDoubt is how many blocks in a row must be older by more than an hour
+	// before the hour in force falls back. One node with a wrong clock among others
+	// does not reach it; else the hour would change, and cost an insert, with each
+	// of its blocks.
 	clockDoubt = 64
 )
 
-// maxOverflowClasses is how many overflow records a project gets in an hour by
-// class. Further classes share the one for events without a class: a sender that
-// makes up classes could otherwise have as many as it likes. Only tests change
-// it.
+// maxOverflowClasses is how many classes of a project get an overflow record of
+// their own in an hour. The other classes share the one for events without a class:
+// a sender may invent any number of classes. Only tests change it.
 var maxOverflowClasses uint64 = 100
 
-// budget is how many new records a project may have in an hour, at a place of
-// the log. Events that would make one more are counted in an overflow record of
-// their class instead, so that a flood of new problems neither grows the tables
-// nor hides what else there is, and no count is lost.
+// budget is how many new records a project may have in an hour, at a place of the
+// log. Events that would make one more are counted in an overflow record of their
+// class. So a flood of new problems does not make the tables grow or hide other
+// problems, and no event is lost.
 //
-// Everything in it is a function of the log: hours are those of the receive
-// times in the blocks, and the limit is a fact. A batch is closed where one of
-// them changes, so that all of it has one budget, and a problem that is refused
-// a record in it stays so to its end.
+// The budget is a function of the log: the hours are those of the receive times in
+// the blocks, and the limit is a setting on the log. A batch ends where one of them
+// changes, so it has one budget, and a problem that gets no record in a batch gets
+// none up to its end.
 type budget struct {
-	// Limit is the records that a project may get in an hour, 0 for any number.
-	// Without a fact it is 0: what was folded before there was a budget is folded
-	// the same for ever.
+	// Limit is how many records a project may get in an hour, 0 for any number. It
+	// is 0 before the first setting, so that older logs are folded as before.
 	Limit uint64 `json:"limit,omitempty"`
-	// Hour is the hour in force, as Unix time in hours. It follows the blocks and
-	// falls back only when clockDoubt of them, which Behind counts, are of
-	// more than an hour before. Turn numbers the hours in force.
+	// Hour is the hour in force, as Unix time in hours. It follows the blocks, and
+	// falls back only after clockDoubt blocks, which Behind counts, that are older
+	// by more than an hour. Turn is the number of the hour in force.
 	Hour   int64  `json:"hour,omitempty"`
 	Behind int    `json:"behind,omitempty"`
 	Turn   uint64 `json:"turn,omitempty"`
-	// Spent is what was spent in this turn: "project:records:classes", a comma
-	// list by project. As a text it can be compared.
+	// Spent lists what was spent in this turn, "project:records:classes,...", by
+	// project. It is a text so that two budgets can be compared with ==.
 	Spent string `json:"spent,omitempty"`
 }
 
-// at is the budget for a block received at that time, Unix milliseconds.
+// at returns the budget for a block with this receive time, in Unix milliseconds.
 func (b budget) at(received int64) budget {
 	hour := received / millisPerHour
 	switch {
@@ -70,29 +68,24 @@ func (b budget) at(received int64) budget {
 	return b
 }
 
-// after is the budget behind a fact that is no block.
+// after returns the budget after a fact that is not a block.
 func (b budget) after(f eventlog.Fact) budget {
-	if f.Kind != eventlog.FactSetting || f.Name != settingLimits {
-		return b
-	}
-	var body struct {
-		After struct {
-			NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
-		} `json:"after"`
-	}
-	if json.Unmarshal(f.Data, &body) == nil && body.After.NewRecordsPerHour != nil {
-		b.Limit = *body.After.NewRecordsPerHour
+	after := settingAfter[struct {
+		NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
+	}](f, settingLimits)
+	if after.NewRecordsPerHour != nil {
+		b.Limit = *after.NewRecordsPerHour
 	}
 	return b
 }
 
-// sameRule says that a batch may hold events of both budgets.
+// sameRule says whether one batch may hold events of both budgets.
 func (b budget) sameRule(other budget) bool { return b.Limit == other.Limit && b.Turn == other.Turn }
 
-// spending is Spent, opened.
+// spending is the decoded form of Spent: what each project has spent.
 type spending map[uint64]*spent
 
-// spent is what a project has spent.
+// spent counts the new records and the classes with an overflow record.
 type spent struct{ records, classes uint64 }
 
 func (s spending) of(project uint64) *spent {
@@ -105,56 +98,30 @@ func (s spending) of(project uint64) *spent {
 }
 
 func (s spending) encode() string {
-	projects := make([]uint64, 0, len(s))
-	for project, p := range s {
-		if *p != (spent{}) {
-			projects = append(projects, project)
+	var list []string
+	for _, project := range slices.Sorted(maps.Keys(s)) {
+		if p := s[project]; *p != (spent{}) {
+			list = append(list, fmt.Sprintf("%d:%d:%d", project, p.records, p.classes))
 		}
 	}
-	slices.Sort(projects)
-	var text []byte
-	for _, project := range projects {
-		if len(text) > 0 {
-			text = append(text, ',')
-		}
-		p := s[project]
-		for i, n := range []uint64{project, p.records, p.classes} {
-			if i > 0 {
-				text = append(text, ':')
-			}
-			text = strconv.AppendUint(text, n, 10)
-		}
-	}
-	return string(text)
+	return strings.Join(list, ",")
 }
 
 // openSpending reads what encode wrote; ok is false for anything else.
 func openSpending(text string) (s spending, ok bool) {
 	s = spending{}
 	for item := range strings.SplitSeq(text, ",") {
-		if text == "" {
-			break
-		}
-		var numbers [3]uint64
-		parts := strings.Split(item, ":")
-		if len(parts) != len(numbers) {
-			return nil, false
-		}
-		for i, part := range parts {
-			n, err := strconv.ParseUint(part, 10, 64)
-			if err != nil {
-				return nil, false
-			}
-			numbers[i] = n
-		}
-		s[numbers[0]] = &spent{numbers[1], numbers[2]}
+		var project uint64
+		var p spent
+		_, _ = fmt.Sscanf(item, "%d:%d:%d", &project, &p.records, &p.classes) // the comparison finds what failed
+		s[project] = &p
 	}
-	return s, true
+	return s, s.encode() == text
 }
 
-// overBudget takes the deltas out of the batch that would make a record more
-// than the budget has, in log order, and returns them by class, first event
-// first. old are the records that exist.
+// overBudget removes the deltas from the batch that would make more new records
+// than the budget allows. It returns them with one delta for each class, in the
+// order of their first events. old has the records that exist.
 func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) (refused []*delta) {
 	if b.budget.Limit == 0 {
 		return nil
@@ -178,13 +145,14 @@ func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) 
 	return refused
 }
 
-// overflowKey is where the events of the delta are counted when it is refused
-// a record, and without a class of its own where those of any class are.
+// overflowKey is the key of the overflow record for the events of the delta, with
+// "" the one that several classes share.
 func (d *delta) overflowKey(class string) recordKey {
 	return recordKey{d.sighting.Book, signature.SignOverflow(d.sighting.Book, d.project, class)}
 }
 
-// overflowKeys are all keys that the refused deltas may come under.
+// overflowKeys returns the keys of all overflow records that the refused deltas may
+// be counted in.
 func overflowKeys(refused []*delta) (keys []recordKey) {
 	seen := map[recordKey]bool{}
 	for _, d := range refused {
@@ -198,8 +166,8 @@ func overflowKeys(refused []*delta) (keys []recordKey) {
 	return keys
 }
 
-// overflow adds the refused deltas to the batch under the keys of their
-// overflow records. old are the records that exist.
+// overflow adds the refused deltas to the batch under the keys of their overflow
+// records. old has the records that exist.
 func (b *batch) overflow(refused []*delta, old map[recordKey]*errata.Record, spending spending) {
 	for _, d := range refused {
 		class := string(d.class)
@@ -225,7 +193,7 @@ func (b *batch) overflow(refused []*delta, old map[recordKey]*errata.Record, spe
 	}
 }
 
-// overflowMessage says what an overflow record is.
+// overflowMessage is the message of an overflow record.
 func overflowMessage(class string) string {
 	const why = "counted together: the project has made as many new records as it may in an hour"
 	if class == "" {

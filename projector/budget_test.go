@@ -24,7 +24,7 @@ type hourKey struct {
 	level errata.Level
 }
 
-// ledgerModel folds a log fact by fact and event by event, in the plainest way.
+// ledgerModel folds a log fact by fact and event by event, in the simplest way.
 type ledgerModel struct {
 	window   *window
 	limit    uint64
@@ -73,7 +73,7 @@ func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 	}
 }
 
-// clock follows the blocks, and falls back when 64 in a row are far behind.
+// clock follows the blocks, and falls back when 64 in a row are much older.
 func (m *ledgerModel) clock(hour int64) {
 	if m.behind++; hour >= m.hour-1 {
 		m.behind = 0
@@ -155,8 +155,8 @@ func (m *ledgerModel) overflow(e errata.Event) errata.Record {
 	return errata.Record{Book: e.Book, Signature: signature.SignOverflow(e.Book, e.Project, class), Level: e.Level, Class: class, Message: overflowMessage(class), UserID: e.UserID, IP: e.IP}
 }
 
-// tables are what the inserts of a projector would have left in ClickHouse, and
-// commits its batches as the committer does.
+// tables stands for the tables in ClickHouse, and commits batches as the committer
+// does.
 type tables struct {
 	cp       Checkpoint
 	spent    spending
@@ -217,7 +217,7 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.cp, err = decodeCheckpoint(to.Row, to.Events, text); err != nil || c.cp != to {
+	if c.cp, err = decodeCheckpoint(to.Row, to.Events, text, 1); err != nil || c.cp != to {
 		t.Fatalf("the checkpoint %+v came back as %+v, %v", to, c.cp, err)
 	}
 	var ok bool
@@ -226,7 +226,7 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 	}
 }
 
-// begin is a session from the checkpoint on.
+// begin makes a session that begins at the checkpoint.
 func (c *tables) begin() *session {
 	p := &Projector{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}
 	p.metrics = newMetrics(nil, func() float64 { return 0 })
@@ -235,7 +235,7 @@ func (c *tables) begin() *session {
 	return s
 }
 
-// fold folds the log, cut and interrupted wherever the dice say.
+// fold folds the log, cut into batches and interrupted at random places.
 func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 	s := c.begin()
 	b := newBatch(0)
@@ -262,8 +262,8 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 				c.commit(t, b)
 			}
 		case rapid.IntRange(0, 9).Draw(t, "killed") == 0:
-			// What was not committed is folded again by the next session, which
-			// reads what it needs for its window first.
+			// The next session folds again what was not committed. Before that it
+			// reads what its window needs.
 			s, b = c.begin(), newBatch(0)
 			i = int(max(c.cp.WindowFrom, 1)) - 2
 		}
@@ -272,8 +272,8 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 
 var classes = rapid.SampledFrom([]string{"", "A", "B", "C", "D"})
 
-// drawBlock draws the events of a block that is received at that hour; ids is
-// how many event ids there are before it and behind it.
+// drawBlock draws the events of a block with a receive time in that hour; ids is
+// how many different event ids are used before and after it.
 func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 	events := make([]errata.Event, rapid.IntRange(1, 6).Draw(t, "events"))
 	for i := range events {
@@ -296,8 +296,8 @@ func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 	return events
 }
 
-// drawLedger draws a log of few problems and classes in two projects, of which
-// a budget of a few records is soon spent, with a clock that is sometimes wrong.
+// drawLedger draws a log with few problems and classes in two projects, with a
+// small budget and a clock that is sometimes wrong.
 func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 	hour, ids := int64(500_000), 0
 	add := func(kind eventlog.FactKind, name string, data []byte) {
@@ -325,7 +325,7 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 			hour += int64(rapid.IntRange(1, 3).Draw(t, "hours"))
 		case n < 76:
 			block(hour + int64(rapid.IntRange(-4, 30).Draw(t, "wrong by")))
-		case n < 78: // the clock was wrong all the time before
+		case n < 78: // the clock was wrong until now
 			hour -= int64(rapid.IntRange(2, 40).Draw(t, "back"))
 			for range rapid.IntRange(60, 70).Draw(t, "blocks") {
 				block(hour)
@@ -343,9 +343,9 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 	return log
 }
 
-// TestBudgetIsIndependentOfBatches: however a log is cut into batches and how
-// often its folding is interrupted, the records, their overflow, their payloads
-// and their hours are those of the model.
+// TestBudgetIsIndependentOfBatches: for any way to cut a log into batches, and any
+// interruptions, the records, their overflow, their contexts and their hours are
+// those of the model.
 func TestBudgetIsIndependentOfBatches(t *testing.T) {
 	maxOverflowClasses = 2
 	t.Cleanup(func() { maxOverflowClasses = 100 })

@@ -6,31 +6,31 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// change is one record before and after a stretch of the log: old is nil when
-// it did not exist, now when it does not any more. Where both are, nothing has
-// to be written.
+// change is one record before and after a stretch of the log: old is nil when the
+// record did not exist before, now is nil when it does not exist after. When old
+// and now are the same pointer, the record is not written.
 type change struct {
 	key      recordKey
 	old, now *errata.Record
-	payload  []byte // context of the first sighting, of a record that came to be
-	// hours are the events of the stretch by hour, of the record with the id
-	// hoursOf; a command at the end may have removed that record already.
+	payload  []byte // the context of a new record
+	// hours are the events of the stretch by hour. They belong to the record with
+	// the id hoursOf, which a command at the end may have removed already.
 	hours   []hourCount
 	hoursOf errata.Position
 }
 
-// created says that the record came to be in this stretch.
+// created says whether the record was made in this stretch.
 func (c *change) created() bool { return c.now != nil && (c.old == nil || c.old.ID != c.now.ID) }
 
-// removed says that the record of before is gone, and its context is to be
+// removed says whether the record of before is gone, so that its context must be
 // emptied.
 func (c *change) removed() bool {
 	return c.old != nil && (c.now == nil || c.now.ID != c.old.ID)
 }
 
-// fleeting is the id of a record that came to be in this stretch and was removed
-// by the command at its end, 0 for none. A projector that cut the log elsewhere
-// and lost the race may have written its context, which is to be emptied too.
+// fleeting is the id of a record that was made in this stretch and removed by the
+// command at its end, 0 for none. Its context must be emptied too: a projector that
+// lost the race may have written it, in a batch that ended elsewhere.
 func (c *change) fleeting() errata.Position {
 	if c.old != nil || c.now != nil {
 		return 0
@@ -38,13 +38,13 @@ func (c *change) fleeting() errata.Position {
 	return c.hoursOf
 }
 
-// nothing says that neither the record nor its hours change.
+// nothing says whether there is nothing to write.
 func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
 
-// advance applies a delta to a record: old is its current state, nil when it
-// does not exist. payload is the context of the first sighting if the record
-// came to be. An error says that this context could not be decoded; the record
-// is right in all else.
+// advance applies a delta to a record: old is its current state, nil when it does
+// not exist. payload is the context of a new record. An error says that the first
+// event could not be decoded: the new record then lacks its details, but counts
+// right.
 func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
@@ -53,9 +53,9 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 			ev = errata.Event{Level: d.sighting.Level}
 		}
 		if d.overflow {
-			// The sighting is one of many problems: it is an example, which its
-			// payload shows, and where it was says nothing. Whose it was stays, so
-			// that an erasure finds it.
+			// The record stands for many problems. The sighting is an example,
+			// whose context is kept. Its file and request are left out; its user
+			// and address stay, so that an erasure finds them.
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
@@ -85,16 +85,15 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 	return now, nil, nil
 }
 
-// move gives a record the status that an administrator decided on, at the
-// command's place in the log.
+// move returns the record with the status of a command at this position.
 func move(r errata.Record, status errata.Status, at errata.Position) errata.Record {
 	r.Status, r.Regressed, r.Version = status, false, at
 	return r
 }
 
-// changesOf applies the deltas of the batch to the records as they were. The
-// keys are those of the batch and after them those of its command.
-// unreadable are the ids of new records whose context could not be decoded.
+// changesOf applies the deltas of the batch to the records in old. keys are those
+// of the batch, then those of its command. unreadable are the ids of new records
+// whose first event could not be decoded.
 func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (changes []change, unreadable []errata.Position) {
 	changes = make([]change, 0, len(keys))
 	for _, key := range keys {

@@ -9,38 +9,38 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// command is a command of the log as it is carried out. Exactly one of the
-// function and the pointers is set for one that changes something.
+// command is a decoded command of the log. A command that changes something has
+// exactly one of edit, sweep, erasure and snapshot.
 type command struct {
 	sequence uint64
-	// answer is what the sender is told if nothing is changed.
+	// answer is the answer of a command that changes nothing.
 	answer any
 
-	// edit changes one of the records with these keys, nil removes it.
+	// edit changes each record with one of these keys; it returns nil to remove it.
 	edit func(r errata.Record) *errata.Record
 	keys []recordKey
-	// sweep removes all records up to a time, however many those are.
+	// sweep removes all records up to a time.
 	sweep *sweep
-	// erasure takes persons out of all records that know of them.
+	// erasure removes the data of persons from all records.
 	erasure *erasure
-	// snapshot keeps a copy of all tables.
+	// snapshot makes a copy of all tables.
 	snapshot *eventlog.Snapshot
 }
 
-// sweep is what a cleanup removes.
+// sweep is a cleanup: it removes records last seen up to before.
 type sweep struct{ before time.Time }
 
-// alone says that what stands before the command has to be in the tables
-// before it can be carried out: it works on the tables, not on known records.
+// alone says whether all facts before the command must be in the tables before it
+// is carried out, because it works on the tables.
 func (c *command) alone() bool {
 	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
 }
 
-// position is the command's place in the log.
+// position is the position of the command.
 func (c *command) position() errata.Position { return errata.PositionOf(c.sequence, 0) }
 
-// parseCommand reads a command; nil for nil. What cannot be read, or is of a
-// newer version, changes nothing and is answered with an error.
+// parseCommand decodes a command; nil for nil. A command that cannot be decoded, or
+// is of a newer version, changes nothing, and its answer is an error.
 func parseCommand(f *eventlog.Fact) *command {
 	if f == nil {
 		return nil
@@ -49,8 +49,8 @@ func parseCommand(f *eventlog.Fact) *command {
 	var err error
 	switch f.Name {
 	case eventlog.CommandBarrier, eventlog.CommandPad, eventlog.CommandImported, eventlog.CommandGap:
-		// They change nothing: their sender wants to know that all before
-		// them is visible, or wants a sequence used up.
+		// They change nothing: the sender waits for the facts before them, or only
+		// uses up a sequence.
 		c.answer = map[string]uint64{"sequence": f.Sequence}
 	case eventlog.CommandDelete:
 		var body eventlog.Signatures
@@ -88,7 +88,7 @@ func parseCommand(f *eventlog.Fact) *command {
 	return c
 }
 
-// keysOf are the keys of the signatures in both books, each once.
+// keysOf returns the keys of the signatures in both books, each once.
 func keysOf(signatures []string) ([]recordKey, error) {
 	seen := make(map[errata.Signature]bool, len(signatures))
 	keys := make([]recordKey, 0, len(errata.Books)*len(signatures))
@@ -108,7 +108,7 @@ func keysOf(signatures []string) ([]recordKey, error) {
 	return keys, nil
 }
 
-// encodeAnswer makes the JSON of an answer.
+// encodeAnswer encodes an answer as JSON.
 func encodeAnswer(answer any) eventlog.Answer {
 	data, err := json.Marshal(answer)
 	if err != nil {
@@ -117,7 +117,7 @@ func encodeAnswer(answer any) eventlog.Answer {
 	return data
 }
 
-// apply carries an edit out on the changes of the batch and returns the answer.
+// apply carries out an edit on the changes of the batch and returns the answer.
 func (c *command) apply(changes []change) any {
 	if c.edit == nil {
 		return c.answer

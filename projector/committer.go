@@ -15,29 +15,29 @@ import (
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
-// cachedRecords is how many current records the committer remembers: at about
-// 600 bytes each some 80 MB, and every record seen in the last minutes.
+// cachedRecords is how many current records the committer remembers: about 80 MB
+// with 600 bytes each, enough for all records of the last minutes.
 const cachedRecords = 1 << 17
 
-// errVanished: the insert was acknowledged, but its checkpoint is not there.
-var errVanished = errors.New("the insert was taken and left no trace")
+// errVanished: ClickHouse confirmed the insert, but its checkpoint is not there.
+var errVanished = errors.New("ClickHouse confirmed the insert, and its checkpoint is not there")
 
-// committer turns batches into inserts. It holds what ClickHouse holds, as far
-// as it knows; after an error that knowledge goes with the session.
+// committer makes inserts of batches. It remembers what the tables hold. After an
+// error its memory may be wrong, so each session has a new committer.
 type committer struct {
 	p  *Projector
 	cp Checkpoint
-	// totals are those at cp; they stand in it too unless an older program
-	// wrote it.
+	// totals are the totals at cp. cp has them too, unless an older version wrote
+	// it.
 	totals   Totals
 	hourlyTo uint64
 	// patience is vanishedTries or vanishedTriesAlone.
 	patience int
 	cache    *lru.LRU[recordKey, errata.Record]
 	known    *presence
-	// confirmed is when the checkpoint was last seen to be cp.
+	// confirmed is when the checkpoint was last read and was cp.
 	confirmed time.Time
-	// spent is what is spent of the budget of new records in a turn of it.
+	// spent is what was spent of the budget of new records in the turn spentTurn.
 	spent     spending
 	spentTurn uint64
 }
@@ -45,11 +45,11 @@ type committer struct {
 func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, known *presence) *committer {
 	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // only for a size of 0 or less
 	}
 	spent, ok := openSpending(cp.Budget.Spent)
 	if !ok {
-		panic("a checkpoint was taken whose budget cannot be read") // decodeCheckpoint refuses it
+		panic("the budget of a checkpoint cannot be decoded") // decodeCheckpoint refuses it
 	}
 	return &committer{
 		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
@@ -57,8 +57,8 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, k
 	}
 }
 
-// commit writes the batch and returns when the checkpoint says that it is in
-// the projection. ErrRaceLost says that another projector was first.
+// commit writes the batch and returns when the checkpoint says that it is in the
+// tables. ErrRaceLost says that another projector was first.
 func (c *committer) commit(ctx context.Context, b *batch) error {
 	start := time.Now()
 	c.p.committing.Store(b.since.UnixNano())
@@ -70,7 +70,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	// Else all before the command was committed before the session began.
+	// Otherwise all facts before the command were committed in an earlier session.
 	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {
 		if err := c.apply(ctx, work); err != nil {
 			return err
@@ -85,13 +85,13 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// longPause is how long a committer may have been idle, asleep or stopped and
-// still be sure of its checkpoint.
+// longPause is how long a committer may be idle, or its process may be stopped,
+// before it reads the checkpoint again.
 const longPause = 5 * time.Second
 
-// stillOurs reads the checkpoint again after a long pause: the memory of
-// tokens, which holds back a projector that woke up late, is long but not
-// endless.
+// stillOurs reads the checkpoint again after a long pause. ClickHouse remembers
+// tokens for a long time but not for ever, and after that a token does not stop a
+// projector that slept.
 func (c *committer) stillOurs(ctx context.Context) error {
 	if time.Since(c.confirmed) < longPause {
 		return nil
@@ -103,8 +103,8 @@ func (c *committer) stillOurs(ctx context.Context) error {
 	return err
 }
 
-// prepare computes what the batch changes, from the records as they are now.
-// What a command that stands alone changes is not in it, nor is its sequence.
+// prepare computes what the batch changes, from the records as they are now. It
+// leaves out the sequence and the changes of a command for which alone is true.
 func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commit, error) {
 	old, err := c.currentRecords(ctx, withCommand(b, cmd))
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	return work, nil
 }
 
-// withCommand are the keys of the batch and after them those of its command.
+// withCommand returns the keys of the batch, then those of its command.
 func withCommand(b *batch, cmd *command) []recordKey {
 	keys := b.order
 	if cmd == nil {
@@ -153,8 +153,8 @@ func withCommand(b *batch, cmd *command) []recordKey {
 	return keys
 }
 
-// spend takes the new records of the batch out of the budget, and moves those
-// that it has no room for into overflow records, which are then in old too.
+// spend counts the new records of the batch against the budget. It moves those that
+// are too many into overflow records, and adds these to old.
 func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
 	if c.spentTurn != b.budget.Turn {
 		c.spent, c.spentTurn = spending{}, b.budget.Turn
@@ -172,7 +172,7 @@ func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*erra
 	return nil
 }
 
-// apply writes one step and takes note of what it changed.
+// apply writes one step and remembers what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
 	work.to.Totals = c.totals.after(work.changes)
@@ -205,7 +205,7 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	return nil
 }
 
-// forget drops what the chunk of a cleanup has removed from the cache.
+// forget removes the records of a chunk of a cleanup from the cache.
 func (c *committer) forget(chunk *sweepChunk) {
 	for _, key := range c.cache.Keys() {
 		if r, ok := c.cache.Peek(key); ok && !r.LastSeen.After(chunk.before) && chunk.covers(key.signature) {
@@ -214,8 +214,8 @@ func (c *committer) forget(chunk *sweepChunk) {
 	}
 }
 
-// currentRecords finds the records of the keys: in the cache, by the certainty
-// that they do not exist, and the rest in ClickHouse.
+// currentRecords finds the records of the keys that exist. It asks ClickHouse only
+// for those that are not in the cache and that c.known does not exclude.
 func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[recordKey]*errata.Record, error) {
 	old := make(map[recordKey]*errata.Record, len(keys))
 	var missing []recordKey
@@ -237,16 +237,17 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 }
 
 const (
-	// vanishedTries is how often an insert may be taken and leave no trace before
-	// its token is given up: about 40 s, longer than any replica lags.
+	// vanishedTries is how often a confirmed insert may be missing before it is
+	// tried with another token: after about 40 s, longer than any replica is
+	// behind.
 	vanishedTries = 13
-	// vanishedTriesAlone is the same where the server that took the insert is the
-	// one that is asked: what it does not show then, it does not have.
+	// vanishedTriesAlone is the same for a single server, which shows at once what
+	// it has.
 	vanishedTriesAlone = 1
 )
 
-// write inserts until the outcome is known. An insert that failed may have
-// happened all the same; the checkpoint tells.
+// write inserts until the outcome is known. After an error the insert may have
+// happened; the checkpoint says whether it has.
 func (c *committer) write(ctx context.Context, work *commit) error {
 	return settle(ctx, c, work.from, work.to, func(salt int) error {
 		work.salt = salt
@@ -258,8 +259,9 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 	})
 }
 
-// settle inserts what takes the tables from one state to another, until confirm
-// finds them there. Where it finds them elsewhere, race is the error.
+// settle repeats an insert that takes the tables from one state to another, until
+// confirm finds the second state. When confirm finds any other state, the error is
+// race.
 func settle[T comparable](
 	ctx context.Context, c *committer, from, to T, insert func(salt int) error, confirm func(context.Context) (T, error), race func(at T) error,
 ) error {
@@ -275,8 +277,8 @@ func settle[T comparable](
 		case at != from:
 			return race(at)
 		case insertErr == nil && try >= c.patience:
-			// The server remembers the token of an insert whose rows a power
-			// cut took: its deduplication log and its parts are not one file.
+			// A power cut may take the rows of an insert and not its token: the
+			// server keeps them in different files. Then a new token is needed.
 			salt++
 			try = 0
 			tries.Reset()
@@ -293,20 +295,17 @@ func settle[T comparable](
 	}
 }
 
-// confirm reads the checkpoint, for as long as it takes ClickHouse to answer.
+// confirm reads the checkpoint, and waits until ClickHouse answers.
 func (c *committer) confirm(ctx context.Context) (cp Checkpoint, err error) {
-	err = c.p.untilAnswered(ctx, func() (err error) {
-		cp, err = c.p.store.Checkpoint(ctx)
-		return err
-	})
+	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
 	c.confirmed = time.Now()
 	if cp.Row == 0 {
-		cp.Log = c.cp.Log // before the first insert there is no row to tell
+		cp.Log = c.cp.Log // before the first insert there is no row that has it
 	}
 	return cp, err
 }
 
-// retrying tells the operator that an insert is tried again.
+// retrying logs and counts that an insert is tried again.
 func (p *Projector) retrying(why error, try int) {
 	p.metrics.retries.Inc()
 	p.failed(why)
@@ -314,15 +313,15 @@ func (p *Projector) retrying(why error, try int) {
 }
 
 // untilAnswered asks ClickHouse until it answers or ctx ends.
-func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
+func untilAnswered[T any](ctx context.Context, p *Projector, ask func(context.Context) (T, error)) (answer T, err error) {
 	told := false
 	for tries := pauses.Begin(); ; {
-		err := ask()
+		answer, err := ask(ctx)
 		if err == nil {
-			return nil
+			return answer, nil
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return answer, ctx.Err()
 		}
 		p.failed(err)
 		if !told {
@@ -330,12 +329,12 @@ func (p *Projector) untilAnswered(ctx context.Context, ask func() error) error {
 			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
 		}
 		if !tries.Wait(ctx) {
-			return ctx.Err()
+			return answer, ctx.Err()
 		}
 	}
 }
 
-// committed tells everybody how far the projection has come.
+// committed announces how far the projection has come.
 func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
 	p.status.Store(&Status{Checkpoint: work.to})
 	p.committing.Store(0)
@@ -348,6 +347,6 @@ func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
 		progress.Answers = map[uint64]eventlog.Answer{work.command: work.answer}
 	}
 	if err := eventlog.AnnounceProgress(p.cfg.Log, progress); err != nil {
-		p.cfg.Logger.Warn("progress was not announced, who waits will poll", "error", err)
+		p.cfg.Logger.Warn("progress was not announced; callers that wait poll for it", "error", err)
 	}
 }

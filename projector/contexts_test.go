@@ -10,14 +10,14 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// TestContextOfALoser: a projector that cut the log after an event has written
-// the event's context and then lost the race. The one that won folded the
-// event and its delete as one stretch, in which the record never existed; the
-// context goes all the same.
+// TestContextOfALoser: a projector whose batch ended after an event wrote the
+// context of the event and then lost the race. The winner folded the event and its
+// delete in one batch, so the record never existed. The context must be emptied in
+// any case.
 func TestContextOfALoser(t *testing.T) {
 	l := newLedger(t)
 	h := newHistory(t, l)
-	const pairs = 10 // a stretch ends behind a delete; the first one may be cut in the middle
+	const pairs = 10 // a batch ends after a delete; the first one may be cut in the middle
 	for n := range pairs {
 		ev := event(fmt.Sprint("problem ", n), fmt.Sprint("event ", n))
 		data, err := eventlog.EncodeBlock([]errata.Event{ev})
@@ -41,9 +41,10 @@ func TestContextOfALoser(t *testing.T) {
 	}
 }
 
-// TestNoFuture: a projector that reads records after another one has gone on
-// does not fold on top of them. It would take a record that the next fact
-// removes for one that never was, and write a context which nobody empties.
+// TestNoFuture: a projector that reads records after another one has moved the
+// checkpoint does not use them. A record that a later fact has removed would seem
+// never to have existed, and the projector would write a context that nobody
+// empties.
 func TestNoFuture(t *testing.T) {
 	l := newLedger(t)
 	p, _ := l.start()
@@ -64,9 +65,9 @@ func TestNoFuture(t *testing.T) {
 	}
 }
 
-// TestSweepOfASleeper: a projector that was asleep while another one carried
-// out the cleanup empties contexts late. Those of records that came to be
-// after the cleanup stay, also if they are about older events.
+// TestSweepOfASleeper: a projector that slept while another one carried out the
+// cleanup empties contexts late. Those of records that are newer than the cleanup
+// stay, also if their events are older.
 func TestSweepOfASleeper(t *testing.T) {
 	l := newLedger(t)
 	p, _ := l.start()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -26,28 +27,26 @@ var (
 	sqlEraseContexts string
 )
 
-// erasedText stands where an address stood in a text.
+// erasedText replaces an address in a text.
 const erasedText = "[erased]"
 
-// noText is a pattern that no text has: there is no end of a word between two
-// letters.
+// noText is a pattern that matches no text: a word cannot end between two letters.
 const noText = `a\ba`
 
 // eraseSize is about how many records one insert of an erasure changes.
 const eraseSize = 20_000
 
-// erasure is whose traces are taken out of records, in the forms that they have
-// there.
+// erasure says whose data is removed, in the forms that records and contexts have.
 type erasure struct {
-	users     []string // as contexts have them
-	ids       []int64  // those that are numbers, as records have them
+	users     []string // as in contexts
+	ids       []int64  // the users that are numbers, as in records
 	addresses []netip.Addr
-	// inText finds the addresses in texts, nil when there are none.
+	// inText finds the addresses in texts, nil without addresses.
 	inText *regexp.Regexp
 }
 
-// newErasure checks what is to be erased. An unknown user and an unknown address
-// are those of most records, and nobody's.
+// newErasure checks the body. It refuses the values with which records say that
+// user or address are unknown.
 func newErasure(body eventlog.Erase) (*erasure, error) {
 	e := &erasure{}
 	for _, user := range body.Users {
@@ -71,7 +70,7 @@ func newErasure(body eventlog.Erase) (*erasure, error) {
 		forms = append(forms, formsOf(addr)...)
 	}
 	if len(e.users)+len(e.addresses) == 0 {
-		return nil, errors.New("it names nobody")
+		return nil, errors.New("it names no user and no address")
 	}
 	if len(forms) > 0 {
 		e.inText = regexp.MustCompile("(?i)" + strings.Join(forms, "|"))
@@ -79,8 +78,8 @@ func newErasure(body eventlog.Erase) (*erasure, error) {
 	return e, nil
 }
 
-// formsOf are patterns of the ways in which an address is written. 1.2.3.4 does
-// not stand in 11.2.3.4.
+// formsOf returns patterns for the ways to write an address. The pattern of 1.2.3.4
+// does not match in 11.2.3.4.
 func formsOf(addr netip.Addr) []string {
 	if addr.Is4() {
 		return []string{`\b` + regexp.QuoteMeta(addr.String()) + `\b`}
@@ -99,9 +98,9 @@ func formsOf(addr netip.Addr) []string {
 	return forms
 }
 
-// of is the record without the traces, at the command's place in the log. theirs
-// says that its first sighting was one of theirs; else somebody else's mentions
-// them.
+// of returns the record without the data, with the position of the command as its
+// version. theirs says that the first event came from one of the persons; otherwise
+// only its texts contain their addresses.
 func (e *erasure) of(r errata.Record, theirs bool, at errata.Position) errata.Record {
 	if theirs {
 		r.UserID, r.IP = 0, netip.Addr{}
@@ -114,7 +113,7 @@ func (e *erasure) of(r errata.Record, theirs bool, at errata.Position) errata.Re
 	return r
 }
 
-// args bind what the statements look for in a range of signatures.
+// args are the arguments of the statements, for a range of signatures.
 func (e *erasure) args(c *sweepChunk) []any {
 	addresses := make([]string, len(e.addresses))
 	for i, addr := range e.addresses {
@@ -124,50 +123,36 @@ func (e *erasure) args(c *sweepChunk) []any {
 	if e.inText != nil {
 		pattern = e.inText.String()
 	}
-	// Not nil, which is NULL and no list.
+	// Never nil: the driver binds nil as NULL.
 	users, ids := append([]string{}, e.users...), append([]int64{}, e.ids...)
 	return append(c.rangeArgs(), clickhouse.Named("users", users), clickhouse.Named("ids", ids),
 		clickhouse.Named("addresses", addresses), clickhouse.Named("pattern", pattern))
 }
 
-// eraseChunks is how many inserts an erasure takes.
+// eraseChunks returns how many inserts an erasure takes.
 func (s *Store) eraseChunks(ctx context.Context, e *erasure) (int, error) {
-	var records uint64
-	row := s.conn.QueryRow(gently(ctx), sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
-	if err := row.Scan(&records); err != nil {
-		return 0, fmt.Errorf("count what is to be erased: %w", err)
-	}
-	return int(min(records/eraseSize+1, maxSweepChunks)), nil
+	records, err := one[uint64](gently(ctx), s, "count what is to be erased", sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
+	return int(min(records/eraseSize+1, maxSweepChunks)), err
 }
 
-// erasable are the changes of an erasure to the records in the range.
+// erasable returns the changes of an erasure to the records in the range.
 func (s *Store) erasable(ctx context.Context, e *erasure, c *sweepChunk, at errata.Position) (changes []change, err error) {
-	rows, err := s.conn.Query(gently(ctx), sqlEraseRecords, e.args(c)...)
-	if err != nil {
-		return nil, fmt.Errorf("find what is to be erased: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(gently(ctx), "find what is to be erased", func(rows driver.Rows) error {
 		var column string
 		var theirs bool
 		if err := rows.Scan(&column, &theirs); err != nil {
-			return nil, fmt.Errorf("find what is to be erased: %w", err)
+			return err
 		}
 		old, err := packed.Decode(column)
-		if err != nil {
-			return nil, fmt.Errorf("read what is to be erased: %w", err)
-		}
 		now := e.of(old, theirs, at)
 		changes = append(changes, change{key: recordKey{old.Book, old.Signature}, old: &old, now: &now})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("find what is to be erased: %w", err)
-	}
-	return changes, nil
+		return err
+	}, sqlEraseRecords, e.args(c)...)
+	return changes, err
 }
 
-// eraseContexts empties the contexts of the records in the range that the
-// command at the position has changed. A repeat writes the same.
+// eraseContexts empties the contexts of the records in the range that the command
+// at the position has changed. A repeat writes the same rows.
 func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Position) error {
 	args := append(c.rangeArgs(), clickhouse.Named("version", uint64(at)))
 	if err := s.conn.Exec(gently(ctx), sqlEraseContexts, args...); err != nil {
@@ -176,14 +161,11 @@ func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Posi
 	return nil
 }
 
-// eraseAll takes the traces out of the records, chunk by chunk, as a cleanup
-// removes its records. The contexts of a chunk are emptied after its records
-// were changed, for they may be all that says whose the records are: the
-// version of a record says that it was changed, also after a crash between.
+// eraseAll removes the data from the records chunk by chunk, as sweepAll does. The
+// contexts of a chunk are emptied after its records were changed: only the context
+// may say whose a record is. The version of a record says that it was changed, so a
+// crash in between does no harm.
 func (c *committer) eraseAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	if c.cp.Row == 0 {
-		return c.finish(ctx, cmd, before, nil, errata.Changed{})
-	}
 	progress := c.cp.Sweep
 	if progress.Sequence != cmd.sequence {
 		chunks, err := c.p.store.eraseChunks(ctx, cmd.erasure)

@@ -7,28 +7,26 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// SetSweepSize makes cleanups take more inserts than their size asks for.
+// SetSweepSize makes a cleanup take more inserts.
 func SetSweepSize(n int64) (restore func()) {
 	old := sweepSize
 	sweepSize = n
 	return func() { sweepSize = old }
 }
 
-// SweepContexts empties contexts as the cleanup at sequence does.
+// SweepContexts empties contexts like the cleanup at sequence.
 func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
 	return s.sweepContexts(ctx, sweep{time.UnixMilli(before)}.chunk(0, 1), sequence)
 }
 
-// SweepStep removes one of the chunks of a cleanup as the step that follows
-// the checkpoint.
+// SweepStep removes one chunk of a cleanup, as the step after the checkpoint.
 func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chunk, chunks int) error {
 	step := &commit{from: from, to: from.next(from.Sequence), sweep: sweep{time.UnixMilli(before)}.chunk(chunk, chunks)}
 	step.to.Sweep = SweepProgress{Sequence: from.Sequence + 1, Chunks: chunks, Done: chunk + 1}
 	return s.sweepRecords(ctx, step)
 }
 
-// Current reads a record as the projector does that believes to be at the
-// checkpoint.
+// Current reads a record like a projector whose last checkpoint is at.
 func Current(ctx context.Context, s *Store, at Checkpoint, ev errata.Event) (found []errata.Record, err error) {
 	keys := []recordKey{{ev.Book, ev.Signature}}
 	return found, s.current(ctx, keys, at.Row, func(r errata.Record) { found = append(found, r) })

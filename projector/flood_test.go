@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// flooded is what a flood of new problems left in the records.
+// flooded counts what a flood of new problems left in the records.
 type flooded struct {
 	records, overflow int64
 	count, counted    int64 // of all records, and of the overflow records
@@ -48,10 +48,9 @@ func (l *ledger) limit(perHour int) {
 	}
 }
 
-// TestAFloodOfNewProblems: beyond the budget of an hour new problems share the
-// records of their classes. No event is lost from the counts, a restart and a
-// replay change nothing, and what is deleted or resolved among it behaves as any
-// record does.
+// TestAFloodOfNewProblems: after the budget of an hour is spent, new problems share
+// the records of their classes. No event is lost, a restart and a replay change
+// nothing, and overflow records can be deleted and resolved like others.
 func TestAFloodOfNewProblems(t *testing.T) {
 	const budget, flood = 10_000, 30_000
 	l := newLedger(t)
@@ -93,7 +92,7 @@ func TestAFloodOfNewProblems(t *testing.T) {
 	}
 }
 
-// do carries a command out and wants so many records changed.
+// do carries out a command and wants so many changed records.
 func (l *ledger) do(name string, body any, want uint64) {
 	l.t.Helper()
 	data, err := json.Marshal(body)

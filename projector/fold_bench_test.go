@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// BenchmarkFold folds blocks of 250 events of 1,000 problems, with a budget of
-// new records and without: what keeping it costs the fold.
+// BenchmarkFold folds blocks of 250 events of 1,000 problems, with and without a
+// budget of new records, which shows what the budget costs.
 func BenchmarkFold(b *testing.B) {
 	var blocks []eventlog.Block
 	payload := make([]byte, 1000)

@@ -18,7 +18,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// watched is a ledger on a log of small files, with somebody who cares for gaps.
+// watched is a ledger on a log of small files, with a Keeper.
 type watched struct {
 	*ledger
 	alarms *testenv.Alarms
@@ -87,7 +87,7 @@ func (w *watched) fill(facts int) map[uint64]string {
 	return problems
 }
 
-// counts are those of the problems without what is gone.
+// counts are the counts of the problems without the lost facts.
 func counts(problems map[uint64]string, gone ...uint64) map[string]uint64 {
 	left := maps.Clone(problems)
 	for _, sequence := range gone {
@@ -100,7 +100,7 @@ func counts(problems map[uint64]string, gone ...uint64) map[string]uint64 {
 	return sums
 }
 
-// visible waits until an event that is appended now is shown.
+// visible waits until an event that is appended now is in the records.
 func (w *watched) visible(message string) time.Duration {
 	w.t.Helper()
 	began := time.Now()
@@ -147,7 +147,8 @@ func (w *watched) flip(sequence uint64) {
 	})
 }
 
-// replay compares, and wants words in the differences, none at all for no words.
+// replay compares, and wants the words in the differences; without words it wants
+// no difference.
 func (w *watched) replay(p *projector.Projector, words ...string) projector.Comparison {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
@@ -168,8 +169,8 @@ func (w *watched) replay(p *projector.Projector, words ...string) projector.Comp
 	return found
 }
 
-// TestGapIsPassed: a fact that was not folded yet is lost. All others are
-// counted, the loss is told, and a replay gives the same and tells of it.
+// TestGapIsPassed: a fact is lost before it was folded. All others are counted, an
+// alarm is raised, and a replay gives the same records and reports the gap.
 func TestGapIsPassed(t *testing.T) {
 	w := newWatched(t, logcare.Accept)
 	problems := w.fill(100)
@@ -197,8 +198,8 @@ func TestGapIsPassed(t *testing.T) {
 	w.want(want)
 }
 
-// TestGapBehindTheCheckpoint: what was folded before the damage stays in the
-// records; that a replay would lose it is told without anybody asking.
+// TestGapBehindTheCheckpoint: events that were folded before the damage stay in the
+// records; an alarm says that a replay would lose them.
 func TestGapBehindTheCheckpoint(t *testing.T) {
 	w := newWatched(t, logcare.Accept)
 	_, stop := w.run()
@@ -217,8 +218,8 @@ func TestGapBehindTheCheckpoint(t *testing.T) {
 	w.want(want)
 }
 
-// TestGapStops: where the policy says so, nothing new is shown until an operator
-// has accepted.
+// TestGapStops: with the policy Stop, nothing new is folded until an operator has
+// accepted the gap.
 func TestGapStops(t *testing.T) {
 	w := newWatched(t, logcare.Stop)
 	problems := w.fill(50)
@@ -232,8 +233,8 @@ func TestGapStops(t *testing.T) {
 	w.want(counts(problems, 20))
 }
 
-// TestOlderLog: a backup of the log that is older than the records is told, new
-// events are counted once, and both ways out do what they say.
+// TestOlderLog: a backup of the log that is older than the records raises an alarm,
+// new events are counted once, and both ways out do what the alarm says.
 func TestOlderLog(t *testing.T) {
 	for _, way := range []string{"keep", "replay"} {
 		t.Run(way, func(t *testing.T) {

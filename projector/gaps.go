@@ -9,20 +9,20 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// metGaps collects what a rebuild meets. It passes every gap: a replay shows what
-// the log gives, whatever was decided about that.
+// metGaps collects the gaps that a rebuild meets. It passes all of them: a replay
+// shows what the log has, whatever was decided about its gaps.
 type metGaps struct {
-	live Gaps // of the live projector, nil for nobody
+	live Gaps // of the live projector, may be nil
 
 	mu   sync.Mutex
 	list []eventlog.Gap
 }
 
-// Pass notes the gap, and tells whoever decides for the live projector, whose
-// answer is not for a rebuild.
+// Pass notes the gap. It also reports it to the Gaps of the live projector, whose
+// answer does not count here.
 func (m *metGaps) Pass(ctx context.Context, from, to uint64, why string) error {
 	if m.live != nil {
-		_ = m.live.Pass(ctx, from, to, why) // it is in the comparison all the same
+		_ = m.live.Pass(ctx, from, to, why) // the comparison shows the gap in any case
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,10 +32,10 @@ func (m *metGaps) Pass(ctx context.Context, from, to uint64, why string) error {
 	return nil
 }
 
-// Older is for live projectors: a rebuild goes no further than the log.
+// Older does nothing: a rebuild never goes further than the log.
 func (m *metGaps) Older(context.Context, uint64, uint64) error { return nil }
 
-// lacks adds what the log lacks to the comparison.
+// lacks adds the gaps of the log to the comparison.
 func (r *rebuild) lacks(ctx context.Context, to *Comparison) error {
 	facts, err := eventlog.GapFacts(ctx, r.live.cfg.Log)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *rebuild) lacks(ctx context.Context, to *Comparison) error {
 			if err != nil {
 				return err
 			}
-			if filled { // else a repair has put the facts back
+			if filled { // otherwise a repair has put the facts back
 				to.Gaps = append(to.Gaps, f.Gap)
 			}
 		}

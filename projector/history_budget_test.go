@@ -8,8 +8,8 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// modelBudget is the budget of new records in the model. A history lasts no
-// hour, and is of one project.
+// modelBudget is the budget of new records in the model. A history is shorter than
+// an hour and has one project.
 type modelBudget struct{ limit, records, classes int }
 
 // limit puts another budget on the log.
@@ -18,8 +18,7 @@ func (h *history) limit() {
 	h.publish("set.limits", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"new_records_per_hour":%d}}`, h.budget.limit))
 }
 
-// overBudget says whether there is no room for a new record, and takes it if
-// there is.
+// overBudget says whether the budget is spent; if not, it takes one record from it.
 func (h *history) overBudget() bool {
 	if h.budget.limit == 0 {
 		return false
@@ -31,8 +30,8 @@ func (h *history) overBudget() bool {
 	return false
 }
 
-// overflow is the record that counts an event for which there is no room, and
-// makes the event the first of it where there is none.
+// overflow returns the record that counts an event after the budget is spent, and
+// makes it if necessary.
 func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists bool) {
 	const classes = 100
 	of := func(class string) string {
@@ -55,7 +54,7 @@ func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists
 	return key, r, exists
 }
 
-// someOverflow is the signature of an overflow record that may be there.
+// someOverflow is the signature of an overflow record that may exist.
 func (h *history) someOverflow() errata.Signature {
 	class := ""
 	if len(h.sent) > 0 {

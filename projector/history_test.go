@@ -92,8 +92,8 @@ func (h *history) events() {
 	}
 }
 
-// mention lets some events speak of a person: in the context, who may differ
-// from the user's number, and in the texts.
+// mention puts persons into some events: into the context, which may name another
+// user than the event, and into the texts.
 func (h *history) mention(e *errata.Event) {
 	switch h.random.IntN(4) {
 	case 0:
@@ -113,8 +113,8 @@ func (h *history) someAddress() netip.Addr {
 	return netip.MustParseAddr([]string{"10.0.0.1", "10.0.0.11", "2001:db8::7"}[h.random.IntN(3)])
 }
 
-// publish puts a fact on the log, so that its place is known before anybody
-// has folded it.
+// publish puts a fact on the log, so that its position is known before it is
+// folded.
 func (h *history) publish(subject string, data []byte) uint64 {
 	h.t.Helper()
 	ack, err := h.JetStream.Publish(h.t.Context(), h.log.Prefix+subject, data)
@@ -218,7 +218,7 @@ func (h *history) cleanup() {
 	})
 }
 
-// erase takes a user or an address out of the records.
+// erase removes the data of a user or an address from the records.
 func (h *history) erase() {
 	var body eventlog.Erase
 	var user, address string
@@ -255,7 +255,7 @@ func (h *history) toggle() {
 	h.publish("set.logging", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"error_log":%t}}`, !h.off))
 }
 
-// state is everything that the projection says.
+// state is everything that the projection holds.
 type state struct {
 	Records map[string]errata.Record
 	Payload map[string]string
@@ -300,8 +300,8 @@ func (h *history) totals() projector.Totals {
 	return t
 }
 
-// checkTotals holds the checkpoint's own totals, and what is counted in the
-// tables by either way, against the model.
+// checkTotals compares the totals of the checkpoint, and those counted in the
+// tables in both ways, with the model.
 func (h *history) checkTotals() {
 	h.t.Helper()
 	for _, primary := range []bool{false, true} {
@@ -329,10 +329,9 @@ func (h *history) checkAnswers(store *projector.Store) {
 	}
 }
 
-// TestAnyHistory: whatever is sent, sent again, deleted, cleaned up, moved and
-// switched in whatever order, through stops of the projector and kills of
-// ClickHouse, the records, payloads, hours and answers are those of the model.
-// So they are after a rebuild from the log.
+// TestAnyHistory: for any order of new and repeated events, commands and settings,
+// with stops of the projector and kills of ClickHouse, the records, contexts, hours
+// and answers are those of the model. They are also after a rebuild from the log.
 func TestAnyHistory(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
 	l := newLedger(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -21,24 +20,18 @@ var (
 	sqlInsertHourly string
 )
 
-// HourlyCheckpoint is the last sequence whose events stand in hourly. It is
-// never behind the records, because hourly is written first.
+// HourlyCheckpoint reads the last sequence whose events are in the table hourly. It
+// is never less than the checkpoint of the records, because hourly is written
+// first.
 func (s *Store) HourlyCheckpoint(ctx context.Context) (uint64, error) {
-	var sequence uint64
-	if err := s.conn.QueryRow(ctx, sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String())).Scan(&sequence); err != nil {
-		return 0, fmt.Errorf("read how far the hours are counted: %w", err)
-	}
-	return sequence, nil
+	return one[uint64](ctx, s, "read how far the hours are counted", sqlHourlyCheckpoint, clickhouse.Named("shard", s.shardKey().String()))
 }
 
-// HourlyCounted is how many events were counted in hourly, those included that
-// have left it by their age. It is never less than the events of a checkpoint that
-// was read before, because hourly is written first: else parts of it are gone.
+// HourlyCounted reads how many events were counted in hourly, with those that it
+// has dropped by age. Hourly is written first, so fewer events than in a checkpoint
+// that was read before mean that parts of hourly are gone.
 func (s *Store) HourlyCounted(ctx context.Context) (events uint64, err error) {
-	if err := s.conn.QueryRow(ctx, sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String())).Scan(&events); err != nil {
-		return 0, fmt.Errorf("read how many events the hours hold: %w", err)
-	}
-	return events, nil
+	return one[uint64](ctx, s, "read how many events the hours hold", sqlHourlyCounted, clickhouse.Named("shard", s.shardKey().String()))
 }
 
 // hourlyRows are rows of the table hourly, column by column.
@@ -60,8 +53,8 @@ func (t *hourlyRows) add(book string, signature errata.Signature, id errata.Posi
 	t.sequence = append(t.sequence, sequence)
 }
 
-// hourlyOf collects what a batch adds to the hours; the last row is the
-// checkpoint's. There are no rows when there is nothing to add.
+// hourlyOf collects what a batch adds to hourly; the last row is that of the
+// checkpoint. Without events there are no rows.
 func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 	t := &hourlyRows{}
 	var events uint64
@@ -78,31 +71,25 @@ func hourlyOf(changes []change, key errata.Signature, to uint64) *hourlyRows {
 	return t
 }
 
-// writeHourly adds the rows, once for the checkpoint that they follow. An
-// error leaves the outcome open.
+// writeHourly inserts the rows. The token lets only one insert after the checkpoint
+// from count. After an error the insert may have happened.
 func (s *Store) writeHourly(ctx context.Context, t *hourlyRows, from uint64, salt int) error {
-	token := fmt.Sprintf("hourly %d@%d", s.shard, from)
-	if salt > 0 {
-		token += "#" + strconv.Itoa(salt)
+	batch, err := s.conn.PrepareBatch(once(ctx, "hourly "+token(s.shard, from, salt)), sqlInsertHourly)
+	if err == nil {
+		defer batch.Close()
+		err = appendColumns(batch, t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence)
 	}
-	batch, err := s.conn.PrepareBatch(once(ctx, token), sqlInsertHourly)
+	if err == nil {
+		err = batch.Send()
+	}
 	if err != nil {
-		return fmt.Errorf("insert the hours after %d: %w", from, err)
-	}
-	defer batch.Close()
-	for i, column := range []any{t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence} {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("encode column %d of the hours: %w", i, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert the hours after %d: %w", from, err)
 	}
 	return nil
 }
 
-// addHours writes what the batch adds to the hours, and returns when it is
-// known to be there. ErrRaceLost says that another projector was first.
+// addHours writes what the batch adds to hourly, and returns when it is known to be
+// there. ErrRaceLost says that another projector was first.
 func (c *committer) addHours(ctx context.Context, changes []change, to uint64) error {
 	rows := hourlyOf(changes, c.p.store.shardKey(), to)
 	if len(rows.book) == 0 || to <= c.hourlyTo {
@@ -110,20 +97,13 @@ func (c *committer) addHours(ctx context.Context, changes []change, to uint64) e
 	}
 	err := settle(ctx, c, c.hourlyTo, to, func(salt int) error {
 		return c.p.store.writeHourly(ctx, rows, c.hourlyTo, salt)
-	}, c.confirmHourly, func(at uint64) error {
+	}, func(ctx context.Context) (uint64, error) {
+		return untilAnswered(ctx, c.p, c.p.store.HourlyCheckpoint)
+	}, func(at uint64) error {
 		return fmt.Errorf("the hours are counted up to %d, not %d or %d: %w", at, c.hourlyTo, to, ErrRaceLost)
 	})
 	if err == nil {
 		c.hourlyTo = to
 	}
 	return err
-}
-
-// confirmHourly reads how far the hours are counted, for as long as it takes.
-func (c *committer) confirmHourly(ctx context.Context) (sequence uint64, err error) {
-	err = c.p.untilAnswered(ctx, func() (err error) {
-		sequence, err = c.p.store.HourlyCheckpoint(ctx)
-		return err
-	})
-	return sequence, err
 }

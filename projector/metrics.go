@@ -14,8 +14,8 @@ type metrics struct {
 	parts                                                             *prometheus.GaugeVec
 }
 
-// newMetrics registers the metrics; lag is asked at every scrape, because it
-// grows while nothing happens.
+// newMetrics registers the metrics. lag is called at every scrape, because it grows
+// while nothing happens.
 func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})

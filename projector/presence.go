@@ -6,10 +6,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// presence is a Bloom filter of the records that exist: "no" is certain and
-// saves the look-up of a record that is new, "yes" may be wrong for one key in
-// a thousand and after deletes, and only costs that look-up. It grows by adding
-// layers of twice the size. 10 million records take 30 MB.
+// presence is a Bloom filter of the records that exist. Its "no" is certain, and
+// saves the look-up of a new record. Its "yes" may be wrong, for one key in a
+// thousand and after deletes, and costs a look-up. It grows by layers, each twice
+// as large as the one before. 10 million records take 30 MB.
 type presence struct {
 	layers []presenceLayer
 }
@@ -21,10 +21,10 @@ type presenceLayer struct {
 }
 
 const (
-	// A false "yes" costs a look-up of 0.2 ms of a processor; at 10 bits a key
-	// those were most of the work of folding a million new records.
+	// A wrong "yes" costs a look-up of 0.2 ms of a processor. With 10 bits for each
+	// key, these were most of the work of folding a million new records.
 	presenceBitsPerKey = 16
-	presenceProbes     = 8 // 0.06 % false
+	presenceProbes     = 8 // 0.06 % of the answers "yes" are wrong
 	presenceFirstLayer = 1 << 17
 )
 
@@ -64,8 +64,8 @@ func (l presenceLayer) has(h hashes) bool {
 	return true
 }
 
-// hashes are two independent hashes of a record's key. A signature is the front
-// of a SHA-256 and needs no further hashing.
+// hashes are two independent hashes of a record's key. A signature is a part of a
+// SHA-256 and needs no further hashing.
 type hashes struct{ a, b uint64 }
 
 func (k recordKey) hashes() hashes {

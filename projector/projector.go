@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,38 +24,37 @@ type Config struct {
 	Logger     *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
-	// Quiet makes a projector that nobody waits for: a rebuild beside the live
-	// projection. It announces nothing, takes no snapshots and tidies nothing.
+	// Quiet is for a rebuild beside the live projection: the projector announces
+	// nothing, takes no snapshots and merges no tables.
 	Quiet bool
-	// Gaps decides about facts of the log that are gone. nil passes over them
-	// without a word, which is for tests and rebuilds.
+	// Gaps decides about gaps of the log. With nil, for tests, all are passed.
 	Gaps Gaps
 }
 
-// Gaps decides what becomes of facts of the log that are gone.
+// Gaps decides about gaps of the log.
 type Gaps interface {
-	// Pass is told of each gap that a projector meets, once in each session, and
-	// of a block that cannot be read, which is a gap of one fact. It returns nil
-	// when folding goes on behind it. The same gap may be told many times, by
-	// several projectors at once.
+	// Pass is called for each gap that a projector meets, once in each session. An
+	// unreadable block is a gap of one fact. Folding continues when Pass returns
+	// nil. Several projectors may report the same gap, also at the same time.
 	Pass(ctx context.Context, from, to uint64, why string) error
-	// Older is told of facts that the records hold and that the end of the log
+	// Older is called for facts that the records hold and that the end of the log
 	// has lost, before and after their places are filled.
 	Older(ctx context.Context, from, to uint64) error
 }
 
-// pauses are those between sessions and between tries of an insert, for as long
-// as ClickHouse is away: nothing is lost, the log grows.
+// pauses are the pauses between sessions and between tries of an insert. They go on
+// as long as ClickHouse is away: nothing is lost meanwhile, the log grows.
 var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
-// Errors that no waiting heals; an operator must decide.
+// Errors of a session. After the first two an operator must decide: waiting does
+// not help.
 var (
 	// ErrOtherLog: the projection was made from another log.
 	ErrOtherLog = errors.New("the projection in ClickHouse was made from another log than this one; " +
 		"use the data directory it belongs to, or an empty ClickHouse database")
-	// ErrHistoryLost: the tables are empty although the log has been cut, so that
-	// folding it would silently begin in the middle. The tables of a snapshot,
-	// which a rebuild begins with, hold what stood before.
+	// ErrHistoryLost: the tables are empty although the log was purged, so folding
+	// would silently begin in the middle. A rebuild begins with the tables of a
+	// snapshot, which hold the earlier records.
 	ErrHistoryLost = errors.New("the tables are empty, and the log does not reach back to its first fact")
 	// ErrRaceLost: another projector committed first. The session starts over.
 	ErrRaceLost = errors.New("another projector moved the checkpoint")
@@ -67,26 +67,26 @@ type Projector struct {
 	metrics *metrics
 	tidier  *tidier // nil when Quiet
 	status  atomic.Pointer[Status]
-	// When the log took the oldest fact of the open batch and of the batch
-	// being committed, in Unix nanoseconds, 0 for none. For the lag.
+	// When the log took the oldest fact of the open batch, and of the batch that is
+	// being committed, in Unix nanoseconds, 0 for none. They are for the lag.
 	open, committing atomic.Int64
 	lossAccepted     atomic.Bool // see AcceptLoss
 
 	work background.Runner
 }
 
-// Status is how a projector stands.
+// Status is the state of a projector.
 type Status struct {
 	Checkpoint Checkpoint
-	// Lag is how long the oldest fact that is not yet visible has waited, as
-	// far as is known; 0 when everything is.
+	// Lag is how long the oldest known fact that is not in the records yet has
+	// waited; 0 when all are.
 	Lag time.Duration
-	// Err is why the projector does not get on, nil while it does.
+	// Err is the last error, nil when the projector works again.
 	Err error
 }
 
-// errNotLocated is the status before Locate: nobody knows how far the records are.
-var errNotLocated = errors.New("how far the records are is not known yet")
+// errNotLocated is the status before Locate, when the checkpoint is not known yet.
+var errNotLocated = errors.New("the checkpoint of the records is not known yet")
 
 // New makes a projector and locates it. It must be called before anything is
 // appended. Start begins the work.
@@ -101,15 +101,13 @@ func New(ctx context.Context, cfg Config) (*Projector, error) {
 	return p, nil
 }
 
-// NewUnlocated makes a projector without a word to ClickHouse, which may be away.
-// [Projector.Locate] must have succeeded before Start.
+// NewUnlocated makes a projector and does not ask ClickHouse, which may be away.
+// [Projector.Locate] must succeed before Start.
 func NewUnlocated(cfg Config) (*Projector, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("projector: ClickHouse is required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard)}
 	p.metrics = newMetrics(cfg.Registerer, func() float64 { return p.lag().Seconds() })
 	if !cfg.Quiet {
@@ -119,10 +117,9 @@ func NewUnlocated(cfg Config) (*Projector, error) {
 	return p, nil
 }
 
-// Locate checks that the projection belongs to the log and, where the log is
-// shorter than the projection, fills it up so that no sequence is used twice:
-// ingestion goes on, and cfg.Gaps is told what is missing. It may be called again
-// after an error.
+// Locate checks that the projection belongs to the log. It fills a log that ends
+// before the checkpoint, so that no sequence is used twice, and reports the lost
+// facts to cfg.Gaps. It may be called again after an error. Errors: ErrOtherLog.
 func (p *Projector) Locate(ctx context.Context) error {
 	cp, log, err := p.position(ctx)
 	if err != nil {
@@ -137,16 +134,16 @@ func (p *Projector) Locate(ctx context.Context) error {
 	return nil
 }
 
-// fill fills up a log that has lost facts which the records hold.
+// fill fills a log that has lost facts which the records hold.
 func (p *Projector) fill(ctx context.Context, from, to uint64) error {
 	p.cfg.Logger.Warn("log is shorter than the projection, filling it up", "log", from-1, "checkpoint", to)
 	return Fill(ctx, p.cfg.Log, p.cfg.Gaps, from, to)
 }
 
-// Fill puts facts without meaning where a log has lost its end, from one sequence
-// to the other. gaps, nil for nobody, says on the log what they stand for: first
-// of all, so that a crash on the way forgets nothing, and behind them, where all
-// who follow the log come by.
+// Fill appends empty facts to a log that has lost its end, from one sequence to the
+// other. gaps, which may be nil, notes the gap on the log twice: first before the
+// empty facts, so that a crash in between forgets nothing, then after them, where
+// every projector that follows the log reads it.
 func Fill(ctx context.Context, log eventlog.Log, gaps Gaps, from, to uint64) error {
 	tell := func() error {
 		if gaps == nil {
@@ -162,7 +159,7 @@ func Fill(ctx context.Context, log eventlog.Log, gaps Gaps, from, to uint64) err
 	return nil
 }
 
-// pass asks whether folding goes on behind a gap.
+// pass asks cfg.Gaps whether folding continues after a gap.
 func (p *Projector) pass(ctx context.Context, from, to uint64, why string) error {
 	if p.cfg.Gaps == nil {
 		return nil
@@ -170,8 +167,8 @@ func (p *Projector) pass(ctx context.Context, from, to uint64, why string) error
 	return p.cfg.Gaps.Pass(ctx, from, to, why)
 }
 
-// position reads the checkpoint and the log's state and checks that they
-// belong together.
+// position reads the checkpoint and the state of the log and checks that they
+// belong together. Errors: ErrOtherLog.
 func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, error) {
 	cp, err := p.store.Checkpoint(ctx)
 	if err != nil {
@@ -190,8 +187,8 @@ func (p *Projector) position(ctx context.Context) (Checkpoint, eventlog.State, e
 	return cp, log, nil
 }
 
-// FoldTo folds up to the fact with the sequence and returns when it is visible.
-// It must not be called while the projector is started.
+// FoldTo folds up to the fact with the sequence, and returns when the fact is in
+// the records. It must not be called while the projector is started.
 func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 	tell := background.Tell(p.cfg.Logger.Warn, "folding starts over")
 	for tries, row := pauses.Begin(), 1; ; row++ {
@@ -212,8 +209,8 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 	}
 }
 
-// Start begins folding in the background, and merging the tables into one part
-// each when that is worth it; a second call does nothing.
+// Start begins to fold in the background, and to merge each table into one part
+// when that pays. A second call does nothing.
 func (p *Projector) Start() {
 	parts := []func(context.Context){p.run}
 	if p.tidier != nil {
@@ -222,39 +219,36 @@ func (p *Projector) Start() {
 	p.work.Start(parts...)
 }
 
-// Stop ends the folding. What was folded and not committed is folded again at
-// the next Start: stopping needs no ceremony, and may be done twice. A merge
-// that was begun is not waited for; ClickHouse finishes it by itself. The error
-// is that of ctx.
+// Stop ends the folding; it may be called twice. Facts that were folded and not
+// committed are folded again after the next Start. Stop does not wait for a running
+// merge, which ClickHouse finishes by itself. The error is that of ctx.
 func (p *Projector) Stop(ctx context.Context) error { return p.work.Stop(ctx) }
 
-// AcceptLoss lets empty tables be filled from a log that has been cut: what
-// stood before is nowhere any more. Until then that is ErrHistoryLost.
+// AcceptLoss allows to fill empty tables from a purged log: the earlier records are
+// lost for good. Without it, that is ErrHistoryLost.
 func (p *Projector) AcceptLoss() { p.lossAccepted.Store(true) }
 
-// Store is the projection that the projector writes; it answers commanders.
+// Store returns the store that the projector writes. It implements
+// [eventlog.Answers].
 func (p *Projector) Store() *Store { return p.store }
 
-// Status is how the projector stands now.
+// Status returns the current state.
 func (p *Projector) Status() Status {
 	s := *p.status.Load()
 	s.Lag = p.lag()
 	return s
 }
 
-// lag is how long the oldest fact that is not visible has waited.
+// lag is how long the oldest fact that is not in the records has waited.
 func (p *Projector) lag() time.Duration {
-	since := p.committing.Load()
-	if since == 0 {
-		since = p.open.Load()
-	}
+	since := cmp.Or(p.committing.Load(), p.open.Load())
 	if since == 0 {
 		return 0
 	}
 	return max(0, time.Since(time.Unix(0, since)))
 }
 
-// run holds one session after another until ctx ends.
+// run runs one session after another until ctx ends.
 func (p *Projector) run(ctx context.Context) {
 	tell := background.Tell(p.cfg.Logger.Error, "projector starts over")
 	background.Loop{
@@ -271,7 +265,7 @@ func (p *Projector) run(ctx context.Context) {
 	}.Run(ctx)
 }
 
-// failed notes why the projector does not get on.
+// failed puts an error into the status.
 func (p *Projector) failed(err error) {
 	s := p.Status()
 	s.Err = err

@@ -64,7 +64,7 @@ func (l *ledger) config() projector.Config {
 func (l *ledger) start() (p *projector.Projector, stop func()) {
 	l.t.Helper()
 	p, err := projector.New(l.t.Context(), l.config())
-	for range 5 { // a connection of before a kill is found out when it is used
+	for range 5 { // a connection from before a kill fails when it is used
 		if err == nil {
 			break
 		}
@@ -91,7 +91,7 @@ func (l *ledger) append(events ...errata.Event) {
 	}
 }
 
-// barrier returns when everything appended before is visible.
+// barrier returns when everything that was appended before is in the records.
 func (l *ledger) barrier() {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), 2*time.Minute)
@@ -106,8 +106,8 @@ func (l *ledger) barrier() {
 	}
 }
 
-// checkpoint reads how far the projection has come from the projection itself;
-// the projector's own status follows a moment later.
+// checkpoint reads the checkpoint from the tables; the status of the projector
+// follows a moment later.
 func (l *ledger) checkpoint(p *projector.Projector) projector.Checkpoint {
 	l.t.Helper()
 	cp, err := p.Store().Checkpoint(l.t.Context())
@@ -197,8 +197,8 @@ func TestEventsBecomeRecords(t *testing.T) {
 	}
 }
 
-// TestRestartGoesOn: a projector that starts again counts nothing twice and
-// still knows the ids of before.
+// TestRestartGoesOn: a projector that starts again counts nothing twice and still
+// knows the earlier ids.
 func TestRestartGoesOn(t *testing.T) {
 	l := newLedger(t)
 	_, stop := l.start()
@@ -212,7 +212,7 @@ func TestRestartGoesOn(t *testing.T) {
 	l.want(map[string]uint64{"a": 2})
 }
 
-// TestRacingProjectors: two projectors on one shard waste work, never counts.
+// TestRacingProjectors: two projectors on one shard waste work, but count right.
 func TestRacingProjectors(t *testing.T) {
 	l := newLedger(t)
 	l.start()
@@ -277,7 +277,7 @@ func TestUnknownCommandIsAnswered(t *testing.T) {
 	}
 }
 
-// TestOtherLogIsRefused: sequences of one log mean nothing in another.
+// TestOtherLogIsRefused: sequences of one log say nothing about another.
 func TestOtherLogIsRefused(t *testing.T) {
 	l := newLedger(t)
 	_, stop := l.start()
@@ -296,7 +296,7 @@ func TestOtherLogIsRefused(t *testing.T) {
 }
 
 // TestManyRecords: more records than one batch holds, all seen again after a
-// restart. Some signatures end in zero bytes, which a cut would confuse.
+// restart. Some signatures end in zero bytes, which must not be cut off.
 func TestManyRecords(t *testing.T) {
 	l := newLedger(t)
 	const n = 60_000

@@ -11,31 +11,31 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// RebuildSuffix makes the name of the database in which the projection in the
-// database before it is rebuilt.
+// RebuildSuffix is appended to the name of a database. The result is the database
+// in which its projection is rebuilt.
 const RebuildSuffix = "_rebuild"
 
 // RebuildConfig says how a rebuild is made.
 type RebuildConfig struct {
-	// Connect brings the tables in the database up to date and connects to it.
-	// The database is there; it is empty, or holds the tables of the snapshot as
-	// they were when that was taken. Rebuild closes the connection.
+	// Connect connects to the database and migrates its tables. The database
+	// exists; it is empty, or has the tables of the snapshot as they were when it
+	// was taken. Rebuild closes the connection.
 	Connect func(database string) (driver.Conn, error)
-	// Progress is told now and then how far the rebuild has come; nil for nobody.
+	// Progress, if it is not nil, is called every progressPause.
 	Progress func(RebuildProgress)
-	// Force swaps a rebuilt projection in that differs from the live one.
+	// Force swaps in the rebuilt projection also when it differs from the live one.
 	Force bool
-	// Distrust says that the live tables are damaged: they are neither counted
-	// nor compared. The rebuilt tables replace them.
+	// Distrust says that the live tables are damaged: they are not counted and not
+	// compared, and the rebuilt tables replace them.
 	Distrust bool
-	// MaySwap is asked when all is folded and met, before the swap: with an error
-	// the live tables stay. nil for no objection.
+	// MaySwap, if it is not nil, is called after the fold, before the swap. With an
+	// error the live tables stay.
 	MaySwap func() error
 }
 
 // RebuildProgress says how far a rebuild has come.
 type RebuildProgress struct {
-	// Sequence is the last fact folded again, of those up to Target.
+	// Sequence is the last folded fact, Target the last one to fold.
 	Sequence uint64 `json:"sequence"`
 	Target   uint64 `json:"target"`
 	Events   uint64 `json:"events"`
@@ -45,8 +45,8 @@ type RebuildProgress struct {
 type Comparison struct {
 	// Swapped says that the rebuilt projection is the live one now.
 	Swapped bool `json:"swapped"`
-	// From is the first fact that was read: 1, or behind the snapshot. Facts is how
-	// many were, Events how many events were counted on the way.
+	// From is the first fact that was read: 1, or the first after the snapshot.
+	// Facts is how many facts were read, Events how many events they counted.
 	From   uint64 `json:"from"`
 	Facts  uint64 `json:"facts"`
 	Events uint64 `json:"events"`
@@ -55,28 +55,28 @@ type Comparison struct {
 	PausedMS int64 `json:"paused_ms"`
 	Live     Tally `json:"live"`
 	Rebuilt  Tally `json:"replayed"`
-	// Differences says in words where the two are not the same. What the log
-	// lacks is among them until an operator has accepted it.
+	// Differences says in words what differs. Gaps of the log that no operator has
+	// accepted are among them.
 	Differences []string `json:"differences"`
-	// Gaps are the facts that the log lacks, accepted or not.
+	// Gaps are the gaps of the log, accepted or not.
 	Gaps []eventlog.Gap `json:"-"`
 }
 
-// Equal says that both projections hold the same bytes.
+// Equal says whether both projections hold the same bytes.
 func (c Comparison) Equal() bool { return len(c.Differences) == 0 }
 
-// ErrNoHistory says that the log has been cut and that there is no snapshot of
-// what stood before.
+// ErrNoHistory says that the log was purged and that there is no snapshot of the
+// records before.
 var ErrNoHistory = errors.New("the log does not reach back to the first fact and there is no snapshot of what is missing; a rebuild would lose those records")
 
-// catchUpGap is how many facts the rebuild may be behind the live projection
-// when that is stopped for the swap; they take well under a second.
+// catchUpGap is how many facts the rebuild may be behind the live projector when
+// that is stopped for the swap. They take less than a second.
 const catchUpGap = 200
 
-// Rebuild folds the log once more into tables beside the live ones, compares
-// both at the same fact, and swaps the new ones in. Readers see one or the
-// other; only for the last stretch do new events wait to become visible. The
-// rebuilt projection is thrown away when it differs, unless cfg.Force.
+// Rebuild folds the log again into tables beside the live ones, compares both at
+// the same fact, and swaps the new tables in. Readers see the old or the new ones.
+// The live projector stops only for the last facts. When the rebuilt projection
+// differs, it is dropped, unless cfg.Force. Errors: ErrNoHistory.
 func Rebuild(ctx context.Context, live *Projector, cfg RebuildConfig) (result Comparison, err error) {
 	began := time.Now()
 	r := &rebuild{live: live, cfg: cfg}
@@ -95,27 +95,27 @@ func Rebuild(ctx context.Context, live *Projector, cfg RebuildConfig) (result Co
 	return result, err
 }
 
-// rebuild is one rebuild under way.
+// rebuild is a running rebuild.
 type rebuild struct {
 	live     *Projector
 	cfg      RebuildConfig
 	database string
 	conn     driver.Conn
 	next     *Projector
-	start    Checkpoint // of the snapshot, zero without one
+	start    Checkpoint // that of the snapshot, zero without one
 	from     uint64
 	gaps     metGaps
 }
 
-// prepare makes the tables, filled from the snapshot if the log needs one.
+// prepare makes the tables. When the log was purged, they are those of the
+// snapshot.
 func (r *rebuild) prepare(ctx context.Context) error {
 	name := r.database + RebuildSuffix
-	exec := r.live.cfg.ClickHouse.Exec
 	if err := r.drop(ctx); err != nil {
 		return fmt.Errorf("drop what an earlier rebuild has left: %w", err)
 	}
-	if err := exec(ctx, "CREATE DATABASE "+quoteName(name)); err != nil {
-		return fmt.Errorf("create the database %s: %w", name, err)
+	if err := r.live.store.exec(ctx, "CREATE DATABASE "+quoteName(name)); err != nil {
+		return err
 	}
 	log, err := eventlog.Inspect(ctx, r.live.cfg.Log)
 	if err != nil {
@@ -146,30 +146,24 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	return nil
 }
 
-// restore makes the tables of the snapshot in the database. They have the
-// structure of the program that took it, and parts can only be attached to a
-// table of the same; so they are brought up to date after that, like tables
-// that an older program has left. The snapshot stays as it is.
+// restore copies the tables of the snapshot into the database. They keep the
+// structure of the version that took the snapshot, because a part can only be
+// attached to a table with the same structure. After that, Connect migrates them.
+// The snapshot is not changed.
 func (r *rebuild) restore(ctx context.Context, name string) error {
 	snapshot := r.database + SnapshotSuffix
-	conn := r.live.cfg.ClickHouse
-	var there uint64
-	row := conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
-	if err := row.Scan(&there); err != nil {
-		return fmt.Errorf("look for a snapshot: %w", err)
+	there, err := one[uint64](ctx, r.live.store, "look for a snapshot",
+		"SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
+	if err != nil {
+		return err
 	}
 	if there == 0 {
 		return ErrNoHistory
 	}
-	for _, statement := range cloneStatements(snapshot, name) {
-		if err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
+	return r.live.store.exec(ctx, cloneStatements(snapshot, name)...)
 }
 
-// catchUp folds until the rebuild is close behind the live projection.
+// catchUp folds until the rebuild is close behind the live projector.
 func (r *rebuild) catchUp(ctx context.Context) error {
 	for {
 		cp, err := r.target(ctx)
@@ -185,9 +179,9 @@ func (r *rebuild) catchUp(ctx context.Context) error {
 	}
 }
 
-// target is the checkpoint to fold up to: that of the live projection, or of
-// the log's end where the live tables cannot say how far they were. They may
-// only say less than the log holds.
+// target is the checkpoint to fold up to: that of the live projection, or with
+// Distrust the end of the log, when the live tables have no readable checkpoint. A
+// checkpoint after the end of the log is an error.
 func (r *rebuild) target(ctx context.Context) (Checkpoint, error) {
 	cp, err := r.live.store.Checkpoint(ctx)
 	if !r.cfg.Distrust {
@@ -206,7 +200,7 @@ func (r *rebuild) target(ctx context.Context) (Checkpoint, error) {
 	}
 }
 
-// progressPause is how often the caller hears about the progress.
+// progressPause is how often Progress is called.
 const progressPause = 200 * time.Millisecond
 
 func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
@@ -227,7 +221,7 @@ func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
 	}
 }
 
-// swap stops the live projection, folds the rest, compares, and swaps.
+// swap stops the live projector, folds the rest, compares, and swaps the tables.
 func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	stopped := time.Now()
 	running := r.live.work.Started()
@@ -261,13 +255,13 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	return result, err
 }
 
-// levelTries is how often both are brought to the same fact when the live
-// projection moves although its projector has stopped.
+// levelTries bounds how often level begins again because the live projection has
+// moved although its projector was stopped.
 const levelTries = 10
 
-// level folds up to where the live projection is, and counts both there. The
-// insert that the live projector was stopped in may still happen, and another
-// node's projector may take over: then the live one has moved meanwhile.
+// level folds up to the checkpoint of the live projection and counts both there.
+// The live projection may move meanwhile: its last insert may still happen, or the
+// projector of another node takes over.
 func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
 	for try := 1; ; try++ {
 		cp, err := r.target(ctx)
@@ -295,23 +289,21 @@ func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
 	}
 }
 
-// exchange gives the rebuilt tables the names of the live ones. Records come
-// last: until then all that the others hold more or less is not shown.
+// exchange gives the rebuilt tables the names of the live ones. The records come
+// last: until then, rows of the other tables without a record are not shown.
 func (r *rebuild) exchange(ctx context.Context) error {
+	var statements []string
 	for _, table := range []string{"contexts", "hourly", "records"} {
-		statement := "EXCHANGE TABLES " + quoteName(r.database) + "." + table + " AND " + quoteName(r.database+RebuildSuffix) + "." + table
-		if err := r.conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
-	return nil
+	return r.next.store.exec(ctx, statements...)
 }
 
-// dropPatience is how long the old tables may take to be gone from the disk. A
-// reader that hangs in a damaged part keeps them there, and ends sometime.
+// dropPatience is how long drop waits until the old tables are gone from the disk.
+// A query that hangs in a damaged part keeps them there until it ends.
 const dropPatience = 3 * time.Second
 
-// discard takes the tables away that are not the live ones.
+// discard drops the tables that are not the live ones, and closes the connection.
 func (r *rebuild) discard(ctx context.Context) error {
 	err := r.drop(ctx)
 	if r.conn != nil {
@@ -320,12 +312,12 @@ func (r *rebuild) discard(ctx context.Context) error {
 	return err
 }
 
-// drop drops the database of the rebuild. Its name is free once it returns.
+// drop drops the database of the rebuild. After it the name is free.
 func (r *rebuild) drop(ctx context.Context) error {
 	statement := "DROP DATABASE IF EXISTS " + quoteName(r.database+RebuildSuffix)
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// No deadline: the driver would make one into a time limit of the statement.
+	// No deadline here: the driver would make it a time limit of the statement.
 	patience := time.AfterFunc(dropPatience, cancel)
 	err := r.live.cfg.ClickHouse.Exec(waiting, statement+" SYNC")
 	if err == nil || patience.Stop() {

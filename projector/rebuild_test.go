@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// straggler is a connection on which something happens just before the live
-// projection is counted for the first time.
+// straggler is a connection that does something just before the live projection is
+// counted for the first time.
 type straggler struct {
 	driver.Conn
 	once sync.Once

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/errata-log/errata/eventlog"
 )
@@ -18,34 +19,31 @@ var (
 	sqlYoungParts string
 )
 
-// ErrCannotRewind says that the records cannot be taken back to where they were
+// ErrCannotRewind says that the records cannot be brought back to their state
 // before the damaged part was written.
 var ErrCannotRewind = errors.New("the records cannot be taken back to before the damage")
 
-// hasCopies says whether another server may answer for the table than the one
-// that took an insert.
+// hasCopies says whether queries may go to another server than the one that took an
+// insert.
 func (s *Store) hasCopies(ctx context.Context) (bool, error) {
-	var plain bool
-	if err := s.conn.QueryRow(ctx, sqlTableEngine).Scan(&plain); err != nil {
-		return false, fmt.Errorf("ask what kind of table the records are: %w", err)
-	}
-	return !plain, nil
+	plain, err := one[bool](ctx, s, "ask what kind of table the records are", sqlTableEngine)
+	return !plain, err
 }
 
-// RewindRows is how many rows a rewind takes back at most: about two minutes of
-// the heaviest load, folded again in seconds.
+// RewindRows is how many rows a rewind drops at most: about two minutes of the
+// heaviest load, which are folded again in seconds.
 const RewindRows = 250_000
 
-// Rewind takes the records back to the moment before the part was written, and
-// has what came since folded again: parts hold the batches in their order, so
-// that without the youngest of them the table is what it was at an earlier
-// checkpoint. Without a name it looks for the latest moment at which all was
-// well. Nothing is taken away before that has been proved by that checkpoint's
-// own totals. Nobody else may write the table meanwhile.
+// Rewind brings the records back to the moment before the part was written, and
+// lets the projector fold what came since again. Parts hold the batches in order,
+// so without the youngest parts the table is what it was at an earlier checkpoint.
+// With part "", Rewind goes back to the latest state that is undamaged. It drops
+// nothing before the totals of the earlier checkpoint prove that the rest of the
+// table is right. Nobody else may write the table meanwhile.
 //
-// ErrCannotRewind says that it does not hold, or that there would be more than
-// [RewindRows] to fold again, or that the log does not reach back so far.
-// Nothing has been changed then.
+// ErrCannotRewind says that the totals are not right, that there are more than
+// [RewindRows] to fold again, or that the log does not reach back so far. Then
+// nothing was changed.
 func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err error) {
 	running := p.work.Started()
 	if err := p.Stop(ctx); err != nil {
@@ -54,7 +52,7 @@ func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err
 	if running {
 		defer p.Start()
 	}
-	// A merge could put the part into another one meanwhile.
+	// A merge could make the part a piece of another one meanwhile.
 	if err := p.cfg.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
 		return to, fmt.Errorf("stop the merges of the records: %w", err)
 	}
@@ -73,7 +71,7 @@ func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err
 	if err != nil {
 		return to, err
 	}
-	for _, old := range drop { // the youngest first: each step leaves an earlier state
+	for _, old := range drop { // the youngest first, so each step leaves an earlier state
 		if err := p.cfg.ClickHouse.Exec(ctx, "ALTER TABLE records DROP PART '"+old.name+"'"); err != nil {
 			return to, fmt.Errorf("drop the part %s of the records: %w", old.name, err)
 		}
@@ -81,9 +79,8 @@ func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err
 	return to, nil
 }
 
-// soundWithout finds out how many of the parts have to go, at least shortest,
-// for the rest to be what its checkpoint says, and for the log to hold what
-// comes after that.
+// soundWithout finds the fewest parts to drop, at least shortest, so that the rest
+// of the table is what its checkpoint says and the log has all facts after it.
 func (p *Projector) soundWithout(ctx context.Context, young []youngPart, shortest int) (drop []youngPart, to Checkpoint, err error) {
 	log, err := eventlog.Inspect(ctx, p.cfg.Log)
 	if err != nil {
@@ -101,7 +98,7 @@ func (p *Projector) soundWithout(ctx context.Context, young []youngPart, shortes
 		}
 		to, have, err := p.store.Count(ctx, CountOptions{Without: names})
 		if err != nil || to.Row == 0 || !to.Totals.Known || to.Totals != have {
-			continue // not there yet
+			continue // more parts must go
 		}
 		if log.Created.UnixNano() != to.Log || log.First > max(to.WindowFrom, 1) || to.Sequence > log.Last {
 			return nil, to, fmt.Errorf("the log holds %d to %d, and %d on is needed: %w", log.First, log.Last, max(to.WindowFrom, 1), ErrCannotRewind)
@@ -117,20 +114,14 @@ type youngPart struct {
 	rows uint64
 }
 
-// youngParts are the active parts of the records from the named one on, the
-// youngest first; none if there is no such part, all without a name.
+// youngParts returns the active parts of the records from the named one on, the
+// youngest first. It returns none when there is no such part, and all for "".
 func (s *Store) youngParts(ctx context.Context, from string) (young []youngPart, err error) {
-	rows, err := s.conn.Query(ctx, sqlYoungParts, clickhouse.Named("part", from))
-	if err != nil {
-		return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(ctx, "look for the youngest parts of the records", func(rows driver.Rows) error {
 		var p youngPart
-		if err := rows.Scan(&p.name, &p.rows); err != nil {
-			return nil, fmt.Errorf("look for the youngest parts of the records: %w", err)
-		}
+		err := rows.Scan(&p.name, &p.rows)
 		young = append(young, p)
-	}
-	return young, rows.Err()
+		return err
+	}, sqlYoungParts, clickhouse.Named("part", from))
+	return young, err
 }

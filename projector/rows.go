@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -14,11 +13,10 @@ import (
 // bookColumn is the type of every book column.
 const bookColumn = "Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2)"
 
-// checkpointBook is the book of the rows that are no records.
+// checkpointBook is the book of the rows that are not records.
 const checkpointBook = "checkpoint"
 
-// recordRows are rows of the table records, column by column: the driver
-// encodes a column many times faster than as many single values.
+// recordRows are rows of the table records, column by column.
 type recordRows struct {
 	book, signature             []string
 	id, version, count          []uint64
@@ -46,14 +44,14 @@ func newRecordRows(n int) *recordRows {
 	}
 }
 
-// add appends the row of a record's state. The row that cancels a state is
-// made of the same record and differs in the sign alone.
+// add appends the row of a state of a record. The row that cancels it is made of
+// the same record with the other sign.
 func (t *recordRows) add(r *errata.Record, sign int8) {
 	t.row(r, r.Book.String(), "", sign)
 }
 
-// addCheckpoints appends the row that cancels checkpoint from, unless it is
-// the zero checkpoint, and the row of checkpoint to.
+// addCheckpoints appends the row that cancels checkpoint from, unless that is the
+// zero Checkpoint, and the row of checkpoint to.
 func (t *recordRows) addCheckpoints(key errata.Signature, from, to Checkpoint) error {
 	if from.Row != 0 {
 		if err := t.addCheckpoint(key, from, -1); err != nil {
@@ -68,7 +66,7 @@ func (t *recordRows) addCheckpoint(key errata.Signature, cp Checkpoint, sign int
 	if err != nil {
 		return err
 	}
-	// Time zero keeps the checkpoint at the end of every list by time.
+	// Its time is zero so that it is at the end of every list by time.
 	t.row(&errata.Record{
 		Signature: key, Version: errata.Position(cp.Row), Count: cp.Events,
 		FirstSeen: time.UnixMilli(0), LastSeen: time.UnixMilli(0), Status: errata.StatusOpen,
@@ -109,18 +107,11 @@ func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
 
 // appendTo puts the rows into the batch, in the order of insert_records.sql.
 func (t *recordRows) appendTo(batch driver.Batch) error {
-	for i, column := range []any{
-		t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
-		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign,
-	} {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("column %d: %w", i, err)
-		}
-	}
-	return nil
+	return appendColumns(batch, t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
+		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign)
 }
 
-// ipColumn is an address as the column holds it: IPv4 mapped, :: for unknown.
+// ipColumn returns an address as the column holds it: IPv4 mapped, :: for unknown.
 func ipColumn(ip netip.Addr) netip.Addr {
 	if !ip.IsValid() {
 		return netip.IPv6Unspecified()

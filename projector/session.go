@@ -6,44 +6,46 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
 const (
-	// commitPause is the least time between the starts of two inserts. Ten
-	// inserts a second keep 5 to 12 parts alive; a batch ready in between
-	// goes on filling.
+	// commitPause is the least time between the starts of two inserts. With ten
+	// inserts a second a table has 5 to 12 parts. A batch takes more facts during
+	// the pause.
 	commitPause = 100 * time.Millisecond
-	// factsAhead is how many facts the reader may be ahead of the folder; the
-	// pull itself is bounded by bytes.
+	// factsAhead is how many facts the reader may be ahead of the fold; the bytes
+	// are bounded by the pull.
 	factsAhead = 64
 )
 
-// session is one run from a checkpoint on, until something goes wrong: state
-// that a failure could have made wrong lives here and goes with it.
+// session folds from a checkpoint on until an error. It has all state that may be
+// wrong after an error, so that the next session begins with new state.
 type session struct {
 	p         *Projector
 	committer *committer
 	window    *window
 	start     Checkpoint
-	hourlyTo  uint64         // events up to here stood in hourly when the session began
-	recording recording      // at the place of the fold
-	budget    budget         // there; what was spent of it is known to the committer
-	until     uint64         // the last fact to fold, 0 to go on for ever
-	scratch   []byte         // decompressed events of the block being folded
-	held      *eventlog.Fact // begins the next batch, because the open one must not go on
+	hourlyTo  uint64         // events up to here were in hourly when the session began
+	recording recording      // at the last folded fact
+	budget    budget         // likewise, without Spent, which the committer has
+	until     uint64         // the last fact to fold, 0 for no end
+	scratch   []byte         // decompressed events of the current block
+	held      *eventlog.Fact // begins the next batch, because it must not be in this one
 
 	facts   chan eventlog.Fact
-	batches chan *batch   // unbuffered: a batch fills until the committer takes it
-	hurry   chan struct{} // capacity 1: a command waits, do not pause
+	batches chan *batch   // unbuffered: a batch takes facts until the committer takes it
+	hurry   chan struct{} // capacity 1: commit without a pause
 }
 
 // errUntil: the session has folded the last fact that it was to fold.
 var errUntil = errors.New("folded as far as asked")
 
-// session reads the checkpoint and folds from there until an error or ctx ends
-// it, or with errUntil once the fact until is committed; 0 is no such fact.
+// session reads the checkpoint and folds from there until ctx ends or an error. The
+// error is errUntil after the fact until was committed; 0 is for no end.
 func (p *Projector) session(ctx context.Context, until uint64) error {
 	cp, log, err := p.begin(ctx)
 	if err != nil {
@@ -57,8 +59,8 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	// Without the checkpoint standing still, known could lack records that exist
-	// there and are removed by what comes next.
+	// If the checkpoint has moved while known was read, known may lack records that
+	// exist at cp and were removed after it.
 	if now, err := p.store.Checkpoint(ctx); err != nil {
 		return err
 	} else if now.Row != cp.Row {
@@ -85,7 +87,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
 	}
-	reader, err := p.reader(ctx, max(from, 1), until)
+	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, max(from, 1), until)
 	if err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	return s.run(ctx, reader)
 }
 
-// begin is position, and fills up a log that has lost its end while the service
+// begin is position. It also fills a log that has lost its end while the service
 // ran.
 func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, error) {
 	cp, log, err := p.position(ctx)
@@ -112,44 +114,17 @@ func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, erro
 	return cp, log, err
 }
 
-// reader opens the log where a session begins.
-func (p *Projector) reader(ctx context.Context, from, until uint64) (*eventlog.Reader, error) {
-	if until != 0 {
-		return eventlog.NewReaderUntil(ctx, p.cfg.Log, from, until)
-	}
-	return eventlog.NewReader(ctx, p.cfg.Log, from)
-}
-
-// run holds the session's three goroutines together: the first error ends all.
+// run runs the three goroutines of the session. The first error ends all of them.
 func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	done := make(chan error, 3)
-	for _, part := range []func(context.Context) error{
-		func(ctx context.Context) error { return s.read(ctx, reader) },
-		s.fold,
-		s.commit,
-	} {
-		go func() { done <- part(ctx) }() // ends with ctx
-	}
-	err := <-done
-	cancel(err)
-	reader.Close()
-	for range 2 {
-		err = errors.Join(err, ignoreCancelled(<-done))
-	}
-	return err
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.read(ctx, reader) })
+	group.Go(func() error { return s.fold(ctx) })
+	group.Go(func() error { return s.commit(ctx) })
+	return group.Wait()
 }
 
-func ignoreCancelled(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// read passes the facts on, and in the place of those that are gone one without
-// meaning.
+// read hands the facts to the fold. In the place of a gap it hands over one
+// FactGap.
 func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 	for {
 		f, err := reader.Next(ctx)
@@ -170,8 +145,7 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 	}
 }
 
-// fold folds facts into the open batch, and hands the batch over as soon as
-// the committer takes it.
+// fold folds facts into the open batch until the committer takes the batch.
 func (s *session) fold(ctx context.Context) error {
 	b := newBatch(s.hourlyTo)
 	for {
@@ -203,8 +177,8 @@ func (s *session) fold(ctx context.Context) error {
 	}
 }
 
-// hurryUp tells the committer that somebody waits for the batch: it ends in a
-// command, or in the last fact to fold.
+// hurryUp lets the committer take the batch without a pause when it ends with a
+// command, whose sender waits, or with the last fact to fold.
 func (s *session) hurryUp(b *batch) {
 	if b.command == nil && !s.last(b) {
 		return
@@ -215,10 +189,10 @@ func (s *session) hurryUp(b *batch) {
 	}
 }
 
-// last says that the batch ends in the last fact to fold.
+// last says whether the batch ends with the last fact to fold.
 func (s *session) last(b *batch) bool { return s.until != 0 && b.last >= s.until }
 
-// foldHeld applies the fact that was held back to the batch behind it.
+// foldHeld applies the fact that was held back to the next batch.
 func (s *session) foldHeld(ctx context.Context, b *batch) error {
 	f := s.held
 	if s.held = nil; f == nil {
@@ -237,7 +211,7 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	case eventlog.FactEvents:
 		block, err := eventlog.DecodeBlock(f.Data, s.scratch)
 		if err != nil {
-			// It stays on the log; skipping it is the same in every replay.
+			// It stays on the log, and every replay leaves it out too.
 			s.p.cfg.Logger.Error("a block of the log cannot be read and is left out", "sequence", f.Sequence, "error", err)
 			if err := s.p.pass(ctx, f.Sequence, f.Sequence, eventlog.GapUnreadable); err != nil {
 				return err
@@ -246,7 +220,7 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 			break
 		}
 		s.scratch = block.Raw()
-		if s.budget.Hour == 0 { // of a program that had no budget
+		if s.budget.Hour == 0 { // an older version without a budget wrote the checkpoint
 			s.budget.Hour = s.window.clock / millisPerHour
 		}
 		if !s.moveBudget(b, s.budget.at(block.Received)) {
@@ -264,11 +238,11 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		}
 		s.recording = s.recording.after(f)
 	case eventlog.FactSignIn:
-		// Nothing of a sign-in is in the records.
+		// The records have nothing of a sign-in.
 	case eventlog.FactGap:
-		// What is gone is gone in every replay of this log.
+		// The facts are missing in every replay of this log too.
 	case eventlog.FactUnknown:
-		// A newer version may know it; skipping it is the same in every replay.
+		// It may be of a newer version. Every replay leaves it out too.
 	}
 	b.recording, b.budget = s.recording, s.budget
 	if b.empty() {
@@ -281,7 +255,8 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	return nil
 }
 
-// moveBudget puts the budget in force, unless the batch holds events of another.
+// moveBudget puts the budget in force. It returns false when the batch already has
+// events of a budget with another rule.
 func (s *session) moveBudget(b *batch, next budget) bool {
 	if len(b.order) > 0 && !next.sameRule(s.budget) {
 		return false
@@ -290,7 +265,7 @@ func (s *session) moveBudget(b *batch, next budget) bool {
 	return true
 }
 
-// trimWindow forgets the ids that go with a snapshot.
+// trimWindow removes from the window the ids that a snapshot lets go.
 func (s *session) trimWindow(f eventlog.Fact) {
 	if cmd := parseCommand(&f); cmd.snapshot != nil {
 		s.window.trim(cmd.snapshot.Keep)
@@ -303,7 +278,7 @@ func (s *session) refill(f eventlog.Fact) error {
 	}
 	block, err := eventlog.BlockIDs(f.Data)
 	if err != nil {
-		return nil //nolint:nilerr // poison was counted when it was first met
+		return nil //nolint:nilerr // the block was counted as poison when it was folded
 	}
 	s.window.begin(f.Sequence, block)
 	for i := range block.Len() {

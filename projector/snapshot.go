@@ -6,54 +6,49 @@ import (
 	"strings"
 )
 
-// snapshotTables are what a rebuild needs beside the log.
+// snapshotTables are the tables that a rebuild needs beside the log.
 var snapshotTables = []string{"records", "contexts", "hourly"}
 
-// SnapshotSuffix makes the name of the database that holds the snapshot of the
-// projection in the database before it.
+// SnapshotSuffix is appended to the name of a database. The result is the database
+// with the snapshot of its projection.
 const SnapshotSuffix = "_snapshot"
 
-// takeSnapshot keeps the tables as they are now: it links their parts into a
-// database beside theirs, which costs no copy, and gives that the snapshot's
-// name when it is whole. A crash leaves an unnamed one, or none, and the command
-// that asked for it is carried out again.
+// takeSnapshot keeps the tables as they are now: it links their parts into another
+// database, which copies no data, and renames that database when it is complete.
+// After a crash the command is carried out again.
 func (s *Store) takeSnapshot(ctx context.Context) error {
 	database, err := s.database(ctx)
 	if err != nil {
 		return err
 	}
-	return cloneTables(ctx, s.conn.Exec, database, database+SnapshotSuffix)
-}
-
-// database is the name of the database that the connection has selected.
-func (s *Store) database(ctx context.Context) (name string, err error) {
-	if err := s.conn.QueryRow(ctx, "SELECT currentDatabase()").Scan(&name); err != nil {
-		return "", fmt.Errorf("ask for the name of the database: %w", err)
-	}
-	return name, nil
-}
-
-// cloneTables makes database to a clone of from's tables.
-func cloneTables(ctx context.Context, exec func(context.Context, string, ...any) error, from, to string) error {
-	making := to + "_new"
-	statements := []string{
+	snapshot := database + SnapshotSuffix
+	making := snapshot + "_new"
+	statements := append([]string{
 		"DROP DATABASE IF EXISTS " + quoteName(making) + " SYNC",
 		"CREATE DATABASE " + quoteName(making),
-	}
-	statements = append(statements, cloneStatements(from, making)...)
-	statements = append(statements,
-		"DROP DATABASE IF EXISTS "+quoteName(to)+" SYNC",
-		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(to))
+	}, cloneStatements(database, making)...)
+	return s.exec(ctx, append(statements,
+		"DROP DATABASE IF EXISTS "+quoteName(snapshot)+" SYNC",
+		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(snapshot))...)
+}
+
+// exec carries out statements in order. The error names the one that failed.
+func (s *Store) exec(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
-		if err := exec(ctx, statement); err != nil {
+		if err := s.conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
 	return nil
 }
 
-// cloneStatements make from's tables in the database to, as they are there, and
-// link their parts.
+// database returns the name of the current database.
+func (s *Store) database(ctx context.Context) (string, error) {
+	return one[string](ctx, s, "ask for the name of the database", "SELECT currentDatabase()")
+}
+
+// cloneStatements make the tables of the database from in the database to, and link
+// their parts.
 func cloneStatements(from, to string) (statements []string) {
 	for _, table := range snapshotTables {
 		source, target := quoteName(from)+"."+table, quoteName(to)+"."+table
@@ -64,7 +59,7 @@ func cloneStatements(from, to string) (statements []string) {
 	return statements
 }
 
-// quoteName makes a name part of a statement: names cannot be bound.
+// quoteName quotes a name for a statement: names cannot be bound.
 func quoteName(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// oldest are the files that made the tables before there was a search column,
-// each of one statement.
+// oldest are the files that make the tables as they were before the search column;
+// each has one statement.
 const oldest = "../migrations/clickhouse/000[01][0-9]_*.sql"
 
-// asOfOld makes the snapshot's tables anew in the structure of a program from
-// before file 00011, with the same rows.
+// asOfOld replaces the tables of the snapshot by tables with the same rows, in the
+// structure of a version before file 00011.
 func (l *ledger) asOfOld(snapshot string) {
 	l.t.Helper()
 	exec := func(statement string) {
@@ -60,7 +60,7 @@ func (l *ledger) asOfOld(snapshot string) {
 	exec("RENAME DATABASE " + old + " TO " + snapshot)
 }
 
-// snapshot keeps the projection, and lets go of the log before it.
+// snapshot takes a snapshot and purges the log before it.
 func (l *ledger) snapshot() {
 	l.t.Helper()
 	stream, err := l.JetStream.Stream(l.t.Context(), l.log.Stream)
@@ -81,8 +81,8 @@ func (l *ledger) snapshot() {
 	}
 }
 
-// TestRebuildFromAnOldSnapshot: a snapshot that an older program took is good
-// for a rebuild, and stays good for the next one.
+// TestRebuildFromAnOldSnapshot: a rebuild can use the snapshot of an older version,
+// and so can the next one.
 func TestRebuildFromAnOldSnapshot(t *testing.T) {
 	l := newLedger(t)
 	p, stop := l.start()
@@ -105,7 +105,7 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 		if !comparison.Equal() || !comparison.Swapped || comparison.From == 1 || comparison.Live.Records != 11 || comparison.Live.Count != 60 {
 			t.Errorf("rebuilt: %+v", comparison)
 		}
-		// What was old in it is found by its text, and stands among narrow granules.
+		// Its old rows are found by their text, and are in small granules.
 		var found int64
 		var engine string
 		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign), any((SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'records')) FROM records WHERE search LIKE '%problem 3%'").Scan(&found, &engine); err != nil {
@@ -116,7 +116,7 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 		}
 	}
 	l.start()
-	l.snapshot() // the next one takes the place of the old one
+	l.snapshot() // the new one replaces the old one
 	l.append(event("problem 0", "last"))
 	l.barrier()
 	p, stop = l.start()

@@ -65,7 +65,7 @@ func (h *history) read(database string) state {
 	return s
 }
 
-// each asks until ClickHouse answers: a test may just have killed it.
+// each asks until ClickHouse answers: a test may have killed it just now.
 func (h *history) each(query string, row func(driver.Rows) error) {
 	h.t.Helper()
 	rows, err := h.ClickHouse.Query(h.t.Context(), query)
@@ -83,7 +83,7 @@ func (h *history) each(query string, row func(driver.Rows) error) {
 	}
 }
 
-// rebuild says how a rebuild beside the ledger's projection is made.
+// rebuild is the configuration of a rebuild of the ledger's projection.
 func (l *ledger) rebuild() projector.RebuildConfig {
 	return projector.RebuildConfig{
 		Connect: func(database string) (driver.Conn, error) {

@@ -1,12 +1,14 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
@@ -28,11 +30,11 @@ var (
 	sqlAnswer string
 )
 
-// lookupChunk is how many records one look-up asks for. 1,000 cold keys of 10 M
-// take 31 to 69 ms; chunks keep one query's memory small.
+// lookupChunk is how many records one look-up asks for, which bounds the memory of
+// a query. 1,000 keys of 10 million records take 31 to 69 ms without a cache.
 const lookupChunk = 10_000
 
-// Store is the projection in ClickHouse as the projector sees it.
+// Store reads and writes the tables of the projection in ClickHouse.
 type Store struct {
 	conn  driver.Conn
 	shard uint16
@@ -41,14 +43,14 @@ type Store struct {
 // NewStore returns the store of a shard.
 func NewStore(conn driver.Conn, shard uint16) *Store { return &Store{conn: conn, shard: shard} }
 
-// shardKey is the checkpoint row's place in the signature column.
+// shardKey is the value of the column signature in the checkpoint row.
 func (s *Store) shardKey() (key errata.Signature) {
 	binary.BigEndian.PutUint16(key[len(key)-2:], s.shard)
 	return key
 }
 
-// answerKey is an answer's place in the signature column: all ones, then the
-// shard and the command's sequence.
+// answerKey is the value of the column signature in the row of an answer: all ones,
+// then the shard and the sequence of the command.
 func (s *Store) answerKey(sequence uint64) (key errata.Signature) {
 	const front = 6
 	for i := range front {
@@ -59,8 +61,8 @@ func (s *Store) answerKey(sequence uint64) (key errata.Signature) {
 	return key
 }
 
-// Checkpoint reads how far the projection has come; the zero Checkpoint when
-// it has not begun.
+// Checkpoint reads the checkpoint; it is the zero Checkpoint before the first
+// commit.
 func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	var (
 		version, count uint64
@@ -74,33 +76,64 @@ func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	case err != nil:
 		return Checkpoint{}, fmt.Errorf("read the checkpoint: %w", err)
 	}
-	if sign != 1 {
-		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", version)
-	}
-	return decodeCheckpoint(version, count, text)
+	return decodeCheckpoint(version, count, text, int64(sign))
 }
 
-// current reads the state of the given records at the checkpoint of row at;
-// those that do not exist are left out. Errors: ErrRaceLost, if the projection
-// has gone on from there. What is read then is the future: a record that is
-// removed by the next fact looks as if it had never been.
-func (s *Store) current(ctx context.Context, keys []recordKey, at uint64, found func(errata.Record)) error {
-	for len(keys) > 0 {
-		n := min(len(keys), lookupChunk)
-		row, err := s.currentChunk(ctx, keys[:n], found)
-		if err == nil && row != at {
-			err = fmt.Errorf("they are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
-		}
-		if err != nil {
-			return fmt.Errorf("read %d current records: %w", n, err)
-		}
-		keys = keys[n:]
+// one reads the single value that a query returns. Its error begins with what.
+func one[T any](ctx context.Context, s *Store, what, query string, args ...any) (value T, err error) {
+	if err := s.conn.QueryRow(ctx, query, args...).Scan(&value); err != nil {
+		return value, fmt.Errorf("%s: %w", what, err)
+	}
+	return value, nil
+}
+
+// each calls read for every row that a query returns, until an error. Its error
+// begins with what.
+func (s *Store) each(ctx context.Context, what string, read func(row driver.Rows) error, query string, args ...any) error {
+	rows, err := s.conn.Query(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer rows.Close()
+	for err == nil && rows.Next() {
+		err = read(rows)
+	}
+	if err = cmp.Or(err, rows.Err()); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-// currentChunk also reads the row of the checkpoint, 0 for none: what one query
-// reads was written at once.
+// appendColumns puts rows into a batch of the driver, column by column: the driver
+// encodes a column many times faster than single values.
+func appendColumns(batch driver.Batch, columns ...any) error {
+	for i, column := range columns {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("encode column %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// current reads the state of the given records at the checkpoint of row at, and
+// leaves out those that do not exist. Errors: ErrRaceLost when the projection has
+// moved on. Its state cannot be used then: a record that a later fact has removed
+// would seem never to have existed.
+func (s *Store) current(ctx context.Context, keys []recordKey, at uint64, found func(errata.Record)) error {
+	for chunk := range slices.Chunk(keys, lookupChunk) {
+		row, err := s.currentChunk(ctx, chunk, found)
+		if err == nil && row != at {
+			err = fmt.Errorf("the current records are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// currentChunk also reads the row of the checkpoint, 0 for none. One query reads
+// both, so they belong together.
 func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(errata.Record)) (row uint64, err error) {
 	wanted, err := ext.NewTable("wanted", ext.Column("book", bookColumn), ext.Column("signature", "FixedString(16)"))
 	if err != nil {
@@ -115,68 +148,51 @@ func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(e
 			return 0, err
 		}
 	}
-	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithExternalTable(wanted)), sqlCurrent)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	ctx = clickhouse.Context(ctx, clickhouse.WithExternalTable(wanted))
+	err = s.each(ctx, fmt.Sprintf("read %d current records", len(keys)), func(rows driver.Rows) error {
 		var (
 			book, column string
 			version      uint64
 		)
 		if err := rows.Scan(&book, &version, &column); err != nil {
-			return 0, err
+			return err
 		}
 		if book == checkpointBook {
 			row = version
-			continue
+			return nil
 		}
 		r, err := packed.Decode(column)
-		if err != nil {
-			return 0, err
+		if err == nil {
+			found(r)
 		}
-		found(r)
-	}
-	return row, rows.Err()
+		return err
+	}, sqlCurrent)
+	return row, err
 }
 
-// present reads which records may exist.
+// present reads the keys of all records into a filter.
 func (s *Store) present(ctx context.Context) (*presence, error) {
-	rows, err := s.conn.Query(ctx, sqlPresent)
-	if err != nil {
-		return nil, fmt.Errorf("read which records exist: %w", err)
-	}
-	defer rows.Close()
 	known := &presence{}
-	for rows.Next() {
+	return known, s.each(ctx, "read which records exist", func(rows driver.Rows) error {
 		var name string
 		var front, back []uint64
-		if err := rows.Scan(&name, &front, &back); err != nil {
-			return nil, fmt.Errorf("read which records exist: %w", err)
-		}
+		err := rows.Scan(&name, &front, &back)
 		book, _ := errata.ParseBook(name)
 		for i := range front {
 			known.add(hashesOf(book, front[i], back[i]))
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read which records exist: %w", err)
-	}
-	return known, nil
+		return err
+	}, sqlPresent)
 }
 
-// Answer returns the stored answer to the command at sequence and how far the
-// projection has come; see eventlog.Answers.
+// Answer reads the answer to the command with the sequence, and the checkpoint; see
+// [eventlog.Answers].
 func (s *Store) Answer(ctx context.Context, sequence uint64) (eventlog.Answer, uint64, error) {
 	cp, err := s.Checkpoint(ctx)
 	if err != nil || cp.Sequence < sequence {
 		return nil, cp.Sequence, err
 	}
-	var text string
-	row := s.conn.QueryRow(ctx, sqlAnswer, clickhouse.Named("key", s.answerKey(sequence).String()))
-	if err := row.Scan(&text); err != nil {
-		return nil, cp.Sequence, fmt.Errorf("read the answer to command %d: %w", sequence, err)
-	}
-	return eventlog.Answer(text), cp.Sequence, nil
+	text, err := one[string](ctx, s, fmt.Sprintf("read the answer to command %d", sequence), sqlAnswer,
+		clickhouse.Named("key", s.answerKey(sequence).String()))
+	return eventlog.Answer(text), cp.Sequence, err
 }

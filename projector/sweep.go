@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -22,29 +23,29 @@ var (
 	sqlSweepContexts string
 )
 
-// sweepSize is about how many records one insert of a cleanup removes: far
-// below the 1,048,576 rows beyond which an insert is not atomic, and small
-// enough that ingestion beside it does not wait long. Smaller ones read the
-// granules at their ends twice. Only tests change it.
+// sweepSize is about how many records one insert of a cleanup removes. An insert of
+// more than 1,048,576 rows is not atomic, and large ones delay the fold. Small ones
+// read more granules twice, at the ends of their ranges. Only tests change it.
 var sweepSize int64 = 100_000
 
 const (
-	// maxSweepChunks is as fine as ranges are cut: by the first two bytes.
+	// maxSweepChunks is the largest number of ranges: they are cut by the first two
+	// bytes.
 	maxSweepChunks = 1 << 16
-	// maxBlockRows is ClickHouse's own limit of a block.
+	// maxBlockRows is ClickHouse's own limit for a block.
 	maxBlockRows = 1 << 20
 )
 
-// sweepChunk is what one insert of a cleanup removes: records last seen up to
-// before whose signatures lie in a range, both ends included.
+// sweepChunk is what one insert of a cleanup removes: the records last seen up to
+// before whose signatures are in a range, both ends included.
 type sweepChunk struct {
 	before      time.Time
 	first, last errata.Signature
-	takes       Totals // what stands in it, once it has been counted
+	takes       Totals // of the records in it, after sweepCount
 }
 
-// chunk is number i of n ranges of equal width. Signatures are cut from a
-// SHA-256, so that ranges of equal width hold equally many.
+// chunk returns number i of n ranges of equal width. Signatures are parts of a
+// SHA-256, so such ranges hold about equally many records.
 func (s sweep) chunk(i, n int) *sweepChunk {
 	c := &sweepChunk{before: s.before}
 	from, to := i*maxSweepChunks/n, (i+1)*maxSweepChunks/n-1
@@ -56,7 +57,7 @@ func (s sweep) chunk(i, n int) *sweepChunk {
 	return c
 }
 
-// covers says that the signature lies in the range.
+// covers says whether the signature is in the range.
 func (c *sweepChunk) covers(s errata.Signature) bool {
 	return bytes.Compare(c.first[:], s[:]) <= 0 && bytes.Compare(s[:], c.last[:]) <= 0
 }
@@ -65,14 +66,14 @@ func (c *sweepChunk) args() []any {
 	return append(c.rangeArgs(), clickhouse.Named("before", c.before.UnixMilli()))
 }
 
-// rangeArgs bind the ends of the range.
+// rangeArgs are the arguments for the ends of the range.
 func (c *sweepChunk) rangeArgs() []any {
 	return []any{
 		clickhouse.Named("first", hex.EncodeToString(c.first[:])), clickhouse.Named("last", hex.EncodeToString(c.last[:])),
 	}
 }
 
-// sweepChunks is how many inserts a cleanup takes.
+// sweepChunks returns how many inserts a cleanup takes.
 func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 	removed, err := s.sweepCount(ctx, sw.chunk(0, 1))
 	if err != nil {
@@ -81,30 +82,21 @@ func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 	return int(min(int64(removed.records())/sweepSize+1, maxSweepChunks)), nil
 }
 
-// sweepCount is what the chunk removes from each book.
+// sweepCount counts what the chunk removes from each book.
 func (s *Store) sweepCount(ctx context.Context, c *sweepChunk) (removed Totals, err error) {
-	rows, err := s.conn.Query(gently(ctx), sqlSweepCount, c.args()...)
-	if err != nil {
-		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = s.each(gently(ctx), "count what the cleanup removes", func(rows driver.Rows) error {
 		var name string
 		var records, count int64
-		if err := rows.Scan(&name, &records, &count); err != nil {
-			return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-		}
+		err := rows.Scan(&name, &records, &count)
 		removed.set(name, records, count)
-	}
-	if err := rows.Err(); err != nil {
-		return removed, fmt.Errorf("count what the cleanup removes: %w", err)
-	}
-	return removed, nil
+		return err
+	}, sqlSweepCount, c.args()...)
+	return removed, err
 }
 
-// sweepContexts empties the contexts of the records in the range that came to
-// be before the cleanup at sequence. It comes before any of them is removed; a
-// repeat writes the same.
+// sweepContexts empties the contexts of the records in the range that are older
+// than the cleanup at sequence. It must come before any of them is removed. A
+// repeat writes the same rows.
 func (s *Store) sweepContexts(ctx context.Context, c *sweepChunk, sequence uint64) error {
 	args := append(c.args(), clickhouse.Named("until", uint64(errata.PositionOf(sequence, 0))))
 	if err := s.conn.Exec(gently(ctx), sqlSweepContexts, args...); err != nil {
@@ -113,8 +105,8 @@ func (s *Store) sweepContexts(ctx context.Context, c *sweepChunk, sequence uint6
 	return nil
 }
 
-// sweepRecords removes the records of the commit's chunk and moves the
-// checkpoint, as one block that counts once. An error leaves the outcome open.
+// sweepRecords removes the records of the commit's chunk and moves the checkpoint,
+// in one block that counts once. After an error it may have happened.
 func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
 	text, err := c.to.encode()
 	if err != nil {
@@ -134,7 +126,7 @@ func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplicate": 1, "insert_deduplication_token": c.token(s.shard),
 		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1, settingLateIndex: lateIndexes,
-		// What the sort hands on is one block, and is not put together or cut again.
+		// The sort returns one block, which must not be joined or cut.
 		"max_block_size": maxBlockRows, "min_insert_block_size_rows": maxBlockRows, "max_insert_block_size": maxBlockRows,
 		"min_insert_block_size_bytes": 0, "preferred_block_size_bytes": 0,
 	}))
@@ -144,7 +136,7 @@ func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// gently is a context in which a statement takes one processor at most.
+// gently returns a context in which a statement uses one processor at most.
 func gently(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "max_threads": 1}))
 }

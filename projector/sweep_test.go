@@ -11,9 +11,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// TestCleanupIsOneBlock: what a chunk of a cleanup removes and the checkpoint
-// that says so are one part, because only a part is written as a whole or not
-// at all.
+// TestCleanupIsOneBlock: the rows of a chunk of a cleanup and its checkpoint are
+// one part, because only a part is written as a whole or not at all.
 func TestCleanupIsOneBlock(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(100_000)) // one chunk
 	l := newLedger(t)
@@ -39,8 +38,8 @@ func TestCleanupIsOneBlock(t *testing.T) {
 	}
 }
 
-// TestSweepsRace: of two steps of cleanups that follow the same checkpoint one
-// counts, whole, however different they are.
+// TestSweepsRace: of two steps of cleanups after the same checkpoint only one
+// counts, and it counts as a whole.
 func TestSweepsRace(t *testing.T) {
 	l := newLedger(t)
 	p, stop := l.start()
@@ -115,8 +114,8 @@ func (l *ledger) parts() (n uint64) {
 	return n
 }
 
-// TestCleanupOfNothing: the first fact of a ledger may be a cleanup, which
-// finds no row of a checkpoint either.
+// TestCleanupOfNothing: the first fact of a ledger may be a cleanup, before there
+// is a row of a checkpoint.
 func TestCleanupOfNothing(t *testing.T) {
 	l := newLedger(t)
 	l.start()

@@ -15,15 +15,15 @@ var (
 	sqlTallyHourly string
 )
 
-// Tally is what stands in a projection, small enough to be compared: two
-// projections with the same tally hold the same bytes.
+// Tally sums up a projection: two projections with the same Tally hold the same
+// bytes.
 type Tally struct {
-	// Checkpoint is the last fact that is in it.
+	// Checkpoint is the last folded fact.
 	Checkpoint uint64 `json:"checkpoint"`
 	// Records is the number of records and Count the sum of their counts.
 	Records uint64 `json:"records"`
 	Count   uint64 `json:"count"`
-	// Payloads is the number of payloads, Hours the sum of all hours.
+	// Payloads is the number of contexts, Hours the sum of all hours.
 	Payloads uint64 `json:"payloads"`
 	Hours    uint64 `json:"hours"`
 	// The checksums are over every column of every row.
@@ -32,16 +32,16 @@ type Tally struct {
 	HoursChecksum    Checksum `json:"hours_checksum"`
 }
 
-// Checksum is shown as 16 hex digits: as a JSON number it would be rounded.
+// Checksum is 16 hex digits as a text: clients would round a JSON number.
 type Checksum uint64
 
-// String is the checksum in hex.
+// String returns the checksum in hex.
 func (c Checksum) String() string { return fmt.Sprintf("%016x", uint64(c)) }
 
-// MarshalText makes the JSON text.
+// MarshalText returns the text for JSON.
 func (c Checksum) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Tally counts what stands in the projection now.
+// Tally counts the projection as it is now.
 func (s *Store) Tally(ctx context.Context) (t Tally, err error) {
 	cp, err := s.Checkpoint(ctx)
 	if err != nil {
@@ -63,11 +63,11 @@ func (s *Store) Tally(ctx context.Context) (t Tally, err error) {
 	return t, nil
 }
 
-// differences names where two tallies differ.
+// differences says in words what differs between two tallies.
 func (t Tally) differences(other Tally) (found []string) {
 	for _, part := range []struct {
-		name      string
-		here, ist any
+		name          string
+		live, rebuilt any
 	}{
 		{"checkpoint", t.Checkpoint, other.Checkpoint},
 		{"records", t.Records, other.Records},
@@ -78,8 +78,8 @@ func (t Tally) differences(other Tally) (found []string) {
 		{"checksum of the payloads", t.PayloadsChecksum, other.PayloadsChecksum},
 		{"checksum of the hours", t.HoursChecksum, other.HoursChecksum},
 	} {
-		if part.here != part.ist {
-			found = append(found, fmt.Sprintf("%s: live %v, rebuilt %v", part.name, part.here, part.ist))
+		if part.live != part.rebuilt {
+			found = append(found, fmt.Sprintf("%s: live %v, rebuilt %v", part.name, part.live, part.rebuilt))
 		}
 	}
 	return found

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -17,24 +18,24 @@ var (
 	sqlTotalsWithout string
 )
 
-// Totals are how many records there are and what they count. They stand in the
-// checkpoint, changed by each batch, so that the tables can be held against a
-// number that was not read from them.
+// Totals are the number of records and the sum of their counts. Each batch changes
+// those in the checkpoint, so that the tables can be compared with numbers that
+// were not read from them.
 type Totals struct {
-	// Known is false in a checkpoint of a program that kept no totals, and
-	// while nothing has been folded.
+	// Known is false in a checkpoint of an older version, and before the first
+	// commit.
 	Known    bool       `json:"known,omitempty"`
 	System   BookTotals `json:"system"`
 	Database BookTotals `json:"database"`
 }
 
-// BookTotals are those of one book.
+// BookTotals are the totals of one book.
 type BookTotals struct {
 	Records uint64 `json:"records"`
 	Count   uint64 `json:"count"`
 }
 
-// book is the part of a book, nil for a book that has none.
+// book returns the totals of a book, nil for any other value.
 func (t *Totals) book(b errata.Book) *BookTotals {
 	switch b {
 	case errata.BookSystem:
@@ -46,8 +47,8 @@ func (t *Totals) book(b errata.Book) *BookTotals {
 	}
 }
 
-// set notes what a query said of a book. Less than nothing cannot be: it is
-// kept as what it wraps around to, which equals no total.
+// set sets the totals of a book. Negative numbers, of damaged tables, wrap around
+// to ones that equal no total.
 func (t *Totals) set(name string, records, count int64) {
 	book, _ := errata.ParseBook(name)
 	if part := t.book(book); part != nil {
@@ -55,10 +56,10 @@ func (t *Totals) set(name string, records, count int64) {
 	}
 }
 
-// records is how many there are in both books.
+// records is the number of records in both books.
 func (t Totals) records() uint64 { return t.System.Records + t.Database.Records }
 
-// after are the totals behind the changes.
+// after returns the totals after the changes.
 func (t Totals) after(changes []change) Totals {
 	for i := range changes {
 		c := &changes[i]
@@ -79,7 +80,7 @@ func (t Totals) after(changes []change) Totals {
 	return t
 }
 
-// less are the totals without those of what is removed.
+// less returns the totals without those of the removed records.
 func (t Totals) less(removed Totals) Totals {
 	t.System.Records -= removed.System.Records
 	t.System.Count -= removed.System.Count
@@ -89,8 +90,8 @@ func (t Totals) less(removed Totals) Totals {
 	return t
 }
 
-// Difference says in words where the tables hold something else than they
-// must; "" when they do not.
+// Difference says in words how the totals of the tables differ from these; "" when
+// they are equal.
 func (t Totals) Difference(tables Totals) string {
 	for _, part := range []struct {
 		book       string
@@ -106,15 +107,14 @@ func (t Totals) Difference(tables Totals) string {
 
 // CountOptions say how the tables are counted.
 type CountOptions struct {
-	// Primary counts the rows themselves, without what the projections of the
-	// table have added up: for when those are in doubt.
+	// Primary counts the rows themselves, and not the sums of ClickHouse
+	// projections, which may be damaged.
 	Primary bool
-	// Without are names of parts that are taken for absent; Primary goes with it.
+	// Without names parts that are not counted. It implies Primary.
 	Without []string
 }
 
-// Count counts the tables, and reads the checkpoint that vouches for what it
-// counted: both are of one moment.
+// Count counts the records and reads the checkpoint of the same moment.
 func (s *Store) Count(ctx context.Context, o CountOptions) (cp Checkpoint, have Totals, err error) {
 	settings := clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1, "enable_shared_storage_snapshot_in_query": 1}
 	statement, args := sqlTotals, []any{clickhouse.Named("shard", s.shardKey().String())}
@@ -124,40 +124,28 @@ func (s *Store) Count(ctx context.Context, o CountOptions) (cp Checkpoint, have 
 	if o.Primary || len(o.Without) > 0 {
 		settings["optimize_use_projections"], settings["use_skip_indexes"] = 0, 0
 	}
-	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), statement, args...)
-	if err != nil {
-		return cp, have, fmt.Errorf("count the records: %w", err)
-	}
-	defer rows.Close()
 	have.Known = true
-	for rows.Next() {
+	err = s.each(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), "count the records", func(rows driver.Rows) (err error) {
 		var (
 			book, text     string
 			records, count int64
 			version        uint64
 		)
 		if err := rows.Scan(&book, &records, &count, &version, &text); err != nil {
-			return cp, have, fmt.Errorf("count the records: %w", err)
+			return err
 		}
-		if book != checkpointBook {
-			have.set(book, records, count)
-			continue
+		if book == checkpointBook { // whose first number is its sign
+			cp, err = decodeCheckpoint(version, uint64(count), text, records)
+			return err
 		}
-		if records != 1 { // the sign of the row
-			return cp, have, fmt.Errorf("the checkpoint of row %d contradicts itself", version)
-		}
-		if cp, err = decodeCheckpoint(version, uint64(count), text); err != nil {
-			return cp, have, err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return cp, have, fmt.Errorf("count the records: %w", err)
-	}
-	return cp, have, nil
+		have.set(book, records, count)
+		return nil
+	}, statement, args...)
+	return cp, have, err
 }
 
-// totals are those at the checkpoint. A projection of an older program has
-// none: they are taken from the tables once, and carried from then on.
+// totals returns the totals at the checkpoint. For a checkpoint of an older
+// version, which has none, it counts the tables.
 func (p *Projector) totals(ctx context.Context, cp Checkpoint) (Totals, error) {
 	if cp.Row == 0 || cp.Totals.Known {
 		return cp.Totals, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// A projection of a program that kept no totals gets them from its tables once,
-// and carries them on from there.
+// A projection of a version without totals gets them from its tables once; from
+// then on they are in its checkpoint.
 func TestTotalsAreTakenOnce(t *testing.T) {
 	l := newLedger(t)
 	_, stop := l.start()
@@ -31,7 +31,7 @@ func TestTotalsAreTakenOnce(t *testing.T) {
 	}
 }
 
-// forgetTotals makes the checkpoint one of a program that kept no totals.
+// forgetTotals removes the totals from the checkpoint, as in an older version.
 func (l *ledger) forgetTotals() {
 	l.t.Helper()
 	const columns = `book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,
@@ -45,8 +45,8 @@ func (l *ledger) forgetTotals() {
 	}
 }
 
-// Rows that vanish are seen: the totals of the table are those of the
-// checkpoint no more, by either way of counting.
+// Lost rows are noticed: the totals of the table then differ from those of the
+// checkpoint, in both ways of counting.
 func TestTotalsDiffer(t *testing.T) {
 	l := newLedger(t)
 	_, stop := l.start()

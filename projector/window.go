@@ -2,27 +2,28 @@ package projector
 
 import (
 	"encoding/binary"
+	"slices"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 )
 
 const (
-	// maxWindowIDs is how many occurrences of the log the window reaches back,
-	// less the block that does not fit. A power of two, 24 bytes each, about 100 MB when
-	// full: 70 minutes at 1,000 events a second, the whole day below 48.
+	// maxWindowIDs is how many event ids the window holds at most, a power of two.
+	// With 24 bytes for each, a full window takes about 100 MB. It holds 70 minutes
+	// at 1,000 events a second, and a whole day below 48 a second.
 	maxWindowIDs = 1 << 22
 	// windowAge is how far back the window reaches in receive time, in
-	// milliseconds. No SDK, queue or proxy resends after a day.
+	// milliseconds. No SDK, queue or proxy sends again after a day.
 	windowAge = 24 * 60 * 60 * 1000
 
 	minWindowIDs = 1 << 10
 )
 
 // window is the set of event ids of the last stretch of the log: an event is a
-// duplicate if and only if its id occurred within it. It holds whole blocks,
-// and what it holds is a function of the log alone: blocks leave by age and
-// number as later blocks come in. A repeat keeps its id in the window.
+// duplicate if and only if its id is in the window. It holds whole blocks, and
+// depends on the log alone: a new block drops blocks that are too old or too many.
+// An id that occurs again stays as long as its last block.
 type window struct {
 	limit  int   // most ids, a power of two, at least errata.MaxBlockEvents
 	clock  int64 // latest receive time so far, Unix milliseconds
@@ -38,9 +39,9 @@ type window struct {
 // windowBlock is one block of the window.
 type windowBlock struct {
 	sequence uint64
-	// received is the latest receive time up to this block: it never falls, so
-	// that a clock which was set back cannot make the order of leaving depend
-	// on blocks that have left.
+	// received is the latest receive time up to this block. It never falls: after a
+	// clock was set back, the order in which blocks are dropped must not depend on
+	// dropped ones.
 	received int64
 	events   int
 }
@@ -53,29 +54,23 @@ func newWindow(limit int, clock int64) *window {
 	return w
 }
 
-// begin makes room for a block: it drops blocks that are too old or too many.
+// begin makes room for a block: it drops blocks that are too old, or that make too
+// many ids.
 func (w *window) begin(sequence uint64, b eventlog.Block) {
 	n := b.Len()
 	w.clock = max(w.clock, b.Received)
-	drop := 0
-	for drop < len(w.blocks) {
-		oldest := w.blocks[drop]
+	w.dropWhile(func(oldest windowBlock) bool {
 		tooOld := oldest.received < w.clock-windowAge
 		tooMany := int(w.next-w.first)+n > w.limit
-		if !tooOld && !tooMany {
-			break
-		}
-		w.drop(oldest.events)
-		drop++
-	}
-	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+		return tooOld || tooMany
+	})
 	for int(w.next-w.first)+n > len(w.ring) {
 		w.resize(2 * len(w.ring))
 	}
 	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: w.clock, events: n})
 }
 
-// add puts the next id of the block in and says whether it was there already.
+// add adds the next id of the block and says whether it was there already.
 func (w *window) add(id errata.EventID) (duplicate bool) {
 	place := uint32(w.next % uint64(len(w.ring)))
 	w.ring[place] = id
@@ -83,7 +78,7 @@ func (w *window) add(id errata.EventID) (duplicate bool) {
 	return w.put(id, place)
 }
 
-// put points the id's slot at its latest place.
+// put lets the slot of the id point to its latest place.
 func (w *window) put(id errata.EventID, place uint32) (existed bool) {
 	mask := uint32(len(w.slots) - 1)
 	for i := slotOf(id) & mask; ; i = (i + 1) & mask {
@@ -98,17 +93,22 @@ func (w *window) put(id errata.EventID, place uint32) (existed bool) {
 	}
 }
 
-// drop removes the n oldest ids. An id that occurred again later stays.
-func (w *window) drop(n int) {
-	for range n {
-		place := uint32(w.first % uint64(len(w.ring)))
-		w.first++
-		w.remove(w.ring[place], place)
+// dropWhile drops the oldest block as long as leaves says so. An id of it that
+// occurred again later stays.
+func (w *window) dropWhile(leaves func(oldest windowBlock) bool) {
+	drop := 0
+	for ; drop < len(w.blocks) && leaves(w.blocks[drop]); drop++ {
+		for range w.blocks[drop].events {
+			place := uint32(w.first % uint64(len(w.ring)))
+			w.first++
+			w.remove(w.ring[place], place)
+		}
 	}
+	w.blocks = slices.Delete(w.blocks, 0, drop)
 }
 
-// remove empties the slot of the id if it points at place, and closes the hole
-// that linear probing would stop at.
+// remove empties the slot of the id if it points to place. Then it moves later
+// slots forward, because linear probing would stop at the empty one.
 func (w *window) remove(id errata.EventID, place uint32) {
 	mask := uint32(len(w.slots) - 1)
 	i := slotOf(id) & mask
@@ -130,15 +130,10 @@ func (w *window) remove(id errata.EventID, place uint32) {
 
 // trim drops the blocks before the sequence.
 func (w *window) trim(sequence uint64) {
-	drop := 0
-	for drop < len(w.blocks) && w.blocks[drop].sequence < sequence {
-		w.drop(w.blocks[drop].events)
-		drop++
-	}
-	w.blocks = w.blocks[:copy(w.blocks, w.blocks[drop:])]
+	w.dropWhile(func(oldest windowBlock) bool { return oldest.sequence < sequence })
 }
 
-// resize gives the window a ring of the given size and indexes it anew.
+// resize gives the window a ring of the given size and indexes it again.
 func (w *window) resize(size int) {
 	ring := make([]errata.EventID, size)
 	old := w.ring
@@ -150,9 +145,8 @@ func (w *window) resize(size int) {
 	}
 }
 
-// from is the first sequence that a projector which starts must read to have
-// this window again, and the clock to begin with; next is the sequence it would
-// read otherwise.
+// from returns the first sequence that a starting projector must read to have this
+// window again, and its clock there. An empty window needs nothing before next.
 func (w *window) from(next uint64) (sequence uint64, clock int64) {
 	if len(w.blocks) == 0 {
 		return next, w.clock
@@ -160,5 +154,6 @@ func (w *window) from(next uint64) (sequence uint64, clock int64) {
 	return w.blocks[0].sequence, w.blocks[0].received
 }
 
-// slotOf spreads ids over slots; they are cut from a SHA-256 or random.
+// slotOf chooses a slot by the first bytes of an id, which are random or of a
+// SHA-256.
 func slotOf(id errata.EventID) uint32 { return binary.LittleEndian.Uint32(id[:]) }

@@ -27,14 +27,14 @@ func blockOf(t interface{ Fatal(...any) }, ms int64, ids ...int) eventlog.Block 
 	return block
 }
 
-// idOf spreads small numbers badly on purpose: probes collide and run on.
+// idOf spreads small numbers badly on purpose, so that probes collide.
 func idOf(n int) (id errata.EventID) {
 	id[0], id[15] = byte(n%7), byte(n)
 	id[14] = byte(n >> 8)
 	return id
 }
 
-// modelWindow says the same as window in the plainest way.
+// modelWindow does the same as window in the simplest way.
 type modelWindow struct {
 	limit  int
 	clock  int64
@@ -82,9 +82,9 @@ func addBlock(w *window, seq uint64, b eventlog.Block) (duplicates []bool) {
 	return duplicates
 }
 
-// TestWindowModel: the window finds the duplicates that the model finds, and a
-// window rebuilt from where it says finds the same ones from there on, after
-// any prefix of any log.
+// TestWindowModel: the window finds the same duplicates as the model. So does,
+// after any part of any log, a new window that begins at the sequence from its
+// method from.
 func TestWindowModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 64
@@ -129,13 +129,13 @@ func TestWindowFrom(t *testing.T) {
 	}
 }
 
-// TestWindowAfterClockSetBack: a block received by a clock that was set back
-// stays as long after a restart as it would have without one.
+// TestWindowAfterClockSetBack: a block that was received after a clock was set back
+// stays in the window as long as without a restart.
 func TestWindowAfterClockSetBack(t *testing.T) {
 	w := newWindow(64, 0)
 	addBlock(w, 1, blockOf(t, 2*windowAge, 1))
 	addBlock(w, 2, blockOf(t, windowAge, 2))                      // the clock was set back
-	addBlock(w, 3, blockOf(t, 3*windowAge-1, make([]int, 62)...)) // makes block 1 leave by number
+	addBlock(w, 3, blockOf(t, 3*windowAge-1, make([]int, 62)...)) // drops block 1: too many ids
 	from, clock := w.from(4)
 	again := newWindow(64, clock)
 	addBlock(again, 2, blockOf(t, windowAge, 2))

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strconv"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -25,28 +24,32 @@ var (
 type commit struct {
 	from, to Checkpoint
 	changes  []change
-	// sweep is what the step removes besides, as part of a cleanup.
+	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
-	// command is the sequence of the command that is done with this step, 0 for none.
+	// command is the sequence of the command that ends with this step, 0 for none.
 	command uint64
 	answer  eventlog.Answer
-	// salt makes the token another one, see committer.write.
+	// salt makes another token; see settle.
 	salt int
 }
 
-// token names the checkpoint that the commit follows: whoever else inserts
-// after the same checkpoint uses the same token, and only one insert counts.
-func (c *commit) token(shard uint16) string {
-	token := strconv.Itoa(int(shard)) + "@" + strconv.FormatUint(c.from.Row, 10)
-	if c.salt > 0 {
-		token += "#" + strconv.Itoa(c.salt)
+// token names the checkpoint that the commit follows. Another projector that
+// inserts after the same checkpoint uses the same token, and only one insert
+// counts.
+func (c *commit) token(shard uint16) string { return token(shard, c.from.Row, c.salt) }
+
+// token names the state of a shard that an insert follows; each salt makes another
+// one.
+func token(shard uint16, from uint64, salt int) string {
+	if salt > 0 {
+		return fmt.Sprintf("%d@%d#%d", shard, from, salt)
 	}
-	return token
+	return fmt.Sprintf("%d@%d", shard, from)
 }
 
-// write inserts the step: payloads first, which a repeat writes again the same,
-// then records, checkpoint and answer as one block whose token says which
-// checkpoint it follows. An error leaves the outcome open.
+// write inserts the step. Contexts come first; a repeat writes the same rows. Then
+// come records, checkpoint and answer, as one block with the token. After an error
+// the insert may have happened.
 func (s *Store) write(ctx context.Context, c *commit) error {
 	if c.sweep != nil {
 		return s.sweepRecords(ctx, c)
@@ -61,16 +64,16 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// settingLateIndex leaves an index to the merges, which build it anyway: the
-// parts that a batch makes are small and scanned in no time, and the n-grams of
-// a thousand new records are a fifth of the time of their insert.
+// settingLateIndex lets inserts leave out an index, which the merges then build:
+// the part of a batch is small and fast to scan without it, and the n-grams of a
+// thousand new records take a fifth of the time of their insert.
 const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
 
-// lateIndexes are those that a cleanup leaves to them: its rows, a hundred
-// thousand at a time, only cancel others, and are gone with the next merge.
+// lateIndexes are the indexes that a cleanup leaves out: its rows, a hundred
+// thousand at a time, only cancel others, and disappear at the next merge.
 const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
 
-// once is a context in which an insert with the token happens at most once.
+// once returns a context in which an insert with the token happens at most once.
 func once(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
@@ -100,15 +103,14 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 		rows.addAnswer(s.answerKey(c.command), c.command, c.answer)
 	}
 	if err := rows.appendTo(batch); err != nil {
-		return fmt.Errorf("encode: %w", err)
+		return err
 	}
 	return batch.Send()
 }
 
-// writePayloads writes the contexts of new records, and empties those of
-// records that are gone, for which a merge then keeps the empty one. A command
-// that stands on the log will be carried out, so that its emptied payloads may
-// come before it.
+// writePayloads writes the contexts of new records, and an empty one for each
+// removed record, which a merge then keeps. It may come before the insert of the
+// records: a command on the log is carried out in any case.
 func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	var batch driver.Batch
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {

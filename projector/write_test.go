@@ -8,8 +8,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// granulesWith are the granules of records that the index of the search leaves
-// for a text.
+// granulesWith returns the granules of records that the search index leaves for a
+// text.
 func (l *ledger) granulesWith(text string) (granules string) {
 	l.t.Helper()
 	rows, err := l.ClickHouse.Query(l.t.Context(), "EXPLAIN indexes = 1 SELECT count() FROM records WHERE search LIKE {text:String}", clickhouse.Named("text", "%"+text+"%"))
@@ -34,8 +34,8 @@ func (l *ledger) granulesWith(text string) (granules string) {
 	return ""
 }
 
-// TestBatchesLeaveTheTextIndexToMerges: what a batch inserts is found without
-// the index, beside what has it, and has it when it was merged.
+// TestBatchesLeaveTheTextIndexToMerges: rows of a batch have no search index before
+// a merge and are found without it, beside others that have it.
 func TestBatchesLeaveTheTextIndexToMerges(t *testing.T) {
 	l := newLedger(t)
 	exec := func(statement string) {

@@ -14,20 +14,20 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// markPause is how often the mark is written. It is asked for only when the log was
-// put back to an older state and ClickHouse is away, both; what the log took in the
-// last seconds before is then found out when ClickHouse is back.
+// markPause is how often the mark is written. The mark is used only when the log
+// was restored to an older state and ClickHouse is away too. What the log took in
+// the last seconds before is then found out when ClickHouse is back.
 const markPause = 5 * time.Second
 
-// Mark is how far a log reached.
+// Mark says how far a log reached.
 type Mark struct {
-	// Log tells one log from another: when it was made, in Unix nanoseconds.
+	// Log is when the log was made, in Unix nanoseconds. Every log has another one.
 	Log int64 `json:"log"`
 	// Last is the sequence of its last fact.
 	Last uint64 `json:"last"`
 }
 
-// ReadMark reads the mark in the file; the zero Mark when there is none.
+// ReadMark reads the mark from the file; it is the zero Mark when there is no file.
 func ReadMark(path string) (Mark, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +43,7 @@ func ReadMark(path string) (Mark, error) {
 	return m, nil
 }
 
-// writeMark replaces the file, so that there is always a whole one.
+// writeMark replaces the file as a whole: a crash leaves the old or the new one.
 func writeMark(path string, m Mark) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -55,36 +55,36 @@ func writeMark(path string, m Mark) error {
 	return nil
 }
 
-// MarkConfig says what to mark.
+// MarkConfig says where the mark is kept and how to reach the log.
 type MarkConfig struct {
 	File string
-	// Reach says how far the log reaches.
+	// Reach reads how far the log reaches now.
 	Reach func(ctx context.Context) (Mark, error)
-	// Fill puts facts without meaning into the log, up to the sequence to.
+	// Fill appends empty facts to the log, up to the sequence to.
 	Fill func(ctx context.Context, from, to uint64) error
-	// Folded is how far the records have come, asked when all steps are done.
+	// Folded is the checkpoint of the records. It is called after all steps.
 	Folded func() uint64
 	Alarms Alarms
 	Logger *slog.Logger
 }
 
-// Marker keeps the mark, and a log that was put back to an older state from using
-// sequences twice. [Start] begins it.
+// Marker keeps the mark up to date. It also keeps a log that was restored to an
+// older state from using sequences twice. [Start] begins it.
 type Marker struct {
 	cfg    MarkConfig
 	before Mark // of the last run
-	// atOpen is the last fact of the log before anything was taken.
+	// atOpen is the last sequence of the log before this run appended anything.
 	atOpen  uint64
 	written Mark
 	work    background.Runner
 }
 
-// OpenMark reads what the last run left, before anything is taken.
+// OpenMark reads the mark of the last run. Call it before the log is appended to.
 func OpenMark(ctx context.Context, cfg MarkConfig) (*Marker, error) {
 	m := &Marker{cfg: cfg}
 	var err error
 	if m.before, err = ReadMark(cfg.File); err != nil {
-		cfg.Logger.Warn("the mark of the log cannot be read and is written anew", "error", err)
+		cfg.Logger.Warn("the mark of the log cannot be read and is written again", "error", err)
 	}
 	now, err := m.now(ctx)
 	if m.atOpen = now.Last; m.before.Log == now.Log {
@@ -111,9 +111,9 @@ func (m *Marker) pad(ctx context.Context) error {
 	return m.cfg.Fill(ctx, now.Last+1, m.before.Last)
 }
 
-// tellUsedTwice raises an alarm when events were taken under sequences that the
-// records had had already: the log was put back to an older state, and nobody
-// could say so when it was opened.
+// tellUsedTwice raises an alarm when new events have got sequences that the records
+// had passed already: the log was restored to an older state, and the mark did not
+// show that when the log was opened.
 func (m *Marker) tellUsedTwice() {
 	folded := m.cfg.Folded()
 	if folded <= m.atOpen {
@@ -124,7 +124,7 @@ func (m *Marker) tellUsedTwice() {
 		"errata replay --force makes the records from this log, without what only the newer log had; or put the newer log back, with the service stopped. The alarm ends with the next start")
 }
 
-// keep writes the mark from now on.
+// keep begins to write the mark every markPause.
 func (m *Marker) keep() {
 	m.work.Start(background.Loop{
 		Do: m.write, Every: markPause, Failed: background.Tell(m.cfg.Logger.Warn, "the mark of the log is not kept"),

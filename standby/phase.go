@@ -1,6 +1,7 @@
 package standby
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +13,14 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// AlarmName is that of the alarm that stands until everything is up.
+// AlarmName is the name of the alarm that lasts until everything is up.
 const AlarmName = "clickhouse-away"
 
-// maxPause is the longest wait between two tries: whoever brings ClickHouse back
-// should not have to wait for the records.
+// maxPause is the longest pause between two tries. It is short, so that the records
+// are up soon after ClickHouse is back.
 const maxPause = 2 * time.Second
 
-// Alarms take what somebody must know.
+// Alarms shows alarms to the operator.
 type Alarms interface {
 	Raise(name, detail, hint string)
 	Clear(name string)
@@ -27,54 +28,50 @@ type Alarms interface {
 
 // Config says what to bring up.
 type Config struct {
-	// Steps do all of it, one behind the other. They are done again after an error,
-	// and must go on from what is done already. After damage they begin with the
-	// one that met it: what comes before, such as holding the merges, is not to get
-	// in the way of who mends the files.
+	// Steps are done in their order. After an error all of them are done again, so
+	// they must accept what is done already. After damage, the next try begins with
+	// the step that found it: the steps before it, such as stopping merges, would
+	// disturb the mending of the files.
 	Steps []func(ctx context.Context) error
-	// Begin is called once all steps are done; nil for nothing.
+	// Begin is called after all steps are done; nil for nothing.
 	Begin func()
-	// Mark is kept from now on, nil for none.
+	// Mark is the mark to keep up to date, nil for none.
 	Mark *Marker
 	// Away says whether an error means that ClickHouse is not there, or cannot
-	// work at the moment. Any other one at the first try ends the start.
+	// work at the moment. At the first try, any other error ends the start.
 	Away func(err error) bool
-	// Damaged says whether an error means that ClickHouse cannot read its files.
-	// That does not end the start either: see [Phase.WhenUpOrDamaged]. nil for
-	// never.
+	// Damaged says whether an error means that ClickHouse cannot read its files,
+	// which does not end the start: see [Phase.WhenUpOrDamaged]. nil for never.
 	Damaged func(err error) bool
 	Alarms  Alarms
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 }
 
-// Phase is the bringing up. It is safe for concurrent use.
+// Phase brings up what Config says. It is safe for concurrent use.
 type Phase struct {
 	cfg    Config
-	up     chan struct{} // closed when all is up
+	up     chan struct{} // closed when everything is up
 	trying background.Runner
 	from   int // the first step of the next try
 
 	mu      sync.Mutex
 	why     error    // of the last try, nil before the first and after one that succeeded
-	damaged bool     // a try has met damage
+	damaged bool     // a try has found damage
 	after   []func() // see WhenUp
 	// see WhenUpOrDamaged
 	mending []func()
 }
 
-// Start tries once, and goes on in the background if ClickHouse is away. It comes
-// before the log is opened for writing: while the records are not up, a log that
-// is shorter than its mark is filled up to there. The context bounds the start
-// only. An error is one that trying again does not heal, and nothing is left
-// behind then.
+// Start tries once, and retries in the background when ClickHouse is away. Call it
+// before the log is appended to: when the records are not up, Start fills a log
+// that is shorter than its mark. The context is for the first try only. An error is
+// one that a retry does not heal; nothing runs after it.
 func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if len(cfg.Steps) == 0 || cfg.Away == nil || cfg.Alarms == nil {
 		return nil, errors.New("standby: Steps, Away and Alarms are required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Damaged == nil {
 		cfg.Damaged = func(error) bool { return false }
 	}
@@ -101,7 +98,7 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	if cfg.Mark == nil {
 		return p, nil
 	}
-	if !p.Up() { // else the projector has seen to that
+	if !p.Up() { // else the projector has filled the log
 		if err := cfg.Mark.pad(ctx); err != nil {
 			return nil, errors.Join(err, p.Stop(ctx))
 		}
@@ -110,7 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Phase, error) {
 	return p, nil
 }
 
-// try does the steps.
+// try does the steps once.
 func (p *Phase) try(ctx context.Context) error {
 	for at := p.from; at < len(p.cfg.Steps); at++ {
 		if err := p.cfg.Steps[at](ctx); err != nil {
@@ -123,7 +120,7 @@ func (p *Phase) try(ctx context.Context) error {
 	return nil
 }
 
-// run tries until all is up.
+// run tries until everything is up or ctx ends.
 func (p *Phase) run(ctx context.Context) {
 	for tries := (background.Pauses{First: maxPause / 16, Most: maxPause}).Begin(); tries.Wait(ctx); {
 		err := p.try(ctx)
@@ -131,7 +128,7 @@ func (p *Phase) run(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			if p.cfg.Mark != nil && !p.damaged { // what was made again is of this log
+			if p.cfg.Mark != nil && !p.damaged { // mended records were made from this log
 				p.cfg.Mark.tellUsedTwice()
 			}
 			p.cfg.Begin()
@@ -144,7 +141,7 @@ func (p *Phase) run(ctx context.Context) {
 	}
 }
 
-// rise says that everything is up, to those who waited for it first of all.
+// rise notes that everything is up, and calls the functions that wait for it.
 func (p *Phase) rise() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +153,8 @@ func (p *Phase) rise() {
 	p.after, p.mending = nil, nil
 }
 
-// WhenUp calls a function once everything is up, which may be at once, and not at
-// all after Stop. It must not call the Phase.
+// WhenUp calls a function once, when everything is up, which may be at once. After
+// Stop it may never be called. The function must not call the Phase.
 func (p *Phase) WhenUp(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,8 +165,8 @@ func (p *Phase) WhenUp(do func()) {
 	p.after = append(p.after, do)
 }
 
-// WhenUpOrDamaged calls a function once, as WhenUp does, or as soon as a try has
-// met damage: for whoever mends it, after which trying again goes on.
+// WhenUpOrDamaged is WhenUp for a function that begins mending: it is called also
+// when a try has found damage. The Phase goes on trying.
 func (p *Phase) WhenUpOrDamaged(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +177,7 @@ func (p *Phase) WhenUpOrDamaged(do func()) {
 	p.mending = append(p.mending, do)
 }
 
-// failed notes why it is not up, and tells it.
+// failed notes the error of a try and raises the alarm.
 func (p *Phase) failed(err error) {
 	damaged := p.cfg.Damaged(err)
 	p.mu.Lock()
@@ -218,8 +215,8 @@ func (p *Phase) Up() bool {
 	}
 }
 
-// Err is nil when everything is up, else what to tell whoever asks for something
-// that needs ClickHouse. Kind: store_unavailable.
+// Err is nil when everything is up, else the error for a request that needs
+// ClickHouse. Kind: store_unavailable.
 func (p *Phase) Err() error {
 	if p.Up() {
 		return nil
@@ -233,5 +230,5 @@ func (p *Phase) Err() error {
 	return &errata.Error{Kind: errata.KindStoreUnavailable, Message: message, RetryAfter: maxPause, Err: p.why}
 }
 
-// Stop ends the trying. It may be called more than once.
+// Stop ends the retries. It may be called more than once.
 func (p *Phase) Stop(ctx context.Context) error { return p.trying.Stop(ctx) }

@@ -16,7 +16,7 @@ import (
 
 var errGone = errors.New("gone")
 
-// board are alarms that a test can look at.
+// board keeps alarms for a test.
 type board struct {
 	mu     sync.Mutex
 	detail string
@@ -57,11 +57,11 @@ func TestPhase(t *testing.T) {
 	waited, late := false, false
 	p.WhenUp(func() { waited = true })
 	answers <- errors.New("a newer schema")
-	answers <- errGone // so the answer before is told by now
+	answers <- errGone // so the phase has handled the answer before
 	answers <- errors.New("a newer schema")
 	answers <- nil
 	<-p.up
-	if err := p.Stop(t.Context()); err != nil { // so all who are told have been
+	if err := p.Stop(t.Context()); err != nil { // so all functions were called
 		t.Error(err)
 	}
 	if !p.Up() || p.Err() != nil || b.read() != "" {
@@ -76,8 +76,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// Damaged files do not end a start, neither at the first try nor later: whoever
-// mends them is called once, and what was tried is tried again.
+// Damaged files do not end a start, at the first try or later: the function that
+// mends them is called once, and the steps are tried again.
 func TestPhaseMeetsDamage(t *testing.T) {
 	errDamaged := errors.New("checksum does not match")
 	for name, first := range map[string]error{"at once": errDamaged, "after it was away": errGone} {
@@ -103,7 +103,7 @@ func TestPhaseMeetsDamage(t *testing.T) {
 			}
 			mending := 0
 			p.WhenUpOrDamaged(func() { mending++ })
-			for range 3 { // the last one is told by the time of the next answer
+			for range 3 { // the last one is handled before the next answer
 				answers <- errDamaged
 			}
 			if told := p.Err(); !strings.Contains(told.Error(), "are being mended") || !strings.Contains(b.read(), "cannot read its files") {
@@ -111,7 +111,7 @@ func TestPhaseMeetsDamage(t *testing.T) {
 			}
 			answers <- nil
 			<-p.up
-			if err := p.Stop(t.Context()); err != nil { // so all who are told have been
+			if err := p.Stop(t.Context()); err != nil { // so all functions were called
 				t.Error(err)
 			}
 			if !p.Up() || b.read() != "" || mending != 1 {
@@ -171,8 +171,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestSteps: after an error all steps are done again, after damage the one that met
-// it and those behind it.
+// TestSteps: after an error all steps are done again, after damage the step that
+// found it and those after it.
 func TestSteps(t *testing.T) {
 	errDamaged := errors.New("checksum does not match")
 	var done []string
@@ -202,8 +202,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestOlderLog: a log that was put back is filled up to its mark while the records
-// cannot be asked; where there was no mark, what was taken twice is told.
+// TestOlderLog: a log that was restored is filled up to its mark while ClickHouse
+// is away. Without a mark, sequences that are used twice raise an alarm.
 func TestOlderLog(t *testing.T) {
 	for _, c := range []struct {
 		name, mark, filled, alarm string

@@ -1,11 +1,12 @@
-// Package stray counts messages that stand in the streams of the service and are
-// none of its own: damaged, or written by somebody else. Readers leave them out
-// and say so here, each as often as they like.
+// Package stray counts strays: messages in the streams of the service that are
+// damaged or that the service has not written. Readers leave them out and report
+// them here; each is counted once, however often it is reported.
 //
 // The package must not decide what is a stray.
 package stray
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,8 +20,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// maxKnown is how many strays are told apart. Whoever writes more than that has
-// been noticed; the others are not counted.
+// maxKnown bounds the counted strays, and so the memory. After so many, the
+// operator has seen the problem; further ones are not counted.
 const maxKnown = 10_000
 
 // Counter counts strays. It is safe for concurrent use.
@@ -33,19 +34,16 @@ type Counter struct {
 	count map[string]int // by stream
 }
 
-// place is where a stray stands.
+// place is the stream and sequence of a stray.
 type place struct {
 	stream   string
 	sequence uint64
 }
 
-// New makes a counter that has seen nothing. A nil registerer keeps no metric, a
-// nil logger writes nothing.
+// New makes an empty counter. A nil registerer registers no metric, a nil logger
+// writes nothing. An error says that the metric is registered already.
 func New(registerer prometheus.Registerer, logger *slog.Logger) (*Counter, error) {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
-	c := &Counter{logger: logger, known: map[place]struct{}{}, count: map[string]int{}, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
+	c := &Counter{logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), known: map[place]struct{}{}, count: map[string]int{}, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "errata_unreadable_facts_total",
 		Help: "Messages in streams of the service that it cannot read and leaves out, since this start.",
 	}, []string{"stream"})}
@@ -57,10 +55,10 @@ func New(registerer prometheus.Registerer, logger *slog.Logger) (*Counter, error
 	return c, nil
 }
 
-// In is where readers of the stream say which message they leave out, and why.
-// The stream's name is that of the metric.
+// In returns the function with which readers of the stream report a message that
+// they leave out, and why. The metric has the name of the stream as its label.
 func (c *Counter) In(stream string) func(sequence uint64, why error) {
-	c.counted.WithLabelValues(stream) // 0 can be told from nobody looking
+	c.counted.WithLabelValues(stream) // shows 0 when the stream is read and has no stray
 	return func(sequence uint64, why error) {
 		at := place{stream, sequence}
 		c.mu.Lock()
@@ -74,11 +72,11 @@ func (c *Counter) In(stream string) func(sequence uint64, why error) {
 			return
 		}
 		c.counted.WithLabelValues(stream).Inc()
-		c.logger.Error("a message that is none of the service's is left out", "stream", stream, "sequence", sequence, "error", why)
+		c.logger.Error("a message that is damaged or not written by the service is left out", "stream", stream, "sequence", sequence, "error", why)
 	}
 }
 
-// Check says how many there are in which stream.
+// Check says how many strays there are in each stream.
 func (c *Counter) Check(context.Context) errata.Check {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/errata-log/errata/stray"
 )
 
-// However many readers meet a stray however often, it counts once.
+// A stray counts once, for any number of readers and reports.
 func TestEachStrayCountsOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	c, err := stray.New(registry, nil)

@@ -1,18 +1,19 @@
-// Package watchdog brings the log back after its disk was full or failed for a
-// while. JetStream stops a stream, or all of them, at the first write that fails,
-// and leaves them stopped when the disk is well again; what heals them is a
-// restart of the server on the same files.
+// Package watchdog restarts the log after its disk was full or failed for a while.
+// JetStream stops a stream, or all of them, at the first write that fails, and they
+// stay stopped when the disk works again. Only a restart of the server on the same
+// files starts them.
 //
-//	the log is stopped ─▶ alarm ─▶ something can be written again ─▶ restart ─▶ alarm is over
+//	the log is stopped ─▶ alarm ─▶ the disk can be written again ─▶ restart ─▶ alarm ends
 //
 // A restart loses nothing that was confirmed: every confirmation comes after an
-// fsync, and who got none sends again under the same id.
+// fsync, and a sender without a confirmation sends again under the same id.
 //
 // The package must not know what the log is. It must never restart a log that
 // works, however slow it is.
 package watchdog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,33 +25,33 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// Alarm is the name of the alarm that stands while the log is stopped.
+// Alarm is the name of the alarm that lasts while the log is stopped.
 const Alarm = "log-stopped"
 
 const (
-	// look is how often the log is looked at. Together with restartAgain and the
+	// look is how often the log is checked. Together with restartAgain and the
 	// restart itself it is less than the 10 s within which a log comes back.
 	look = time.Second
-	// silenceLasts is for how long appends must have gone unanswered without a break
-	// before they count as a stopped log that nobody has reported. A machine that is
-	// only slow answers one now and then.
+	// silenceLasts is how long all appends must go unanswered before the log counts
+	// as stopped although the server does not say so. A log that is only slow
+	// answers some of them.
 	silenceLasts = 20 * time.Second
-	// restartAgain is the pause before a restart that was of no use is tried again.
+	// restartAgain is the least pause between two restarts.
 	restartAgain = 3 * time.Second
-	// restartTimeout bounds one restart; checking a large log takes a while.
+	// restartTimeout bounds one restart; the server checks a large log for a while.
 	restartTimeout = 2 * time.Minute
 )
 
 // Config says what is watched. Everything but Logger and Registerer is required.
 type Config struct {
-	// Stopped is why the log takes nothing until it is restarted, "" while it does.
+	// Stopped returns why the log needs a restart, "" when it does not.
 	Stopped func() string
-	// Silent is when the first and the last of the latest appends failed for want
-	// of an answer, and why; no error when there was an answer since.
+	// Silent returns when the first and the last of the appends without an answer
+	// failed, and why; why is nil when an append has been answered since.
 	Silent func() (first, last time.Time, why error)
-	// TestRoom writes something where the log is, and says why that failed.
+	// TestRoom writes something to the disk of the log and returns the error.
 	TestRoom func() error
-	// Restart restarts the log. After a failed one it may be called again.
+	// Restart restarts the log. It may be called again after an error.
 	Restart func(ctx context.Context) error
 	Alarms  Alarms
 	Now     func() time.Time
@@ -59,7 +60,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Alarms is where the operator is told.
+// Alarms shows alarms to the operator.
 type Alarms interface {
 	Raise(name, detail, hint string)
 	Clear(name string)
@@ -77,14 +78,12 @@ type Watchdog struct {
 	restarted time.Time // last
 }
 
-// New checks the configuration. Start begins to watch.
+// New checks cfg; an error names what it lacks. Start begins to watch.
 func New(cfg Config) (*Watchdog, error) {
 	if cfg.Stopped == nil || cfg.Silent == nil || cfg.TestRoom == nil || cfg.Restart == nil || cfg.Alarms == nil || cfg.Now == nil {
 		return nil, errors.New("watchdog: Stopped, Silent, TestRoom, Restart, Alarms and Now are required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	w := &Watchdog{cfg: cfg, restarts: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_log_restarts_total", Help: "Restarts of the embedded NATS because it had stopped taking messages.",
 	})}
@@ -101,10 +100,10 @@ func (w *Watchdog) Start() {
 	w.work.Start(background.Loop{Do: func(ctx context.Context) error { w.look(ctx); return nil }, Every: look}.Run)
 }
 
-// Stop ends watching and waits for a restart that is under way.
+// Stop ends watching. It waits until a running restart has ended.
 func (w *Watchdog) Stop() { _ = w.work.Stop(context.Background()) }
 
-// look looks once, and does what there is to do.
+// look checks the log once, and restarts it when that can help.
 func (w *Watchdog) look(ctx context.Context) {
 	why := w.stopped()
 	if why == "" {
@@ -136,7 +135,7 @@ func (w *Watchdog) look(ctx context.Context) {
 	w.cfg.Logger.Info("the log was restarted", "took", w.cfg.Now().Sub(now))
 }
 
-// stopped is why the log takes nothing, "" while it takes events.
+// stopped returns why the log takes nothing, "" while it takes events.
 func (w *Watchdog) stopped() string {
 	if why := w.cfg.Stopped(); why != "" {
 		return why

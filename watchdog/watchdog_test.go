@@ -12,14 +12,14 @@ import (
 type world struct {
 	now       time.Time
 	stopped   string
-	silence   time.Time // since when nothing is answered, zero for never
+	silence   time.Time // since when no append is answered, zero for never
 	busy      bool      // appends are tried
 	asked     time.Time // the last one
 	room      error
 	restarts  int
 	heals     bool // whether a restart does
 	restarted error
-	alarm     string // "" while none stands
+	alarm     string // "" for none
 	hint      string
 }
 
@@ -55,7 +55,7 @@ func (w *world) silent() (first, last time.Time, why error) {
 	return w.silence, w.asked, errors.New("no answer in time")
 }
 
-// pass looks every second for so long.
+// pass checks the log every second for so long.
 func (w *world) pass(t *testing.T, d *Watchdog, seconds int) {
 	t.Helper()
 	for range seconds {
@@ -83,7 +83,7 @@ func TestALogThatStoppedIsRestartedOnceThereIsRoom(t *testing.T) {
 	}
 }
 
-// A restart that does not help is tried again, but not without a pause.
+// A restart that does not help is tried again, after a pause.
 func TestARestartIsTriedAgain(t *testing.T) {
 	w := &world{now: time.Unix(1e9, 0), stopped: "critical write error", restarted: errors.New("busy")}
 	d := w.watchdog(t)
@@ -97,8 +97,8 @@ func TestARestartIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Appends that are not answered for long mean the same. One that is answered now
-// and then does not, and one alone does not.
+// A log that answers no append for long is stopped too. It is not when it answers
+// some, or when there was only one append.
 func TestAppendsThatAreNotAnswered(t *testing.T) {
 	w := &world{now: time.Unix(1e9, 0), heals: true, busy: true}
 	d := w.watchdog(t)
@@ -118,7 +118,8 @@ func TestAppendsThatAreNotAnswered(t *testing.T) {
 	if w.restarts != 1 {
 		t.Fatalf("a log that answers nothing: %+v", w)
 	}
-	// Nobody asks any more: whether it helped is not known, and it is left alone.
+	// Nobody appends any more: nobody knows whether the restart helped, and there
+	// is no other.
 	w.busy = false
 	w.pass(t, d, 600)
 	if w.restarts != 1 || w.alarm != "" {

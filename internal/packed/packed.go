@@ -1,6 +1,6 @@
 // Package packed reads the column packed of table records, in which ClickHouse
-// keeps all columns of a record side by side: whoever wants whole records opens
-// one granule for each instead of eighteen.
+// keeps all columns of a record side by side: a query of whole records opens one
+// granule for each record instead of eighteen.
 //
 //	book       uint8      level       uint8     file, message_preview,
 //	signature  16 bytes   line        uint32    exception_class, request_uri,
@@ -11,7 +11,7 @@
 //	last_seen  int64 ms
 //
 // Numbers are little-endian, in the order of the columns above, left one first.
-// The layout is that of migration 00013 and never changes; another one would be
+// The layout is that of migration 00013 and never changes; another layout would be
 // another column.
 //
 // The package does no I/O and knows neither ClickHouse nor SQL.
@@ -27,7 +27,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// numbersSize is the size of all that stands before the texts, in bytes.
+// numbersSize is the size of everything before the texts, in bytes.
 const numbersSize = 1 + errata.SignatureSize + 5*8 + 1 + 4 + 8 + 16 + 1 + 1 + 5*4
 
 var (
@@ -38,8 +38,8 @@ var (
 // statuses are the numbers of the column status.
 var statuses = [...]errata.Status{errata.StatusOpen, errata.StatusResolved, errata.StatusMuted}
 
-// Decode reads a record. Its texts share the memory of the column. An error says
-// that the text is not what migration 00013 writes.
+// Decode reads a record. Its texts share memory with the column. An error says that
+// the column is not what migration 00013 writes.
 func Decode(column string) (errata.Record, error) {
 	if len(column) < numbersSize {
 		return errata.Record{}, fmt.Errorf("%w: %d bytes of %d before its texts", errShort, len(column), numbersSize)
@@ -66,8 +66,8 @@ func Decode(column string) (errata.Record, error) {
 	return r, in.texts(&r.File, &r.Message, &r.Class, &r.URI, &r.Method)
 }
 
-// cursor is what is still to be read. Its methods may be called while it is long
-// enough, which Decode sees to.
+// cursor holds the bytes that are still to be read. Decode makes sure that there
+// are enough for each method.
 type cursor struct{ rest string }
 
 func (c *cursor) take(n int) string {
@@ -82,7 +82,7 @@ func (c *cursor) uint64() uint64 { return binary.LittleEndian.Uint64([]byte(c.ta
 
 func (c *cursor) time() time.Time { return time.UnixMilli(int64(c.uint64())).UTC() }
 
-// ip is an address as its column holds it: IPv4 mapped, :: for unknown.
+// ip reads an address as the column holds it: IPv4 mapped, :: for unknown.
 func (c *cursor) ip() netip.Addr {
 	addr := netip.AddrFrom16([16]byte([]byte(c.take(16))))
 	if addr == netip.IPv6Unspecified() {
@@ -91,7 +91,7 @@ func (c *cursor) ip() netip.Addr {
 	return addr.Unmap()
 }
 
-// texts reads the lengths and then the texts, to the end.
+// texts reads the lengths and then the texts, up to the end.
 func (c *cursor) texts(into ...*string) error {
 	lengths := make([]uint32, len(into))
 	for i := range lengths {

@@ -15,8 +15,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// extremes are records with the least and the most that each column can hold.
-// The times are those that the driver can write: it counts nanoseconds.
+// extremes are records with the least and the greatest value of each column. Times
+// are those that the driver can write, which counts nanoseconds.
 func extremes() []errata.Record {
 	most := errata.Record{
 		Book: errata.BookDatabase, ID: math.MaxUint64, Version: math.MaxUint64, Count: math.MaxUint64,
@@ -35,8 +35,8 @@ func extremes() []errata.Record {
 	return []errata.Record{least, most, plain}
 }
 
-// written is the column as ClickHouse makes it, the rows of the records and one
-// that cancels the first.
+// written reads the column as ClickHouse makes it, of the rows of the records and
+// one row that cancels the first.
 func written(t *testing.T, records []errata.Record) (columns map[errata.Signature]string, cancelled string) {
 	t.Helper()
 	env := testenv.New(t)
@@ -101,8 +101,8 @@ func TestDecodeIsTheInverseOfTheColumn(t *testing.T) {
 	}
 }
 
-// golden is a column as migration 00013 made it once; read it with the table in
-// the comment of the package.
+// golden is a column that migration 00013 has made; the comment of the package has
+// its layout.
 const golden = "\x01" + "\x0f\x0e\x0d\x0c\x0b\x0a\x09\x08\x07\x06\x05\x04\x03\x02\x01\x00" +
 	"\x10\x00\x00\x00\x00\x00\x00\x00" + "\x11\x00\x00\x00\x00\x00\x00\x00" + "\x03\x00\x00\x00\x00\x00\x00\x00" +
 	"\xe8\x03\x00\x00\x00\x00\x00\x00" + "\xd0\x07\x00\x00\x00\x00\x00\x00" + "\x05" + "\x2a\x00\x00\x00" +
@@ -122,7 +122,7 @@ func goldenRecord() errata.Record {
 	return r
 }
 
-// What stands in tables today must be read for ever.
+// The columns in the tables of today must stay readable for ever.
 func TestLayout(t *testing.T) {
 	want := goldenRecord()
 	got, err := packed.Decode(golden)
@@ -153,8 +153,8 @@ func TestDecodeRefusesWhatIsNotWhole(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever stands in the column, there is an error or a record whose
-// texts are as long as the column says.
+// FuzzDecode: for any column there is an error, or a record whose texts are as long
+// as the column says.
 func FuzzDecode(f *testing.F) {
 	f.Add(golden)
 	f.Add("")

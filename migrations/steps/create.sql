@@ -1,3 +1,3 @@
--- Columns, comments, constraints, indices and projections are those of records;
+-- Columns, comments, constraints, indexes and projections are those of records;
 -- the engine and its settings are given, with other granules.
 CREATE TABLE {{.Copy}} AS records ENGINE = {{.Engine}}

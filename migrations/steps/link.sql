@@ -1,3 +1,3 @@
--- Links the parts, which costs no copy. They keep their granules until they are
--- merged. The copy is new, so that this is done to it once.
+-- Links the parts, which copies no data. They keep their granules until they are
+-- merged. The table is always a new one, so this is done to it once.
 ALTER TABLE {{.Copy}} ATTACH PARTITION tuple() FROM records

@@ -1,5 +1,5 @@
--- The projections and the columns worked out from others that some part of records
--- lacks, unless something changes the parts already.
+-- The ClickHouse projections and computed columns that some part of records lacks;
+-- none while a mutation changes the parts.
 WITH
     (SELECT groupArray((name, projections)) FROM system.parts
      WHERE database = currentDatabase() AND table = 'records' AND active AND rows > 0) AS parts,

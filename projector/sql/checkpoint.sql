@@ -1,5 +1,5 @@
--- Settings here and beside it: by the primary key alone. The skip indexes are for
--- lists; one that covers every granule costs more than it saves.
+-- use_skip_indexes = 0, here and in the other files: the primary key is enough. The
+-- skip indexes are for lists; reading them here would cost more than it saves.
 SELECT version, count, checkpoint, sign
 FROM records
 WHERE book = 'checkpoint' AND signature = unhex({shard:String})

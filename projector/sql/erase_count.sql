@@ -1,5 +1,5 @@
--- How many records an erasure may change: those that it finds by their columns,
--- and those whose context names the person.
+-- How many records an erasure may change: those with data of the person in
+-- their columns, and those whose context names the person.
 SELECT count()
 FROM records FINAL
 WHERE book IN ('system', 'database')

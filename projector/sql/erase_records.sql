@@ -1,6 +1,6 @@
--- The records that an erasure changes, and whether their first sighting was one
--- of the person: by the columns of the record, or by its context. FINAL, for a
--- context that was emptied stands in its old form until a merge.
+-- The records that an erasure changes, and whether their first event came from the
+-- person, by the columns of the record or by its context. FINAL is needed because the
+-- old form of an emptied context stays in the table until a merge.
 WITH
     named AS
     (

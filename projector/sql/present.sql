@@ -1,6 +1,6 @@
--- All keys that have rows, live or not yet merged away, as two halves of the
--- signature: a few long arrays travel many times faster than millions of short
--- rows. (toString would cut a FixedString's trailing zero bytes.)
+-- All keys that have rows, also rows that the next merge removes. The signatures come
+-- as two halves in a few long arrays, which are many times faster than millions of
+-- short rows. (toString would cut off the zero bytes at the end of a FixedString.)
 SELECT book,
        groupArray(reinterpretAsUInt64(substring(signature, 1, 8))) AS front,
        groupArray(reinterpretAsUInt64(substring(signature, 9, 8))) AS back

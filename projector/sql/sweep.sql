@@ -1,13 +1,12 @@
--- Removes the records that a chunk of a cleanup takes, and moves the
--- checkpoint, as one block. FINAL is applied before WHERE, so that a state
--- which is cancelled is not taken for the record.
+-- Removes the records of a chunk of a cleanup, and moves the checkpoint, as one block.
+-- FINAL is applied before WHERE, so that a cancelled state does not count as the
+-- record.
 --
--- The row of the checkpoint that this follows is read with the records and
--- becomes three: 'from' cancels it, 'to' is the checkpoint after it, 'answer'
--- the answer to the command if this was its last chunk. So the rows have one
--- source, and the sort puts all of them into one block: the token of an insert
--- from a select counts the blocks of its source, and is a compare-and-set for
--- as long as there is one.
+-- The row of the current checkpoint is read with the records and becomes up to three
+-- rows: 'from' cancels it, 'to' is the next checkpoint, 'answer' is the answer to the
+-- command, with its last chunk. So the rows have one source, and the sort puts all of
+-- them into one block. This is needed because the token of an insert from a select
+-- counts the blocks of its source: only with one block it is a compare-and-set.
 INSERT INTO records
 (
     book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,

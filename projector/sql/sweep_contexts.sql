@@ -1,6 +1,5 @@
--- Empties the contexts of the records that a cleanup removes. A record that
--- came to be after it, seen by a projector that slept through the cleanup,
--- keeps its own.
+-- Empties the contexts of the records that a cleanup removes. A record that is newer
+-- than the cleanup keeps its context: a projector that slept may run this late.
 INSERT INTO contexts (book, signature, id, payload, gone)
 SELECT book, signature, id, '' AS payload, 1 AS gone
 FROM records FINAL

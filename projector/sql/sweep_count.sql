@@ -1,5 +1,5 @@
--- How many records a chunk of a cleanup removes, and what they count. The rows of a state that is
--- cancelled add up to nothing.
+-- How many records a chunk of a cleanup removes, and the sum of their counts. A state
+-- and the row that cancels it add up to 0.
 SELECT toString(book), sum(sign), sum(toInt64(count) * sign)
 FROM records
 WHERE book IN ('system', 'database')

@@ -1,5 +1,5 @@
--- Hours that are about to leave by their age are left out: a merge may have
--- removed them from one table and not from the other.
+-- Hours that will soon be dropped by age are left out: a merge may have dropped them
+-- in one table and not in the other.
 SELECT sum(count), groupBitXor(cityHash64(toInt8(book), signature, id, hour, toInt8(level), count))
 FROM hourly FINAL
 WHERE book != 'checkpoint' AND hour > now() - INTERVAL 390 DAY

@@ -1,4 +1,4 @@
--- What stands in the records, in four numbers. XOR does not ask for an order.
+-- The number of records, the sum of their counts, and a checksum. XOR needs no order.
 SELECT count(), sum(count),
        groupBitXor(cityHash64(toInt8(book), signature, id, version, count, first_seen, last_seen, toInt8(level), file, line, message_preview,
                               exception_class, request_uri, request_method, user_id, ip, toInt8(status), regressed))

@@ -1,6 +1,6 @@
--- How many records each book has and what they count, and the checkpoint of the
--- same moment. The projection by_count has added it up for each count, of which
--- there are few: 10 M records take as long as one.
+-- How many records each book has, the sum of their counts, and the checkpoint of the
+-- same moment. The ClickHouse projection by_count has these sums for each count. There
+-- are few different counts, so 10 M records take as long as one.
 SELECT toString(book), sum(alive) AS records, sum(toInt64(count) * alive) AS counted, toUInt64(0) AS version, '' AS text
 FROM
 (

@@ -1,4 +1,4 @@
--- The same as totals.sql, as if some parts were not there.
+-- The same as totals.sql, without the rows of some parts.
 SELECT toString(book), sum(alive) AS records, sum(toInt64(count) * alive) AS counted, toUInt64(0) AS version, '' AS text
 FROM
 (

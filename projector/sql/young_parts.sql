@@ -1,6 +1,6 @@
--- The active parts of the records from one of them on, the youngest first; all of
--- them when none is named. A
--- part holds the inserts from its least block number to its greatest.
+-- The active parts of the records from the named one on, or all when none is named;
+-- the youngest first. A part holds the inserts from its least block number to its
+-- greatest.
 SELECT name, rows
 FROM system.parts
 WHERE database = currentDatabase() AND table = 'records' AND active
