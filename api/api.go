@@ -148,38 +148,25 @@ func New(cfg Config) (http.Handler, error) {
 
 // check fills the defaults and finds what is missing.
 func (c *Config) check() error {
-	switch {
-	case c.Keys == nil:
+	if c.Keys == nil {
 		return errors.New("Keys is missing")
-	case c.Leaf && c.Health != nil: // the rest is at the hub
-	case c.Records == nil:
-		return errors.New("Records is missing")
-	case c.Insights == nil:
-		return errors.New("Insights is missing")
-	case c.Changes == nil:
-		return errors.New("Changes is missing")
-	case c.Eraser == nil:
-		return errors.New("Eraser is missing")
-	case c.Replayer == nil:
-		return errors.New("Replayer is missing")
-	case c.LogCare == nil:
-		return errors.New("LogCare is missing")
-	case c.Requests == nil:
-		return errors.New("Requests is missing")
-	case c.Health == nil:
-		return errors.New("Health is missing")
-	case c.LogSettings == nil:
-		return errors.New("LogSettings is missing")
-	case c.Security == nil:
-		return errors.New("Security is missing") //nolint:staticcheck // it is the name of the field
-	case c.Challenges == nil:
-		return errors.New("Challenges is missing")
-	case c.SignIn == nil:
-		return errors.New("SignIn is missing")
-	case c.KeyRate < 0:
-		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
-	case c.FailedAuthRate < 0:
-		return fmt.Errorf("FailedAuthRate: %d is negative; 0 switches the limit off", c.FailedAuthRate)
+	}
+	if !c.Leaf || c.Health == nil { // records and settings of an ingest node are at its hub
+		for _, required := range []struct {
+			field   string
+			missing bool
+		}{
+			{"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
+			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
+			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
+		} {
+			if required.missing {
+				return fmt.Errorf("%s is missing", required.field)
+			}
+		}
+	}
+	if c.KeyRate < 0 || c.FailedAuthRate < 0 {
+		return fmt.Errorf("KeyRate %d and FailedAuthRate %d must not be negative; 0 switches a limit off", c.KeyRate, c.FailedAuthRate)
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)

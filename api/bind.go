@@ -37,6 +37,17 @@ func (c *call) bind(dst any) error {
 	return decode(body, dst)
 }
 
+// withBody reads the body for a handler, see [call.bind].
+func withBody[T any](handle func(c *call, body T) (answer, error)) handler {
+	return func(c *call) (answer, error) {
+		var body T
+		if err := c.bind(&body); err != nil {
+			return answer{}, err
+		}
+		return handle(c, body)
+	}
+}
+
 // readBody reads the body whole. Errors: body_too_large, invalid_body.
 func (c *call) readBody() ([]byte, error) { return c.readUpTo(maxBody) }
 

@@ -30,14 +30,11 @@ const (
 	changeTimeout = 100 * time.Second
 )
 
-// deleteErrors is B3.
-func (s *service) deleteErrors(c *call) (answer, error) {
-	var body struct {
-		Signatures []string `json:"signatures"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type deleteBody struct {
+	Signatures []string `json:"signatures"`
+}
+
+func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
 	signatures, err := signaturesOf(body.Signatures)
 	if err != nil {
 		return answer{}, err
@@ -45,21 +42,16 @@ func (s *service) deleteErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Delete(ctx, signatures)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"deleted": true, "count": changed.Total()}}, nil
+	return told(map[string]any{"deleted": true, "count": changed.Total()}, err)
+}
+
+type moveBody struct {
+	deleteBody
+	Status string `json:"status"`
 }
 
 // moveErrors gives records a status.
-func (s *service) moveErrors(c *call) (answer, error) {
-	var body struct {
-		Signatures []string `json:"signatures"`
-		Status     string   `json:"status"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 	signatures, err := signaturesOf(body.Signatures)
 	if err != nil {
 		return answer{}, err
@@ -73,10 +65,7 @@ func (s *service) moveErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Move(ctx, signatures, status)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"updated": true, "status": status, "count": changed.Total()}}, nil
+	return told(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
 
 // signaturesOf are the valid signatures among the texts, each once. Invalid
@@ -105,14 +94,11 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 	return signatures, nil
 }
 
-// cleanupErrors is B4.
-func (s *service) cleanupErrors(c *call) (answer, error) {
-	var body struct {
-		Before string `json:"before"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type cleanupBody struct {
+	Before string `json:"before"`
+}
+
+func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	before, echo, err := cutOff(body.Before)
 	if err != nil {
 		return answer{}, err
@@ -120,10 +106,7 @@ func (s *service) cleanupErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	deleted, err := s.Changes.Cleanup(ctx, before)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"cleared": true, "before": echo, "deleted": deleted}}, nil
+	return told(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 
 // cutOff reads the date of a cleanup: the last millisecond that it takes, and

@@ -23,16 +23,14 @@ const (
 	maxUser = 256
 )
 
-// erase takes persons out, however long that takes.
-func (s *service) erase(c *call) (answer, error) {
-	var body struct {
-		Users     []string `json:"users"`
-		Addresses []string `json:"addresses"`
-		CutLog    bool     `json:"cut_log"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type eraseBody struct {
+	Users     []string `json:"users"`
+	Addresses []string `json:"addresses"`
+	CutLog    bool     `json:"cut_log"`
+}
+
+// erase removes persons, however long that takes.
+func (s *service) erase(c *call, body eraseBody) (answer, error) {
 	if n := len(body.Users) + len(body.Addresses); n == 0 || n > maxErased {
 		return answer{}, errata.Errorf(errata.KindInvalidEntry, "Name 1 to %d users and addresses; these are %d.", maxErased, n)
 	}
@@ -48,8 +46,5 @@ func (s *service) erase(c *call) (answer, error) {
 	}
 	defer c.withoutDeadline()()
 	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}}, nil
+	return told(map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}, err)
 }

@@ -88,11 +88,7 @@ func (s *service) remember(c *call, id, request string, seal cipher.AEAD, a *ans
 		}
 		return nil
 	}
-	nonce := make([]byte, seal.NonceSize())
-	if _, err := io.ReadFull(s.Random, nonce); err != nil {
-		return fmt.Errorf("make a nonce: %w", err)
-	}
-	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nonce, nonce, a.encoded, []byte(request))})
+	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nil, nil, a.encoded, []byte(request))})
 	if err != nil {
 		return fmt.Errorf("encode the outcome: %w", err)
 	}
@@ -112,10 +108,7 @@ func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, 
 	if o.Request != request {
 		return answer{}, errata.Errorf(errata.KindIdempotencyKeyReused, "This Idempotency-Key came with another request before; take a new one for each request.")
 	}
-	if len(o.Sealed) < seal.NonceSize() {
-		return answer{}, errors.New("a stored outcome is cut")
-	}
-	body, err := seal.Open(nil, o.Sealed[:seal.NonceSize()], o.Sealed[seal.NonceSize():], []byte(request))
+	body, err := seal.Open(nil, nil, o.Sealed, []byte(request))
 	if err != nil {
 		return answer{}, fmt.Errorf("open a stored outcome: %w", err)
 	}
@@ -153,7 +146,7 @@ func sealer(token, idempotencyKey string) cipher.AEAD {
 	if err != nil {
 		panic(err) // only for a wrong length of the key
 	}
-	seal, err := cipher.NewGCM(block)
+	seal, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
 		panic(err) // only for a cipher that is not AES
 	}

@@ -63,11 +63,7 @@ func (s *service) listKeys(c *call) (answer, error) {
 	return answer{data: list}, nil
 }
 
-func (s *service) createKey(c *call) (answer, error) {
-	var body newKeyJSON
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) createKey(c *call, body newKeyJSON) (answer, error) {
 	n := access.NewKey{Name: body.Name, Kind: body.Kind, Scopes: body.Scopes, Project: body.Project}
 	if days := body.ExpiresInDays; days != nil {
 		if *days < 0 || *days > maxLifetimeDays {
@@ -135,10 +131,7 @@ func (s *service) revokeKey(c *call) (answer, error) {
 	if err := s.mayRevoke(c.key, id); err != nil {
 		return answer{}, err
 	}
-	if err := s.Keys.Revoke(c.Request.Context(), id); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"id": id, "revoked": true}}, nil
+	return told(map[string]any{"id": id, "revoked": true}, s.Keys.Revoke(c.Request.Context(), id))
 }
 
 // mayRevoke keeps a key from ending a more powerful one. What a key holds never

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/natsin"
@@ -35,30 +34,16 @@ type letterMetaJSON struct {
 	Total      uint64 `json:"total"`
 }
 
-// noLetters answers where nothing comes in over NATS.
-func noLetters() error {
-	return errata.Errorf(errata.KindNotFound, "This service takes no events over NATS.")
-}
+var errNoLetters = errata.Errorf(errata.KindNotFound, "This service takes no events over NATS.")
 
 // listLetters answers one page, oldest first.
 func (s *service) listLetters(c *call) (answer, error) {
 	if s.Letters == nil {
-		return answer{}, noLetters()
+		return answer{}, errNoLetters
 	}
-	limit, after := defaultLetters, uint64(0)
-	if text := c.Query("limit"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n < 1 || n > maxLetters {
-			return answer{}, errata.Errorf(errata.KindInvalidLimit, "limit is a number from 1 to %d.", maxLetters)
-		}
-		limit = int(n)
-	}
-	if text := c.Query("cursor"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || n < 1 {
-			return answer{}, errata.Errorf(errata.KindInvalidCursor, "cursor is the next_cursor of the page before; 0 there means that it was the last one.")
-		}
-		after = n
+	limit, after, err := c.page(defaultLetters, maxLetters)
+	if err != nil {
+		return answer{}, err
 	}
 	letters, total, err := s.Letters.List(c.Request.Context(), after, limit)
 	if err != nil {
@@ -83,13 +68,13 @@ func (s *service) dropLetters(c *call) (answer, error) {
 
 func (s *service) withLetters(c *call, name string, do func(Letters, context.Context, []uint64) (int, []natsin.LetterNote, error)) (answer, error) {
 	if s.Letters == nil {
-		return answer{}, noLetters()
+		return answer{}, errNoLetters
 	}
 	var body struct {
 		IDs []uint64 `json:"ids"`
 		All bool     `json:"all"`
 	}
-	if err := c.bind(&body); err != nil {
+	if err := c.bind(&body); err != nil { // after the check of Letters: 404 comes before 400
 		return answer{}, err
 	}
 	switch {
@@ -101,8 +86,5 @@ func (s *service) withLetters(c *call, name string, do func(Letters, context.Con
 		body.IDs = nil
 	}
 	done, left, err := do(s.Letters, c.Request.Context(), body.IDs)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{name: done, "left": orEmpty(left)}}, nil
+	return told(map[string]any{name: done, "left": orEmpty(left)}, err)
 }

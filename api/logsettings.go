@@ -34,18 +34,11 @@ type loggingBody struct {
 // readLogSettings is B6.
 func (s *service) readLogSettings(c *call) (answer, error) {
 	logging, err := s.LogSettings.ReadLogging(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: loggingOf(logging)}, nil
+	return told(loggingOf(logging), err)
 }
 
 // updateLogSettings is B7. Everything is checked before anything is changed.
-func (s *service) updateLogSettings(c *call) (answer, error) {
-	var body loggingBody
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) updateLogSettings(c *call, body loggingBody) (answer, error) {
 	logging, err := s.LogSettings.UpdateLogging(c.Request.Context(), func(l errata.Logging) (errata.Logging, error) {
 		return errata.Logging{
 			ErrorLog: body.ErrorLog.Or(l.ErrorLog), ErrorDebug: body.ErrorDebug.Or(l.ErrorDebug),
@@ -53,10 +46,7 @@ func (s *service) updateLogSettings(c *call) (answer, error) {
 			QueryLogging: body.QueryLogging.Or(l.QueryLogging), QueryLoggingIPs: body.QueryLoggingIPs.Or(l.QueryLoggingIPs),
 		}, nil
 	})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: loggingOf(logging)}, nil
+	return told(loggingOf(logging), err)
 }
 
 // loggingJSON is Logging in answers: an address has no length there.

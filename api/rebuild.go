@@ -42,8 +42,7 @@ func (s *service) rebuild(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer c.withoutDeadline()()
-	result, err := s.Importer.Import(context.WithoutCancel(c.Request.Context()))
-	return answer{data: result}, err
+	return told(s.Importer.Import(context.WithoutCancel(c.Request.Context())))
 }
 
 // rebuilding says how far the import under way on this node is.

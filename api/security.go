@@ -24,6 +24,30 @@ type SecuritySettings interface {
 	UpdateLocalization(ctx context.Context, p signin.LocalizationPatch) (signin.Localization, []signin.Warning, error)
 }
 
+// setting shows a setting.
+func setting[T any](read func(SecuritySettings, context.Context) (T, error)) handler {
+	return func(c *call) (answer, error) { return told(read(c.service.Security, c.Request.Context())) }
+}
+
+// changedSetting changes a setting by the patch in the body. The patch is
+// checked as a whole before anything changes.
+func changedSetting[P, T any](update func(SecuritySettings, context.Context, P) (T, []signin.Warning, error)) handler {
+	return withBody(func(c *call, patch P) (answer, error) {
+		return toldWith(update(c.service.Security, c.Request.Context(), patch))
+	})
+}
+
+// updateTwoFactor changes the second step, which has no warnings.
+func (s *service) updateTwoFactor(c *call, patch signin.TwoFactorPatch) (answer, error) {
+	return told(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
+}
+
+// updateAddresses changes the check of addresses. A warning depends on the
+// caller's own address.
+func (s *service) updateAddresses(c *call, patch signin.AddressesPatch) (answer, error) {
+	return toldWith(s.Security.UpdateAddresses(c.Request.Context(), patch, c.client()))
+}
+
 // warned is meta of an answer with warnings.
 type warned struct {
 	Warnings []signin.Warning `json:"warnings"`

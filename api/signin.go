@@ -38,15 +38,13 @@ type attemptBody struct {
 	IP      errata.Optional[string] `json:"ip" required:"a string"`
 }
 
+type evaluateBody struct {
+	attemptBody
+	Methods errata.Optional[[]string] `json:"methods"`
+}
+
 // evaluateSignIn says what is asked beyond the password.
-func (s *service) evaluateSignIn(c *call) (answer, error) {
-	var body struct {
-		attemptBody
-		Methods errata.Optional[[]string] `json:"methods"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) evaluateSignIn(c *call, body evaluateBody) (answer, error) {
 	attempt, err := body.attempt("methods", body.Methods)
 	if err != nil {
 		return answer{}, err
@@ -54,16 +52,14 @@ func (s *service) evaluateSignIn(c *call) (answer, error) {
 	return told(s.SignIn.Evaluate(c.Request.Context(), attempt))
 }
 
-// recordSignIn learns how a sign-in ended.
-func (s *service) recordSignIn(c *call) (answer, error) {
-	var body struct {
-		attemptBody
-		Success     errata.Optional[bool]     `json:"success" required:"true or false"`
-		MethodsUsed errata.Optional[[]string] `json:"methods_used"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type outcomeBody struct {
+	attemptBody
+	Success     errata.Optional[bool]     `json:"success" required:"true or false"`
+	MethodsUsed errata.Optional[[]string] `json:"methods_used"`
+}
+
+// recordSignIn notes how a sign-in ended.
+func (s *service) recordSignIn(c *call, body outcomeBody) (answer, error) {
 	attempt, err := body.attempt("methods_used", body.MethodsUsed)
 	if err != nil {
 		return answer{}, err

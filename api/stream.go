@@ -96,10 +96,7 @@ type goneJSON struct {
 }
 
 func changesOf(c feed.Changes) changesJSON {
-	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
-	for i := range c.Records {
-		data.Records[i] = recordOf(&c.Records[i])
-	}
+	data := changesJSON{Records: recordsOf(c.Records), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
 	for i, key := range c.Gone {
 		data.Gone[i] = goneJSON{key.Book.String(), key.Signature.String()}
 	}
