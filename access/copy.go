@@ -78,14 +78,10 @@ func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEn
 	if e.Operation() != jetstream.KeyValuePut {
 		return nil, nil
 	}
-	id, value := e.Key()[len(keyPrefix):], e.Value()
-	r, err := parseRecord(id, value)
-	if errors.Is(err, errForeign) {
-		if value, err = ownRecord(ctx, from, e.Key()); err != nil || value == nil {
-			return nil, err
-		}
-		r, err = parseRecord(id, value)
+	if value, err = ownValue(ctx, from, e.Key(), e.Value()); err != nil || value == nil {
+		return nil, err
 	}
+	r, err := parseRecord(e.Key()[len(keyPrefix):], value)
 	if err != nil || r.Kind != KindIngest && r.Kind != KindOps {
 		return nil, nil // one that cannot be read opens nothing
 	}
@@ -103,20 +99,15 @@ func replaceKeys(ctx context.Context, to jetstream.KeyValue, keys map[string][]b
 		there = append(there, name)
 	}
 	for _, name := range there {
-		value, wanted := keys[name]
-		if !wanted {
-			if err := to.Delete(ctx, name); err != nil {
-				return fmt.Errorf("remove the copy of a key: %w", err)
-			}
-			continue
-		}
-		if have, err := to.Get(ctx, name); err == nil && bytes.Equal(have.Value(), value) {
+		if value, wanted := keys[name]; !wanted {
+			keys[name] = nil // it is removed
+		} else if have, err := to.Get(ctx, name); err == nil && bytes.Equal(have.Value(), value) {
 			delete(keys, name)
 		}
 	}
 	for name, value := range keys {
-		if _, err := to.Put(ctx, name, value); err != nil {
-			return fmt.Errorf("copy a key: %w", err)
+		if err := copyKey(ctx, to, name, value); err != nil {
+			return err
 		}
 	}
 	if _, err := to.PutString(ctx, copiedEntry, time.Now().UTC().Format(time.RFC3339)); err != nil {

@@ -112,21 +112,23 @@ func (s *Store) recall(ctx context.Context, m *mirror, foreign jetstream.KeyValu
 	if _, there := m.records[id]; there {
 		return nil
 	}
-	own, err := ownRecord(ctx, s.bucket, foreign.Key())
-	if err != nil {
+	own, err := ownValue(ctx, s.bucket, foreign.Key(), foreign.Value())
+	if err != nil || own == nil {
 		return err
 	}
-	if own != nil {
-		if r, err := parseRecord(id, own); err == nil {
-			m.records[id] = r
-		}
+	if r, err := parseRecord(id, own); err == nil {
+		m.records[id] = r
 	}
 	return nil
 }
 
-// ownRecord is the newest value of a key's entry that is not foreign, nil when
-// there is none any more: the bucket remembers a few.
-func ownRecord(ctx context.Context, bucket jetstream.KeyValue, name string) (value []byte, err error) {
+// ownValue is the value of a key's entry, or the newest one before it where the
+// value is foreign; nil when the history of the bucket holds none.
+func ownValue(ctx context.Context, bucket jetstream.KeyValue, name string, value []byte) ([]byte, error) {
+	id := strings.TrimPrefix(name, keyPrefix)
+	if _, err := parseRecord(id, value); !errors.Is(err, errForeign) {
+		return value, nil
+	}
 	history, err := bucket.History(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
@@ -138,7 +140,7 @@ func ownRecord(ctx context.Context, bucket jetstream.KeyValue, name string) (val
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil, nil
 		}
-		if _, err := parseRecord(strings.TrimPrefix(name, keyPrefix), e.Value()); !errors.Is(err, errForeign) {
+		if _, err := parseRecord(id, e.Value()); !errors.Is(err, errForeign) {
 			return e.Value(), nil
 		}
 	}

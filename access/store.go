@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,8 @@ type Config struct {
 	Bucket jetstream.KeyValue
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Random is where secrets come from, nil for the system's.
+	// Random is the source of secrets, nil for the system's. Several goroutines
+	// read it at once.
 	Random io.Reader
 	// CopyFile is a file that gets a copy of all keys, with the hashes of their
 	// secrets, for [Mend]; "" for none.
@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger, skipped: cfg.Skipped,
-		random: &lockedReader{r: cfg.Random},
+		random: cfg.Random,
 		uses:   make(chan string, usesCapacity),
 	}
 	read, failed := make(chan struct{}), make(chan error, 1)
@@ -114,16 +114,4 @@ func (s *Store) List() []Key {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return keys
-}
-
-// lockedReader lets several Create calls draw from one source.
-type lockedReader struct {
-	mu sync.Mutex
-	r  io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(p)
 }

@@ -106,17 +106,14 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 		if err != nil {
 			return unavailable("read key", err)
 		}
-		r, err := parseRecord(id, stored.Value())
-		if errors.Is(err, errForeign) {
-			own, ownErr := ownRecord(ctx, s.bucket, keyPrefix+id)
-			if ownErr != nil {
-				return unavailable("read key", ownErr)
-			}
-			if own == nil {
-				return notFound
-			}
-			r, err = parseRecord(id, own)
+		own, err := ownValue(ctx, s.bucket, keyPrefix+id, stored.Value())
+		if err != nil {
+			return unavailable("read key", err)
 		}
+		if own == nil {
+			return notFound
+		}
+		r, err := parseRecord(id, own)
 		if err != nil {
 			return fmt.Errorf("revoke: %w", err)
 		}

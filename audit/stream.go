@@ -41,11 +41,19 @@ type head struct {
 	strange strangers
 }
 
-// head reads the end of the trail.
-func (s stream) head(ctx context.Context) (head, error) {
+func (s stream) open(ctx context.Context) (jetstream.Stream, error) {
 	handle, err := s.js.Stream(ctx, s.name)
 	if err != nil {
-		return head{}, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return nil, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+	}
+	return handle, nil
+}
+
+// head reads the end of the trail.
+func (s stream) head(ctx context.Context) (head, error) {
+	handle, err := s.open(ctx)
+	if err != nil {
+		return head{}, err
 	}
 	return s.end(ctx, handle, handle.CachedInfo().State.LastSeq)
 }
@@ -53,9 +61,9 @@ func (s stream) head(ctx context.Context) (head, error) {
 // room says how much of the trail's room is used, in bytes; limit is -1 when
 // there is none.
 func (s stream) room(ctx context.Context) (used uint64, limit int64, err error) {
-	handle, err := s.js.Stream(ctx, s.name)
+	handle, err := s.open(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return 0, 0, err
 	}
 	info := handle.CachedInfo()
 	return info.State.Bytes, info.Config.MaxBytes, nil
@@ -82,9 +90,9 @@ func (s stream) append(ctx context.Context, n uint64, message []byte) error {
 // span is the numbers of the first and the last entry, last < first when there
 // are none.
 func (s stream) span(ctx context.Context) (first, last uint64, err error) {
-	handle, err := s.js.Stream(ctx, s.name)
+	handle, err := s.open(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return 0, 0, err
 	}
 	state := handle.CachedInfo().State
 	return max(state.FirstSeq, 1), state.LastSeq, nil

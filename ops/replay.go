@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"golang.org/x/sync/semaphore"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/projector"
@@ -24,6 +26,12 @@ type ReplayProgress struct {
 	Running bool `json:"running"`
 	projector.RebuildProgress
 }
+
+// Turn is held by one at a time.
+type Turn = *semaphore.Weighted
+
+// NewTurn makes a Turn that nobody holds.
+func NewTurn() Turn { return semaphore.NewWeighted(1) }
 
 // ReplayConfig is what a Replayer needs. All fields are required.
 type ReplayConfig struct {
@@ -62,8 +70,7 @@ func NewReplayer(cfg ReplayConfig) *Replayer {
 // No other begins.
 func (r *Replayer) Stop(ctx context.Context) error {
 	r.end()
-	_, err := r.running.Wait(ctx) // and is not left
-	return err
+	return r.running.Acquire(ctx, 1) // and never releases it
 }
 
 var (
@@ -74,16 +81,14 @@ var (
 // rebuild rebuilds when nobody else does and nothing is purged meanwhile. Errors:
 // errReplaying, errWaiting, and those of [projector.Rebuild].
 func (r *Replayer) rebuild(ctx context.Context, cfg projector.RebuildConfig, progress func(projector.RebuildProgress)) (done projector.Comparison, err error) {
-	leave, ok := r.running.Try()
-	if !ok {
+	if !r.running.TryAcquire(1) {
 		return done, errReplaying
 	}
-	defer leave()
-	leave, err = r.cfg.History.Wait(ctx)
-	if err != nil {
+	defer r.running.Release(1)
+	if err := r.cfg.History.Acquire(ctx, 1); err != nil {
 		return done, fmt.Errorf("%w: %w", errWaiting, err)
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	cfg.Progress = func(p projector.RebuildProgress) {

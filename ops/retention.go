@@ -97,11 +97,10 @@ func (r *Retention) look(ctx context.Context) error {
 	if keep == 0 {
 		return nil
 	}
-	leave, ok := r.cfg.History.Try()
-	if !ok {
-		return nil // a replay reads what would go
+	if !r.cfg.History.TryAcquire(1) {
+		return nil // a replay reads the facts that would go
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	began := time.Now()
 	if state.Bytes+headroom/2 > uint64(state.MaxBytes) {
 		if err := r.cfg.Resize(ctx, r.cfg.Room+headroom); err != nil {
@@ -177,11 +176,10 @@ func (r *Retention) Renew(ctx context.Context, cut bool) error {
 	case state.First <= 1:
 		return nil // nothing was ever purged, and so there is no snapshot
 	}
-	leave, ok := r.cfg.History.Try()
-	if !ok {
+	if !r.cfg.History.TryAcquire(1) {
 		return errata.Errorf(errata.KindAlreadyRunning,
 			"The records are erased. A replay reads the log, so that neither snapshot nor log could be renewed: send the request again when it has ended.")
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	return r.purge(ctx, keep)
 }
