@@ -65,10 +65,6 @@ type Trail struct {
 	auditor *Auditor // who writes it here, nil for nobody
 }
 
-// NewTrail reads the trail that an auditor of this Config writes, wherever that
-// is. Log and Stream are all it needs.
-func NewTrail(cfg Config) *Trail { return &Trail{stream: cfg.trail()} }
-
 // Trail reads what this auditor writes.
 func (a *Auditor) Trail() *Trail { return &Trail{stream: a.trail, auditor: a} }
 

@@ -59,11 +59,14 @@ func BuiltIn(mail bool, locations ...LocationModule) Modules {
 
 // Method finds an installed method by its key.
 func (m Modules) Method(key string) (Method, bool) {
-	at := slices.IndexFunc(m.Methods, func(method Method) bool { return method.Key == key })
-	if at < 0 {
-		return Method{}, false
+	return find(m.Methods, func(method Method) bool { return method.Key == key })
+}
+
+func find[T any](list []T, wanted func(T) bool) (found T, ok bool) {
+	if at := slices.IndexFunc(list, wanted); at >= 0 {
+		return list[at], true
 	}
-	return m.Methods[at], true
+	return found, false
 }
 
 // States are the installed methods, with what the setting switches on.
@@ -77,21 +80,13 @@ func (m Modules) States(t TwoFactor) []MethodState {
 
 // Location finds an installed location module by its key.
 func (m Modules) Location(key string) (LocationModule, bool) {
-	at := slices.IndexFunc(m.Locations, func(l LocationModule) bool { return l.Key == key })
-	if key == "" || at < 0 {
-		return LocationModule{}, false
-	}
-	return m.Locations[at], true
+	return find(m.Locations, func(l LocationModule) bool { return l.Key == key && key != "" })
 }
 
 // sender finds the installed method that a setting of places names, which is
 // in any case.
 func (m Modules) sender(name string) (Method, bool) {
-	at := slices.IndexFunc(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
-	if at < 0 {
-		return Method{}, false
-	}
-	return m.Methods[at], true
+	return find(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
 }
 
 // senders are the names of the methods that can send a code, as settings of

@@ -15,6 +15,13 @@ const (
 	Client Side = "client"
 )
 
+func choose[T any](side Side, admin, client T) T {
+	if side == Admin {
+		return admin
+	}
+	return client
+}
+
 // Flag is a switch, 0 or 1 in JSON; false and true are read too.
 type Flag bool
 
@@ -80,12 +87,7 @@ type TwoFactor struct {
 }
 
 // Of is the switch of a side.
-func (t TwoFactor) Of(side Side) Flag {
-	if side == Admin {
-		return t.Admin
-	}
-	return t.Client
-}
+func (t TwoFactor) Of(side Side) Flag { return choose(side, t.Admin, t.Client) }
 
 // Within is the setting without the methods that are not installed: they are
 // not on, whatever was set while they were.
@@ -122,12 +124,7 @@ type LocationSide struct {
 }
 
 // Of is the setting of a side.
-func (l Location) Of(side Side) LocationSide {
-	if side == Admin {
-		return l.Admin
-	}
-	return l.Client
-}
+func (l Location) Of(side Side) LocationSide { return choose(side, l.Admin, l.Client) }
 
 // Addresses are the settings of the check for unfamiliar addresses.
 type Addresses struct {
@@ -143,12 +140,7 @@ type AddressSide struct {
 }
 
 // Of is the setting of a side.
-func (a Addresses) Of(side Side) AddressSide {
-	if side == Admin {
-		return a.Admin
-	}
-	return a.Client
-}
+func (a Addresses) Of(side Side) AddressSide { return choose(side, a.Admin, a.Client) }
 
 // Equal says whether both are the same setting.
 func (a Addresses) Equal(b Addresses) bool {

@@ -53,12 +53,8 @@ func (s *Secret) NewEnrolment(random io.Reader, account, issuer, label string, n
 	if err != nil {
 		return Enrolment{}, "", "", err
 	}
-	nonce := make([]byte, gcm.NonceSize())
-	if _, err := io.ReadFull(random, nonce); err != nil {
-		return Enrolment{}, "", "", fmt.Errorf("draw a nonce: %w", err)
-	}
-	// Bound to the account: one account's entry is of no use in another's place.
-	sealed := gcm.Seal(nonce, nonce, []byte(key.Secret()), []byte(s.nameOf(account)))
+	// The entry is bound to the account: it does not open in another one's place.
+	sealed := gcm.Seal(nil, nil, []byte(key.Secret()), []byte(s.nameOf(account)))
 	return Enrolment{Sealed: sealed, Made: now.UTC()}, key.Secret(), linkOf(key.Secret(), issuer, label), nil
 }
 
@@ -117,10 +113,7 @@ func (s *Secret) open(e Enrolment, account string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(e.Sealed) < gcm.NonceSize() {
-		return "", errors.New("read an app's secret: the entry is cut short")
-	}
-	plain, err := gcm.Open(nil, e.Sealed[:gcm.NonceSize()], e.Sealed[gcm.NonceSize():], []byte(s.nameOf(account)))
+	plain, err := gcm.Open(nil, nil, e.Sealed, []byte(s.nameOf(account)))
 	if err != nil {
 		return "", fmt.Errorf("read an app's secret: %w: it was made with another server secret, or changed", err)
 	}
@@ -132,5 +125,5 @@ func (s *Secret) gcm() (cipher.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the cipher: %w", err)
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }

@@ -91,12 +91,6 @@ func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict
 	return Verdict{Outcome: outcome, Verified: outcome == Passed}, nil
 }
 
-// Enrolled says whether an account has an app that can be asked.
-func (c *Checker) Enrolled(ctx context.Context, account string) (bool, error) {
-	e, found, err := c.enrolment(ctx, account)
-	return found && e.Confirmed, err
-}
-
 // Remove forgets an account's app, confirmed or not.
 func (c *Checker) Remove(ctx context.Context, account string) error {
 	if err := c.cfg.Enrolments.Delete(ctx, c.appKey(account)); err != nil {

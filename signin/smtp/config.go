@@ -117,7 +117,7 @@ func parseFrom(from string) (*mail.Address, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !deliverable(address.Address) {
+	if !Deliverable(address.Address) {
 		return nil, errors.New("not an address that mail can be sent from")
 	}
 	return address, nil

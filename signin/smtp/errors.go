@@ -40,16 +40,10 @@ func (e *Error) Error() string { return "send mail by " + e.Server + ": " + e.re
 // Unwrap is why the context ended, if that was it.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Retriable says whether another try with the same mail makes sense.
-func Retriable(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Retriable
-}
-
 // failure makes an Error of what went wrong between us and the server. ended is
 // why the context ended, nil while it had not.
 func (s *Sender) failure(err, ended error, to string) *Error {
-	e := &Error{Server: s.server(), reason: s.scrub(err.Error(), to)}
+	e := &Error{Server: s.Server(), reason: s.scrub(err.Error(), to)}
 	var reply *textproto.Error
 	var sending *gomail.SendError
 	switch {

@@ -25,7 +25,7 @@ type line struct {
 // dial is called by the library, which then speaks on what it gets.
 func (l *line) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	s := l.sender
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, s.server())
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, s.Server())
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ const (
 // subject may become a header of its own.
 func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) {
 	switch {
-	case !deliverable(to):
+	case !Deliverable(to):
 		return nil, errors.New("the recipient is not one plain mail address")
 	case strings.TrimSpace(subject) == "" || len(subject) > maxSubject || !utf8.ValidString(subject) || hasControl(subject):
 		return nil, fmt.Errorf("the subject must be one line of 1 to %d bytes", maxSubject)
@@ -52,12 +52,10 @@ func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) 
 	return message, nil
 }
 
-// Deliverable says whether to is one bare address that [Sender.Send] takes.
-func Deliverable(to string) bool { return deliverable(to) }
-
-// deliverable says whether text is one bare address, without a name, a comment,
-// a list, or anything that a server could take for a command.
-func deliverable(text string) bool {
+// Deliverable says whether text is one bare address that [Sender.Send] takes:
+// without a name, a comment, a list, or anything that a server could read as a
+// command.
+func Deliverable(text string) bool {
 	if len(text) > maxAddress || !utf8.ValidString(text) || hasControl(text) || strings.ContainsAny(text, " <>()\"\\,;:") {
 		return false
 	}

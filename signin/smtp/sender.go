@@ -43,11 +43,14 @@ func New(cfg Config) (*Sender, error) {
 func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	message, err := compose(s.from, to, subject, text)
 	if err != nil {
-		return &Error{Server: s.server(), reason: s.scrub(err.Error(), to)}
+		return &Error{Server: s.Server(), reason: s.scrub(err.Error(), to)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	if err := s.deliver(ctx, message); err != nil {
+	err = s.converse(ctx, func(client *gomail.Client, session *gosmtp.Client) error {
+		return client.SendWithSMTPClient(session, message)
+	})
+	if err != nil {
 		return s.failure(err, ctx.Err(), to)
 	}
 	return nil
@@ -67,13 +70,7 @@ func (s *Sender) Reach(ctx context.Context) error {
 }
 
 // Server is the mail server, host:port.
-func (s *Sender) Server() string { return s.server() }
-
-func (s *Sender) deliver(ctx context.Context, message *gomail.Msg) error {
-	return s.converse(ctx, func(client *gomail.Client, session *gosmtp.Client) error {
-		return client.SendWithSMTPClient(session, message)
-	})
-}
+func (s *Sender) Server() string { return net.JoinHostPort(s.cfg.Host, strconv.Itoa(s.cfg.Port)) }
 
 // converse holds one conversation with the server: greeting, what say says,
 // goodbye.
@@ -133,8 +130,6 @@ func (s *Sender) client(line *line) (*gomail.Client, error) {
 func (s *Sender) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: s.cfg.Host, RootCAs: s.cfg.RootCAs, MinVersion: tls.VersionTLS12}
 }
-
-func (s *Sender) server() string { return net.JoinHostPort(s.cfg.Host, strconv.Itoa(s.cfg.Port)) }
 
 // loopback says whether a connection ends on this machine.
 func loopback(conn net.Conn) bool {
