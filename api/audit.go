@@ -11,8 +11,9 @@ import (
 
 // Audit is the audit trail.
 type Audit interface {
-	// List finds entries, newest first, once the trail has caught up with what
-	// was changed before, or says that it has not. Errors: log_unavailable.
+	// List finds entries, newest first. It waits a short time for the entries
+	// of the latest changes, and says when they may be missing. Errors:
+	// log_unavailable.
 	List(ctx context.Context, q audit.Query) (audit.Page, error)
 	// Verify checks the whole chain. Errors: log_unavailable.
 	Verify(ctx context.Context) (audit.Report, error)

@@ -11,10 +11,10 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
-// Challenges sends one-time codes, and knows those and the codes of
-// authenticator apps. A method that is turned off works for nobody from that
-// moment on. Errors of all: log_unavailable; of all that takes a code or makes
-// one: rate_limited.
+// Challenges sends one-time codes, and checks them and the codes of
+// authenticator apps. A method that is turned off stops working at once, on
+// every node. Errors of all: log_unavailable; of those that make or take a code
+// also rate_limited.
 type Challenges interface {
 	// Send makes a code and sends it. Errors: invalid_method, method_off,
 	// mail_module_required, invalid_recipient, mail_refused, mail_unavailable.
@@ -81,7 +81,7 @@ func (b *challengeBody) check() (from netip.Addr, err error) {
 		}
 	}
 	if len(b.Code) > maxCode {
-		b.Code = "" // malformed, however long it is
+		b.Code = "" // malformed, as any other wrong text
 	}
 	return from, nil
 }

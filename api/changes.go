@@ -8,10 +8,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Changes are what administrators do to records. Each returns when it is
-// visible on every node, and says how many records it met. Errors: log_full,
-// log_unavailable when it did not happen, or nobody knows; store_unavailable
-// when it is certain to happen and not yet visible.
+// Changes are what administrators do to records. Each method returns when the
+// change is visible on every node, with the number of records that it met.
+// Errors: log_full; log_unavailable when it did not happen or nobody knows;
+// store_unavailable when it will happen and is not visible yet.
 type Changes interface {
 	// Delete removes the records of the signatures, in both books.
 	Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error)
@@ -22,8 +22,8 @@ type Changes interface {
 }
 
 const (
-	// maxSignatures bounds one request: what a person selects on a page, a
-	// hundred times over, and a command that the projection takes in its stride.
+	// maxSignatures bounds one request. It is far more than a person selects on
+	// a page, and a command of that size does not slow the projector down.
 	maxSignatures = 1000
 	// changeTimeout is how long a change may take to become visible before the
 	// caller is told to look later; it stays below the server's write timeout.
@@ -109,8 +109,8 @@ func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	return told(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 
-// cutOff reads the date of a cleanup: the last millisecond that it takes, and
-// the date in its normal form. A day is taken whole, in UTC.
+// cutOff reads the date of a cleanup: before is the last millisecond that it
+// removes, echo the date in its normal form. A day counts as a whole, in UTC.
 func cutOff(text string) (before time.Time, echo string, err error) {
 	text = strings.TrimSpace(text)
 	if day, err := time.Parse(time.DateOnly, text); err == nil {

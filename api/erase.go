@@ -8,16 +8,17 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Eraser takes persons out of the records, and out of what is kept beside them.
+// Eraser removes persons from the records, and from what is stored beside them.
 type Eraser interface {
-	// Erase returns when no answer shows them any more, and how many records it
-	// met. With cut, the facts from before go from the log as well. Errors:
-	// log_full, log_unavailable, store_unavailable, already_running.
+	// Erase returns when no answer shows the persons any more, with the number
+	// of records that it met. With cut, it also purges the facts before it from
+	// the log. Errors: log_full, log_unavailable, store_unavailable,
+	// already_running.
 	Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error)
 }
 
 const (
-	// maxErased bounds one request: each of them is looked for in every context.
+	// maxErased bounds one request: each name is looked for in every context.
 	maxErased = 100
 	// maxUser is the longest name of a user that events keep, in bytes.
 	maxUser = 256

@@ -12,8 +12,8 @@ import (
 // Insights read many records at once.
 type Insights interface {
 	// Trends reads how often records were seen over a range such as 24h, in the
-	// order of the keys; "" is the default. Those that there are not have zeros.
-	// Errors: invalid_range, store_unavailable.
+	// order of the keys; "" is the default. A record that does not exist has
+	// zeros. Errors: invalid_range, store_unavailable.
 	Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error)
 	// Overview reads what happened in a range. Errors: invalid_range,
 	// store_unavailable.
@@ -91,7 +91,7 @@ func (s *service) getTrends(c *call) (answer, error) {
 	return answer{data: data}, nil
 }
 
-// getOverview is what happened lately.
+// getOverview answers what happened in a range.
 func (s *service) getOverview(c *call) (answer, error) {
 	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"))
 	data := overviewJSON{spanOf(o.Range), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}

@@ -7,15 +7,15 @@ import (
 	"github.com/errata-log/errata/ingest/natsin"
 )
 
-// Letters are the messages that were published to NATS and refused for good.
+// Letters are the dead letters.
 type Letters interface {
-	// List is those behind the id after, oldest first, at most limit, and how
-	// many there are in all. Errors: log_unavailable.
+	// List returns the letters behind the id after, oldest first, at most
+	// limit, and the number of all letters. Errors: log_unavailable.
 	List(ctx context.Context, after uint64, limit int) (letters []natsin.Letter, total uint64, err error)
-	// Replay publishes those with the ids again, all when ids is nil, and drops
-	// what was taken. Errors: log_unavailable.
+	// Replay publishes the letters with the ids again, or all when ids is nil,
+	// and drops those that were taken. Errors: log_unavailable.
 	Replay(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
-	// Drop removes those with the ids, all when ids is nil. Errors:
+	// Drop removes the letters with the ids, or all when ids is nil. Errors:
 	// log_unavailable.
 	Drop(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/errata-log/errata/logcare"
 )
 
-// LogCare knows what of the log is gone.
+// LogCare knows the gaps of the log.
 type LogCare interface {
-	// State is what is known.
+	// State is what is known of the gaps.
 	State() logcare.State
 	// Verify reads the whole log. Kinds: log_unavailable.
 	Verify(ctx context.Context) (logcare.Report, error)

@@ -22,8 +22,8 @@ type Records interface {
 	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
 }
 
-// recordJSON is a record in answers: the contract's 15 fields in its order,
-// then ours.
+// recordJSON is a record in answers: the 15 fields of the first contract in
+// their order, then the later ones.
 type recordJSON struct {
 	ID             errata.Position `json:"id"`
 	Signature      string          `json:"signature"`
@@ -57,7 +57,6 @@ type pageJSON struct {
 	NextPage int    `json:"next_page"`
 }
 
-// listErrors is B1.
 func (s *service) listErrors(c *call) (answer, error) {
 	page, err := s.Records.List(c.Request.Context(), c.Request.URL.Query())
 	return answer{
@@ -66,7 +65,7 @@ func (s *service) listErrors(c *call) (answer, error) {
 	}, err
 }
 
-// getError is B2.
+// getError answers one record with its context.
 func (s *service) getError(c *call) (answer, error) {
 	book, signature, err := c.record()
 	if err != nil {

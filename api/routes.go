@@ -5,7 +5,7 @@ import (
 	"github.com/errata-log/errata/access"
 )
 
-// Route is one line of the route table, for whoever documents or checks it.
+// Route is one line of the route table.
 type Route struct {
 	Method    string
 	Path      string // with :parameters, and a *parameter for the rest
@@ -14,7 +14,7 @@ type Route struct {
 	Scope access.Scope
 }
 
-// Admission says who may pass to a route.
+// Admission says who may use a route.
 type Admission string
 
 // The admissions.
@@ -23,15 +23,15 @@ const (
 	AdmitByScope Admission = "scope"
 	// AdmitAll lets everybody in.
 	AdmitAll Admission = "open"
-	// AdmitAnyKey lets in every working key but those for sending events: they
-	// stand in applications for everybody to read.
+	// AdmitAnyKey lets in every working key except ingest keys: everybody can
+	// read those in an application.
 	AdmitAnyKey Admission = "any key"
 	// AdmitLocal lets in programs on this machine without a key, and others
 	// like AdmitByScope.
 	AdmitLocal Admission = "local"
 )
 
-// handler binds, makes one call, and returns what to answer.
+// handler makes one call and returns the answer.
 type handler func(*call) (answer, error)
 
 // route is a line of the table with its handler.

@@ -7,10 +7,11 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// SecuritySettings keeps what is asked at sign-in. Each Read is what is in
-// force, with every change that any node has answered. Each Update makes the
-// patch of that, and returns what is then in force and what will surprise about
-// it. Errors: log_unavailable; for updates also log_full and those of the patch.
+// SecuritySettings reads and changes the settings of sign-in. Each Read returns
+// the setting in force, with every change that any node has confirmed. Each
+// Update applies the patch to it, and returns the new setting and warnings of
+// what may surprise. Errors: log_unavailable; for updates also log_full and
+// those of the patch.
 type SecuritySettings interface {
 	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
 	UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, error)
@@ -53,10 +54,10 @@ type warned struct {
 	Warnings []signin.Warning `json:"warnings"`
 }
 
-// told is what a call returned as an answer.
+// told makes an answer of what a call returned.
 func told(data any, err error) (answer, error) { return answer{data: data}, err }
 
-// toldWith is told, with meta where there is something to warn of.
+// toldWith is told with warnings, which stand in meta.
 func toldWith(data any, warnings []signin.Warning, err error) (answer, error) {
 	if len(warnings) == 0 {
 		return answer{data: data}, err
