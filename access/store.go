@@ -31,8 +31,8 @@ type Config struct {
 	CopyFile string
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
-	// Skipped is told of an entry in the place of a key's that is none, nil for
-	// nobody. It may be told again of the same one.
+	// Skipped is called for an entry that has the name of a key's and is none,
+	// perhaps more than once; nil for no calls.
 	Skipped func(revision uint64, why error)
 }
 
@@ -46,8 +46,8 @@ type Store struct {
 	skipped func(revision uint64, why error)
 
 	current atomic.Pointer[snapshot]
-	// uses carries the ids of keys whose use is to be noted. When it is full
-	// a use goes unnoted: the request must not wait for it.
+	// uses carries the ids of keys whose use is to be noted. When it is full, a
+	// use is not noted: a request must not wait for that.
 	uses chan string
 
 	work background.Runner
@@ -99,8 +99,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return nil, fmt.Errorf("read the API keys: %w", err)
 }
 
-// Close stops following the bucket. The keys last read keep answering. It may
-// be called more than once.
+// Close stops following the bucket. The keys last read stay in force. It may be
+// called more than once.
 func (s *Store) Close() { _ = s.work.Stop(context.Background()) }
 
 // List returns all keys, also expired and revoked ones, oldest first.

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// visibleWithin is how long a write waits to be seen by this node's own
-	// watch; it takes a millisecond when the watch is well.
+	// visibleWithin is how long a write waits until this node's own watch has
+	// seen it, which normally takes a millisecond.
 	visibleWithin = 2 * time.Second
 	// retryAfter is what callers are told to wait when the bucket is away.
 	retryAfter = 5 * time.Second

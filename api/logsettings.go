@@ -16,8 +16,8 @@ type LogSettings interface {
 	// returns the new ones. change may be called more than once; its error is
 	// returned as it is. Errors: log_unavailable, log_full.
 	UpdateLogging(ctx context.Context, change func(errata.Logging) (errata.Logging, error)) (errata.Logging, error)
-	// Logging is this node's copy of the settings, at most a second old. It
-	// must not block.
+	// Logging is this node's copy of the settings, which it has without asking
+	// the log. It must not block.
 	Logging() errata.Logging
 }
 

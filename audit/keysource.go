@@ -14,7 +14,7 @@ import (
 // operationHeader marks revisions that remove an entry of a bucket.
 const operationHeader = "KV-Operation"
 
-// keySource is the bucket of API keys as the stream that it is.
+// keySource reads the stream behind the bucket of API keys.
 type keySource struct {
 	js     jetstream.JetStream
 	bucket string
@@ -90,7 +90,7 @@ func (k keySource) change(ctx context.Context, msg jetstream.Msg) (change, error
 }
 
 // before is the value that a revision replaced, nil when there was none. The
-// history is short, so this looks at a handful of messages.
+// history is short, so this reads a few messages.
 func (k keySource) before(ctx context.Context, subject string, sequence uint64) ([]byte, error) {
 	s, err := k.stream(ctx)
 	if err != nil {

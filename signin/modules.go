@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Modules describes what is installed. It is configuration: it stays as it is
-// while the service runs.
+// Modules describes what is installed. It does not change while the service
+// runs.
 type Modules struct {
 	// Methods are the second-step methods, in the order they are listed.
 	Methods []Method
@@ -14,14 +14,14 @@ type Modules struct {
 	Locations []LocationModule
 }
 
-// Method is a way to prove who one is.
+// Method is a method of the second step.
 type Method struct {
-	// Key is what settings and users' set-ups name it by.
+	// Key names it in settings and in what users have set up.
 	Key string `json:"key"`
 	// Name is for people.
 	Name string `json:"name"`
-	// CanSendCode: the service can send a code by it, whether or not the user
-	// has set it up. A code generator cannot.
+	// CanSendCode says that the service can send a code by it, even to users
+	// who have not set it up. An authenticator app cannot.
 	CanSendCode bool `json:"-"`
 }
 
@@ -47,7 +47,7 @@ const (
 	KeyTOTP = "totp"
 )
 
-// BuiltIn are the modules that come with the service: the code generator
+// BuiltIn are the modules that come with the service: authenticator apps
 // always, e-mail where a mail module is configured.
 func BuiltIn(mail bool, locations ...LocationModule) Modules {
 	m := Modules{Methods: []Method{{Key: KeyTOTP, Name: "Authenticator app"}}, Locations: locations}
@@ -83,8 +83,8 @@ func (m Modules) Location(key string) (LocationModule, bool) {
 	return find(m.Locations, func(l LocationModule) bool { return l.Key == key && key != "" })
 }
 
-// sender finds the installed method that a setting of places names, which is
-// in any case.
+// sender finds the installed method that a setting of places names; the case of
+// the name does not matter.
 func (m Modules) sender(name string) (Method, bool) {
 	return find(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
 }

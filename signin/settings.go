@@ -46,7 +46,7 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The ways to send a code and the kinds of comparison that are always known.
+// The method that sends a code, and the types of comparison.
 const (
 	// MethodEmail sends the code by the mail module.
 	MethodEmail = "Email"
@@ -82,7 +82,7 @@ type TwoFactor struct {
 	// only while a method is on.
 	Admin  Flag `json:"admin"`
 	Client Flag `json:"client"`
-	// ShowPopup reminds those to set a method up who have none.
+	// ShowPopup reminds users without a method to set one up.
 	ShowPopup Flag `json:"show_popup"`
 }
 
@@ -90,7 +90,7 @@ type TwoFactor struct {
 func (t TwoFactor) Of(side Side) Flag { return choose(side, t.Admin, t.Client) }
 
 // Within is the setting without the methods that are not installed: they are
-// not on, whatever was set while they were.
+// off, even if they were switched on while they were installed.
 func (t TwoFactor) Within(m Modules) TwoFactor {
 	on := make([]string, 0, len(t.Authentications))
 	for _, key := range t.Authentications {
@@ -154,7 +154,7 @@ type Localization struct {
 	IPModule string `json:"ip_module"`
 }
 
-// Warning is what was done and will surprise.
+// Warning says what of a setting or decision may surprise.
 type Warning struct {
 	// Code is for programs, Message tells a person what to do.
 	Code    string `json:"code"`
@@ -165,7 +165,7 @@ type Warning struct {
 const (
 	// WarnLocationModule: no location module is chosen, or it is not installed.
 	WarnLocationModule = "location_module_missing"
-	// WarnLocationType: the location module cannot tell what is to be compared.
+	// WarnLocationType: the location module cannot tell what is compared.
 	WarnLocationType = "location_type_unavailable"
 	// WarnMailModule: no mail module is configured, so no code can be sent.
 	WarnMailModule = "mail_module_missing"
@@ -175,7 +175,7 @@ const (
 	WarnCallerNotExempt = "caller_not_exempt"
 )
 
-// shortened is what a caller sent, short enough to stand in an answer.
+// shortened shortens a caller's text so that it can stand in an answer.
 func shortened(text string) string {
 	const most = 64 // longer than any address or name
 	if len(text) > most {

@@ -16,13 +16,13 @@ import (
 const (
 	// maxAddress is the longest address that SMTP carries (RFC 5321, 4.5.3.1.3).
 	maxAddress = 254
-	// maxSubject and maxText are far above what a mail with a code has; beyond
-	// them something has gone wrong in the caller.
+	// maxSubject and maxText are far above what a mail with a code has; a
+	// longer text is a mistake of the caller.
 	maxSubject = 200
 	maxText    = 64 << 10
 )
 
-// compose makes the mail, or says what of it cannot be sent. Nothing of to and
+// compose makes the mail, or says what of it cannot be sent. No part of to and
 // subject may become a header of its own.
 func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) {
 	switch {
@@ -46,7 +46,7 @@ func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) 
 	message.Subject(subject)
 	message.SetDate()
 	message.SetMessageIDWithValue(hex.EncodeToString(id) + "@" + domain)
-	// Holiday notes and mailing lists leave such mails alone (RFC 3834).
+	// Automatic replies and mailing lists ignore such mails (RFC 3834).
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, text)
 	return message, nil
