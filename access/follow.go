@@ -96,8 +96,7 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 				s.skipped(e.Revision(), err)
 				s.logger.Error("API key is unreadable and therefore refused", "error", err)
 			}
-			// Entries that wait already are applied first: a burst makes one
-			// copy.
+			// Entries that wait already are applied first: a burst makes one copy.
 			changed = changed || matters
 			if changed && !loading && len(w.Updates()) == 0 {
 				s.publish(m.snapshot())

@@ -10,10 +10,9 @@ import (
 
 // Eraser removes persons from the records, and from what is stored beside them.
 type Eraser interface {
-	// Erase returns when no answer shows the persons any more, with the number
-	// of records that it met. With cut, it also purges the facts before it from
-	// the log. Errors: log_full, log_unavailable, store_unavailable,
-	// already_running.
+	// Erase returns when no answer shows the persons any more, with the number of
+	// records that it met. With cut, it also purges the facts before it from the
+	// log. Errors: log_full, log_unavailable, store_unavailable, already_running.
 	Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error)
 }
 

@@ -28,8 +28,7 @@ func (s *Server) paced(next http.Handler) http.Handler {
 				size = maxUpload
 			}
 			b.end = b.end.Add(time.Duration(size/minRate) * time.Second)
-			// It fails only without a connection, and then nothing has to be
-			// bounded.
+			// It fails only without a connection, and then nothing has to be bounded.
 			_ = http.NewResponseController(w).SetWriteDeadline(b.end.Add(writeTimeout))
 		}
 		inner := r.Body

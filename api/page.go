@@ -50,9 +50,8 @@ const (
 	// maxPolicyReport bounds the body of a report. A browser sends about 1 KB,
 	// and a few reports at once.
 	maxPolicyReport = 16 << 10
-	// policyReportRate is how many reports a minute one address may send. A
-	// page without a fault causes none; a broken one causes a few for each
-	// view.
+	// policyReportRate is how many reports a minute one address may send. A page
+	// without a fault causes none; a broken one causes a few for each view.
 	policyReportRate = 30
 )
 

@@ -31,8 +31,7 @@ type Config struct {
 	Commands func(ctx context.Context, after, upto uint64) (list []Command, at uint64, err error)
 	// Changed finds the newest changes, at most limit, and counts them all.
 	Changed func(ctx context.Context, c query.Changes, limit int) (list []errata.Record, total uint64, err error)
-	// Live finds records as they are now; records that do not exist are
-	// missing.
+	// Live finds records as they are now; records that do not exist are missing.
 	Live func(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error)
 	// Follow calls on whenever the checkpoint may have moved, until stop.
 	// Calls may get lost.

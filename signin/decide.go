@@ -47,8 +47,7 @@ const (
 
 // The reasons for a check.
 const (
-	// ReasonSetUp: users of this side are asked, and this one has set a method
-	// up.
+	// ReasonSetUp: users of this side are asked, and this one has set a method up.
 	ReasonSetUp = "set_up"
 	// ReasonUnfamiliar: no earlier sign-in was from there.
 	ReasonUnfamiliar = "unfamiliar"

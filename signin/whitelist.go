@@ -124,8 +124,7 @@ func (w *Whitelist) UnmarshalJSON(data []byte) error {
 	}
 	read, err := ParseWhitelist(text)
 	if err != nil {
-		// Not wrapped: the text comes from a store, so that no caller can be
-		// told.
+		// Not wrapped: the text comes from a store, so that no caller can be told.
 		return errors.New("whitelist: " + err.Error())
 	}
 	*w = read

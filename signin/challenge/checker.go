@@ -20,8 +20,7 @@ const (
 	appKey    = "app."
 	rateKey   = "rate."
 	secretKey = "secret"
-	// idBytes makes an id that nobody guesses: only who began the sign-in has
-	// it.
+	// idBytes makes an id that nobody guesses: only who began the sign-in has it.
 	idBytes = 16
 	// maxName bounds an account and a purpose, in bytes.
 	maxName = 256
@@ -92,8 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Checker, error) {
 
 // Issued is a challenge that was made.
 type Issued struct {
-	// ID names the challenge and goes to the person who signs in; 32 hex
-	// digits.
+	// ID names the challenge and goes to the person who signs in; 32 hex digits.
 	ID string
 	// Code goes to the account's own mailbox and nowhere else.
 	Code string `json:"-"`

@@ -34,8 +34,7 @@ type Config struct {
 	// codes and Enrolments authenticator apps.
 	SecretDir              string
 	Challenges, Enrolments bucket.Store
-	// Familiar stores what is known of accounts, for Days after the last
-	// sign-in.
+	// Familiar stores what is known of accounts, for Days after the last sign-in.
 	Familiar bucket.Store
 	Days     int
 	// Skipped is called for outcomes on the log that cannot be read.

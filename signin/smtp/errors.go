@@ -74,8 +74,7 @@ func broken(err error) bool {
 		return !dns.IsNotFound
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		// TLS alerts of the server come as an OpError too; another try does not
-		// help.
+		// TLS alerts of the server come as an OpError too; another try does not help.
 		return op.Op != "remote error" && op.Op != "local error"
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)

@@ -81,8 +81,7 @@ func (s *Sender) converse(ctx context.Context, say func(*gomail.Client, *gosmtp.
 		return err
 	}
 	// The library checks the context only while it dials, and does not close a
-	// connection whose greeting fails. So the line is closed here, in both
-	// cases.
+	// connection whose greeting fails. So the line is closed here, in both cases.
 	defer line.close()
 	stop := context.AfterFunc(ctx, line.close)
 	defer stop()
