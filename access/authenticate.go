@@ -61,8 +61,8 @@ const (
 	noteTimeout = 5 * time.Second
 )
 
-// touch hands the use to the background once a minute. The first of several
-// requests at once does; the others see the new time.
+// touch queues the use of a key to be noted, at most once a minute. Of several
+// requests at once the first one does it; the others see the new time.
 func (s *Store) touch(e *entry, now time.Time) {
 	ms, last := now.UnixMilli(), e.used.Load()
 	if ms-last < useResolution.Milliseconds() || !e.used.CompareAndSwap(last, ms) {

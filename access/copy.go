@@ -10,13 +10,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// copiedEntry stands in a bucket of copies once it has had all keys.
+// copiedEntry is written to a bucket of copies once it has all keys.
 const copiedEntry = "copied"
 
-// CopyKeys keeps the ingest keys and those that only read status and metrics in
-// another bucket, where events are taken and the first one is not always in
-// reach. Admin keys, and when keys were used, are not copied. It goes on until
-// ctx ends or one of the buckets fails, which it returns.
+// CopyKeys copies ingest and ops keys into another bucket, for ingest nodes
+// that cannot always reach the first one. It copies no admin keys and no times
+// of use. It returns when ctx ends or one of the buckets fails.
 func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w, err := from.Watch(ctx, keyPrefix+"*")
@@ -60,7 +59,7 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 	}
 }
 
-// copyKey makes the other bucket say the same, nil for no such key.
+// copyKey stores the value in the other bucket; nil removes the key there.
 func copyKey(ctx context.Context, to jetstream.KeyValue, name string, value []byte) (err error) {
 	if value == nil {
 		err = to.Delete(ctx, name)
@@ -73,26 +72,22 @@ func copyKey(ctx context.Context, to jetstream.KeyValue, name string, value []by
 	return nil
 }
 
-// copyOf is what the other bucket is to have of the entry, nil for nothing.
+// copyOf is the value that the other bucket gets of the entry, nil for none.
 func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEntry) (value []byte, err error) {
 	if e.Operation() != jetstream.KeyValuePut {
 		return nil, nil
 	}
-	id, value := e.Key()[len(keyPrefix):], e.Value()
-	r, err := parseRecord(id, value)
-	if errors.Is(err, errForeign) {
-		if value, err = ownRecord(ctx, from, e.Key()); err != nil || value == nil {
-			return nil, err
-		}
-		r, err = parseRecord(id, value)
+	if value, err = ownValue(ctx, from, e.Key(), e.Value()); err != nil || value == nil {
+		return nil, err
 	}
+	r, err := parseRecord(e.Key()[len(keyPrefix):], value)
 	if err != nil || r.Kind != KindIngest && r.Kind != KindOps {
-		return nil, nil // one that cannot be read opens nothing
+		return nil, nil // a key that cannot be read opens nothing
 	}
 	return value, nil
 }
 
-// replaceKeys makes the bucket hold the keys, and says in it that it does.
+// replaceKeys makes the bucket hold exactly the keys, and writes copiedEntry.
 func replaceKeys(ctx context.Context, to jetstream.KeyValue, keys map[string][]byte) error {
 	lister, err := to.ListKeysFiltered(ctx, keyPrefix+"*")
 	if err != nil {
@@ -103,30 +98,25 @@ func replaceKeys(ctx context.Context, to jetstream.KeyValue, keys map[string][]b
 		there = append(there, name)
 	}
 	for _, name := range there {
-		value, wanted := keys[name]
-		if !wanted {
-			if err := to.Delete(ctx, name); err != nil {
-				return fmt.Errorf("remove the copy of a key: %w", err)
-			}
-			continue
-		}
-		if have, err := to.Get(ctx, name); err == nil && bytes.Equal(have.Value(), value) {
+		if value, wanted := keys[name]; !wanted {
+			keys[name] = nil // it is removed
+		} else if have, err := to.Get(ctx, name); err == nil && bytes.Equal(have.Value(), value) {
 			delete(keys, name)
 		}
 	}
 	for name, value := range keys {
-		if _, err := to.Put(ctx, name, value); err != nil {
-			return fmt.Errorf("copy a key: %w", err)
+		if err := copyKey(ctx, to, name, value); err != nil {
+			return err
 		}
 	}
 	if _, err := to.PutString(ctx, copiedEntry, time.Now().UTC().Format(time.RFC3339)); err != nil {
-		return fmt.Errorf("say that the keys are copied: %w", err)
+		return fmt.Errorf("note that the keys are copied: %w", err)
 	}
 	return nil
 }
 
-// Copied says whether the bucket has had the keys of another at least once,
-// see [CopyKeys]. Until then a key that is not in it may be good.
+// Copied says whether [CopyKeys] has filled the bucket at least once. Until
+// then a key that is missing in it may still be good.
 func Copied(ctx context.Context, bucket jetstream.KeyValue) (bool, error) {
 	_, err := bucket.Get(ctx, copiedEntry)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

@@ -9,6 +9,6 @@
 // a watch keeps the snapshot current, and when the bucket cannot be read the
 // last good copy stays in force.
 //
-// The package must not know HTTP: which route needs which scope is a fact of
-// the API's route table.
+// The package must not know HTTP: the API's route table says which route needs
+// which scope.
 package access

@@ -19,9 +19,9 @@ type keyStore interface {
 	Revoke(ctx context.Context, id string) error
 }
 
-// firstKeys are the keys of the first start. They never expire: a service that
-// nobody reads the log of must not lock out its only administrator after a
-// year. They are replaced by revoking them.
+// firstKeys are the keys of the first start. They never expire: a service whose
+// log nobody reads must not lock out its only administrator after a year. To
+// end one, revoke it.
 var firstKeys = []struct {
 	file string
 	key  NewKey
@@ -33,9 +33,9 @@ var firstKeys = []struct {
 }
 
 // MakeFirstKeys makes the first keys and their files when the store holds no
-// key at all, and finishes that when an earlier start was cut short. first
-// says whether it made any. Whoever removes the files afterwards, because they
-// belong into a safer place, does not get new keys.
+// key at all, and finishes what an interrupted start began. first says whether
+// it made any. It makes no new keys for files that somebody moved to a safer
+// place.
 func MakeFirstKeys(ctx context.Context, dir *datadir.Dir, store keyStore, logger *slog.Logger) (first bool, err error) {
 	if err := os.MkdirAll(dir.Join(datadir.KeysDir), 0o700); err != nil {
 		return false, fmt.Errorf("make folder of key files: %w", err)
@@ -104,8 +104,8 @@ func keyOfFile(path string, store keyStore) (Key, bool) {
 	return Key{}, false
 }
 
-// WriteDSN keeps the DSN file in step with the URL that the service is reached at,
-// and returns the DSN; "" when there is no first ingest key.
+// WriteDSN writes the DSN for the URL of the service to its file, and returns
+// it; "" when there is no first ingest key.
 func WriteDSN(dir *datadir.Dir, store keyStore, publicURL string) (string, error) {
 	key, ok := keyOfFile(dir.Join(datadir.IngestKeyFile), store)
 	if !ok {

@@ -19,8 +19,8 @@ const (
 	// watchTimeout bounds setting up the watch: nats.go would wait for a lost
 	// answer as long as the watch itself may live.
 	watchTimeout = 5 * time.Second
-	// rewatchWait is the pause before a lost watch is set up again; a stopped
-	// server is not worth asking more often.
+	// rewatchWait is the pause before a lost watch is set up again; to ask a
+	// stopped server more often would not help.
 	rewatchWait = time.Second
 	// drainTimeout bounds the wait for a stopped watch to close its channel.
 	drainTimeout = time.Second
@@ -32,8 +32,8 @@ var (
 	errWatchSlow  = fmt.Errorf("the bucket was not read within %v", watchTimeout)
 )
 
-// follow keeps the snapshot current. It closes read when it has read all keys for
-// the first time; what goes wrong before that it sends to failed.
+// follow keeps the snapshot current. It closes read when it has read all keys
+// for the first time, and sends an error before that to failed.
 func (s *Store) follow(read chan<- struct{}, failed chan<- error) func(context.Context) {
 	// Times of use outlive a lost watch; everything else is read anew, so that
 	// what was removed in between goes away.
@@ -53,8 +53,9 @@ func (s *Store) follow(read chan<- struct{}, failed chan<- error) func(context.C
 	}.Run
 }
 
-// watch reads the bucket into m, publishes, calls loaded, and then publishes
-// each change until the watch or ctx ends. It always returns an error.
+// watch reads the bucket into m, publishes a snapshot, calls loaded, and then
+// publishes each change until the watch or ctx ends. It always returns an
+// error.
 func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -95,7 +96,7 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 				s.skipped(e.Revision(), err)
 				s.logger.Error("API key is unreadable and therefore refused", "error", err)
 			}
-			// What waits already is taken in first: a burst makes one copy.
+			// Entries that wait already are applied first: a burst makes one copy.
 			changed = changed || matters
 			if changed && !loading && len(w.Updates()) == 0 {
 				s.publish(m.snapshot())
@@ -105,28 +106,30 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 	}
 }
 
-// recall finds the record that a foreign entry took the place of, where the
-// mirror has none: the bucket was just begun to be read.
+// recall finds the record that a foreign entry has replaced. The mirror lacks
+// it when its first reading of the bucket meets the foreign entry.
 func (s *Store) recall(ctx context.Context, m *mirror, foreign jetstream.KeyValueEntry) error {
 	id := strings.TrimPrefix(foreign.Key(), keyPrefix)
 	if _, there := m.records[id]; there {
 		return nil
 	}
-	own, err := ownRecord(ctx, s.bucket, foreign.Key())
-	if err != nil {
+	own, err := ownValue(ctx, s.bucket, foreign.Key(), foreign.Value())
+	if err != nil || own == nil {
 		return err
 	}
-	if own != nil {
-		if r, err := parseRecord(id, own); err == nil {
-			m.records[id] = r
-		}
+	if r, err := parseRecord(id, own); err == nil {
+		m.records[id] = r
 	}
 	return nil
 }
 
-// ownRecord is the newest value of a key's entry that is not foreign, nil when
-// there is none any more: the bucket remembers a few.
-func ownRecord(ctx context.Context, bucket jetstream.KeyValue, name string) (value []byte, err error) {
+// ownValue is the value of a key's entry, or the newest one before it where the
+// value is foreign; nil when the history of the bucket holds none.
+func ownValue(ctx context.Context, bucket jetstream.KeyValue, name string, value []byte) ([]byte, error) {
+	id := strings.TrimPrefix(name, keyPrefix)
+	if _, err := parseRecord(id, value); !errors.Is(err, errForeign) {
+		return value, nil
+	}
 	history, err := bucket.History(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
@@ -138,7 +141,7 @@ func ownRecord(ctx context.Context, bucket jetstream.KeyValue, name string) (val
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil, nil
 		}
-		if _, err := parseRecord(strings.TrimPrefix(name, keyPrefix), e.Value()); !errors.Is(err, errForeign) {
+		if _, err := parseRecord(id, e.Value()); !errors.Is(err, errForeign) {
 			return e.Value(), nil
 		}
 	}

@@ -10,26 +10,19 @@ type Grant struct {
 
 // ByToken finds the grant of an API key, given as bearer text. Errors:
 // unauthorized, insufficient_scope for a key that works and may not send.
-func (s *Store) ByToken(token string) (Grant, error) {
-	key, err := s.Authenticate(token)
-	if err != nil {
-		return Grant{}, err
-	}
-	return grantOf(key)
-}
+func (s *Store) ByToken(token string) (Grant, error) { return grantOf(s.Authenticate(token)) }
 
 // ByPublicKey finds the grant of the key in a DSN; see [Store.AuthenticatePublic].
 func (s *Store) ByPublicKey(publicKey string, project uint64) (Grant, error) {
-	key, err := s.AuthenticatePublic(publicKey, project)
-	if err != nil {
-		return Grant{}, err
-	}
-	return grantOf(key)
+	return grantOf(s.AuthenticatePublic(publicKey, project))
 }
 
 // grantOf refuses keys that belong to no project, admin keys among them: an
 // event must say which application it comes from, and only the key knows.
-func grantOf(key Key) (Grant, error) {
+func grantOf(key Key, err error) (Grant, error) {
+	if err != nil {
+		return Grant{}, err
+	}
 	if !key.Allows(EventsWrite) || key.Project == 0 {
 		err := errata.Errorf(errata.KindInsufficientScope, "Events are sent with an ingest key; this key is of another kind.")
 		err.Details = map[string]any{"scope": EventsWrite}

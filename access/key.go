@@ -63,12 +63,12 @@ func (k Key) EndsSoon(now time.Time) bool {
 }
 
 const (
-	// DefaultLifetime is how long a key works when nothing else was said; an
-	// ingest key works until it is revoked, for the application that it stands
-	// in would fall silent one day, and silence is not noticed.
+	// DefaultLifetime is how long a key works when its maker names no end. An
+	// ingest key works until it is revoked: otherwise its application would
+	// fall silent one day, and nobody notices silence.
 	DefaultLifetime = 365 * 24 * time.Hour
-	// WarnBefore is how long before its end a key is warned of: time enough to
-	// replace it in an application.
+	// WarnBefore is how long before the end of a key the warning begins: time
+	// enough to replace it in an application.
 	WarnBefore = 30 * 24 * time.Hour
 	// MaxProject keeps project numbers within what SDKs in any language read.
 	MaxProject = 1<<31 - 1

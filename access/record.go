@@ -13,8 +13,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// The bucket holds three sorts of entries. When a key was last used stands
-// apart from the key, so that noting a use can never undo a revocation.
+// The bucket holds three sorts of entries. The time of the last use has an
+// entry of its own, so that noting a use can never undo a revocation.
 const (
 	keyPrefix     = "key."     // + id: a record as JSON
 	usedPrefix    = "used."    // + id: time of the last use, RFC 3339
@@ -37,7 +37,7 @@ type record struct {
 	Created    time.Time `json:"created"`
 	Expires    time.Time `json:"expires,omitzero"`
 	Revoked    time.Time `json:"revoked,omitzero"`
-	// By is who wrote the record last. Records of old builds have nobody.
+	// By is who wrote the record last. Records of old builds name nobody.
 	By errata.Actor `json:"by,omitzero"`
 }
 
@@ -58,14 +58,14 @@ func newRecord(t Token, n NewKey, now time.Time) record {
 	return r
 }
 
-// errForeign says that what stands in the place of a record is a message of
-// another kind, such as an acknowledgement of JetStream: it is left out, and the
-// record before stays in force. A record that is damaged, or of another version,
-// ends its key instead: it may be that of a revocation.
+// errForeign says that an entry is no record but a message of another kind,
+// such as an acknowledgement of JetStream. It is ignored, and the record before
+// it stays in force. A record that is damaged or of another version ends its
+// key instead: it may be a revocation.
 var errForeign = errors.New("this is no record of a key")
 
-// parseRecord reads the record of the key with the given id. Anything amiss is
-// an error: a key that cannot be understood must not open anything.
+// parseRecord reads the record of the key with the given id. Anything wrong is
+// an error: a key that cannot be read must not open anything.
 func parseRecord(id string, value []byte) (record, error) {
 	var r record
 	if err := json.Unmarshal(value, &r); err != nil {

@@ -82,9 +82,9 @@ func (s Scope) known() bool {
 		s == Everything || strings.HasSuffix(string(s), "/*") && slices.ContainsFunc(Scopes, s.Covers)
 }
 
-// kindScopes are the patterns whose scopes a key of the kind may hold. Ingest
-// keys stand in browsers and apps for everybody to read, so they can send and
-// nothing else; ops keys sit in monitoring, so they look and change nothing.
+// kindScopes are the patterns whose scopes a key of the kind may hold.
+// Everybody can read an ingest key in a browser or an app, so it can only send.
+// An ops key is for monitoring, so it can only read.
 var kindScopes = map[Kind][]Scope{
 	KindAdmin:  {Everything},
 	KindIngest: {EventsWrite},
@@ -92,7 +92,7 @@ var kindScopes = map[Kind][]Scope{
 }
 
 // defaultScopes are taken when a new key names none. An admin key has no
-// default: power is handed out by name.
+// default: its scopes must be named.
 var defaultScopes = map[Kind][]Scope{
 	KindIngest: {EventsWrite},
 	KindOps:    {OpsRead},

@@ -53,9 +53,9 @@ func newMirror(used map[string]*atomic.Int64) *mirror {
 	return &mirror{records: map[string]record{}, projects: map[uint64]struct{}{}, used: used}
 }
 
-// apply takes one entry of the bucket. matters says whether a new snapshot is
-// due; the error names an entry that cannot be read, whose key is then gone,
-// unless it is errForeign: then it stays as it was.
+// apply applies one entry of the bucket. matters says whether a new snapshot is
+// needed. The error names an entry that cannot be read: its key is removed, or
+// stays as it was when the error is errForeign.
 func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 	m.revision = max(m.revision, e.Revision())
 	removed := e.Operation() != jetstream.KeyValuePut
@@ -71,7 +71,7 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		case !errors.Is(err, errForeign):
 			delete(m.records, id)
 		}
-		return true, err // also of a foreign one: somebody may wait for its revision
+		return true, err // also for a foreign entry: somebody may wait for its revision
 	}
 	if n, isProject := parseProject(e.Key()); isProject {
 		if removed {

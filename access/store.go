@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,15 +23,16 @@ type Config struct {
 	Bucket jetstream.KeyValue
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Random is where secrets come from, nil for the system's.
+	// Random is the source of secrets, nil for the system's. Several goroutines
+	// read it at once.
 	Random io.Reader
 	// CopyFile is a file that gets a copy of all keys, with the hashes of their
 	// secrets, for [Mend]; "" for none.
 	CopyFile string
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
-	// Skipped is told of an entry in the place of a key's that is none, nil for
-	// nobody. It may be told again of the same one.
+	// Skipped is called for an entry that has the name of a key's and is none,
+	// perhaps more than once; nil for no calls.
 	Skipped func(revision uint64, why error)
 }
 
@@ -46,8 +46,8 @@ type Store struct {
 	skipped func(revision uint64, why error)
 
 	current atomic.Pointer[snapshot]
-	// uses carries the ids of keys whose use is to be noted. When it is full
-	// a use goes unnoted: the request must not wait for it.
+	// uses carries the ids of keys whose use is to be noted. When it is full, a
+	// use is not noted: a request must not wait for that.
 	uses chan string
 
 	work background.Runner
@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		bucket: cfg.Bucket, now: cfg.Now, logger: cfg.Logger, skipped: cfg.Skipped,
-		random: &lockedReader{r: cfg.Random},
+		random: cfg.Random,
 		uses:   make(chan string, usesCapacity),
 	}
 	read, failed := make(chan struct{}), make(chan error, 1)
@@ -99,8 +99,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return nil, fmt.Errorf("read the API keys: %w", err)
 }
 
-// Close stops following the bucket. The keys last read keep answering. It may
-// be called more than once.
+// Close stops following the bucket. The keys last read stay in force. It may be
+// called more than once.
 func (s *Store) Close() { _ = s.work.Stop(context.Background()) }
 
 // List returns all keys, also expired and revoked ones, oldest first.
@@ -114,16 +114,4 @@ func (s *Store) List() []Key {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return keys
-}
-
-// lockedReader lets several Create calls draw from one source.
-type lockedReader struct {
-	mu sync.Mutex
-	r  io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(p)
 }

@@ -7,8 +7,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TracedEntries is the pattern of the bucket's entries that are keys, for whoever
-// follows the changes of keys.
+// TracedEntries is the pattern of the bucket's entries that are keys.
 const TracedEntries = keyPrefix + "*"
 
 // Trace is a key as one change left it, for the audit trail. It holds neither

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// visibleWithin is how long a write waits to be seen by this node's own
-	// watch; it takes a millisecond when the watch is well.
+	// visibleWithin is how long a write waits until this node's own watch has
+	// seen it, which normally takes a millisecond.
 	visibleWithin = 2 * time.Second
 	// retryAfter is what callers are told to wait when the bucket is away.
 	retryAfter = 5 * time.Second
@@ -106,17 +106,14 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 		if err != nil {
 			return unavailable("read key", err)
 		}
-		r, err := parseRecord(id, stored.Value())
-		if errors.Is(err, errForeign) {
-			own, ownErr := ownRecord(ctx, s.bucket, keyPrefix+id)
-			if ownErr != nil {
-				return unavailable("read key", ownErr)
-			}
-			if own == nil {
-				return notFound
-			}
-			r, err = parseRecord(id, own)
+		own, err := ownValue(ctx, s.bucket, keyPrefix+id, stored.Value())
+		if err != nil {
+			return unavailable("read key", err)
 		}
+		if own == nil {
+			return notFound
+		}
+		r, err := parseRecord(id, own)
 		if err != nil {
 			return fmt.Errorf("revoke: %w", err)
 		}

@@ -14,9 +14,9 @@ import (
 var errUnauthorized = errata.Errorf(errata.KindUnauthorized,
 	"Send a valid API key in the header Authorization: Bearer KEY.")
 
-// admit lets the request pass, or says why not. A working key is never held
-// back by what others do from its address: at 256 bits there is nothing to
-// guess, so the limit on failures only has to keep failing cheap.
+// admit returns nil when the request may pass. Failures of others from the same
+// address never limit a working key: a secret of 256 bits cannot be guessed, so
+// the limit only keeps failures cheap.
 func (s *service) admit(c *call, r route) error {
 	s.warnForwarded(c)
 	if r.Admission == AdmitAll || r.Admission == AdmitLocal && origin.Local(c.Request) {
@@ -66,8 +66,8 @@ func bearer(c *call) string {
 	return strings.TrimSpace(c.GetHeader("X-Api-Key"))
 }
 
-// warnForwarded tells the operator, once, that a proxy is in front which is
-// not trusted: every caller then looks like the proxy.
+// warnForwarded tells the operator, once, about a proxy that is not trusted:
+// all its callers have the address of the proxy.
 func (s *service) warnForwarded(c *call) {
 	if s.warnedForwarded.Load() || !origin.Forwarded(c.Request) {
 		return

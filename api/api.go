@@ -18,8 +18,8 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// Defaults of the rates, for whoever reads the configuration. A rate of 0 in
-// Config switches the limit off, so New cannot fill these in itself.
+// Default rates, for the code that reads the configuration. New cannot fill
+// them in: a rate of 0 in Config means no limit.
 const (
 	// DefaultKeyRate is how many requests a minute one key may make.
 	DefaultKeyRate = 600
@@ -28,8 +28,8 @@ const (
 	DefaultFailedAuthRate = 10
 )
 
-// Config is what the API needs. Required: Keys, Records, Health,
-// LogSettings.
+// Config is what the API needs. An interface is required unless its comment
+// says what nil means.
 type Config struct {
 	// Version is what the service calls itself, "" for "dev".
 	Version string
@@ -41,33 +41,32 @@ type Config struct {
 	Records Records
 	Changes Changes
 	Health  Health
-	// Insights reads many records at once. Required.
+	// Insights reads many records at once.
 	Insights Insights
 	// LogSettings is what is recorded.
 	LogSettings LogSettings
-	// Security is what is asked at sign-in. Required.
+	// Security has the settings of sign-in.
 	Security SecuritySettings
-	// Challenges sends and checks codes. Required.
+	// Challenges sends and checks codes.
 	Challenges Challenges
-	// SignIn decides about sign-ins. Required.
+	// SignIn decides about sign-ins.
 	SignIn SignIn
-	// Requests remembers the answers to requests with an Idempotency-Key.
+	// Requests stores the answers to requests with an Idempotency-Key.
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
 	Audit Audit
-	// Eraser takes persons out of the records.
+	// Eraser removes persons from the records.
 	Eraser Eraser
 	// Replayer rebuilds the projection.
 	Replayer Replayer
-	// LogCare knows what of the log is gone.
+	// LogCare knows the gaps of the log.
 	LogCare LogCare
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
-	// Letters are messages that NATS brought and that were refused; nil: there
-	// is no such way in.
+	// Letters are the dead letters; nil: no events come in over NATS.
 	Letters Letters
-	// Leaf makes this the API of an ingest node: health and metrics. Of what is
-	// required above, Keys and Health are.
+	// Leaf makes this the API of an ingest node, with health and metrics only.
+	// It needs Keys and Health.
 	Leaf bool
 	// Metrics answers GET /metrics; nil: the path does not exist.
 	Metrics http.Handler
@@ -75,8 +74,8 @@ type Config struct {
 	Feed Feed
 	// Web is the page for people; nil: browsers get what programs get.
 	Web Web
-	// PolicyReports counts the breaches of the page's policy that browsers report;
-	// nil: nobody does.
+	// PolicyReports counts the breaches of the page's policy that browsers
+	// report; nil: they are not counted.
 	PolicyReports interface{ Add(n float64) }
 	// Receivers take events. Those that are nil do not exist.
 	Receivers Receivers
@@ -148,38 +147,25 @@ func New(cfg Config) (http.Handler, error) {
 
 // check fills the defaults and finds what is missing.
 func (c *Config) check() error {
-	switch {
-	case c.Keys == nil:
+	if c.Keys == nil {
 		return errors.New("Keys is missing")
-	case c.Leaf && c.Health != nil: // the rest is at the hub
-	case c.Records == nil:
-		return errors.New("Records is missing")
-	case c.Insights == nil:
-		return errors.New("Insights is missing")
-	case c.Changes == nil:
-		return errors.New("Changes is missing")
-	case c.Eraser == nil:
-		return errors.New("Eraser is missing")
-	case c.Replayer == nil:
-		return errors.New("Replayer is missing")
-	case c.LogCare == nil:
-		return errors.New("LogCare is missing")
-	case c.Requests == nil:
-		return errors.New("Requests is missing")
-	case c.Health == nil:
-		return errors.New("Health is missing")
-	case c.LogSettings == nil:
-		return errors.New("LogSettings is missing")
-	case c.Security == nil:
-		return errors.New("Security is missing") //nolint:staticcheck // it is the name of the field
-	case c.Challenges == nil:
-		return errors.New("Challenges is missing")
-	case c.SignIn == nil:
-		return errors.New("SignIn is missing")
-	case c.KeyRate < 0:
-		return fmt.Errorf("KeyRate: %d is negative; 0 switches the limit off", c.KeyRate)
-	case c.FailedAuthRate < 0:
-		return fmt.Errorf("FailedAuthRate: %d is negative; 0 switches the limit off", c.FailedAuthRate)
+	}
+	if !c.Leaf || c.Health == nil { // records and settings of an ingest node are at its hub
+		for _, required := range []struct {
+			field   string
+			missing bool
+		}{
+			{"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
+			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
+			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
+		} {
+			if required.missing {
+				return fmt.Errorf("%s is missing", required.field)
+			}
+		}
+	}
+	if c.KeyRate < 0 || c.FailedAuthRate < 0 {
+		return fmt.Errorf("KeyRate %d and FailedAuthRate %d must not be negative; 0 switches a limit off", c.KeyRate, c.FailedAuthRate)
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)

@@ -11,50 +11,35 @@ import (
 
 // Audit is the audit trail.
 type Audit interface {
-	// List finds entries, newest first, once the trail has caught up with what
-	// was changed before, or says that it has not. Errors: log_unavailable.
+	// List finds entries, newest first. It waits a short time for the entries
+	// of the latest changes, and says when they may be missing. Errors:
+	// log_unavailable.
 	List(ctx context.Context, q audit.Query) (audit.Page, error)
 	// Verify checks the whole chain. Errors: log_unavailable.
 	Verify(ctx context.Context) (audit.Report, error)
 }
 
-// noAudit answers where there is no trail.
-func noAudit() error {
-	return errata.Errorf(errata.KindNotFound, "This service keeps no audit trail.")
-}
+var errNoAudit = errata.Errorf(errata.KindNotFound, "This service keeps no audit trail.")
 
 func (s *service) listAudit(c *call) (answer, error) {
 	if s.Audit == nil {
-		return answer{}, noAudit()
+		return answer{}, errNoAudit
 	}
 	q, err := auditQuery(c)
 	if err != nil {
 		return answer{}, err
 	}
 	page, err := s.Audit.List(c.Request.Context(), q)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: page.Entries, meta: page}, nil
+	return answer{data: page.Entries, meta: page}, err
 }
 
 // auditQuery reads the parameters. Errors: invalid_limit, invalid_cursor,
 // invalid_date.
 func auditQuery(c *call) (audit.Query, error) {
-	q := audit.Query{Limit: audit.DefaultLimit, Actor: c.Query("actor"), Action: c.Query("action")}
-	if text := c.Query("limit"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n < 1 || n > audit.MaxLimit {
-			return q, errata.Errorf(errata.KindInvalidLimit, "limit is a number from 1 to %d.", audit.MaxLimit)
-		}
-		q.Limit = int(n)
-	}
-	if text := c.Query("cursor"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || n < 1 {
-			return q, errata.Errorf(errata.KindInvalidCursor, "cursor is the next_cursor of the page before; 0 there means that it was the last one.")
-		}
-		q.Before = n
+	q := audit.Query{Actor: c.Query("actor"), Action: c.Query("action")}
+	var err error
+	if q.Limit, q.Before, err = c.page(audit.DefaultLimit, audit.MaxLimit); err != nil {
+		return q, err
 	}
 	for _, bound := range []struct {
 		name string
@@ -73,18 +58,32 @@ func auditQuery(c *call) (audit.Query, error) {
 	return q, nil
 }
 
+// page reads the parameters limit and cursor; a cursor of 0 means the first
+// page. Errors: invalid_limit, invalid_cursor.
+func (c *call) page(standard, most int) (limit int, cursor uint64, err error) {
+	limit = standard
+	if text := c.Query("limit"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if limit = int(n); err != nil || limit < 1 || limit > most {
+			return 0, 0, errata.Errorf(errata.KindInvalidLimit, "limit is a number from 1 to %d.", most)
+		}
+	}
+	if text := c.Query("cursor"); text != "" {
+		if cursor, err = strconv.ParseUint(text, 10, 64); err != nil || cursor < 1 {
+			return 0, 0, errata.Errorf(errata.KindInvalidCursor, "cursor is the next_cursor of the page before; 0 there means that it was the last one.")
+		}
+	}
+	return limit, cursor, nil
+}
+
 // verifyAudit answers 200 whatever it finds: the question was answered.
 func (s *service) verifyAudit(c *call) (answer, error) {
 	if s.Audit == nil {
-		return answer{}, noAudit()
+		return answer{}, errNoAudit
 	}
 	r, err := s.Audit.Verify(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	told := struct {
+	return told(struct {
 		OK bool `json:"ok"`
 		audit.Report
-	}{r.Problem == nil, r}
-	return answer{data: told}, nil
+	}{r.Problem == nil, r}, err)
 }

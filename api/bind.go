@@ -15,9 +15,10 @@ import (
 // signatures to delete, has 35 KB.
 const maxBody = 1 << 20
 
-// bind reads the body, one JSON object, into the struct that dst points to. No
-// body is the empty object; members whose exact name no field has are ignored.
-// Errors: unsupported_media_type, body_too_large, invalid_body, naming the field.
+// bind reads the body, one JSON object, into the struct that dst points to. An
+// empty body counts as {}; a member whose exact name no field has is ignored.
+// Errors: unsupported_media_type, body_too_large, invalid_body, naming the
+// field.
 func (c *call) bind(dst any) error {
 	body, err := c.readBody()
 	if err != nil {
@@ -37,10 +38,21 @@ func (c *call) bind(dst any) error {
 	return decode(body, dst)
 }
 
+// withBody reads the body for a handler, see [call.bind].
+func withBody[T any](handle func(c *call, body T) (answer, error)) handler {
+	return func(c *call) (answer, error) {
+		var body T
+		if err := c.bind(&body); err != nil {
+			return answer{}, err
+		}
+		return handle(c, body)
+	}
+}
+
 // readBody reads the body whole. Errors: body_too_large, invalid_body.
 func (c *call) readBody() ([]byte, error) { return c.readUpTo(maxBody) }
 
-// readUpTo is readBody for a body of at most so many bytes.
+// readUpTo is readBody with another limit, in bytes.
 func (c *call) readUpTo(limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, limit))
 	if err == nil {
@@ -68,10 +80,10 @@ func decode(body []byte, dst any) error {
 }
 
 // fill reads the members of a JSON object into the fields of a struct, in the
-// order of the fields. A member belongs to the field that has exactly its name
-// in the json tag: encoding/json itself takes names in any case, and a body that
-// changes something must say what it means. A field with the tag required must
-// be sent; the tag says what it takes. path stands before the names in errors.
+// order of the fields. A member belongs to the field whose json tag is exactly
+// its name: encoding/json itself takes names in any case, which is too lax for
+// a body that changes something. A field with the tag required must be sent;
+// the tag says what it takes. path stands before the names in errors.
 func fill(dst reflect.Value, path string, object map[string]json.RawMessage) error {
 	for i := range dst.NumField() {
 		field := dst.Type().Field(i)

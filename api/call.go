@@ -19,24 +19,24 @@ import (
 type call struct {
 	*gin.Context
 	service *service
-	// requestID is the caller's own when that is sane, else a new one.
+	// requestID is the caller's own id when it is safe to log, else a new one.
 	requestID string
 	// key is who calls; the zero Key on open routes.
 	key access.Key
 }
 
-// answer is what a handler wants to be said. The zero status means 200.
+// answer is what a handler returns. The zero status means 200.
 type answer struct {
 	status int
 	data   any
 	meta   any
-	// raw answers in another format than ours; then the rest is not used.
+	// raw answers in another format; then the other fields are not used.
 	raw http.Handler
-	// encoded is the whole body where it has been made before.
+	// encoded is the whole body when it is already encoded.
 	encoded []byte
 }
 
-// serve is the way of every API request: prepare, admit, handle, respond, log.
+// serve runs every API request: prepare, admit, handle, respond, log.
 func (s *service) serve(r route) gin.HandlerFunc {
 	return func(gc *gin.Context) {
 		begun := s.Now()
@@ -124,8 +124,8 @@ func (s *service) catch(c *call, r route) {
 	c.fail(cause)
 }
 
-// logRequest writes the one line of a request: no query, no body, no key, no
-// text that the caller chose but an id that was checked.
+// logRequest writes the one line of a request: no query, no body, no key, and
+// of the caller's own text only the checked id.
 func (s *service) logRequest(c *call, r route, begun time.Time) {
 	level := slog.LevelInfo
 	if r.quiet {

@@ -11,10 +11,10 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
-// Challenges sends one-time codes, and knows those and the codes of
-// authenticator apps. A method that is turned off works for nobody from that
-// moment on. Errors of all: log_unavailable; of all that takes a code or makes
-// one: rate_limited.
+// Challenges sends one-time codes, and checks them and the codes of
+// authenticator apps. A method that is turned off stops working at once, on
+// every node. Errors of all: log_unavailable; of those that make or take a code
+// also rate_limited.
 type Challenges interface {
 	// Send makes a code and sends it. Errors: invalid_method, method_off,
 	// mail_module_required, invalid_recipient, mail_refused, mail_unavailable.
@@ -51,13 +51,21 @@ type challengeBody struct {
 // maxCode is far above what a person types for six digits, with blanks.
 const maxCode = 64
 
-// bindChallenge reads the body and checks what all routes have.
-func (c *call) bindChallenge() (b challengeBody, from netip.Addr, err error) {
-	if err := c.bind(&b); err != nil {
-		return b, from, err
-	}
+// challenged reads the body of a route below sign-in and checks what all of
+// them have. from is the address that the sign-in comes from.
+func challenged(handle func(c *call, b challengeBody, from netip.Addr) (answer, error)) handler {
+	return withBody(func(c *call, b challengeBody) (answer, error) {
+		from, err := b.check()
+		if err != nil {
+			return answer{}, err
+		}
+		return handle(c, b, from)
+	})
+}
+
+func (b *challengeBody) check() (from netip.Addr, err error) {
 	if b.Account == "" || utf8.RuneCountInString(b.Account) > maxAccount || utf8.RuneCountInString(b.Label) > maxAccount {
-		return b, from, errata.Errorf(errata.KindInvalidAccount, "account names who signs in, and label what an app shows, in at most %d characters.", maxAccount)
+		return from, errata.Errorf(errata.KindInvalidAccount, "account names who signs in, and label what an app shows, in at most %d characters.", maxAccount)
 	}
 	if b.Purpose == "" {
 		b.Purpose = signin.CheckTwoFactor
@@ -65,25 +73,21 @@ func (c *call) bindChallenge() (b challengeBody, from netip.Addr, err error) {
 	switch b.Purpose {
 	case signin.CheckTwoFactor, signin.CheckLocation, signin.CheckAddress:
 	default:
-		return b, from, errata.Errorf(errata.KindInvalidPurpose, "purpose is %s, %s or %s.", signin.CheckTwoFactor, signin.CheckLocation, signin.CheckAddress)
+		return from, errata.Errorf(errata.KindInvalidPurpose, "purpose is %s, %s or %s.", signin.CheckTwoFactor, signin.CheckLocation, signin.CheckAddress)
 	}
 	if b.Address != "" {
 		if from, err = netip.ParseAddr(b.Address); err != nil {
-			return b, from, errata.Errorf(errata.KindInvalidIP, "address is where the sign-in comes from, like 203.0.113.9 or 2001:db8::1.")
+			return from, errata.Errorf(errata.KindInvalidIP, "address is where the sign-in comes from, like 203.0.113.9 or 2001:db8::1.")
 		}
 	}
 	if len(b.Code) > maxCode {
-		b.Code = "" // malformed, however long it is
+		b.Code = "" // malformed, as any other wrong text
 	}
-	return b, from, nil
+	return from, nil
 }
 
 // sendChallenge sends a one-time code.
-func (s *service) sendChallenge(c *call) (answer, error) {
-	b, from, err := c.bindChallenge()
-	if err != nil {
-		return answer{}, err
-	}
+func (s *service) sendChallenge(c *call, b challengeBody, from netip.Addr) (answer, error) {
 	if b.Side != signin.Admin && b.Side != signin.Client {
 		return answer{}, errata.Errorf(errata.KindInvalidSide, "side is %s or %s.", signin.Admin, signin.Client)
 	}
@@ -96,22 +100,14 @@ func (s *service) sendChallenge(c *call) (answer, error) {
 }
 
 // verifyChallenge checks the answer to one.
-func (s *service) verifyChallenge(c *call) (answer, error) {
-	b, from, err := c.bindChallenge()
-	if err != nil {
-		return answer{}, err
-	}
+func (s *service) verifyChallenge(c *call, b challengeBody, from netip.Addr) (answer, error) {
 	return told(s.Challenges.Verify(c.Request.Context(), challenge.Answer{
 		ID: c.Param("id"), Account: b.Account, Purpose: string(b.Purpose), Code: b.Code, Address: from,
 	}))
 }
 
 // enrolAuthenticator shows the secret of a new app.
-func (s *service) enrolAuthenticator(c *call) (answer, error) {
-	b, _, err := c.bindChallenge()
-	if err != nil {
-		return answer{}, err
-	}
+func (s *service) enrolAuthenticator(c *call, b challengeBody, _ netip.Addr) (answer, error) {
 	if b.Label == "" {
 		b.Label = b.Account
 	}
@@ -119,42 +115,26 @@ func (s *service) enrolAuthenticator(c *call) (answer, error) {
 	return answer{status: http.StatusCreated, data: app}, err
 }
 
-// confirmAuthenticator takes an app's first code.
-func (s *service) confirmAuthenticator(c *call) (answer, error) {
-	return c.askAuthenticator(s.Challenges.Confirm)
-}
-
-// verifyAuthenticator takes a code of an app that is set up.
-func (s *service) verifyAuthenticator(c *call) (answer, error) {
-	return c.askAuthenticator(s.Challenges.VerifyApp)
-}
-
-func (c *call) askAuthenticator(ask func(context.Context, challenge.Answer) (challenge.Verdict, error)) (answer, error) {
-	b, from, err := c.bindChallenge()
-	if err != nil {
-		return answer{}, err
-	}
-	verdict, err := ask(c.Request.Context(), challenge.Answer{Account: b.Account, Code: b.Code, Address: from})
-	return told(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
+// askAuthenticator checks a code of an authenticator app: the first one with
+// [Challenges.Confirm], a later one with [Challenges.VerifyApp].
+func askAuthenticator(ask func(Challenges, context.Context, challenge.Answer) (challenge.Verdict, error)) handler {
+	return challenged(func(c *call, b challengeBody, from netip.Addr) (answer, error) {
+		verdict, err := ask(c.service.Challenges, c.Request.Context(), challenge.Answer{Account: b.Account, Code: b.Code, Address: from})
+		return told(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
+	})
 }
 
 // removeAuthenticator forgets an app, also one that was never confirmed.
-func (s *service) removeAuthenticator(c *call) (answer, error) {
-	b, _, err := c.bindChallenge()
-	if err != nil {
-		return answer{}, err
-	}
+func (s *service) removeAuthenticator(c *call, b challengeBody, _ netip.Addr) (answer, error) {
 	return told(map[string]any{"account": b.Account, "removed": true}, s.Challenges.Remove(c.Request.Context(), b.Account))
 }
 
+type testMailBody struct {
+	To string `json:"to"`
+}
+
 // sendTestMail shows whether mails arrive.
-func (s *service) sendTestMail(c *call) (answer, error) {
-	var body struct {
-		To string `json:"to"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) sendTestMail(c *call, body testMailBody) (answer, error) {
 	if body.To == "" {
 		return answer{}, errata.Errorf(errata.KindInvalidRecipient, "to is the mail address that the test mail goes to.")
 	}

@@ -8,10 +8,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Changes are what administrators do to records. Each returns when it is
-// visible on every node, and says how many records it met. Errors: log_full,
-// log_unavailable when it did not happen, or nobody knows; store_unavailable
-// when it is certain to happen and not yet visible.
+// Changes are what administrators do to records. Each method returns when the
+// change is visible on every node, with the number of records that it met.
+// Errors: log_full; log_unavailable when it did not happen or nobody knows;
+// store_unavailable when it will happen and is not visible yet.
 type Changes interface {
 	// Delete removes the records of the signatures, in both books.
 	Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error)
@@ -22,22 +22,19 @@ type Changes interface {
 }
 
 const (
-	// maxSignatures bounds one request: what a person selects on a page, a
-	// hundred times over, and a command that the projection takes in its stride.
+	// maxSignatures bounds one request. It is far more than a person selects on
+	// a page, and a command of that size does not slow the projector down.
 	maxSignatures = 1000
 	// changeTimeout is how long a change may take to become visible before the
 	// caller is told to look later; it stays below the server's write timeout.
 	changeTimeout = 100 * time.Second
 )
 
-// deleteErrors is B3.
-func (s *service) deleteErrors(c *call) (answer, error) {
-	var body struct {
-		Signatures []string `json:"signatures"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type deleteBody struct {
+	Signatures []string `json:"signatures"`
+}
+
+func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
 	signatures, err := signaturesOf(body.Signatures)
 	if err != nil {
 		return answer{}, err
@@ -45,21 +42,16 @@ func (s *service) deleteErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Delete(ctx, signatures)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"deleted": true, "count": changed.Total()}}, nil
+	return told(map[string]any{"deleted": true, "count": changed.Total()}, err)
+}
+
+type moveBody struct {
+	deleteBody
+	Status string `json:"status"`
 }
 
 // moveErrors gives records a status.
-func (s *service) moveErrors(c *call) (answer, error) {
-	var body struct {
-		Signatures []string `json:"signatures"`
-		Status     string   `json:"status"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 	signatures, err := signaturesOf(body.Signatures)
 	if err != nil {
 		return answer{}, err
@@ -73,10 +65,7 @@ func (s *service) moveErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Move(ctx, signatures, status)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"updated": true, "status": status, "count": changed.Total()}}, nil
+	return told(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
 
 // signaturesOf are the valid signatures among the texts, each once. Invalid
@@ -105,14 +94,11 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 	return signatures, nil
 }
 
-// cleanupErrors is B4.
-func (s *service) cleanupErrors(c *call) (answer, error) {
-	var body struct {
-		Before string `json:"before"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type cleanupBody struct {
+	Before string `json:"before"`
+}
+
+func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	before, echo, err := cutOff(body.Before)
 	if err != nil {
 		return answer{}, err
@@ -120,14 +106,11 @@ func (s *service) cleanupErrors(c *call) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	deleted, err := s.Changes.Cleanup(ctx, before)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"cleared": true, "before": echo, "deleted": deleted}}, nil
+	return told(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 
-// cutOff reads the date of a cleanup: the last millisecond that it takes, and
-// the date in its normal form. A day is taken whole, in UTC.
+// cutOff reads the date of a cleanup: before is the last millisecond that it
+// removes, echo the date in its normal form. A day counts as a whole, in UTC.
 func cutOff(text string) (before time.Time, echo string, err error) {
 	text = strings.TrimSpace(text)
 	if day, err := time.Parse(time.DateOnly, text); err == nil {

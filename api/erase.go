@@ -8,31 +8,29 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Eraser takes persons out of the records, and out of what is kept beside them.
+// Eraser removes persons from the records, and from what is stored beside them.
 type Eraser interface {
-	// Erase returns when no answer shows them any more, and how many records it
-	// met. With cut, the facts from before go from the log as well. Errors:
-	// log_full, log_unavailable, store_unavailable, already_running.
+	// Erase returns when no answer shows the persons any more, with the number of
+	// records that it met. With cut, it also purges the facts before it from the
+	// log. Errors: log_full, log_unavailable, store_unavailable, already_running.
 	Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error)
 }
 
 const (
-	// maxErased bounds one request: each of them is looked for in every context.
+	// maxErased bounds one request: each name is looked for in every context.
 	maxErased = 100
 	// maxUser is the longest name of a user that events keep, in bytes.
 	maxUser = 256
 )
 
-// erase takes persons out, however long that takes.
-func (s *service) erase(c *call) (answer, error) {
-	var body struct {
-		Users     []string `json:"users"`
-		Addresses []string `json:"addresses"`
-		CutLog    bool     `json:"cut_log"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type eraseBody struct {
+	Users     []string `json:"users"`
+	Addresses []string `json:"addresses"`
+	CutLog    bool     `json:"cut_log"`
+}
+
+// erase removes persons, however long that takes.
+func (s *service) erase(c *call, body eraseBody) (answer, error) {
 	if n := len(body.Users) + len(body.Addresses); n == 0 || n > maxErased {
 		return answer{}, errata.Errorf(errata.KindInvalidEntry, "Name 1 to %d users and addresses; these are %d.", maxErased, n)
 	}
@@ -48,8 +46,5 @@ func (s *service) erase(c *call) (answer, error) {
 	}
 	defer c.withoutDeadline()()
 	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}}, nil
+	return told(map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}, err)
 }

@@ -26,3 +26,12 @@ func SetStreamHeartbeat(t *testing.T, d time.Duration) {
 	streamHeartbeat = d
 	t.Cleanup(func() { streamHeartbeat = was })
 }
+
+// Routes is the table of all API routes. The receivers' paths are not in it.
+func Routes() []Route {
+	var list []Route
+	for _, r := range new(service).routes() {
+		list = append(list, r.Route)
+	}
+	return list
+}

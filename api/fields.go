@@ -14,9 +14,9 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// read reads what was sent as a field into it. Fields of a change are Optional
-// and refuse null; what is none is read as encoding/json does, for which null is
-// as good as nothing. Errors: invalid_body and those of the types.
+// read reads the JSON of one member into a field. An Optional refuses null; any
+// other field is read as encoding/json does, which ignores null. Errors:
+// invalid_body and those of the types.
 func read(field string, sent json.RawMessage, to any) error {
 	switch to := to.(type) {
 	case *errata.Optional[bool]:
@@ -35,8 +35,8 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
-	case interface{ IsSent() bool }: // encoding/json would leave it unread without a word
-		panic(fmt.Sprintf("the field %s is a %T, which nothing here reads", field, to))
+	case interface{ IsSent() bool }: // encoding/json would ignore it silently
+		panic(fmt.Sprintf("the field %s is a %T, which this function cannot read", field, to))
 	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -160,7 +160,7 @@ func rangesIn(field string, sent json.RawMessage) ([]netip.Prefix, error) {
 	return ranges, nil
 }
 
-// wrongType is the error for what was sent where another JSON type belongs.
+// wrongType is the error for a member of another JSON type than wanted.
 func wrongType(field string, sent json.RawMessage, wanted string) error {
 	found := "number"
 	switch sent[0] {
@@ -178,7 +178,7 @@ func wrongType(field string, sent json.RawMessage, wanted string) error {
 	return mismatched(field, found, wanted)
 }
 
-// mismatched is the error for a field of another JSON type than wanted.
+// mismatched is wrongType with the name of the JSON type that was found.
 func mismatched(field, found, wanted string) error {
 	return refuse(errata.KindInvalidBody, field, "The field "+field+" holds a JSON "+found+" where "+wanted+" belongs.")
 }
@@ -208,7 +208,7 @@ func jsonName(t reflect.Type) string {
 	}
 }
 
-// inField says in which field of the body an error is.
+// inField adds to an error the name of the field that it is about.
 func inField(field string, err error) error {
 	var known *errata.Error
 	if !errors.As(err, &known) {
@@ -224,7 +224,7 @@ func inField(field string, err error) error {
 	return &named
 }
 
-// cut shortens what a caller sent so that it can stand in an answer.
+// cut shortens a caller's text so that it can stand in an answer.
 func cut(text string) string {
 	const most = 64 // longer than any address
 	if len(text) <= most {

@@ -187,6 +187,18 @@ func (l *log) String() string {
 }
 
 // counting yields 0, 1, 2, … so that request ids are the same every time.
+// locked is a source that several goroutines may read.
+type locked struct {
+	mu sync.Mutex
+	io.Reader
+}
+
+func (l *locked) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Reader.Read(p)
+}
+
 type counting struct {
 	mu   sync.Mutex
 	next byte
@@ -318,7 +330,7 @@ func openKeys(t testing.TB, clock *clock) *access.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := access.Open(t.Context(), access.Config{Bucket: bucket, Now: clock.Now, Random: rand.NewChaCha8([32]byte{})})
+	store, err := access.Open(t.Context(), access.Config{Bucket: bucket, Now: clock.Now, Random: &locked{Reader: rand.NewChaCha8([32]byte{})}})
 	if err != nil {
 		t.Fatal(err)
 	}

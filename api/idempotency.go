@@ -18,13 +18,13 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Requests remembers for a day what was answered to a request that came with an
-// Idempotency-Key. It is shared by all nodes. Package kept has them.
+// Requests stores for a day the answers to requests with an Idempotency-Key,
+// for all nodes. Package kept implements it.
 type Requests interface {
 	// Claim takes the id for a request that is about to be carried out, for a
 	// few minutes. When the request was carried out before, it returns what
-	// Finish stored. Errors: already_running while another one holds the id,
-	// log_unavailable.
+	// Finish stored. Errors: already_running while another request holds the
+	// id, log_unavailable.
 	Claim(ctx context.Context, id string) (stored []byte, err error)
 	// Finish stores the outcome; nil ends the claim.
 	Finish(ctx context.Context, id string, outcome []byte) error
@@ -39,17 +39,16 @@ const (
 	minIdempotencyKey, maxIdempotencyKey = 8, 191
 )
 
-// outcome is a stored answer. The body is sealed with the caller's own key: the
-// answer to a new API key is that key, and nothing here may be able to read it.
+// outcome is a stored answer. The body is encrypted with the caller's API key:
+// it may hold a new API key, which the service must not be able to read.
 type outcome struct {
 	Status  int    `json:"status"`
 	Request string `json:"request"` // hash of method, path and body
 	Sealed  []byte `json:"sealed"`
 }
 
-// once carries the request out, or answers as it was answered before when it
-// came with an Idempotency-Key. Sign-in codes are good once, also for who asks
-// with the same key again.
+// once runs the handler, or repeats the stored answer to the same
+// Idempotency-Key. Sign-in routes are left out: a code must not be good twice.
 func (s *service) once(c *call, r route) (answer, error) {
 	key := c.GetHeader(idempotencyHeader)
 	if key == "" || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
@@ -75,35 +74,31 @@ func (s *service) once(c *call, r route) (answer, error) {
 	return a, errors.Join(err, s.remember(c, id, request, seal, &a, err))
 }
 
-// remember stores the answer, or ends the claim when there is none to store:
-// what failed may be tried again.
+// remember stores the answer. It ends the claim of a request that failed, which
+// may be tried again.
 func (s *service) remember(c *call, id, request string, seal cipher.AEAD, a *answer, failed error) error {
-	ctx := context.WithoutCancel(c.Request.Context()) // it was carried out, whoever still listens
+	ctx := context.WithoutCancel(c.Request.Context()) // the request was carried out, even when the caller is gone
 	if failed == nil {
 		failed = a.encode()
 	}
 	if failed != nil {
 		if err := s.Requests.Finish(ctx, id, nil); err != nil {
-			s.Logger.WarnContext(ctx, "an Idempotency-Key could not be given free", "request_id", c.requestID, "error", err)
+			s.Logger.WarnContext(ctx, "the claim of an Idempotency-Key could not be ended; the same key works again in a few minutes", "request_id", c.requestID, "error", err)
 		}
 		return nil
 	}
-	nonce := make([]byte, seal.NonceSize())
-	if _, err := io.ReadFull(s.Random, nonce); err != nil {
-		return fmt.Errorf("make a nonce: %w", err)
-	}
-	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nonce, nonce, a.encoded, []byte(request))})
+	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nil, nil, a.encoded, []byte(request))})
 	if err != nil {
 		return fmt.Errorf("encode the outcome: %w", err)
 	}
 	if err := s.Requests.Finish(ctx, id, data); err != nil {
-		// The work is done, and saying so is worth more than the memory of it.
+		// The work is done, and the caller must learn that even so.
 		s.Logger.WarnContext(ctx, "the answer to an Idempotency-Key could not be stored", "request_id", c.requestID, "error", err)
 	}
 	return nil
 }
 
-// replay answers from the memory.
+// replay repeats a stored answer.
 func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, error) {
 	var o outcome
 	if err := json.Unmarshal(stored, &o); err != nil {
@@ -112,10 +107,7 @@ func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, 
 	if o.Request != request {
 		return answer{}, errata.Errorf(errata.KindIdempotencyKeyReused, "This Idempotency-Key came with another request before; take a new one for each request.")
 	}
-	if len(o.Sealed) < seal.NonceSize() {
-		return answer{}, errors.New("a stored outcome is cut")
-	}
-	body, err := seal.Open(nil, o.Sealed[:seal.NonceSize()], o.Sealed[seal.NonceSize():], []byte(request))
+	body, err := seal.Open(nil, nil, o.Sealed, []byte(request))
 	if err != nil {
 		return answer{}, fmt.Errorf("open a stored outcome: %w", err)
 	}
@@ -134,7 +126,8 @@ func (c *call) fingerprint() (string, error) {
 	return hexSum(c.Request.Method, c.Request.URL.RequestURI(), string(body)), nil
 }
 
-// hexSum is the SHA-256 of texts that cannot run into each other.
+// hexSum is the SHA-256 of the parts, each with its length before it, so that
+// no two lists of parts give the same text.
 func hexSum(parts ...string) string {
 	var framed strings.Builder
 	for _, part := range parts {
@@ -153,7 +146,7 @@ func sealer(token, idempotencyKey string) cipher.AEAD {
 	if err != nil {
 		panic(err) // only for a wrong length of the key
 	}
-	seal, err := cipher.NewGCM(block)
+	seal, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
 		panic(err) // only for a cipher that is not AES
 	}

@@ -12,8 +12,8 @@ import (
 // Insights read many records at once.
 type Insights interface {
 	// Trends reads how often records were seen over a range such as 24h, in the
-	// order of the keys; "" is the default. Those that there are not have zeros.
-	// Errors: invalid_range, store_unavailable.
+	// order of the keys; "" is the default. A record that does not exist has
+	// zeros. Errors: invalid_range, store_unavailable.
 	Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error)
 	// Overview reads what happened in a range. Errors: invalid_range,
 	// store_unavailable.
@@ -91,12 +91,9 @@ func (s *service) getTrends(c *call) (answer, error) {
 	return answer{data: data}, nil
 }
 
-// getOverview is what happened lately.
+// getOverview answers what happened in a range.
 func (s *service) getOverview(c *call) (answer, error) {
 	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"))
-	if err != nil {
-		return answer{}, err
-	}
 	data := overviewJSON{spanOf(o.Range), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}
 	for i, line := range o.Series {
 		data.Series[i] = seriesJSON{line.Book.String(), line.Level.String(), line.Counts}
@@ -109,30 +106,21 @@ func (s *service) getOverview(c *call) (answer, error) {
 		n := &o.Noisy[i]
 		data.Noisy[i] = noisyJSON{recordOf(&n.Record), n.Count}
 	}
-	return answer{data: data}, nil
+	return told(data, err)
 }
 
 // previewCleanup says what a cleanup with the same body would remove.
-func (s *service) previewCleanup(c *call) (answer, error) {
-	var body struct {
-		Before string `json:"before"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 	before, echo, err := cutOff(body.Before)
 	if err != nil {
 		return answer{}, err
 	}
 	counted, err := s.Insights.CountUpTo(c.Request.Context(), before)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: struct {
+	return told(struct {
 		Before string         `json:"before"`
 		Count  uint64         `json:"count"`
 		Books  errata.Changed `json:"books"`
-	}{echo, counted.Total(), counted}}, nil
+	}{echo, counted.Total(), counted}, err)
 }
 
 // maxTrends bounds the records of one request for trends: the longest page of

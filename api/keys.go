@@ -13,7 +13,7 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// Keys are the API keys. [access.Store] is it.
+// Keys are the API keys; an *[access.Store] has them.
 type Keys interface {
 	// Authenticate finds the working key with this text. Errors: unauthorized.
 	Authenticate(text string) (access.Key, error)
@@ -33,7 +33,7 @@ type keyJSON struct {
 	State     string         `json:"state"` // active, expired or revoked
 	CreatedAt errata.Instant `json:"created_at"`
 	ExpiresAt errata.Instant `json:"expires_at"`
-	// EndsSoon: it works, and ends within access.WarnBefore.
+	// EndsSoon says that the key works and ends within access.WarnBefore.
 	EndsSoon   bool           `json:"ends_soon"`
 	LastUsedAt errata.Instant `json:"last_used_at"`
 	RevokedAt  errata.Instant `json:"revoked_at"`
@@ -52,7 +52,7 @@ type newKeyJSON struct {
 	ExpiresInDays *int `json:"expires_in_days"`
 }
 
-// maxLifetimeDays is a century: beyond it, never is meant.
+// maxLifetimeDays is a century: who wants more means never.
 const maxLifetimeDays = 36500
 
 func (s *service) listKeys(c *call) (answer, error) {
@@ -63,11 +63,7 @@ func (s *service) listKeys(c *call) (answer, error) {
 	return answer{data: list}, nil
 }
 
-func (s *service) createKey(c *call) (answer, error) {
-	var body newKeyJSON
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) createKey(c *call, body newKeyJSON) (answer, error) {
 	n := access.NewKey{Name: body.Name, Kind: body.Kind, Scopes: body.Scopes, Project: body.Project}
 	if days := body.ExpiresInDays; days != nil {
 		if *days < 0 || *days > maxLifetimeDays {
@@ -89,11 +85,10 @@ func (s *service) createKey(c *call) (answer, error) {
 	return answer{status: http.StatusCreated, data: made}, nil
 }
 
-// withinMaker keeps a key from making one that may do more or works longer than
-// itself, and returns the new key with an end where its maker has one. Ingest
-// keys are excepted: they stand in applications for everybody to read, and
-// making them is what Keys/Manage is mostly given for. Errors:
-// insufficient_scope, invalid_expiry.
+// withinMaker refuses a new key that may do more or works longer than its
+// maker, and gives it an end where its maker has one. Ingest keys are exempt:
+// everybody can read them in an application, and Keys/Manage is mostly given to
+// make them. Errors: insufficient_scope, invalid_expiry.
 func withinMaker(maker access.Key, n access.NewKey, now time.Time) (access.NewKey, error) {
 	if n.Kind == access.KindIngest {
 		return n, nil
@@ -135,14 +130,11 @@ func (s *service) revokeKey(c *call) (answer, error) {
 	if err := s.mayRevoke(c.key, id); err != nil {
 		return answer{}, err
 	}
-	if err := s.Keys.Revoke(c.Request.Context(), id); err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{"id": id, "revoked": true}}, nil
+	return told(map[string]any{"id": id, "revoked": true}, s.Keys.Revoke(c.Request.Context(), id))
 }
 
-// mayRevoke keeps a key from ending a more powerful one. What a key holds never
-// changes, so that what the list says holds when it is revoked. Errors:
+// mayRevoke keeps a key from ending a more powerful one. The scopes of a key
+// never change, so those of the list still hold when it is revoked. Errors:
 // insufficient_scope.
 func (s *service) mayRevoke(holder access.Key, id string) error {
 	for _, key := range s.Keys.List() {

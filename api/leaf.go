@@ -18,7 +18,7 @@ func (s *service) served() []route {
 	return slices.DeleteFunc(all, func(r route) bool { return !slices.Contains(leafPaths, r.Path) })
 }
 
-// nothing answers paths that are not there.
+// nothing answers unknown paths.
 func (s *service) nothing() route {
 	if !s.Leaf {
 		return noRoute

@@ -2,21 +2,20 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/natsin"
 )
 
-// Letters are the messages that were published to NATS and refused for good.
+// Letters are the dead letters.
 type Letters interface {
-	// List is those behind the id after, oldest first, at most limit, and how
-	// many there are in all. Errors: log_unavailable.
+	// List returns the letters behind the id after, oldest first, at most
+	// limit, and the number of all letters. Errors: log_unavailable.
 	List(ctx context.Context, after uint64, limit int) (letters []natsin.Letter, total uint64, err error)
-	// Replay publishes those with the ids again, all when ids is nil, and drops
-	// what was taken. Errors: log_unavailable.
+	// Replay publishes the letters with the ids again, or all when ids is nil,
+	// and drops those that were taken. Errors: log_unavailable.
 	Replay(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
-	// Drop removes those with the ids, all when ids is nil. Errors:
+	// Drop removes the letters with the ids, or all when ids is nil. Errors:
 	// log_unavailable.
 	Drop(ctx context.Context, ids []uint64) (done int, left []natsin.LetterNote, err error)
 }
@@ -35,30 +34,16 @@ type letterMetaJSON struct {
 	Total      uint64 `json:"total"`
 }
 
-// noLetters answers where nothing comes in over NATS.
-func noLetters() error {
-	return errata.Errorf(errata.KindNotFound, "This service takes no events over NATS.")
-}
+var errNoLetters = errata.Errorf(errata.KindNotFound, "This service takes no events over NATS.")
 
 // listLetters answers one page, oldest first.
 func (s *service) listLetters(c *call) (answer, error) {
 	if s.Letters == nil {
-		return answer{}, noLetters()
+		return answer{}, errNoLetters
 	}
-	limit, after := defaultLetters, uint64(0)
-	if text := c.Query("limit"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 32)
-		if err != nil || n < 1 || n > maxLetters {
-			return answer{}, errata.Errorf(errata.KindInvalidLimit, "limit is a number from 1 to %d.", maxLetters)
-		}
-		limit = int(n)
-	}
-	if text := c.Query("cursor"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || n < 1 {
-			return answer{}, errata.Errorf(errata.KindInvalidCursor, "cursor is the next_cursor of the page before; 0 there means that it was the last one.")
-		}
-		after = n
+	limit, after, err := c.page(defaultLetters, maxLetters)
+	if err != nil {
+		return answer{}, err
 	}
 	letters, total, err := s.Letters.List(c.Request.Context(), after, limit)
 	if err != nil {
@@ -83,13 +68,13 @@ func (s *service) dropLetters(c *call) (answer, error) {
 
 func (s *service) withLetters(c *call, name string, do func(Letters, context.Context, []uint64) (int, []natsin.LetterNote, error)) (answer, error) {
 	if s.Letters == nil {
-		return answer{}, noLetters()
+		return answer{}, errNoLetters
 	}
 	var body struct {
 		IDs []uint64 `json:"ids"`
 		All bool     `json:"all"`
 	}
-	if err := c.bind(&body); err != nil {
+	if err := c.bind(&body); err != nil { // after the check of Letters: 404 comes before 400
 		return answer{}, err
 	}
 	switch {
@@ -101,8 +86,5 @@ func (s *service) withLetters(c *call, name string, do func(Letters, context.Con
 		body.IDs = nil
 	}
 	done, left, err := do(s.Letters, c.Request.Context(), body.IDs)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: map[string]any{name: done, "left": orEmpty(left)}}, nil
+	return told(map[string]any{name: done, "left": orEmpty(left)}, err)
 }

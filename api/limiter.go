@@ -18,8 +18,8 @@ type limiter[K comparable] struct {
 	holders *lru.LRU[K, *rate.Limiter]
 }
 
-// maxHolders bounds the memory that callers can make a limiter take: about
-// 2 MB. Who is forgotten begins with a full budget.
+// maxHolders bounds the memory that callers can make a limiter take: about 2
+// MB. A holder that is forgotten begins with a full budget.
 const maxHolders = 10_000
 
 // newLimiter makes a limiter; 0 a minute means no limit.
@@ -31,8 +31,8 @@ func newLimiter[K comparable](perMinute int, now func() time.Time) *limiter[K] {
 	return &limiter[K]{perMinute: perMinute, now: now, holders: holders}
 }
 
-// take spends one request of the holder's budget. When there is none, ok is
-// false and wait is when there will be.
+// take spends one request of the holder's budget. When the budget is used up,
+// ok is false and wait is the time until the next request.
 func (l *limiter[K]) take(holder K) (wait time.Duration, ok bool) {
 	if l.perMinute == 0 {
 		return 0, true

@@ -9,9 +9,9 @@ import (
 	"github.com/errata-log/errata/logcare"
 )
 
-// LogCare knows what of the log is gone.
+// LogCare knows the gaps of the log.
 type LogCare interface {
-	// State is what is known.
+	// State is what is known of the gaps.
 	State() logcare.State
 	// Verify reads the whole log. Kinds: log_unavailable.
 	Verify(ctx context.Context) (logcare.Report, error)
@@ -30,27 +30,17 @@ func (s *service) logState(c *call) (answer, error) {
 // verifyLog reads the log, however long that takes.
 func (s *service) verifyLog(c *call) (answer, error) {
 	defer c.withoutDeadline()()
-	report, err := s.LogCare.Verify(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: report}, nil
+	return told(s.LogCare.Verify(c.Request.Context()))
 }
 
-func (s *service) acceptGaps(c *call) (answer, error) {
-	var body struct {
-		By string `json:"by"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type acceptBody struct {
+	By string `json:"by"`
+}
+
+func (s *service) acceptGaps(c *call, body acceptBody) (answer, error) {
 	name := strings.TrimSpace(body.By)
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxOperator {
 		return answer{}, errata.Errorf(errata.KindInvalidBody, "by: want the name of who decides, 1 to %d characters.", maxOperator)
 	}
-	gaps, err := s.LogCare.Settle(c.Request.Context(), name)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: gaps}, nil
+	return told(s.LogCare.Settle(c.Request.Context(), name))
 }

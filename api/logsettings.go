@@ -7,21 +7,20 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// LogSettings keeps what is recorded.
+// LogSettings reads and changes the settings of what is recorded.
 type LogSettings interface {
-	// ReadLogging is what is in force, with every change that any node has
-	// answered. Errors: log_unavailable.
+	// ReadLogging reads the settings in force, with every change that any node
+	// has confirmed. Errors: log_unavailable.
 	ReadLogging(ctx context.Context) (errata.Logging, error)
-	// UpdateLogging sets what change makes of that and returns what is then in
-	// force; change may be called more than once, and its error is returned as
-	// it is. Errors: log_unavailable, log_full.
+	// UpdateLogging stores what change makes of the settings in force, and
+	// returns the new ones. change may be called more than once; its error is
+	// returned as it is. Errors: log_unavailable, log_full.
 	UpdateLogging(ctx context.Context, change func(errata.Logging) (errata.Logging, error)) (errata.Logging, error)
-	// Logging is what is in force as far as this node has heard. It must not
-	// block.
+	// Logging is this node's copy of the settings, which it has without asking
+	// the log. It must not block.
 	Logging() errata.Logging
 }
 
-// loggingBody is the body of B7.
 type loggingBody struct {
 	ErrorLog        errata.Optional[bool]           `json:"error_log"`
 	ErrorDebug      errata.Optional[bool]           `json:"error_debug"`
@@ -31,21 +30,12 @@ type loggingBody struct {
 	QueryLoggingIPs errata.Optional[[]netip.Prefix] `json:"query_logging_ips"`
 }
 
-// readLogSettings is B6.
 func (s *service) readLogSettings(c *call) (answer, error) {
 	logging, err := s.LogSettings.ReadLogging(c.Request.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: loggingOf(logging)}, nil
+	return told(loggingOf(logging), err)
 }
 
-// updateLogSettings is B7. Everything is checked before anything is changed.
-func (s *service) updateLogSettings(c *call) (answer, error) {
-	var body loggingBody
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) updateLogSettings(c *call, body loggingBody) (answer, error) {
 	logging, err := s.LogSettings.UpdateLogging(c.Request.Context(), func(l errata.Logging) (errata.Logging, error) {
 		return errata.Logging{
 			ErrorLog: body.ErrorLog.Or(l.ErrorLog), ErrorDebug: body.ErrorDebug.Or(l.ErrorDebug),
@@ -53,13 +43,11 @@ func (s *service) updateLogSettings(c *call) (answer, error) {
 			QueryLogging: body.QueryLogging.Or(l.QueryLogging), QueryLoggingIPs: body.QueryLoggingIPs.Or(l.QueryLoggingIPs),
 		}, nil
 	})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{data: loggingOf(logging)}, nil
+	return told(loggingOf(logging), err)
 }
 
-// loggingJSON is Logging in answers: an address has no length there.
+// loggingJSON is Logging in answers: a single address has no prefix length
+// there.
 type loggingJSON struct {
 	errata.Logging
 	QueryLoggingIPs []string `json:"query_logging_ips"`

@@ -8,7 +8,7 @@ import (
 	"github.com/errata-log/errata/ops"
 )
 
-// Health knows how the service is.
+// Health says how the service is.
 type Health interface {
 	// Ready is nil when events are taken and records are read. The message of
 	// an *errata.Error is shown to strangers, any other error only logged.
@@ -19,7 +19,7 @@ type Health interface {
 	Alarms() []errata.Alarm
 }
 
-// links is where a program begins.
+// links lists the paths with which a program begins.
 func (s *service) links() (answer, error) {
 	return answer{data: map[string]any{
 		"name":    "Errata",
@@ -45,8 +45,8 @@ func (s *service) ping(*call) (answer, error) {
 	return answer{data: map[string]any{"pong": true, "version": s.Version, "time": errata.Instant(s.Now())}}, nil
 }
 
-// healthz says that the process is alive and nothing else: whoever restarts
-// it because of a store that is away makes things worse.
+// healthz says only that the process is alive: to restart it because a store is
+// away would make things worse.
 func (s *service) healthz(*call) (answer, error) {
 	return answer{data: map[string]string{"status": "ok"}}, nil
 }

@@ -18,8 +18,8 @@ type Web interface {
 	Asset(name string) http.Handler
 }
 
-// index is where a person or a program begins: browsers get the page, all
-// others and those that ask for JSON an index of what there is.
+// index answers GET /. Browsers get the page; programs, and browsers that ask
+// for JSON, get a list of links.
 func (s *service) index(c *call) (answer, error) {
 	if s.Web != nil {
 		c.Writer.Header().Add("Vary", "Accept")
@@ -50,13 +50,13 @@ const (
 	// maxPolicyReport bounds the body of a report. A browser sends about 1 KB,
 	// and a few reports at once.
 	maxPolicyReport = 16 << 10
-	// policyReportRate is how many reports a minute one address may send. The
-	// page gives no reason for one; a broken one gives a few for each view.
+	// policyReportRate is how many reports a minute one address may send. A page
+	// without a fault causes none; a broken one causes a few for each view.
 	policyReportRate = 30
 )
 
-// reportPolicy counts what browsers report that the page's policy refused.
-// What they report is not kept: anybody can send anything.
+// reportPolicy counts the breaches of the page's policy that browsers report.
+// It does not keep the reports: anybody can send anything.
 func (s *service) reportPolicy(c *call) (answer, error) {
 	if wait, ok := s.reportLimits.take(origin.Group(c.client())); !ok {
 		return answer{}, tooMany(wait, "Too many reports came from this address.")
@@ -84,5 +84,5 @@ func (s *service) reportPolicy(c *call) (answer, error) {
 	return answer{raw: noContent}, nil
 }
 
-// noContent answers that there is nothing to say.
+// noContent answers 204.
 var noContent = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })

@@ -18,11 +18,11 @@ type Importer interface {
 	Importing() ops.ImportProgress
 }
 
-// answerTime is what an answer gets to leave after a command without a limit.
+// answerTime bounds the writing of the answer to a command without a deadline.
 const answerTime = time.Minute
 
-// withoutDeadline lets a request and its answer take as long as they do. The
-// function that it returns ends that.
+// withoutDeadline removes the deadlines of a request. The function that it
+// returns sets one for writing the answer.
 func (c *call) withoutDeadline() (end func()) {
 	control := http.NewResponseController(c.Writer)
 	_ = control.SetReadDeadline(time.Time{}) // without a connection there is none
@@ -30,9 +30,8 @@ func (c *call) withoutDeadline() (end func()) {
 	return func() { _ = control.SetWriteDeadline(time.Now().Add(answerTime)) }
 }
 
-// rebuild imports what is there, however long it takes, and a caller that goes
-// away does not stop it. The contract gives it no body; an object is taken and not
-// looked at.
+// rebuild imports the files that are there, however long it takes, even when
+// the caller goes away. It needs no body, and ignores the members of an object.
 func (s *service) rebuild(c *call) (answer, error) {
 	if s.Importer == nil {
 		return notBuilt(c)
@@ -42,8 +41,7 @@ func (s *service) rebuild(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer c.withoutDeadline()()
-	result, err := s.Importer.Import(context.WithoutCancel(c.Request.Context()))
-	return answer{data: result}, err
+	return told(s.Importer.Import(context.WithoutCancel(c.Request.Context())))
 }
 
 // rebuilding says how far the import under way on this node is.

@@ -12,9 +12,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Receivers are the handlers that take events. They know their keys, their
-// answers and their CORS headers themselves and get POST and OPTIONS. A nil
-// receiver's path does not exist.
+// Receivers are the handlers that take events. They check keys, write answers
+// and set CORS headers themselves, and get POST and OPTIONS. The path of a nil
+// receiver does not exist.
 type Receivers struct {
 	// Native is POST /api/v1/events.
 	Native http.Handler
@@ -53,8 +53,8 @@ func (s *service) mountReceivers(engine *gin.Engine) {
 	}
 }
 
-// receive hands the request over as it is. Every event of every application
-// passes here, so nothing is added but a net.
+// receive passes the request on as it is. Every event passes here, so that only
+// the catching of panics is added.
 func (s *service) receive(receiver http.Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer s.catchReceiver(c)
@@ -76,8 +76,8 @@ func (s *service) catchReceiver(c *gin.Context) {
 	(&call{Context: c, service: s}).fail(cause)
 }
 
-// panicked logs a panic and makes an error of it. The way net/http ends a
-// connection on purpose goes on.
+// panicked logs a panic and makes an error of it. It passes
+// http.ErrAbortHandler on, by which a handler ends its connection on purpose.
 func (s *service) panicked(caught any, route, requestID string) error {
 	if err, isError := caught.(error); isError && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)

@@ -22,8 +22,8 @@ type Records interface {
 	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
 }
 
-// recordJSON is a record in answers: the contract's 15 fields in its order,
-// then ours.
+// recordJSON is a record in answers: the 15 fields of the first contract in
+// their order, then the later ones.
 type recordJSON struct {
 	ID             errata.Position `json:"id"`
 	Signature      string          `json:"signature"`
@@ -57,36 +57,33 @@ type pageJSON struct {
 	NextPage int    `json:"next_page"`
 }
 
-// listErrors is B1.
 func (s *service) listErrors(c *call) (answer, error) {
 	page, err := s.Records.List(c.Request.Context(), c.Request.URL.Query())
-	if err != nil {
-		return answer{}, err
-	}
-	rows := make([]recordJSON, 0, len(page.Records))
-	for i := range page.Records {
-		rows = append(rows, recordOf(&page.Records[i]))
-	}
 	return answer{
-		data: rows,
+		data: recordsOf(page.Records),
 		meta: pageJSON{Total: page.Total, Page: page.Page, Limit: page.Limit, NextPage: page.NextPage},
-	}, nil
+	}, err
 }
 
-// getError is B2.
+// getError answers one record with its context.
 func (s *service) getError(c *call) (answer, error) {
 	book, signature, err := c.record()
 	if err != nil {
 		return answer{}, err
 	}
 	record, payload, err := s.Records.Detail(c.Request.Context(), book, signature)
-	if err != nil {
-		return answer{}, err
-	}
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	return answer{data: detailJSON{recordOf(&record), payload}}, nil
+	return told(detailJSON{recordOf(&record), payload}, err)
+}
+
+func recordsOf(records []errata.Record) []recordJSON {
+	rows := make([]recordJSON, len(records))
+	for i := range records {
+		rows[i] = recordOf(&records[i])
+	}
+	return rows
 }
 
 func recordOf(r *errata.Record) recordJSON {

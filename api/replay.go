@@ -18,17 +18,14 @@ type Replayer interface {
 	Replaying() ops.ReplayProgress
 }
 
+type replayBody struct {
+	Force bool `json:"force"`
+}
+
 // replay rebuilds the projection, however long that takes.
-func (s *service) replay(c *call) (answer, error) {
-	var body struct {
-		Force bool `json:"force"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) replay(c *call, body replayBody) (answer, error) {
 	defer c.withoutDeadline()()
-	result, err := s.Replayer.Replay(context.WithoutCancel(c.Request.Context()), body.Force)
-	return answer{data: result}, err
+	return told(s.Replayer.Replay(context.WithoutCancel(c.Request.Context()), body.Force))
 }
 
 // replaying says how far it is.

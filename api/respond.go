@@ -36,7 +36,7 @@ type failureBody struct {
 	Debug string `json:"debug,omitempty"`
 }
 
-// orEmpty is the list as JSON wants it: no entry is [] and not null.
+// orEmpty makes an empty list of nil, which JSON would show as null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -57,8 +57,8 @@ func (c *call) respond(a answer) {
 	c.write(a.status, a.encoded)
 }
 
-// encode makes the body whole before the first byte leaves: what cannot be
-// encoded is an error and not half an answer.
+// encode makes the whole body before the first byte is sent, so that a failure
+// gives an error and not half an answer.
 func (a *answer) encode() (err error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -70,16 +70,16 @@ func (a *answer) encode() (err error) {
 }
 
 const (
-	// retryStore is what callers are told to wait in an outage when nobody
-	// knows better: the embedded engines are back within it.
+	// retryStore is the Retry-After of an outage whose error has none: the
+	// embedded engines are back within it.
 	retryStore = 5 * time.Second
-	// statusGone is logged for callers that did not wait for the answer. It is
-	// nginx's; no such caller ever sees it.
+	// statusGone is logged when the caller did not wait for the answer. The
+	// number is nginx's; no caller sees it.
 	statusGone = 499
 )
 
-// fail writes the error envelope. What is not meant for callers goes to the
-// log, and the caller gets the id to find it by.
+// fail writes the error envelope. The cause goes to the log, and the caller
+// gets the request id to find it there.
 func (c *call) fail(err error) {
 	if c.Request.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		c.Status(statusGone)
@@ -89,7 +89,7 @@ func (c *call) fail(err error) {
 	status := httpstatus.Of(e.Kind)
 	if status >= http.StatusInternalServerError && e.Kind != errata.KindNotImplemented {
 		level := slog.LevelError
-		if status == http.StatusServiceUnavailable { // an outage passes, and every probe meets it
+		if status == http.StatusServiceUnavailable { // an outage ends by itself, and every probe meets it
 			level = slog.LevelWarn
 		}
 		c.service.Logger.LogAttrs(c.Request.Context(), level, "request failed",
@@ -113,8 +113,8 @@ func (c *call) fail(err error) {
 	c.write(status, body)
 }
 
-// mayDebug says whether the caller is shown causes: an admin key was let in,
-// and error_debug is on. Strangers never are, nor are keys of other kinds.
+// mayDebug says whether the answer shows the cause of an error: only to an
+// admin key, and only while error_debug is on.
 func (c *call) mayDebug() bool {
 	return c.key.Kind == access.KindAdmin && c.service.LogSettings != nil && c.service.LogSettings.Logging().ErrorDebug
 }
@@ -122,7 +122,7 @@ func (c *call) mayDebug() bool {
 // maxDebug bounds the cause in an answer: a database can answer with pages.
 const maxDebug = 4 << 10
 
-// cause is what lies behind the message of an error, "" when nothing does.
+// cause is the text of the cause of an error, "" when it has none.
 func cause(err error) string {
 	if known, ok := err.(*errata.Error); ok && httpstatus.Of(known.Kind) != http.StatusInternalServerError { //nolint:errorlint // a wrapped one has more to say than its message
 		if err = known.Err; err == nil {
@@ -160,7 +160,7 @@ func (c *call) write(status int, body []byte) {
 	c.Writer.Header().Set("Content-Type", "application/json")
 	c.Writer.WriteHeader(status)
 	if _, err := c.Writer.Write(append(body, '\n')); err != nil {
-		// Nobody is there to be told.
+		// The caller is gone.
 		c.service.Logger.LogAttrs(c.Request.Context(), slog.LevelDebug, "answer was not taken",
 			slog.String("request_id", c.requestID), slog.Any("error", err))
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/errata-log/errata/access"
 )
 
-// Route is one line of the route table, for whoever documents or checks it.
+// Route is one line of the route table.
 type Route struct {
 	Method    string
 	Path      string // with :parameters, and a *parameter for the rest
@@ -14,7 +14,7 @@ type Route struct {
 	Scope access.Scope
 }
 
-// Admission says who may pass to a route.
+// Admission says who may use a route.
 type Admission string
 
 // The admissions.
@@ -23,15 +23,15 @@ const (
 	AdmitByScope Admission = "scope"
 	// AdmitAll lets everybody in.
 	AdmitAll Admission = "open"
-	// AdmitAnyKey lets in every working key but those for sending events: they
-	// stand in applications for everybody to read.
+	// AdmitAnyKey lets in every working key except ingest keys: everybody can
+	// read those in an application.
 	AdmitAnyKey Admission = "any key"
 	// AdmitLocal lets in programs on this machine without a key, and others
 	// like AdmitByScope.
 	AdmitLocal Admission = "local"
 )
 
-// handler binds, makes one call, and returns what to answer.
+// handler makes one call and returns the answer.
 type handler func(*call) (answer, error)
 
 // route is a line of the table with its handler.
@@ -40,16 +40,6 @@ type route struct {
 	handle handler
 	// quiet keeps probes that come every few seconds out of the log.
 	quiet bool
-}
-
-// Routes is the table of all API routes. GET routes answer HEAD too. The paths
-// of the receivers are not in it: they know their keys themselves.
-func Routes() []Route {
-	var list []Route
-	for _, r := range new(service).routes() {
-		list = append(list, r.Route)
-	}
-	return list
 }
 
 const (
@@ -76,43 +66,43 @@ func (s *service) routes() []route {
 		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
 		s.anyKey("GET", admin+"/whoami", s.whoami),
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
-		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, s.replay),
+		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, withBody(s.replay)),
 		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
 		s.scoped("GET", admin+"/ops/log", access.OpsRead, s.logState),
 		s.scoped("POST", admin+"/ops/log/verify", access.OpsReplay, s.verifyLog),
-		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, s.acceptGaps),
-		s.scoped("POST", admin+"/ops/erase", access.OpsErase, s.erase),
+		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, withBody(s.acceptGaps)),
+		s.scoped("POST", admin+"/ops/erase", access.OpsErase, withBody(s.erase)),
 		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, s.listLetters),
 		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, s.replayLetters),
 		s.scoped("POST", admin+"/ops/dead/drop", access.OpsReplay, s.dropLetters),
 
 		s.scoped("GET", admin+"/keys", access.KeysManage, s.listKeys),
-		s.scoped("POST", admin+"/keys", access.KeysManage, s.createKey),
+		s.scoped("POST", admin+"/keys", access.KeysManage, withBody(s.createKey)),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
 
 		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
 
-		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, s.readTwoFactor),
-		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, s.updateTwoFactor),
-		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, s.listTwoFactorMethods),
-		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, s.readLocation),
-		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, s.updateLocation),
-		s.scoped("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification, s.readAddresses),
-		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, s.updateAddresses),
-		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, s.readLocalization),
-		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, s.updateLocalization),
-		s.scoped("POST", admin+"/settings/mail/test", access.SettingsUpdateTwoFactor, s.sendTestMail),
+		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, setting(SecuritySettings.ReadTwoFactor)),
+		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, withBody(s.updateTwoFactor)),
+		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, setting(SecuritySettings.ReadMethods)),
+		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, setting(SecuritySettings.ReadLocation)),
+		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, changedSetting(SecuritySettings.UpdateLocation)),
+		s.scoped("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification, setting(SecuritySettings.ReadAddresses)),
+		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, withBody(s.updateAddresses)),
+		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, setting(SecuritySettings.ReadLocalization)),
+		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, changedSetting(SecuritySettings.UpdateLocalization)),
+		s.scoped("POST", admin+"/settings/mail/test", access.SettingsUpdateTwoFactor, withBody(s.sendTestMail)),
 
-		s.scoped("POST", signIn+"/challenges", access.SignInEvaluate, s.sendChallenge),
-		s.scoped("POST", signIn+"/challenges/:id/verify", access.SignInEvaluate, s.verifyChallenge),
-		s.scoped("POST", signIn+"/authenticators", access.SignInEvaluate, s.enrolAuthenticator),
-		s.scoped("POST", signIn+"/authenticators/confirm", access.SignInEvaluate, s.confirmAuthenticator),
-		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, s.verifyAuthenticator),
-		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, s.removeAuthenticator),
+		s.scoped("POST", signIn+"/challenges", access.SignInEvaluate, challenged(s.sendChallenge)),
+		s.scoped("POST", signIn+"/challenges/:id/verify", access.SignInEvaluate, challenged(s.verifyChallenge)),
+		s.scoped("POST", signIn+"/authenticators", access.SignInEvaluate, challenged(s.enrolAuthenticator)),
+		s.scoped("POST", signIn+"/authenticators/confirm", access.SignInEvaluate, askAuthenticator(Challenges.Confirm)),
+		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, askAuthenticator(Challenges.VerifyApp)),
+		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, challenged(s.removeAuthenticator)),
 
-		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, s.evaluateSignIn),
-		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, s.recordSignIn),
+		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, withBody(s.evaluateSignIn)),
+		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, withBody(s.recordSignIn)),
 
 		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
 		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
@@ -120,14 +110,14 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
-		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, s.deleteErrors),
-		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, s.cleanupErrors),
-		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, s.previewCleanup),
-		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, s.moveErrors),
+		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, withBody(s.deleteErrors)),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, withBody(s.cleanupErrors)),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, withBody(s.previewCleanup)),
+		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, withBody(s.moveErrors)),
 		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
 		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),
 		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, s.readLogSettings),
-		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, s.updateLogSettings),
+		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, withBody(s.updateLogSettings)),
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// SecuritySettings keeps what is asked at sign-in. Each Read is what is in
-// force, with every change that any node has answered. Each Update makes the
-// patch of that, and returns what is then in force and what will surprise about
-// it. Errors: log_unavailable; for updates also log_full and those of the patch.
+// SecuritySettings reads and changes the settings of sign-in. Each Read returns
+// the setting in force, with every change that any node has confirmed. Each
+// Update applies the patch to it, and returns the new setting and warnings of
+// what may surprise. Errors: log_unavailable; for updates also log_full and
+// those of the patch.
 type SecuritySettings interface {
 	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
 	UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, error)
@@ -24,15 +25,39 @@ type SecuritySettings interface {
 	UpdateLocalization(ctx context.Context, p signin.LocalizationPatch) (signin.Localization, []signin.Warning, error)
 }
 
+// setting shows a setting.
+func setting[T any](read func(SecuritySettings, context.Context) (T, error)) handler {
+	return func(c *call) (answer, error) { return told(read(c.service.Security, c.Request.Context())) }
+}
+
+// changedSetting changes a setting by the patch in the body. The patch is
+// checked as a whole before anything changes.
+func changedSetting[P, T any](update func(SecuritySettings, context.Context, P) (T, []signin.Warning, error)) handler {
+	return withBody(func(c *call, patch P) (answer, error) {
+		return toldWith(update(c.service.Security, c.Request.Context(), patch))
+	})
+}
+
+// updateTwoFactor changes the second step, which has no warnings.
+func (s *service) updateTwoFactor(c *call, patch signin.TwoFactorPatch) (answer, error) {
+	return told(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
+}
+
+// updateAddresses changes the check of addresses. A warning depends on the
+// caller's own address.
+func (s *service) updateAddresses(c *call, patch signin.AddressesPatch) (answer, error) {
+	return toldWith(s.Security.UpdateAddresses(c.Request.Context(), patch, c.client()))
+}
+
 // warned is meta of an answer with warnings.
 type warned struct {
 	Warnings []signin.Warning `json:"warnings"`
 }
 
-// told is what a call returned as an answer.
+// told makes an answer of what a call returned.
 func told(data any, err error) (answer, error) { return answer{data: data}, err }
 
-// toldWith is told, with meta where there is something to warn of.
+// toldWith is told with warnings, which stand in meta.
 func toldWith(data any, warnings []signin.Warning, err error) (answer, error) {
 	if len(warnings) == 0 {
 		return answer{data: data}, err

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Limits of the HTTP server. Go's own defaults are no limits at all, and then
-// a few thousand connections that say nothing stop a service.
+// Limits of the HTTP server. Go sets none by default, and then a few thousand
+// silent connections can stop a service.
 const (
 	// headerTimeout bounds the request line and the headers.
 	headerTimeout = 5 * time.Second
 	// readTimeout bounds a whole request of up to smallBody.
 	readTimeout = 30 * time.Second
-	// bodyGrace is how long a body may take to begin and how long it may pause:
-	// radio links and busy senders do for some seconds.
+	// bodyGrace bounds the time until a body begins, and each pause in it:
+	// radio links and busy senders pause for some seconds.
 	bodyGrace = 10 * time.Second
-	// bodyFloor is how slow it may be beyond that, in bytes per second.
+	// bodyFloor is the least rate of a body after that, in bytes per second.
 	bodyFloor = 1 << 10
 	// writeTimeout bounds the time from the headers to the end of the answer.
 	// The slowest command, a cleanup of millions of records, takes 30 s.
@@ -32,8 +32,8 @@ const (
 	// maxHeader bounds the headers in bytes.
 	maxHeader = 16 << 10
 
-	// A larger body gets the time that it takes at minRate, a slow uplink; a
-	// body of unknown size is taken for maxUpload, the largest there is.
+	// A larger body gets the time that it takes at minRate, the rate of a slow
+	// uplink. A body of unknown size counts as maxUpload, the largest allowed.
 	smallBody = 1 << 20
 	maxUpload = 20 << 20
 	minRate   = 64 << 10 // bytes per second
@@ -44,7 +44,7 @@ type ServerConfig struct {
 	// Addr is host:port to listen on; port 0 picks a free one.
 	Addr    string
 	Handler http.Handler
-	// Logger gets what net/http complains about, nil for nothing.
+	// Logger gets the complaints of net/http, nil for none.
 	Logger *slog.Logger
 }
 
@@ -56,7 +56,7 @@ type Server struct {
 }
 
 // NewServer binds the address, so that [Server.Addr] is known before the first
-// request. Whoever calls it calls Shutdown.
+// request. The caller must call Shutdown.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Handler == nil {
 		return nil, errors.New("server: Handler is missing")
@@ -100,7 +100,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("finish running requests: %w", errors.Join(err, s.http.Close()))
 	}
-	// net/http closes only what was served.
+	// net/http closes only a listener that it has served.
 	if closeErr := s.listener.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) {
 		err = errors.Join(err, fmt.Errorf("close listener: %w", closeErr))
 	}

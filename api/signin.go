@@ -23,30 +23,28 @@ type SignIn interface {
 }
 
 const (
-	// maxAccount bounds an account's name in characters: that of the longest
-	// column that applications keep names in and can index.
+	// maxAccount bounds an account's name in characters. It is the longest text
+	// column that applications can index.
 	maxAccount = 190
-	// maxMethods and maxMethodKey bound what is sent of methods, which ends up
-	// on the log. Nobody has set up more of them.
+	// maxMethods and maxMethodKey bound the list of methods, which is stored on
+	// the log. Nobody has set up more of them.
 	maxMethods, maxMethodKey = 32, 64
 )
 
-// attemptBody is what the bodies of both routes have.
+// attemptBody is what both bodies have in common.
 type attemptBody struct {
 	Side    errata.Optional[string] `json:"side" required:"a string"`
 	Account errata.Optional[string] `json:"account" required:"a string"`
 	IP      errata.Optional[string] `json:"ip" required:"a string"`
 }
 
+type evaluateBody struct {
+	attemptBody
+	Methods errata.Optional[[]string] `json:"methods"`
+}
+
 // evaluateSignIn says what is asked beyond the password.
-func (s *service) evaluateSignIn(c *call) (answer, error) {
-	var body struct {
-		attemptBody
-		Methods errata.Optional[[]string] `json:"methods"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+func (s *service) evaluateSignIn(c *call, body evaluateBody) (answer, error) {
 	attempt, err := body.attempt("methods", body.Methods)
 	if err != nil {
 		return answer{}, err
@@ -54,16 +52,14 @@ func (s *service) evaluateSignIn(c *call) (answer, error) {
 	return told(s.SignIn.Evaluate(c.Request.Context(), attempt))
 }
 
-// recordSignIn learns how a sign-in ended.
-func (s *service) recordSignIn(c *call) (answer, error) {
-	var body struct {
-		attemptBody
-		Success     errata.Optional[bool]     `json:"success" required:"true or false"`
-		MethodsUsed errata.Optional[[]string] `json:"methods_used"`
-	}
-	if err := c.bind(&body); err != nil {
-		return answer{}, err
-	}
+type outcomeBody struct {
+	attemptBody
+	Success     errata.Optional[bool]     `json:"success" required:"true or false"`
+	MethodsUsed errata.Optional[[]string] `json:"methods_used"`
+}
+
+// recordSignIn notes how a sign-in ended.
+func (s *service) recordSignIn(c *call, body outcomeBody) (answer, error) {
 	attempt, err := body.attempt("methods_used", body.MethodsUsed)
 	if err != nil {
 		return answer{}, err
@@ -71,9 +67,9 @@ func (s *service) recordSignIn(c *call) (answer, error) {
 	return told(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, body.Success.Or(false)))
 }
 
-// attempt checks whose sign-in it is, where it comes from and the keys of
-// methods, which stand in a field. Errors: invalid_side, invalid_account,
-// invalid_ip, invalid_method.
+// attempt checks the side, the account, the address and the methods. field is
+// the name by which the methods were sent. Errors: invalid_side,
+// invalid_account, invalid_ip, invalid_method.
 func (b *attemptBody) attempt(field string, methods errata.Optional[[]string]) (r signin.Attempt, err error) {
 	r.Side, r.Account, r.Methods = signin.Side(b.Side.Or("")), b.Account.Or(""), methods.Or(nil)
 	if r.Side != signin.Admin && r.Side != signin.Client {

@@ -19,16 +19,16 @@ type Feed interface {
 }
 
 const (
-	// maxStreams bounds the streams of one node. Each is a connection and some
-	// 100 KB of what it has not taken yet.
+	// maxStreams bounds the streams of one node. Each has a connection and
+	// about 100 KB of changes that are not sent yet.
 	maxStreams = 64
-	// streamRetry is when to try again where there are too many.
+	// streamRetry is the Retry-After where there are too many streams.
 	streamRetry = 15 * time.Second
 	// streamGap is the least time between two messages: four a second are more
 	// than anybody reads.
 	streamGap = 250 * time.Millisecond
-	// streamWrite is how long a message may take to be accepted by the socket of
-	// a client that went away or is too slow. It comes back and begins anew.
+	// streamWrite bounds the write of one message. A client that is gone or too
+	// slow loses its stream and may open a new one.
 	streamWrite = 15 * time.Second
 )
 
@@ -37,22 +37,22 @@ const (
 var streamHeartbeat = 15 * time.Second
 
 const (
-	// streamCheck is how often the key is looked at: a stream ends within a
-	// second of its key.
+	// streamCheck is how often the key is checked: a stream ends within a
+	// second after its key.
 	streamCheck = 250 * time.Millisecond
-	// streamEnd is how long the last message of a stream without a key may take.
+	// streamEnd bounds a write that is under way when the key ends.
 	streamEnd = 250 * time.Millisecond
 )
 
-// streams counts the open ones. A key may have as many as are left for all, so
-// that there is one left for the next key.
+// streams counts the open streams. A key may have as many as are left for all
+// others, so that one key cannot take them all.
 type streams struct {
 	mu    sync.Mutex
 	open  int
 	byKey map[string]int // by the key's id
 }
 
-// begin takes a place for the key. The error has kind rate_limited.
+// begin counts a new stream of the key. The error has kind rate_limited.
 func (s *streams) begin(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,18 +96,15 @@ type goneJSON struct {
 }
 
 func changesOf(c feed.Changes) changesJSON {
-	data := changesJSON{Records: make([]recordJSON, len(c.Records)), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
-	for i := range c.Records {
-		data.Records[i] = recordOf(&c.Records[i])
-	}
+	data := changesJSON{Records: recordsOf(c.Records), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
 	for i, key := range c.Gone {
 		data.Gone[i] = goneJSON{key.Book.String(), key.Signature.String()}
 	}
 	return data
 }
 
-// streamErrors tells what changes for as long as the caller listens. It is the
-// one route whose answer has no end of its own.
+// streamErrors sends changes for as long as the caller listens. It is the only
+// route whose answer does not end by itself.
 func (s *service) streamErrors(c *call) (answer, error) {
 	if s.Feed == nil {
 		return notBuilt(c)
@@ -132,8 +129,8 @@ func (s *service) streamErrors(c *call) (answer, error) {
 	})}, nil
 }
 
-// inner is the writer below Gin's. Gin's own Flush wants one that flushes by
-// itself, and finds out by a panic.
+// inner is the writer inside Gin's. Gin's own Flush panics when that writer is
+// no http.Flusher.
 func inner(w http.ResponseWriter) http.ResponseWriter {
 	if wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
 		return wrapped.Unwrap()
@@ -141,7 +138,8 @@ func inner(w http.ResponseWriter) http.ResponseWriter {
 	return w
 }
 
-// streamHeaders: X-Accel-Buffering is for nginx, which would hold messages back.
+// streamHeaders begins the answer. X-Accel-Buffering keeps nginx from holding
+// messages back.
 func streamHeaders(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -166,8 +164,8 @@ func (s stream) run(ctx context.Context) {
 	defer end()
 	key := bearer(s.c)
 	watching.Go(func() { s.watch(ctx, key, end) })
-	// The server's limit for reading a request would end the stream with it.
-	// Without a connection, as in tests, there is no limit either.
+	// The server's deadline for reading a request would end the stream. This
+	// fails only without a connection, as in tests.
 	_ = s.control.SetReadDeadline(time.Time{})
 	if !s.send(ctx, "hello", helloJSON{s.listener.Position()}) {
 		return
@@ -191,7 +189,7 @@ func (s stream) run(ctx context.Context) {
 			if !s.send(ctx, "records", changesOf(s.listener.Take())) {
 				return
 			}
-			ready = nil // what changes until then is told together
+			ready = nil // changes until then make one message
 			pause.Reset(streamGap)
 		case <-pause.C:
 			ready = s.listener.Ready()
@@ -211,7 +209,8 @@ func (s stream) watch(ctx context.Context, key string, end context.CancelFunc) {
 	}
 }
 
-// send writes one message; false when nobody takes it. JSON has no line breaks.
+// send writes one message, and returns false when the client is gone. JSON has
+// no line breaks.
 func (s stream) send(ctx context.Context, event string, data any) bool {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -222,8 +221,8 @@ func (s stream) send(ctx context.Context, event string, data any) bool {
 }
 
 func (s stream) write(ctx context.Context, text string) bool {
-	// Deadlines of sockets know no other clock. It stands in for the server's
-	// limit for a whole answer, too.
+	// It replaces the server's deadline for the whole answer. Deadlines of
+	// sockets follow the system's clock.
 	_ = s.control.SetWriteDeadline(time.Now().Add(streamWrite))
 	if ctx.Err() != nil { // the key ended, perhaps before this deadline was set
 		return false

@@ -26,14 +26,11 @@ func (s *service) getTrend(c *call) (answer, error) {
 		return answer{}, err
 	}
 	trend, err := s.Records.Trend(c.Request.Context(), book, signature, c.Query("range"))
-	if err != nil {
-		return answer{}, err
-	}
 	data := trendJSON{signature.String(), book.String(), spanOf(trend.Range), trend.Total, make([]bucketJSON, len(trend.Counts))}
 	for i, n := range trend.Counts {
 		data.Buckets[i] = bucketJSON{errata.Instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
 	}
-	return answer{data: data}, nil
+	return told(data, err)
 }
 
 // record is the book and the signature that a request is about.

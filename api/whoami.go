@@ -5,8 +5,8 @@ import (
 	"github.com/errata-log/errata/access"
 )
 
-// whoamiJSON is what a caller may know of its own key, and of the service that
-// it reached: what a page needs to show only what will work.
+// whoamiJSON is what a caller learns of its own key and of the service. The
+// page needs it to show only what will work.
 type whoamiJSON struct {
 	Name      string         `json:"name"`
 	Kind      access.Kind    `json:"kind"`

@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// answerPoll is how often the store is asked, should the announcement of a
-	// commit have been lost.
+	// answerPoll is how often the store is asked, in case the announcement of a
+	// commit was lost.
 	answerPoll = 500 * time.Millisecond
-	// maxMissing is how often an answer may be missing although the projection
-	// has passed its command, which on replicas it may for a moment. Then the
-	// entry goes without it: the change was made, and must be told.
+	// maxMissing is how often an answer may be missing after the projection has
+	// passed its command: replicas may lack it for a moment. After that the
+	// entry is written without it, because the change was made.
 	maxMissing = 10
 )
 
-// folded wakes whoever waits for the projection.
+// folded wakes the auditor when the projection passes the command that it waits
+// for.
 type folded struct {
 	awaited atomic.Uint64
 	wake    chan struct{} // capacity 1
@@ -38,7 +39,7 @@ func (f *folded) progressed(p eventlog.Progress) {
 	}
 }
 
-// answer waits for what came of the command at sequence.
+// answer waits for the answer to the command at sequence.
 func (a *Auditor) answer(ctx context.Context, sequence uint64) (eventlog.Answer, error) {
 	a.folded.awaited.Store(sequence)
 	defer a.folded.awaited.Store(0)
@@ -53,7 +54,7 @@ func (a *Auditor) answer(ctx context.Context, sequence uint64) (eventlog.Answer,
 			return nil, ctx.Err()
 		case errors.Is(err, sql.ErrNoRows) && checkpoint >= sequence:
 			if missing++; missing >= maxMissing {
-				a.cfg.Logger.Warn("a command has no answer; its audit entry goes without", "sequence", sequence)
+				a.cfg.Logger.Warn("a command has no answer; its audit entry is written without it", "sequence", sequence)
 				return nil, nil
 			}
 		case err != nil && !told:

@@ -17,15 +17,16 @@ type Config struct {
 	Log eventlog.Log
 	// KeysBucket is the name of the bucket of API keys.
 	KeysBucket string
-	// Stream is the trail's; its one subject is "audit" behind the log's prefix.
+	// Stream is the name of the trail's stream. Its only subject is "audit"
+	// behind the log's prefix.
 	Stream string
-	// Answers know what came of commands.
+	// Answers has the answers to commands.
 	Answers eventlog.Answers
 	// Now is the clock for entries about the trail itself, nil for the system's.
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Skipped is told of messages in the trail that are no entries, each perhaps
-	// more than once; nil for nobody.
+	// Skipped is called for messages in the trail that are no entries, perhaps
+	// more than once; nil for no calls.
 	Skipped func(sequence uint64, why error)
 }
 
@@ -68,7 +69,7 @@ type Auditor struct {
 
 	mu sync.Mutex
 	// handled is how far this auditor has come, moved is closed when it gets
-	// on, err is why it does not, nil while it does.
+	// further, err is why it does not get further, nil while it does.
 	handled Cursors
 	moved   chan struct{}
 	err     error
@@ -101,15 +102,14 @@ func (a *Auditor) Start() {
 // or on another node. It may be called twice. The error is that of ctx.
 func (a *Auditor) Stop(ctx context.Context) error { return a.work.Stop(ctx) }
 
-// Cursor is how far the sources have been dealt with, as far as this auditor
-// knows.
+// Cursor is how far the sources have entries, as far as this auditor knows.
 func (a *Auditor) Cursor() Cursors {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.handled
 }
 
-// Err is why the auditor does not get on, nil while it does.
+// Err is why the auditor does not get further, nil while it does.
 func (a *Auditor) Err() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

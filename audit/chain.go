@@ -17,10 +17,10 @@ type Problem struct {
 
 // Report is what checking a chain found.
 type Report struct {
-	// Entries is up to which number all is good, from the first on.
+	// Entries is the number up to which all entries are good.
 	Entries uint64 `json:"entries"`
-	// Head is the hash of the last good entry. Whoever keeps it elsewhere can
-	// tell later that nothing up to here was written anew.
+	// Head is the hash of the last good entry. A copy that is kept elsewhere
+	// shows later that nothing up to here was rewritten.
 	Head string `json:"head"`
 	// Foreign is how many messages up to there are no entries: somebody else has
 	// put them into the trail. The entry behind them names them.
@@ -31,9 +31,9 @@ type Report struct {
 
 // Chain checks entries one after another. Its zero value expects the first.
 //
-// A message that is no entry does not break the chain, if the next entry says
-// what stands there and follows the entry before it. One that was an entry and
-// was changed breaks it: the next entry follows what it was.
+// A message that is no entry does not break the chain, if the next entry names
+// it and follows the entry before it. An entry that was changed breaks the
+// chain: the next entry follows what it was before.
 type Chain struct {
 	report  Report
 	seen    uint64 // the number of the last message
@@ -41,8 +41,8 @@ type Chain struct {
 	reason  string // why the first stranger is no entry
 }
 
-// Add checks the message at sequence n of the trail. After the first problem
-// nothing counts any more and it returns false.
+// Add checks the message at sequence n of the trail. After the first problem it
+// ignores the message and returns false.
 func (c *Chain) Add(n uint64, message []byte) bool {
 	if c.report.Problem != nil {
 		return false
@@ -87,8 +87,8 @@ func (c *Chain) End(last uint64) {
 // Report is what was found so far.
 func (c *Chain) Report() Report { return c.report }
 
-// fail notes the first problem, which is that of the first message that nobody
-// has named, if there is one. It returns false.
+// fail notes the first problem and returns false. Strangers that no entry has
+// named are the first problem.
 func (c *Chain) fail(n uint64, reason string) bool {
 	if c.strange.first > 0 {
 		n, reason = c.strange.first, c.reason
@@ -97,8 +97,8 @@ func (c *Chain) fail(n uint64, reason string) bool {
 	return false
 }
 
-// sealedAt are the fields of an entry with the number n that was not changed
-// since it was sealed, and its hash; else what is wrong.
+// sealedAt returns the fields and the hash of the message when it is the entry
+// n as it was sealed; otherwise problem says what is wrong.
 func sealedAt(message []byte, n uint64) (fields map[string]any, hash, problem string) {
 	fields, err := decodeFields(message)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// Actions that are not made of the name of a fact.
+// Actions that do not come from the name of a fact.
 const (
 	ActionKeyCreate = "key.create"
 	ActionKeyRevoke = "key.revoke"
@@ -17,26 +17,26 @@ const (
 	// cannot read, ActionKeyRemove the end of its entry in the bucket.
 	ActionKeyChange = "key.change"
 	ActionKeyRemove = "key.remove"
-	// ActionGap says that facts went away before they had an entry.
+	// ActionGap says that facts were lost before they had an entry.
 	ActionGap = "audit.gap"
 	// ActionForeign names messages in the trail that are no entries of it.
 	ActionForeign = "audit.foreign"
 )
 
-// actions are what commands are called in the trail; others by their names.
+// actions are the names of commands in the trail; other commands keep theirs.
 var actions = map[string]string{
 	"delete":  "errors.delete",
 	"cleanup": "errors.cleanup",
 	"erase":   "errors.erase",
 	"status":  "errors.status",
 	"import":  "errors.import",
-	// It comes before a purge of the log, and its entry holds the cursor that
-	// tells the next start that nothing of the purged was missed.
+	// It comes before a purge of the log. The cursor in its entry tells the
+	// next start that no purged fact was missed.
 	"snapshot": "log.snapshot",
 	"gap":      "log.gap",
 }
 
-// stored is the result of a change that is nothing but its fact.
+// stored is the result of a change that has no answer.
 var stored = json.RawMessage(`{"stored":true}`)
 
 // origin says which source a change comes from.
@@ -65,13 +65,13 @@ type change struct {
 
 func (c *change) sequence() uint64 { return c.entry.Source.Sequence }
 
-// by fills in who asked.
+// by fills in who asked for the change.
 func (e *Entry) by(a errata.Actor) {
 	e.Actor = Actor{KeyID: a.KeyID, KeyName: a.KeyName, IP: a.IP}
 	e.Route, e.Scope, e.RequestID = a.Route, a.Scope, a.RequestID
 }
 
-// changeOf is what the trail tells of a command or setting.
+// changeOf makes the entry of a command or a setting.
 func changeOf(stream string, f *eventlog.Fact) change {
 	c := change{from: fromLog, entry: Entry{
 		Time: stamp(f.Appended), Source: Source{Stream: stream, Sequence: f.Sequence},
@@ -97,7 +97,7 @@ func changeOf(stream string, f *eventlog.Fact) change {
 			Before, After json.RawMessage
 		}
 		if json.Unmarshal(f.Data, &body) != nil || body.Version != 1 {
-			c.entry.Request = requestPart(f.Data) // of another build; told as it is
+			c.entry.Request = requestPart(f.Data) // of another build: shown as it is
 			break
 		}
 		c.entry.Before, c.entry.After = part(body.Before), part(body.After)
@@ -107,8 +107,8 @@ func changeOf(stream string, f *eventlog.Fact) change {
 	return c
 }
 
-// erased is what the trail keeps of an erasure: how many, not whom. The trail is
-// never cut.
+// erased is what the trail keeps of an erasure: how many persons, not whom,
+// because the trail is never cut.
 func erased(data []byte) json.RawMessage {
 	var body eventlog.Erase
 	if json.Unmarshal(data, &body) != nil {
@@ -117,7 +117,7 @@ func erased(data []byte) json.RawMessage {
 	return encode(map[string]int{"users": len(body.Users), "addresses": len(body.Addresses)})
 }
 
-// meaningless commands change nothing that people know of.
+// meaningless says whether a command changes nothing that people see.
 func meaningless(f *eventlog.Fact) bool {
 	switch f.Name {
 	case eventlog.CommandBarrier, eventlog.CommandPad:
@@ -136,7 +136,7 @@ type keyWrite struct {
 	at       time.Time
 }
 
-// keyChange is what the trail tells of a revision, given the one before it,
+// keyChange makes the entry of a revision. before is the revision before it,
 // nil when there is none.
 func keyChange(w keyWrite, before []byte) change {
 	c := change{from: fromKeys, entry: Entry{
@@ -164,8 +164,8 @@ func keyChange(w keyWrite, before []byte) change {
 	return c
 }
 
-// traced is a key as JSON; of one that cannot be read only the id is told,
-// since nobody knows what else stands there.
+// traced is a key as JSON. Of a key that cannot be read it has the id alone,
+// because the rest may be anything.
 func traced(t access.Trace, err error) json.RawMessage {
 	if err != nil {
 		return encode(map[string]any{"id": t.ID, "unreadable": true})
@@ -173,8 +173,8 @@ func traced(t access.Trace, err error) json.RawMessage {
 	return part(encode(t))
 }
 
-// gapChange tells that facts first to last of a source are gone. Reading goes on
-// behind cursor.
+// gapChange makes the entry that says that facts first to last of a source are
+// lost.
 func gapChange(from origin, stream string, first, last uint64, reason string, at time.Time) change {
 	c := change{from: from, entry: Entry{
 		Time: stamp(at), Action: ActionGap, Source: Source{Stream: stream, Sequence: last},

@@ -7,8 +7,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Check says whether changes get their entries. Nobody is kept from changing
-// anything when they do not, so an operator must hear of it.
+// Check says whether changes get their entries. Changes go on when they do not,
+// so an operator must hear of it.
 func (a *Auditor) Check(ctx context.Context) errata.Check {
 	c := errata.Check{Name: "audit"}
 	used, limit, err := a.trail.room(ctx)

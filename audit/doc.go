@@ -6,13 +6,13 @@
 //	API keys ───────────▶ keys bucket ─┘      ▲                          n, prev, hash
 //	                                          └ the projector's answers
 //
-// The change is the fact. Nobody writes an entry beside a change, so no crash
-// can come between the two: the auditor derives entries from what is durable
-// already, and every entry says how far both sources have been read. Whoever
-// starts, on whichever node, goes on from the last entry; appending is a
-// compare-and-set on its number, so that each change has exactly one entry
-// however many auditors there are.
+// A change does not write its own entry, so that no crash can come between the
+// two. The auditor derives the entries from changes that are durable already,
+// and every entry says how far both sources have been read. An auditor that
+// starts, on any node, goes on from the last entry. It appends by a
+// compare-and-set on the number of the entry, so that each change has exactly
+// one entry, however many auditors run.
 //
-// The package must not know who may change what, and must never keep anybody
-// from changing it: when the trail cannot be written, it is late.
+// The package must not know who may change what, and must never hold a change
+// back: a trail that cannot be written is late.
 package audit

@@ -19,7 +19,7 @@ import (
 // session names them.
 var errForeign = errors.New("there are messages in the audit trail that are no entries of it")
 
-// strangers are messages of the trail, one after another, that are no entries.
+// strangers are consecutive messages of the trail that are no entries.
 type strangers struct {
 	first, last uint64 // 0 for none
 	sum         hash.Hash
@@ -41,13 +41,13 @@ func (s *strangers) count() uint64 {
 	return s.last - s.first + 1
 }
 
-// names is the request of the entry that names them. The hash is that of the
-// SHA-256 of each message, one after another.
+// names is the request of the entry that names the strangers. sha256 is the
+// hash over the SHA-256 of each message in turn.
 func (s *strangers) names() map[string]any {
 	return map[string]any{"first": s.first, "last": s.last, "sha256": hex.EncodeToString(s.sum.Sum(nil))}
 }
 
-// namedBy says whether the entry with the fields names exactly these.
+// namedBy says whether the entry with the fields names exactly these strangers.
 func (s *strangers) namedBy(fields map[string]any) bool {
 	want, err := canonical(s.names())
 	if err != nil {
@@ -57,14 +57,14 @@ func (s *strangers) namedBy(fields map[string]any) bool {
 	return err == nil && bytes.Equal(have, want)
 }
 
-// end is the last entry of the trail at or before a number, and the messages
-// behind it, which are none.
+// end finds the last entry of the trail at or before the number last, and the
+// strangers behind it.
 func (s stream) end(ctx context.Context, handle jetstream.Stream, last uint64) (head, error) {
 	found := head{n: last, hash: firstPrev}
 	var behind [][sha256.Size]byte // of each message, newest first
 	for n := last; n > 0; n-- {
-		// By its number and not as the last one: a replica that is behind must not
-		// pass an older entry off as the end.
+		// It asks by number and not for the last message: a replica that is
+		// behind would answer with an older one.
 		msg, err := handle.GetMsg(ctx, n)
 		if err != nil {
 			return head{}, fmt.Errorf("read audit entry %d: %w", n, err)
@@ -87,8 +87,8 @@ func (s stream) end(ctx context.Context, handle jetstream.Stream, last uint64) (
 	return found, nil
 }
 
-// tellForeign names the messages of others behind the last entry, so that the
-// chain can go on behind them.
+// tellForeign appends an entry that names the strangers behind the last entry,
+// so that the chain can go on.
 func (s *session) tellForeign(ctx context.Context) error {
 	strange := &s.head.strange
 	if strange.first == 0 {
@@ -105,8 +105,8 @@ func (s *session) tellForeign(ctx context.Context) error {
 	return s.append(ctx, c, s.handled.Log)
 }
 
-// lookForForeign ends the session when somebody else has put something into the
-// trail behind the last entry.
+// lookForForeign returns an error, which ends the session, when strangers stand
+// behind the last entry.
 func (s *session) lookForForeign(ctx context.Context) error {
 	now, err := s.a.trail.head(ctx)
 	if err == nil && now.strange.first > 0 {

@@ -14,7 +14,7 @@ import (
 // operationHeader marks revisions that remove an entry of a bucket.
 const operationHeader = "KV-Operation"
 
-// keySource is the bucket of API keys as the stream that it is.
+// keySource reads the stream behind the bucket of API keys.
 type keySource struct {
 	js     jetstream.JetStream
 	bucket string
@@ -23,20 +23,28 @@ type keySource struct {
 func (k keySource) streamName() string { return "KV_" + k.bucket }
 func (k keySource) prefix() string     { return "$KV." + k.bucket + "." }
 
-// end is the sequence of the last message of the stream.
-func (k keySource) end(ctx context.Context) (uint64, error) {
+func (k keySource) stream(ctx context.Context) (jetstream.Stream, error) {
 	s, err := k.js.Stream(ctx, k.streamName())
 	if err != nil {
-		return 0, fmt.Errorf("open the stream of API keys: %w", err)
+		return nil, fmt.Errorf("open the stream of API keys: %w", err)
+	}
+	return s, nil
+}
+
+// end is the sequence of the last message of the stream.
+func (k keySource) end(ctx context.Context) (uint64, error) {
+	s, err := k.stream(ctx)
+	if err != nil {
+		return 0, err
 	}
 	return s.CachedInfo().State.LastSeq, nil
 }
 
 // last is the sequence of the last revision of any key, 0 for none.
 func (k keySource) last(ctx context.Context) (uint64, error) {
-	s, err := k.js.Stream(ctx, k.streamName())
+	s, err := k.stream(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("open the stream of API keys: %w", err)
+		return 0, err
 	}
 	msg, err := s.GetLastMsgForSubject(ctx, k.prefix()+access.TracedEntries)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -82,11 +90,11 @@ func (k keySource) change(ctx context.Context, msg jetstream.Msg) (change, error
 }
 
 // before is the value that a revision replaced, nil when there was none. The
-// history is short, so this looks at a handful of messages.
+// history is short, so this reads a few messages.
 func (k keySource) before(ctx context.Context, subject string, sequence uint64) ([]byte, error) {
-	s, err := k.js.Stream(ctx, k.streamName())
+	s, err := k.stream(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open the stream of API keys: %w", err)
+		return nil, err
 	}
 	var before []byte
 	for next := uint64(1); ; {

@@ -12,7 +12,7 @@ const (
 	maxElements = 50
 	// maxPart bounds one of the four JSON values of an entry, in bytes. Four of
 	// them and the rest stay below the megabyte that the stream takes, so that
-	// no change is too large to be told.
+	// no change is too large for an entry.
 	maxPart = 64 << 10
 )
 
@@ -63,7 +63,8 @@ func shorten(value any) any {
 	return value
 }
 
-// digest stands for what an entry cannot hold. The source still has it.
+// digest stands for a value that an entry cannot hold. The source still has the
+// value.
 func digest(text []byte) json.RawMessage {
 	sum := sha256.Sum256(text)
 	return encode(map[string]any{"bytes": len(text), "sha256": hex.EncodeToString(sum[:])})

@@ -11,12 +11,12 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// foreignLook is how often the end of the trail is looked at for messages of
-// others, which nobody announces.
+// foreignLook is how often the end of the trail is checked for strangers, which
+// nobody announces.
 const foreignLook = 2 * time.Second
 
-// session is one run from the last entry on, until something goes wrong: state
-// that a failure could have made wrong lives here and goes with it.
+// session is one run of the auditor from the last entry on, until an error.
+// State that a failure could have made wrong stands here and ends with it.
 type session struct {
 	a       *Auditor
 	head    head
@@ -31,7 +31,7 @@ func (a *Auditor) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = stop() }() // of a connection that is gone there is nothing to stop
+	defer func() { _ = stop() }() // it fails only when the connection is gone
 	s := &session{a: a, changes: make(chan change)}
 	if s.head, err = a.trail.head(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (a *Auditor) session(ctx context.Context) error {
 	return s.run(ctx, facts, keys)
 }
 
-// run holds the session's goroutines together: the first error ends all.
+// run runs the goroutines of the session: the first error ends all of them.
 func (s *session) run(ctx context.Context, facts *eventlog.Reader, keys jetstream.MessagesContext) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -144,7 +144,7 @@ func (s *session) write(ctx context.Context) error {
 	}
 }
 
-// take deals with one change.
+// take writes the entry of one change, if it needs one.
 func (s *session) take(ctx context.Context, c change) error {
 	if c.sequence() <= *s.handled.of(c.from) {
 		return nil // another auditor was faster
@@ -183,7 +183,7 @@ func (s *session) append(ctx context.Context, c change, cursor uint64) error {
 			return nil
 		}
 		if !errors.Is(err, errLost) || c.entry.Action == ActionGap || c.entry.Action == ActionForeign {
-			return err // whether there still is something to tell is for the next session to see
+			return err // the next session finds out whether the entry is still needed
 		}
 		now, err := s.a.trail.head(ctx)
 		if err != nil {
@@ -203,9 +203,10 @@ func (s *session) append(ctx context.Context, c change, cursor uint64) error {
 	}
 }
 
-// tellGaps notes what of the sources is gone since the last entry: the front of
-// a log that was purged, or the end of a source that came back shorter, whose
-// sequences will be used again. At the first start nothing is missed.
+// tellGaps appends an entry for what the sources have lost since the last
+// entry: the front of a log that was purged, or the end of a source that came
+// back shorter, whose sequences will be used again. At the first start there is
+// nothing to lose.
 func (s *session) tellGaps(ctx context.Context) error {
 	if s.head.n == 0 {
 		return nil

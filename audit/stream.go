@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// publishTimeout is how long one try to append may take. Its outcome is
-	// open then, and the last entry is read again.
+	// publishTimeout bounds one try to append. After it the outcome is unknown,
+	// and the last entry is read again.
 	publishTimeout = 2 * time.Second
 	// fetchTimeout bounds one pull of entries.
 	fetchTimeout = 5 * time.Second
 	// fetchEntries is how many entries one pull brings: of the largest entries
-	// it is half of the 64 MB that a server lets wait for a client.
+	// it is half of the 64 MB that a server buffers for a client.
 	fetchEntries = 100
-	// idleConsumer is when the server forgets a reader that went away.
+	// idleConsumer is when the server removes the consumer of a reader that is
+	// gone.
 	idleConsumer = 30 * time.Second
 )
 
@@ -35,17 +36,26 @@ type stream struct {
 // head is the end of the trail.
 type head struct {
 	n uint64 // of the last message, 0 when there are none
-	// hash and cursors are those of the last entry, strange what stands behind it.
+	// hash and cursors are those of the last entry, strange the messages behind
+	// it.
 	hash    string
 	cursors Cursors
 	strange strangers
 }
 
-// head reads the end of the trail.
-func (s stream) head(ctx context.Context) (head, error) {
+func (s stream) open(ctx context.Context) (jetstream.Stream, error) {
 	handle, err := s.js.Stream(ctx, s.name)
 	if err != nil {
-		return head{}, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return nil, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+	}
+	return handle, nil
+}
+
+// head reads the end of the trail.
+func (s stream) head(ctx context.Context) (head, error) {
+	handle, err := s.open(ctx)
+	if err != nil {
+		return head{}, err
 	}
 	return s.end(ctx, handle, handle.CachedInfo().State.LastSeq)
 }
@@ -53,15 +63,16 @@ func (s stream) head(ctx context.Context) (head, error) {
 // room says how much of the trail's room is used, in bytes; limit is -1 when
 // there is none.
 func (s stream) room(ctx context.Context) (used uint64, limit int64, err error) {
-	handle, err := s.js.Stream(ctx, s.name)
+	handle, err := s.open(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return 0, 0, err
 	}
 	info := handle.CachedInfo()
 	return info.State.Bytes, info.Config.MaxBytes, nil
 }
 
-// append puts the message at n. Errors: errLost when something stands there.
+// append puts the message at n. Errors: errLost when another message has that
+// number.
 func (s stream) append(ctx context.Context, n uint64, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
@@ -82,9 +93,9 @@ func (s stream) append(ctx context.Context, n uint64, message []byte) error {
 // span is the numbers of the first and the last entry, last < first when there
 // are none.
 func (s stream) span(ctx context.Context) (first, last uint64, err error) {
-	handle, err := s.js.Stream(ctx, s.name)
+	handle, err := s.open(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("open the audit trail %s: %w", s.name, err)
+		return 0, 0, err
 	}
 	state := handle.CachedInfo().State
 	return max(state.FirstSeq, 1), state.LastSeq, nil

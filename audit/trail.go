@@ -16,7 +16,7 @@ const (
 	MaxLimit     = 100
 )
 
-// scanEntries is how many entries a list that filters looks at in one go.
+// scanEntries is how many entries a list with filters reads at once.
 const scanEntries = 1000
 
 // Query says which entries to list.
@@ -65,16 +65,12 @@ type Trail struct {
 	auditor *Auditor // who writes it here, nil for nobody
 }
 
-// NewTrail reads the trail that an auditor of this Config writes, wherever that
-// is. Log and Stream are all it needs.
-func NewTrail(cfg Config) *Trail { return &Trail{stream: cfg.trail()} }
-
 // Trail reads what this auditor writes.
 func (a *Auditor) Trail() *Trail { return &Trail{stream: a.trail, auditor: a} }
 
-// List finds entries, newest first, once the auditor has caught up with what was
-// changed before; see [Auditor.CaughtUp]. It looks at one page without filters,
-// and at as much of the trail as it takes with them. Errors: log_unavailable.
+// List finds entries, newest first, after it has waited for [Auditor.CaughtUp].
+// Without filters it reads one page, with filters as much of the trail as it
+// needs. Errors: log_unavailable.
 func (t *Trail) List(ctx context.Context, q Query) (Page, error) {
 	behind := t.auditor != nil && t.auditor.CaughtUp(ctx) != nil
 	page, err := t.list(ctx, q)
@@ -131,8 +127,8 @@ func (t *Trail) list(ctx context.Context, q Query) (Page, error) {
 	return page, nil
 }
 
-// actionUnreadable stands for an entry that is none: a list shows its place,
-// and checking the chain says what is wrong with it.
+// actionUnreadable is the action of a message that is no entry: a list shows
+// its place, and Verify says what is wrong with it.
 const actionUnreadable = "audit.unreadable"
 
 func readable(n uint64, message []byte) Entry {

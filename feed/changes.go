@@ -63,7 +63,7 @@ func (p *pending) deleted(key errata.RecordKey) {
 	}
 }
 
-// add takes over what another one has.
+// add adds the changes of another one.
 func (p *pending) add(other *pending) {
 	for _, r := range other.records {
 		p.changed(r)

@@ -12,8 +12,8 @@ import (
 // one record at a time makes a few hundred a second.
 const maxCommands = 500
 
-// Commands reads the commands on the log that change records, as Config.Commands.
-// One that cannot be read changed nothing.
+// Commands reads the commands on the log that change records, as
+// Config.Commands. A command that cannot be read changed nothing.
 func Commands(log eventlog.Log, answers eventlog.Answers) func(ctx context.Context, after, upto uint64) ([]Command, uint64, error) {
 	return func(ctx context.Context, after, upto uint64) ([]Command, uint64, error) {
 		facts, at, err := eventlog.CommandsBetween(ctx, log, after, upto, maxCommands)

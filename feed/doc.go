@@ -5,8 +5,8 @@
 //
 // The poller waits for an announcement that the projection moved on, asks how
 // far, and reads what changed in between, at most four times a second. Each
-// listener has one bounded state of what it has not taken yet: who is slow gets
-// less detail and not more memory.
+// listener has a bounded set of changes that it has not taken yet: a slow one
+// gets less detail and needs no more memory.
 //
 // The package must not know HTTP, NATS or ClickHouse: it is given functions, and
 // reads commands with package eventlog.

@@ -14,10 +14,10 @@ import (
 // Command is what an administrator did to records.
 type Command struct {
 	Sequence uint64
-	// Removes and Touches are the records that were deleted, or changed in
-	// another way, as far as there are any.
+	// Removes are the records that it deleted, Touches those that it changed in
+	// another way.
 	Removes, Touches []errata.RecordKey
-	// Removed counts records that were removed without being named.
+	// Removed counts the records that it deleted without naming them.
 	Removed uint64
 }
 
@@ -26,12 +26,12 @@ type Command struct {
 type Config struct {
 	// Checkpoint is the last fact that is visible in the records.
 	Checkpoint func(ctx context.Context) (uint64, error)
-	// Commands are those after one fact up to another, in order. It may stop
-	// before the end, and then says at which fact. See [Commands].
+	// Commands returns the commands after one fact up to another, in order. It
+	// may stop before the end; at is the fact that it reached. See [Commands].
 	Commands func(ctx context.Context, after, upto uint64) (list []Command, at uint64, err error)
 	// Changed finds the newest changes, at most limit, and counts them all.
 	Changed func(ctx context.Context, c query.Changes, limit int) (list []errata.Record, total uint64, err error)
-	// Live finds records as they are now; those that are not there are missing.
+	// Live finds records as they are now; records that do not exist are missing.
 	Live func(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error)
 	// Follow calls on whenever the checkpoint may have moved, until stop.
 	// Calls may get lost.
@@ -62,16 +62,16 @@ func New(cfg Config) (*Feed, error) {
 	return &Feed{cfg: cfg, listeners: map[*listener]struct{}{}}, nil
 }
 
-// errStopping answers those who come after Close.
+// errStopping is the error of Listen after Close.
 var errStopping = errata.Errorf(errata.KindStoreUnavailable, "The service is stopping; try again shortly.")
 
-// Listen begins to listen. Everything that changes after the listener's
-// Position is told. Errors: store_unavailable.
+// Listen begins to listen. The listener is told every change after its
+// Position. Errors: store_unavailable.
 func (f *Feed) Listen(ctx context.Context) (Listener, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil && !f.closed {
-		f.mu.Unlock() // the store may be slow, and those who listen go on
+		f.mu.Unlock() // the store may be slow, and other listeners must not wait
 		at, err := f.cfg.Checkpoint(ctx)
 		f.mu.Lock()
 		if err != nil {
@@ -97,8 +97,8 @@ func (f *Feed) start(at uint64) {
 	f.pollers.Go(func() { newPoller(f, at).run(ctx) }) // ends with ctx: the last listener's Close, or the feed's
 }
 
-// tell gives every listener what changed up to a fact. The poller that was
-// stopped meanwhile has nothing to tell any more.
+// tell gives every listener the changes up to a fact, unless the poller was
+// stopped meanwhile.
 func (f *Feed) tell(ctx context.Context, batch *pending, upto uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,8 @@ func (f *Feed) rest() {
 // Listener is told what changes until it is closed. Its methods may be called
 // from different goroutines.
 type Listener interface {
-	// Position is the last fact of the log whose changes are not told.
+	// Position is the last fact of the log whose changes this listener is not
+	// told.
 	Position() uint64
 	// Ready is signalled when Take has something, Done closed when the feed ends.
 	Ready() <-chan struct{}

@@ -19,22 +19,22 @@ const (
 	// fallback is how often the checkpoint is asked for when nothing is
 	// announced: announcements may be lost.
 	fallback = 2 * time.Second
-	// near is how far back records were last seen that are looked at in every
-	// poll. Applications whose clocks are wrong by less are told at once.
+	// near is the age of last_seen up to which every poll looks at a record.
+	// What applications send whose clocks are wrong by less is told at once.
 	near = time.Hour
 	// pollTimeout bounds one poll.
 	pollTimeout = 10 * time.Second
 )
 
-// farEvery is how often all records are looked at: what was last seen longer ago
-// changes by imports and by senders that were offline. Only tests change it.
+// farEvery is how often a poll also looks at older records: imports and senders
+// that were offline change those. Only tests change it.
 var farEvery = 15 * time.Second
 
 // poller finds out what changed. One goroutine uses it.
 type poller struct {
 	feed *Feed
 	at   uint64 // told up to this fact
-	// Records last seen long ago were told up to fact farAt, at farTime.
+	// Older records were told up to fact farAt, at farTime.
 	farAt   uint64
 	farTime time.Time
 }
@@ -62,7 +62,7 @@ func (p *poller) run(ctx context.Context) {
 		Every: fallback, Now: moved, Failed: background.Tell(p.feed.cfg.Logger.Warn, "changes of records are told late"),
 		Do: func(ctx context.Context) error {
 			began := time.Now()
-			err := p.poll(ctx) // what it does not tell is told by the next one that works
+			err := p.poll(ctx) // the next poll that works tells what this one could not
 			background.Wait(ctx, max(minPause, duty*time.Since(began)))
 			return err
 		},
@@ -112,7 +112,7 @@ func (p *poller) poll(ctx context.Context) error {
 // behind is the first position after a fact.
 func behind(fact uint64) errata.Position { return errata.PositionOf(fact+1, 0) }
 
-// collect adds the changes that are asked for.
+// collect adds the changes that the query finds.
 func (p *poller) collect(ctx context.Context, batch *pending, c query.Changes) error {
 	list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Eraser takes persons out of the records, and out of what is kept beside them.
+// Eraser removes persons from the records, and from what is stored beside them.
 // All fields are required.
 type Eraser struct {
 	// Commander puts the erasure on the log, and says how many records it met.
@@ -20,10 +20,11 @@ type Eraser struct {
 	Retention *Retention
 }
 
-// Erase puts the erasure on the log. What it replaced stands in the tables' parts
-// until they are merged, which is done now. A snapshot from before still knows
-// the person, so it is taken anew; with cut, the log begins behind the erasure.
-// Kinds: log_full, log_unavailable, store_unavailable, already_running.
+// Erase puts the erasure on the log. The rows that it replaces stay in the
+// tables' parts until these are merged, so Erase merges them. An older snapshot
+// still has the person, so it is taken again; with cut, the facts before the
+// erasure are purged. Kinds: log_full, log_unavailable, store_unavailable,
+// already_running.
 func (e Eraser) Erase(ctx context.Context, users, addresses []string, cut bool) (errata.Changed, error) {
 	changed, err := e.Commander.Erase(ctx, users, addresses)
 	if err != nil {

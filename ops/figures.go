@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Figures are measurements of the service. nil is what nobody could tell in
-// time.
+// Figures are measurements of the service. nil means that the answer did not
+// come in time.
 type Figures struct {
 	// EventsPerSecond is what this node took over the last minute.
 	EventsPerSecond float64 `json:"events_per_second"`
@@ -27,9 +27,9 @@ type Figures struct {
 	// ClickHouseBytes is what the tables have on disk.
 	ClickHouseBytes *uint64 `json:"clickhouse_bytes"`
 	// LostAtSenders counts the errors that senders told this node they dropped,
-	// DroppedBySwitch the events that came while recording was off, RefusedByLimit
-	// at least those that were refused because their key or project had sent too
-	// many; since the start of the service.
+	// DroppedBySwitch the events that came while recording was off,
+	// RefusedByLimit, as a lower bound, those that were refused because their
+	// key or project had sent too many; since the start of the service.
 	LostAtSenders   *uint64 `json:"lost_at_senders"`
 	DroppedBySwitch *uint64 `json:"dropped_by_switch"`
 	RefusedByLimit  *uint64 `json:"refused_by_limit"`
@@ -50,7 +50,7 @@ type Meter struct {
 	Metrics prometheus.Gatherer
 }
 
-// Read asks everybody, for at most [ProbeTimeout].
+// Read takes all figures, in at most [ProbeTimeout].
 func (m *Meter) Read(ctx context.Context) Figures {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()

@@ -12,8 +12,9 @@ type HealthConfig struct {
 	// Ready are asked in this order whether the service is ready. It is when all
 	// answer nil and no alarm stands.
 	//
-	// A projector that catches up after an outage is ready, so whoever routes
-	// events should use /healthz instead: events are safe while ClickHouse is away.
+	// A load balancer for events should ask /healthz instead: events are safe
+	// while ClickHouse is away. A projector that catches up after an outage is
+	// ready.
 	Ready []func(context.Context) error
 	// Engines are checked first, then Checks in this order, then the alarms.
 	Engines func(context.Context) []errata.Check
@@ -29,9 +30,9 @@ type Health struct{ cfg HealthConfig }
 // NewHealth asks nobody yet.
 func NewHealth(cfg HealthConfig) *Health { return &Health{cfg} }
 
-// Ready is nil when the service is, and the answer of the first that is not
-// otherwise; that takes at most twice [ProbeTimeout]. Kinds: those of the config,
-// and degraded while an alarm stands.
+// Ready is nil when the service is ready, else the error of the first that is
+// not. It takes at most twice [ProbeTimeout]. Kinds: those of the config, and
+// degraded while an alarm stands.
 func (h *Health) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*ProbeTimeout)
 	defer cancel()
@@ -58,11 +59,11 @@ func (h *Health) Alarms() []errata.Alarm { return h.cfg.Alarms.List() }
 type Status struct {
 	Checks  []errata.Check `json:"checks"`
 	Figures Figures        `json:"figures"`
-	// OK says that every check is.
+	// OK says that every check is OK.
 	OK bool `json:"ok"`
 }
 
-// Status looks at everything.
+// Status runs all checks and takes the figures.
 func (h *Health) Status(ctx context.Context) Status {
 	checks := append([]errata.Check{}, h.cfg.Engines(ctx)...)
 	for _, check := range h.cfg.Checks {

@@ -58,7 +58,8 @@ func NewImporter(files *legacy.Importer, commander Commander) *Importer {
 	return &Importer{files: files, commander: commander, life: life, end: end}
 }
 
-// Stop breaks off an import and waits until it has. The next one goes on there.
+// Stop stops an import and waits for its end. The next import goes on from
+// there.
 func (i *Importer) Stop() {
 	i.end()
 	i.running.Lock()
@@ -77,7 +78,7 @@ func (i *Importer) Import(ctx context.Context) (ImportResult, error) {
 	defer i.running.RUnlock()
 	defer context.AfterFunc(i.life, cancel)()
 	first := legacy.Progress{}
-	if i.progress.CompareAndSwap(nil, &first) { // otherwise the lock refuses this one
+	if i.progress.CompareAndSwap(nil, &first) { // otherwise another import runs, and Run refuses this one
 		defer i.progress.Store(nil)
 	}
 	done, err := i.files.Run(ctx, func(p legacy.Progress) { i.progress.Store(&p) })

@@ -17,8 +17,8 @@ const (
 	// before common health checks give up after 5 s.
 	ProbeTimeout = 1500 * time.Millisecond
 	// troubleFades is how long one refusal counts when no other append follows.
-	// Without an end, a service that is sent nothing because it is not ready could
-	// never find out that it is.
+	// Otherwise a service that gets no events because it is not ready would
+	// never be ready again.
 	troubleFades = 30 * time.Second
 )
 
@@ -27,10 +27,11 @@ type Appender interface {
 	Append(ctx context.Context, events []errata.Event) error
 }
 
-// Log passes events on to an appender and knows how the log is: how full, whether
-// it takes events, and how many. A log whose disk failed answers every question
-// and takes nothing, so that asking it is not enough. It is safe for concurrent
-// use, and a prometheus.Collector of the log's size.
+// Log passes events on to an appender and knows the state of the log: how full
+// it is, whether it takes events, and how many. Asking the log is not enough
+// for that: when its disk has failed, it answers every question and takes
+// nothing. It is safe for concurrent use, and a prometheus.Collector of the
+// log's size.
 type Log struct {
 	appender     Appender
 	state        func(context.Context) (eventlog.State, error)
@@ -83,8 +84,8 @@ func (l *Log) note(err error) {
 	}
 }
 
-// Silent is when the first and the last of the latest appends failed because the
-// log gave no answer, and why; no error when it has given one since.
+// Silent returns when the log first gave no answer to an append, when the
+// latest append failed, and why; a nil why when it has answered since.
 func (l *Log) Silent() (first, last time.Time, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +95,8 @@ func (l *Log) Silent() (first, last time.Time, why error) {
 	return l.silentSince, l.failedAt, l.why
 }
 
-// trouble is why the log refused the latest events, nil while it takes them
-// and when that was long ago.
+// trouble is why the log refused the latest events; nil while it takes them, or
+// when the refusal was long ago.
 func (l *Log) trouble() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +155,7 @@ func (l *Log) Describe(out chan<- *prometheus.Desc) {
 	out <- l.limit
 }
 
-// Collect asks the log. Nothing is told while it does not answer: a wrong
+// Collect asks the log. There are no metrics while it does not answer: a wrong
 // number would be worse.
 func (l *Log) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), ProbeTimeout)

@@ -23,7 +23,7 @@ type Projection struct {
 
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
-	moved time.Time // when it was last seen to be another one
+	moved time.Time // when it was last seen to have moved
 }
 
 // NewProjection watches the projector whose status is given.
@@ -31,8 +31,8 @@ func NewProjection(status func() projector.Status, log *Log) *Projection {
 	return &Projection{status: status, log: log}
 }
 
-// progress is how the projector stands, and for how long it has not moved as
-// far as anybody has looked.
+// progress is the status of the projector, and for how long its checkpoint was
+// seen not to move.
 func (p *Projection) progress() (status projector.Status, still time.Duration) {
 	status = p.status()
 	p.mu.Lock()
@@ -43,9 +43,9 @@ func (p *Projection) progress() (status projector.Status, still time.Duration) {
 	return status, p.log.now().Sub(p.moved)
 }
 
-// Ready is nil when the records are at most 30 s behind the log, or got on within
-// the last 30 s: holding readers back while they catch up after an outage would
-// help nobody. Kind: store_unavailable.
+// Ready is nil when the records are at most 30 s behind the log, or moved
+// within the last 30 s: to refuse readers while the projector catches up after
+// an outage would help nobody. Kind: store_unavailable.
 func (p *Projection) Ready(context.Context) error {
 	status, still := p.progress()
 	if status.Lag <= readyLag && status.Err == nil || still <= readyLag {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"golang.org/x/sync/semaphore"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/projector"
@@ -25,19 +27,25 @@ type ReplayProgress struct {
 	projector.RebuildProgress
 }
 
+// Turn is held by one at a time.
+type Turn = *semaphore.Weighted
+
+// NewTurn makes a Turn that nobody holds.
+func NewTurn() Turn { return semaphore.NewWeighted(1) }
+
 // ReplayConfig is what a Replayer needs. All fields are required.
 type ReplayConfig struct {
 	// Ready is nil when there are records to compare with.
 	Ready func() error
-	// Rebuild is [projector.Rebuild] of the live projector. It is given Progress,
-	// and what of Force, Distrust and MaySwap applies.
+	// Rebuild is [projector.Rebuild] of the live projector. The Replayer sets
+	// Progress, Force, Distrust and MaySwap.
 	Rebuild func(context.Context, projector.RebuildConfig) (projector.Comparison, error)
-	// Replayed is called when the records are those of the log.
+	// Replayed is called after the rebuilt records have replaced the live ones.
 	Replayed func(context.Context) error
-	// Undecided says what of the log is gone that nobody has decided about, nil
-	// for nothing.
+	// Undecided returns an error while the log has gaps that nobody has decided
+	// about.
 	Undecided func() error
-	// History is had while the log is read.
+	// History is held while the log is read.
 	History Turn
 	Logger  *slog.Logger
 }
@@ -58,12 +66,11 @@ func NewReplayer(cfg ReplayConfig) *Replayer {
 	return &Replayer{cfg: cfg, life: life, end: end, running: NewTurn()}
 }
 
-// Stop breaks off a rebuild, which changes nothing then, and waits for its end.
-// No other begins.
+// Stop stops a rebuild, which then changes nothing, and waits for its end. No
+// other rebuild begins after it.
 func (r *Replayer) Stop(ctx context.Context) error {
 	r.end()
-	_, err := r.running.Wait(ctx) // and is not left
-	return err
+	return r.running.Acquire(ctx, 1) // and never releases it
 }
 
 var (
@@ -71,19 +78,18 @@ var (
 	errWaiting   = errors.New("the log is not free to be read")
 )
 
-// rebuild rebuilds when nobody else does and nothing is purged meanwhile. Errors:
-// errReplaying, errWaiting, and those of [projector.Rebuild].
+// rebuild rebuilds the projection unless another rebuild runs, and holds back
+// purges of the log meanwhile. Errors: errReplaying, errWaiting, and those of
+// [projector.Rebuild].
 func (r *Replayer) rebuild(ctx context.Context, cfg projector.RebuildConfig, progress func(projector.RebuildProgress)) (done projector.Comparison, err error) {
-	leave, ok := r.running.Try()
-	if !ok {
+	if !r.running.TryAcquire(1) {
 		return done, errReplaying
 	}
-	defer leave()
-	leave, err = r.cfg.History.Wait(ctx)
-	if err != nil {
+	defer r.running.Release(1)
+	if err := r.cfg.History.Acquire(ctx, 1); err != nil {
 		return done, fmt.Errorf("%w: %w", errWaiting, err)
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	r.progress.Store(&projector.RebuildProgress{})
 	defer r.progress.Store(nil)
 	cfg.Progress = func(p projector.RebuildProgress) {
@@ -138,12 +144,12 @@ func refusal(ctx context.Context, err error) error {
 	return fmt.Errorf("replay the log: %w", err)
 }
 
-// Remake makes the records again from the log although the live tables cannot be
-// trusted. It tells how far it is, in facts. It does not begin to show records
-// that lack what nobody has decided about.
+// Remake rebuilds the projection when the live tables cannot be trusted, and
+// tells how far it is, in facts. It fails instead of showing records while the
+// log has gaps that nobody has decided about.
 func (r *Replayer) Remake(ctx context.Context, progress func(done, target uint64)) error {
 	_, err := r.rebuild(ctx, projector.RebuildConfig{
-		Force: true, Distrust: true, MaySwap: r.cfg.Undecided, // it may meet what is gone on its way
+		Force: true, Distrust: true, MaySwap: r.cfg.Undecided, // the rebuild itself may find a gap
 	}, func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) })
 	return err
 }

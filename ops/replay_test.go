@@ -45,7 +45,7 @@ func TestReplaysOneAtATime(t *testing.T) {
 	if err := r.Remake(t.Context(), nil); !errors.Is(err, errReplaying) {
 		t.Errorf("a remake beside it: %v", err)
 	}
-	if _, free := history.Try(); free {
+	if history.TryAcquire(1) {
 		t.Error("the log may be purged meanwhile")
 	}
 	if err := r.Stop(t.Context()); err != nil {
@@ -54,7 +54,7 @@ func TestReplaysOneAtATime(t *testing.T) {
 	if err := <-ended; errata.KindOf(err) != errata.KindStoreUnavailable {
 		t.Errorf("broken off by the stop: %v", err)
 	}
-	if _, free := history.Try(); !free || r.Replaying().Running {
+	if !history.TryAcquire(1) || r.Replaying().Running {
 		t.Error("it still holds the log")
 	}
 	if _, err := r.Replay(t.Context(), false); errata.KindOf(err) != errata.KindAlreadyRunning {
@@ -64,7 +64,9 @@ func TestReplaysOneAtATime(t *testing.T) {
 
 func TestReplayWaitsForThePurge(t *testing.T) {
 	history := NewTurn()
-	leave, _ := history.Try()
+	if !history.TryAcquire(1) {
+		t.Fatal("a new turn is held")
+	}
 	r := newReplayer(history, func(context.Context, projector.RebuildConfig) (projector.Comparison, error) {
 		return projector.Comparison{Swapped: true}, nil
 	})
@@ -73,7 +75,7 @@ func TestReplayWaitsForThePurge(t *testing.T) {
 	if _, err := r.Replay(ctx, false); errata.KindOf(err) != errata.KindStoreUnavailable {
 		t.Errorf("the caller ends while the log is purged: %v", err)
 	}
-	leave()
+	history.Release(1)
 	result, err := r.Replay(t.Context(), false)
 	if err != nil || !result.Swapped || result.Differences == nil {
 		t.Errorf("%+v, %v", result, err)

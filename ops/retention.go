@@ -21,11 +21,11 @@ const (
 	// is the longest part.
 	retentionTimeout = 5 * time.Minute
 	// purgeAbove is the share of its room at which the log is purged, purgeTo
-	// the share that is left, and urgentAbove the one at which the ids that
-	// recognise repeats must go too.
+	// the share that is left, and urgentAbove the share at which the ids of
+	// recent events, which recognise repeats, are purged too.
 	purgeAbove, purgeTo, urgentAbove = 0.70, 0.40, 0.85
-	// headroom is added to the room of a log that is full for as long as it
-	// takes to purge it: the command that does it must stand on it as well.
+	// headroom is added to the room of a full log while it is purged: the
+	// snapshot command must fit on the log as well.
 	headroom = 8 << 20
 )
 
@@ -35,8 +35,8 @@ type Commander interface {
 	Do(ctx context.Context, name string, body any) (eventlog.Answer, error)
 }
 
-// Keep sees to it that what a part of the service needs of the facts that are
-// about to be purged stands elsewhere.
+// Keep saves what a part of the service needs of the facts that are about to be
+// purged.
 type Keep struct {
 	// Name says what it does, for errors.
 	Name string
@@ -56,14 +56,14 @@ type RetentionConfig struct {
 	Commander  Commander
 	// Keep are called in this order, after the snapshot and before the purge.
 	Keep []Keep
-	// History is had while the log is purged.
+	// History is held while the log is purged.
 	History Turn
 	Logger  *slog.Logger
 }
 
-// Retention keeps the log within its room: it has a snapshot of the projection
-// taken and purges what stands before it. A rebuild is then made from the
-// snapshot and the rest of the log.
+// Retention keeps the log within its room: it takes a snapshot of the
+// projection and purges the facts before it. A rebuild then begins with the
+// snapshot and reads the rest of the log.
 type Retention struct {
 	cfg  RetentionConfig
 	work background.Runner
@@ -78,8 +78,7 @@ func StartRetention(cfg RetentionConfig) *Retention {
 	return r
 }
 
-// Stop breaks off a purge under way and waits for its end. What was not purged is
-// after the next start.
+// Stop stops a purge and waits for its end. The next start purges the rest.
 func (r *Retention) Stop() { _ = r.work.Stop(context.Background()) }
 
 // look purges the log if it is time to.
@@ -97,11 +96,10 @@ func (r *Retention) look(ctx context.Context) error {
 	if keep == 0 {
 		return nil
 	}
-	leave, ok := r.cfg.History.Try()
-	if !ok {
-		return nil // a replay reads what would go
+	if !r.cfg.History.TryAcquire(1) {
+		return nil // a replay reads the facts that would go
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	began := time.Now()
 	if state.Bytes+headroom/2 > uint64(state.MaxBytes) {
 		if err := r.cfg.Resize(ctx, r.cfg.Room+headroom); err != nil {
@@ -119,9 +117,9 @@ func (r *Retention) look(ctx context.Context) error {
 	return nil
 }
 
-// planPurge is the first fact to keep, 0 when nothing has to go yet. The ids
-// by which repeats are recognised, from window on, stay for as long as that
-// leaves enough room.
+// planPurge is the first fact to keep, 0 when nothing has to be purged. The
+// facts from window on, whose event ids recognise repeats, stay for as long as
+// that leaves enough room.
 func planPurge(state eventlog.State, window uint64) uint64 {
 	if state.MaxBytes <= 0 || state.Last <= state.First {
 		return 0
@@ -141,8 +139,8 @@ func planPurge(state eventlog.State, window uint64) uint64 {
 	return keep
 }
 
-// purge removes the facts before keep, when everything that they say is kept
-// elsewhere.
+// purge purges the facts before keep, once a snapshot and every Keep hold what
+// they say.
 func (r *Retention) purge(ctx context.Context, keep uint64) error {
 	answer, err := r.cfg.Commander.Do(ctx, eventlog.CommandSnapshot, eventlog.Snapshot{Keep: keep})
 	if err != nil {
@@ -160,9 +158,9 @@ func (r *Retention) purge(ctx context.Context, keep uint64) error {
 	return eventlog.Purge(ctx, r.cfg.Log, keep)
 }
 
-// Renew takes the snapshot of the records anew if there is one, and purges the
-// facts before now from the log if asked to. Kinds: already_running while a
-// replay reads the log, log_unavailable, store_unavailable.
+// Renew takes the snapshot of the records again if there is one; with cut, it
+// also purges all facts so far. Kinds: already_running while a replay reads the
+// log, log_unavailable, store_unavailable.
 func (r *Retention) Renew(ctx context.Context, cut bool) error {
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
@@ -177,11 +175,10 @@ func (r *Retention) Renew(ctx context.Context, cut bool) error {
 	case state.First <= 1:
 		return nil // nothing was ever purged, and so there is no snapshot
 	}
-	leave, ok := r.cfg.History.Try()
-	if !ok {
+	if !r.cfg.History.TryAcquire(1) {
 		return errata.Errorf(errata.KindAlreadyRunning,
 			"The records are erased. A replay reads the log, so that neither snapshot nor log could be renewed: send the request again when it has ended.")
 	}
-	defer leave()
+	defer r.cfg.History.Release(1)
 	return r.purge(ctx, keep)
 }

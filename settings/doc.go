@@ -5,12 +5,11 @@
 //	                                                        ▼
 //	Read ◀── the stream's leader            every node: Snapshot (lock-free)
 //
-// A setting is a fact like any other: the newest one of its name is in force,
-// who asked for it stands in its header, and what it replaced stands in it.
-// [Store.ReadLogging] asks the log itself, so that every node shows a change
-// the moment it was answered; whoever asks for every event looks at
-// [Store.Snapshot], which follows the log within a second and stays as it is
-// while the log is away.
+// The newest fact of a name is in force. Its header says who asked for it, and
+// its body also has the value that it replaced. [Store.ReadLogging] asks the
+// log itself, so that every node shows a change as soon as it is confirmed.
+// Code that asks for every event uses [Store.Snapshot], which follows the log
+// within a second and stays as it is while the log is away.
 //
-// The package must not know what a setting changes: others ask it.
+// The package must not know what a setting does: other packages ask for it.
 package settings

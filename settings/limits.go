@@ -2,8 +2,8 @@ package settings
 
 import "context"
 
-// DefaultNewRecordsPerHour is what no application has that people could still
-// read: a new problem every third of a second, for an hour.
+// DefaultNewRecordsPerHour is more than people can read: a new problem every
+// third of a second, for an hour.
 const DefaultNewRecordsPerHour = 10_000
 
 // Limits bounds what projects may have.

@@ -30,9 +30,9 @@ func (s *Store) ReadLogging(ctx context.Context) (errata.Logging, error) {
 
 // UpdateLogging sets what change makes of the value in force, and returns what
 // is in force now; when that is the same, nothing is written. change is called
-// again when somebody else was faster, must not write to the slice in what it
-// is given, and its error is returned as it is. Errors: log_full;
-// log_unavailable when the change may or may not take effect.
+// again when another change came first. It must not write to the slice in its
+// argument. Its error is returned as it is. Errors: log_full; log_unavailable
+// when the change may or may not take effect.
 func (s *Store) UpdateLogging(ctx context.Context, change func(errata.Logging) (errata.Logging, error)) (errata.Logging, error) {
 	return update(ctx, s, logging, change)
 }

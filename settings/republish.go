@@ -9,9 +9,9 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// Republish puts the newest fact of each setting that was ever set on the log
-// again, with the value that it replaces as its own, so that the facts before
-// can be purged. A setting that somebody sets meanwhile is left to them.
+// Republish appends the newest fact of each setting to the log again, so that
+// the facts before it can be purged. The new fact has one value, before and
+// after. A setting that somebody changes meanwhile is not appended again.
 func (s *Store) Republish(ctx context.Context) error {
 	for _, of := range known {
 		newest, last, found, err := s.newest(ctx, of.title(), of.foreign)

@@ -38,8 +38,8 @@ var (
 	}
 )
 
-// ReadTwoFactor asks the log, and UpdateTwoFactor changes the value in force,
-// as ReadLogging and UpdateLogging do for what is recorded.
+// ReadTwoFactor and UpdateTwoFactor, like the functions below, work as
+// ReadLogging and UpdateLogging do.
 func (s *Store) ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error) {
 	return read(ctx, s, twoFactor)
 }
@@ -115,7 +115,8 @@ func (a addresses) MarshalJSON() ([]byte, error) {
 	return json.Marshal(addressFact{side(a.Admin), side(a.Client)})
 }
 
-// UnmarshalJSON reads the form on the log; what it does not have stays.
+// UnmarshalJSON reads the form on the log; a member that is missing changes
+// nothing.
 func (a *addresses) UnmarshalJSON(data []byte) error {
 	var f addressFact
 	if err := json.Unmarshal(data, &f); err != nil {

@@ -20,8 +20,8 @@ type Snapshot struct {
 	// Security is what is asked at sign-in.
 	Security signin.Settings
 
-	// sequences are where on the log the values stand, by name; none for those
-	// that were never set.
+	// sequences are those of the facts on the log, by name. A setting that was
+	// never set has none.
 	sequences map[string]uint64
 }
 
@@ -35,14 +35,15 @@ type setting[T any] struct {
 	equal func(a, b T) bool
 }
 
-// known are all settings, for what is done with each.
+// known are all settings.
 var known = []interface {
 	title() string
 	// reset puts the standard value into the snapshot.
 	reset(*Snapshot)
 	// load puts the value of a fact into the snapshot.
 	load(into *Snapshot, data []byte) error
-	// foreign is not nil for what is no fact of the setting in any version.
+	// foreign returns an error for data that is no fact of the setting in any
+	// version.
 	foreign(data []byte) error
 }{logging, limits, twoFactor, location, addressBook, localization}
 
@@ -65,12 +66,12 @@ func (of setting[T]) foreign(data []byte) error {
 	return nil
 }
 
-// errForeign says that what stands in the place of a fact is none. It is left
-// out: the value before stays in force.
+// errForeign says that a message under the name of a setting is no fact of it.
+// It is ignored, and the value before it stays in force.
 var errForeign = errors.New("this is no fact of a setting")
 
-// factVersion is the form of the facts. A field more is no new version: what
-// an old fact does not have keeps its standard value.
+// factVersion is the version of the form of facts. A new field needs no new
+// version: where an old fact lacks it, it has its standard value.
 const factVersion = 1
 
 // fact is what stands on the log.
@@ -104,9 +105,9 @@ func (of setting[T]) decode(data []byte) (value T, err error) {
 	return f.After, nil
 }
 
-// newest is the newest fact of the setting, and the sequence behind which the
-// next one is appended. The two differ where somebody else has written there:
-// what is foreign is left out. found is false when there is no fact.
+// newest finds the newest fact of the setting, and the sequence behind which
+// the next one is appended. The two differ where a foreign message follows the
+// fact. found is false when there is no fact.
 func (s *Store) newest(ctx context.Context, name string, foreign func(data []byte) error) (f eventlog.Setting, last uint64, found bool, err error) {
 	f, found, err = eventlog.LastSetting(ctx, s.log, name)
 	if err != nil || !found {
@@ -121,13 +122,13 @@ func (s *Store) newest(ctx context.Context, name string, foreign func(data []byt
 	return f, last, true, nil
 }
 
-// read is the newest value by the log's leader.
+// read asks the log's leader for the newest value.
 func read[T any](ctx context.Context, s *Store, of setting[T]) (T, error) {
 	value, _, err := readAt(ctx, s, of)
 	return value, err
 }
 
-// readAt is read, and the sequence behind which the next value is appended, 0
+// readAt is read with the sequence behind which the next value is appended, 0
 // when it was never set.
 func readAt[T any](ctx context.Context, s *Store, of setting[T]) (value T, sequence uint64, err error) {
 	newest, last, found, err := s.newest(ctx, of.name, of.foreign)
@@ -163,7 +164,7 @@ func update[T any](ctx context.Context, s *Store, of setting[T], change func(T) 
 		}
 		sequence, err := eventlog.AppendSetting(ctx, s.log, of.name, data, at)
 		if errors.Is(err, eventlog.ErrSettingMoved) {
-			continue // somebody got ahead, so that all together get on
+			continue // another change came first: begin anew from it
 		}
 		if err != nil {
 			return value, err

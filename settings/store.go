@@ -20,8 +20,8 @@ type Config struct {
 	Log eventlog.Log
 	// Logger gets what the operator should know, nil for nothing.
 	Logger *slog.Logger
-	// Skipped is told of a message in the place of a fact that is none, nil for
-	// nobody. It may be told again of the same one.
+	// Skipped is called for a message under the name of a setting that is no
+	// fact of it, perhaps more than once; nil for no calls.
 	Skipped func(sequence uint64, why error)
 }
 
@@ -33,13 +33,13 @@ type Store struct {
 	skipped func(sequence uint64, why error)
 
 	current  atomic.Pointer[Snapshot]
-	applying sync.Mutex // held by whoever replaces current
+	applying sync.Mutex // held while current is replaced
 
 	work background.Runner
 }
 
-// followAgain is the pause before a lost log is followed anew. It is short of
-// the second within which a change must be seen everywhere.
+// followAgain is the pause before a lost log is followed anew. It is shorter
+// than the second within which every node must see a change.
 const followAgain = 250 * time.Millisecond
 
 // Open reads all settings and follows the log until [Store.Close]. ctx bounds
@@ -77,12 +77,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Snapshot is what is in force, as far as this node has heard: at most a
-// second old while the log answers, the last copy while it does not. It never
-// blocks.
+// Snapshot is this node's copy of the settings: at most a second old while the
+// log answers, the last copy while it does not. It never blocks.
 func (s *Store) Snapshot() *Snapshot { return s.current.Load() }
 
-// Logging is what of the snapshot says what is recorded. It never blocks.
+// Logging is the setting of what is recorded, as in Snapshot. It never blocks.
 func (s *Store) Logging() errata.Logging { return s.Snapshot().Logging }
 
 // Close stops following the log. The last copy stays in force. It may be

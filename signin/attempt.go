@@ -12,7 +12,7 @@ type Attempt struct {
 	// Address is where it comes from, IPv4 as such.
 	Address netip.Addr
 	// Methods are keys of second-step methods: before the decision those that
-	// the account has set up, afterwards those that were used.
+	// the account has set up, after it those that were used.
 	Methods []string
 }
 
@@ -24,13 +24,15 @@ type CodeRequest struct {
 	// Method is the key of the method that sends it, in any case, To where it
 	// goes.
 	Method, To string
-	// Address is where the sign-in comes from, the zero Addr when nobody says.
+	// Address is where the sign-in comes from, the zero Addr when that is not
+	// known.
 	Address netip.Addr
 }
 
 // SentCode is a code that was sent.
 type SentCode struct {
-	// ID names it when it is answered, Method is the key of what sent it.
+	// ID names the code in the answer, Method is the key of the method that
+	// sent it.
 	ID, Method string
 	Expires    time.Time
 }

@@ -15,16 +15,16 @@ type Request struct {
 	SetUpMethods []string
 	// Address is where the sign-in comes from, the zero Addr when nobody knows.
 	Address netip.Addr
-	// KnownAddresses are those of earlier sign-ins of the account.
+	// KnownAddresses are the addresses of earlier sign-ins of the account.
 	KnownAddresses []netip.Addr
-	// Place is where Address is, the zero Place when that was not found.
+	// Place is where Address is, the zero Place when that is not known.
 	Place Place
-	// KnownPlaces are those of earlier sign-ins of the account.
+	// KnownPlaces are the places of earlier sign-ins of the account.
 	KnownPlaces []Place
 }
 
-// Place is what a location module tells; "" for what it cannot tell. Names are
-// compared without their case.
+// Place is what a location module knows of an address; "" for what it does not
+// know. Names are compared without regard to case.
 type Place struct {
 	// Country is the ISO 3166-1 code in upper case, "DE".
 	Country string `json:"country,omitempty"`
@@ -47,22 +47,22 @@ const (
 
 // The reasons for a check.
 const (
-	// ReasonSetUp: the side is asked, and the user has set a method up.
+	// ReasonSetUp: users of this side are asked, and this one has set a method up.
 	ReasonSetUp = "set_up"
 	// ReasonUnfamiliar: no earlier sign-in was from there.
 	ReasonUnfamiliar = "unfamiliar"
 	// ReasonFirst: there was no earlier sign-in to compare with.
 	ReasonFirst = "first_sign_in"
-	// ReasonUnknown: nobody can say where the sign-in comes from.
+	// ReasonUnknown: it is not known where the sign-in comes from.
 	ReasonUnknown = "unknown"
 )
 
 // Check is one thing to ask for.
 type Check struct {
 	Kind Kind `json:"kind"`
-	// Methods are the ways to pass the check, one of which is enough: the keys
-	// of second-step methods for CheckTwoFactor, else the names of the methods
-	// that send the code. There is at least one.
+	// Methods are the methods that pass the check; one of them is enough. They
+	// are the keys of second-step methods for CheckTwoFactor, else the names of
+	// the methods that send the code. There is at least one.
 	Methods []string `json:"methods"`
 	Reason  string   `json:"reason"`
 }
@@ -75,14 +75,14 @@ type Decision struct {
 	Remind bool `json:"remind"`
 	// Warnings are checks that are on and cannot work, for the operator.
 	Warnings []Warning `json:"warnings"`
-	// Country is where the sign-in comes from, "" when nobody can tell.
+	// Country is where the sign-in comes from, "" when that is not known.
 	Country string `json:"place"`
 }
 
 // Decide says what is asked beyond the password. A check that nobody could
-// pass, because no code can be sent, would lock everybody out: it is not asked
-// and there is a warning. One that cannot tell whether the sign-in is familiar
-// is asked: an account's first sign-in, and one whose address or place is not
+// pass, because no code can be sent, would lock everybody out: it is left out,
+// with a warning. A check is asked when it is not known whether the sign-in is
+// familiar: at an account's first sign-in, and when its address or place is not
 // known.
 func Decide(r Request, s Settings, m Modules) Decision {
 	d := Decision{Checks: []Check{}, Warnings: []Warning{}, Country: r.Place.Country}
@@ -92,8 +92,8 @@ func Decide(r Request, s Settings, m Modules) Decision {
 	return d
 }
 
-// twoFactor asks users who have set up a method that is on. The rest cannot be
-// asked; they are reminded while their side is to be asked at all.
+// twoFactor asks users who have set up a method that is on. Other users cannot
+// be asked; they are reminded while their side is asked.
 func (d *Decision) twoFactor(r Request, t TwoFactor) {
 	if !bool(t.Of(r.Side)) || len(t.Authentications) == 0 {
 		return
@@ -179,7 +179,7 @@ func cannotSend(what, method string) Warning {
 	return Warning{WarnMethod, fmt.Sprintf("The check for an unfamiliar %s is on and asks nobody, because the method %s cannot send the code; install it or set another.", what, quoted(method))}
 }
 
-// known says whether the place says what the comparison needs.
+// known says whether the place has what the comparison needs.
 func (p Place) known(comparison string) bool {
 	switch comparison {
 	case TypeCity:
@@ -191,8 +191,8 @@ func (p Place) known(comparison string) bool {
 	}
 }
 
-// same says whether both are one place to the comparison. Cities of one name
-// lie in several regions, and regions in several countries.
+// same says whether the comparison takes both for one place. Two regions may
+// have a city of the same name, and two countries a region.
 func (p Place) same(q Place, comparison string) bool {
 	switch comparison {
 	case TypeCity:

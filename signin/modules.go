@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Modules describes what is installed. It is configuration: it stays as it is
-// while the service runs.
+// Modules describes what is installed. It does not change while the service
+// runs.
 type Modules struct {
 	// Methods are the second-step methods, in the order they are listed.
 	Methods []Method
@@ -14,14 +14,14 @@ type Modules struct {
 	Locations []LocationModule
 }
 
-// Method is a way to prove who one is.
+// Method is a method of the second step.
 type Method struct {
-	// Key is what settings and users' set-ups name it by.
+	// Key names it in settings and in what users have set up.
 	Key string `json:"key"`
 	// Name is for people.
 	Name string `json:"name"`
-	// CanSendCode: the service can send a code by it, whether or not the user
-	// has set it up. A code generator cannot.
+	// CanSendCode says that the service can send a code by it, even to users
+	// who have not set it up. An authenticator app cannot.
 	CanSendCode bool `json:"-"`
 }
 
@@ -47,7 +47,7 @@ const (
 	KeyTOTP = "totp"
 )
 
-// BuiltIn are the modules that come with the service: the code generator
+// BuiltIn are the modules that come with the service: authenticator apps
 // always, e-mail where a mail module is configured.
 func BuiltIn(mail bool, locations ...LocationModule) Modules {
 	m := Modules{Methods: []Method{{Key: KeyTOTP, Name: "Authenticator app"}}, Locations: locations}
@@ -59,11 +59,14 @@ func BuiltIn(mail bool, locations ...LocationModule) Modules {
 
 // Method finds an installed method by its key.
 func (m Modules) Method(key string) (Method, bool) {
-	at := slices.IndexFunc(m.Methods, func(method Method) bool { return method.Key == key })
-	if at < 0 {
-		return Method{}, false
+	return find(m.Methods, func(method Method) bool { return method.Key == key })
+}
+
+func find[T any](list []T, wanted func(T) bool) (found T, ok bool) {
+	if at := slices.IndexFunc(list, wanted); at >= 0 {
+		return list[at], true
 	}
-	return m.Methods[at], true
+	return found, false
 }
 
 // States are the installed methods, with what the setting switches on.
@@ -77,21 +80,13 @@ func (m Modules) States(t TwoFactor) []MethodState {
 
 // Location finds an installed location module by its key.
 func (m Modules) Location(key string) (LocationModule, bool) {
-	at := slices.IndexFunc(m.Locations, func(l LocationModule) bool { return l.Key == key })
-	if key == "" || at < 0 {
-		return LocationModule{}, false
-	}
-	return m.Locations[at], true
+	return find(m.Locations, func(l LocationModule) bool { return l.Key == key && key != "" })
 }
 
-// sender finds the installed method that a setting of places names, which is
-// in any case.
+// sender finds the installed method that a setting of places names; the case of
+// the name does not matter.
 func (m Modules) sender(name string) (Method, bool) {
-	at := slices.IndexFunc(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
-	if at < 0 {
-		return Method{}, false
-	}
-	return m.Methods[at], true
+	return find(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
 }
 
 // senders are the names of the methods that can send a code, as settings of

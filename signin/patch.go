@@ -49,8 +49,8 @@ type LocationSidePatch struct {
 }
 
 // Apply is the setting after the patch, with both sides checked. A method is
-// checked when it is sent and when its side is switched on: whoever switches
-// off is never kept from it. chosen is the key of the location module. Errors:
+// checked when it is sent and when its side is switched on: switching off must
+// always work. chosen is the key of the location module. Errors:
 // *[errata.Error] mail_module_required, invalid_method,
 // invalid_verification_type, which name the field.
 func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, error) {
@@ -75,7 +75,7 @@ func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen s
 		}
 		l.Method = method
 	}
-	// What was read may be sent again, also where the module has gone since.
+	// The value in force may be sent again, even if its module is gone since.
 	if name := p.Type.Or(l.Type); name != l.Type {
 		comparison, err := comparisonIn(name, side, m, chosen)
 		if err != nil {
@@ -86,7 +86,7 @@ func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen s
 	return nil
 }
 
-// sendable is the method as settings name it, when it can send a code.
+// sendable is the name of the method in settings, when it can send a code.
 func sendable(name string, side Side, m Modules) (string, error) {
 	field := string(side) + ".method"
 	var err *errata.Error
@@ -115,8 +115,8 @@ func choice(names []string) string {
 	return "send one of " + strings.Join(names, ", ")
 }
 
-// comparisonIn is the kind of comparison in its normal form. Countries can
-// always be asked for; the rest only where the module in use can tell it.
+// comparisonIn is the kind of comparison in its normal form. country is always
+// allowed; region and city only where the module in use can tell them.
 func comparisonIn(name string, side Side, m Modules, chosen string) (string, error) {
 	module, installed := m.Location(chosen)
 	allowed := []string{TypeCountry}
@@ -137,7 +137,7 @@ func comparisonIn(name string, side Side, m Modules, chosen string) (string, err
 	return "", err
 }
 
-// Warnings is what will surprise about the setting.
+// Warnings says what of the setting may surprise.
 func (l Location) Warnings(m Modules, chosen string) []Warning {
 	var warnings []Warning
 	module, installed := m.Location(chosen)
@@ -189,9 +189,9 @@ func (p AddressSidePatch) apply(a AddressSide) AddressSide {
 	return AddressSide{Status: p.Status.Or(a.Status), Whitelist: p.Whitelist.Or(a.Whitelist)}
 }
 
-// Warnings is what will surprise the admin who has just made the patch from
-// the address: that every sign-in from there is asked. Nobody is warned of
-// what they did not change.
+// Warnings warns the admin who has just made the patch from the address that
+// every sign-in from there is asked. A patch that does not change the side of
+// admins has no warning.
 func (p AddressesPatch) Warnings(a Addresses, caller netip.Addr) []Warning {
 	if _, sent := p.Admin.Get(); !sent || !bool(a.Admin.Status) || a.Admin.Whitelist.Contains(caller) {
 		return nil

@@ -15,6 +15,13 @@ const (
 	Client Side = "client"
 )
 
+func choose[T any](side Side, admin, client T) T {
+	if side == Admin {
+		return admin
+	}
+	return client
+}
+
 // Flag is a switch, 0 or 1 in JSON; false and true are read too.
 type Flag bool
 
@@ -39,7 +46,7 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The ways to send a code and the kinds of comparison that are always known.
+// The method that sends a code, and the types of comparison.
 const (
 	// MethodEmail sends the code by the mail module.
 	MethodEmail = "Email"
@@ -75,20 +82,15 @@ type TwoFactor struct {
 	// only while a method is on.
 	Admin  Flag `json:"admin"`
 	Client Flag `json:"client"`
-	// ShowPopup reminds those to set a method up who have none.
+	// ShowPopup reminds users without a method to set one up.
 	ShowPopup Flag `json:"show_popup"`
 }
 
 // Of is the switch of a side.
-func (t TwoFactor) Of(side Side) Flag {
-	if side == Admin {
-		return t.Admin
-	}
-	return t.Client
-}
+func (t TwoFactor) Of(side Side) Flag { return choose(side, t.Admin, t.Client) }
 
 // Within is the setting without the methods that are not installed: they are
-// not on, whatever was set while they were.
+// off, even if they were switched on while they were installed.
 func (t TwoFactor) Within(m Modules) TwoFactor {
 	on := make([]string, 0, len(t.Authentications))
 	for _, key := range t.Authentications {
@@ -122,12 +124,7 @@ type LocationSide struct {
 }
 
 // Of is the setting of a side.
-func (l Location) Of(side Side) LocationSide {
-	if side == Admin {
-		return l.Admin
-	}
-	return l.Client
-}
+func (l Location) Of(side Side) LocationSide { return choose(side, l.Admin, l.Client) }
 
 // Addresses are the settings of the check for unfamiliar addresses.
 type Addresses struct {
@@ -143,12 +140,7 @@ type AddressSide struct {
 }
 
 // Of is the setting of a side.
-func (a Addresses) Of(side Side) AddressSide {
-	if side == Admin {
-		return a.Admin
-	}
-	return a.Client
-}
+func (a Addresses) Of(side Side) AddressSide { return choose(side, a.Admin, a.Client) }
 
 // Equal says whether both are the same setting.
 func (a Addresses) Equal(b Addresses) bool {
@@ -162,7 +154,7 @@ type Localization struct {
 	IPModule string `json:"ip_module"`
 }
 
-// Warning is what was done and will surprise.
+// Warning says what of a setting or decision may surprise.
 type Warning struct {
 	// Code is for programs, Message tells a person what to do.
 	Code    string `json:"code"`
@@ -173,7 +165,7 @@ type Warning struct {
 const (
 	// WarnLocationModule: no location module is chosen, or it is not installed.
 	WarnLocationModule = "location_module_missing"
-	// WarnLocationType: the location module cannot tell what is to be compared.
+	// WarnLocationType: the location module cannot tell what is compared.
 	WarnLocationType = "location_type_unavailable"
 	// WarnMailModule: no mail module is configured, so no code can be sent.
 	WarnMailModule = "mail_module_missing"
@@ -183,7 +175,7 @@ const (
 	WarnCallerNotExempt = "caller_not_exempt"
 )
 
-// shortened is what a caller sent, short enough to stand in an answer.
+// shortened shortens a caller's text so that it can stand in an answer.
 func shortened(text string) string {
 	const most = 64 // longer than any address or name
 	if len(text) > most {

@@ -13,16 +13,16 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// MaxWhitelist bounds the lines of a whitelist. The whole of both sides, as it
-// was and as it becomes, is one message of the log, which has at most 1 MiB.
+// MaxWhitelist bounds the lines of a whitelist. The lists of both sides, before
+// and after a change, are one message of the log, which has at most 1 MiB.
 const MaxWhitelist = 10_000
 
 // Whitelist is a list of addresses and prefixes. The zero value is the empty
 // one. It never changes.
 type Whitelist struct {
-	// prefixes are the lines in the order they were sent: IPv4 written as
-	// such, an address as the prefix of its whole length, no bits behind the
-	// length.
+	// prefixes are the lines in the order they were sent. IPv4 is not mapped to
+	// IPv6, an address is a prefix of full length, and no bits are set behind
+	// the length.
 	prefixes []netip.Prefix
 	// addresses are what the prefixes hold, nil for the empty list.
 	addresses *netipx.IPSet
@@ -30,9 +30,10 @@ type Whitelist struct {
 
 // ParseWhitelist reads one address or prefix a line, IPv4 or IPv6; lines end
 // with LF or CRLF, blanks around an entry and empty lines are dropped. An IPv4
-// address in an IPv6 one is taken as IPv4. Zones mean something on one machine
-// only and leading zeros are octal to some, so both are refused. Errors:
-// *[errata.Error] invalid_whitelist, which names the line and its text.
+// address in an IPv6 one is taken as IPv4. A zone means something on one
+// machine only, and some programs read leading zeros as octal, so both are
+// refused. Errors: *[errata.Error] invalid_whitelist, which names the line and
+// its text.
 func ParseWhitelist(text string) (Whitelist, error) {
 	var prefixes []netip.Prefix
 	number := 0
@@ -60,8 +61,9 @@ func ParseWhitelist(text string) (Whitelist, error) {
 	return NewWhitelist(prefixes)
 }
 
-// NewWhitelist makes one of prefixes as [Whitelist.Prefixes] gives them. The
-// error names one that it would never give, or says that they are too many.
+// NewWhitelist makes a whitelist of prefixes in the form of
+// [Whitelist.Prefixes]. The error names a prefix of another form, or says that
+// they are too many.
 func NewWhitelist(prefixes []netip.Prefix) (Whitelist, error) {
 	if len(prefixes) > MaxWhitelist {
 		return Whitelist{}, fmt.Errorf("%d prefixes are more than the %d of a whitelist", len(prefixes), MaxWhitelist)
@@ -83,13 +85,13 @@ func NewWhitelist(prefixes []netip.Prefix) (Whitelist, error) {
 	return Whitelist{prefixes: slices.Clone(prefixes), addresses: addresses}, nil
 }
 
-// Contains says whether the address is on the list; the zero Addr never is.
-// It takes time as the logarithm of the list's length.
+// Contains says whether the address is on the list; the zero Addr never is. Its
+// time grows with the logarithm of the length of the list.
 func (w Whitelist) Contains(addr netip.Addr) bool {
 	return w.addresses != nil && w.addresses.Contains(plain(addr))
 }
 
-// plain is the address as lists have it: IPv4 as such, no zone.
+// plain is the address in the form of lists: IPv4 not mapped to IPv6, no zone.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 // Prefixes are the entries in their order. The slice is read only.
@@ -122,7 +124,7 @@ func (w *Whitelist) UnmarshalJSON(data []byte) error {
 	}
 	read, err := ParseWhitelist(text)
 	if err != nil {
-		// Not wrapped: what stands in a store is nothing a caller has sent.
+		// Not wrapped: the text comes from a store, so that no caller can be told.
 		return errors.New("whitelist: " + err.Error())
 	}
 	*w = read

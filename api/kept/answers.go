@@ -1,6 +1,6 @@
-// Package kept keeps for a day what was answered to requests with an
-// Idempotency-Key, in a bucket that all nodes share. It must not know what an
-// answer says: it is sealed with the caller's key.
+// Package kept stores the answers to requests with an Idempotency-Key for a
+// day, in a bucket that all nodes share. It must not read an answer, which is
+// encrypted with the caller's key.
 package kept
 
 import (
@@ -30,8 +30,8 @@ func Open(ctx context.Context, js jetstream.JetStream, name string, now func() t
 	return &Answers{bucket, now}, nil
 }
 
-// claimAge is when a request that left no outcome is taken for dead: longer
-// than the server lets any request take.
+// claimAge is the age at which a claim without an outcome counts as abandoned.
+// The server lets no request take that long.
 const claimAge = 3 * time.Minute
 
 // request is an entry of the bucket: claimed, or with an outcome.

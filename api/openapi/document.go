@@ -46,11 +46,13 @@ func document(files fs.FS, dir string) ([]byte, error) {
 			return nil, fmt.Errorf("join %s to the OpenAPI document: %w", entry.Name(), err)
 		}
 	}
-	var out bytes.Buffer
-	if err := encode(&out, root); err != nil {
+	text, err := yaml.MarshalWithOptions(root, yaml.JSON())
+	var compact, escaped bytes.Buffer
+	if err := errors.Join(err, json.Compact(&compact, text)); err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 	}
-	return out.Bytes(), nil
+	json.HTMLEscape(&escaped, compact.Bytes()) // as in every other answer
+	return escaped.Bytes(), nil
 }
 
 // read decodes one file with the order of its members.
@@ -87,47 +89,4 @@ func join(to, from yaml.MapSlice) (yaml.MapSlice, error) {
 		to[i].Value = joined
 	}
 	return to, nil
-}
-
-// encode writes what was read as JSON. The document is in a page as little as
-// any other answer, yet <, > and & are escaped like everywhere.
-func encode(out *bytes.Buffer, value any) error {
-	switch value := value.(type) {
-	case yaml.MapSlice:
-		out.WriteByte('{')
-		for i, item := range value {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			key := fmt.Sprint(item.Key) // a status may stand without quotes
-			if err := encode(out, key); err != nil {
-				return err
-			}
-			out.WriteByte(':')
-			if err := encode(out, item.Value); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-		}
-		out.WriteByte('}')
-	case []any:
-		out.WriteByte('[')
-		for i, item := range value {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := encode(out, item); err != nil {
-				return err
-			}
-		}
-		out.WriteByte(']')
-	case map[string]any, map[any]any:
-		return errors.New("a mapping lost its order")
-	default:
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		out.Write(text)
-	}
-	return nil
 }

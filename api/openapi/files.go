@@ -13,9 +13,9 @@ import (
 //go:embed explorer
 var explorer embed.FS
 
-// pagePolicy lets the explorer load its own script and style and ask its own
-// service, and nothing else: a record that it shows can neither run nor call
-// out.
+// pagePolicy lets the explorer load its own script and style and call its own
+// service, and nothing else: a record that it shows can neither run code nor
+// send data elsewhere.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -62,7 +62,7 @@ func newFile(contentType, policy string, content []byte) *File {
 }
 
 // ServeHTTP answers with the file, or with 304 when the caller has it. Callers
-// may keep it and have to ask each time, since it changes with the service.
+// may cache it and must ask each time whether it changed.
 func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)

@@ -1,6 +1,6 @@
-// Package bucket keeps values that several nodes change at the same time, in
-// buckets of NATS: a change counts only where nobody has changed the value since
-// it was read.
+// Package bucket stores values that several nodes change at the same time, in
+// buckets of NATS: a change succeeds only when nobody has changed the value
+// since it was read.
 //
 // The package must not know what the values are.
 package bucket
@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Errors of a [Store]. Everything else means that it is away.
+// Errors of a [Store]. Any other error means that it is not available.
 var (
 	// ErrNotFound: there is no value under the key.
 	ErrNotFound = errors.New("no such key")
@@ -59,7 +59,7 @@ func (k kv) Get(ctx context.Context, key string) ([]byte, uint64, error) {
 	return entry.Value(), entry.Revision(), nil
 }
 
-// codeStoreFailed is what a stream answers whose limit is reached.
+// codeStoreFailed is the answer of a stream that has reached its limit.
 const codeStoreFailed = 10077
 
 func (k kv) Put(ctx context.Context, key string, value []byte, revision uint64) (err error) {

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// step is how long an app shows a code. With SHA-1 and six digits it is what
-	// every app can do; other values are ignored by several.
+	// step is how long an app shows a code. Every app can do 30 s, SHA-1 and
+	// six digits; several ignore other values.
 	step = 30 * time.Second
 	// skew is how many steps before and after the present one are good as well:
-	// clocks of telephones, and the time that typing takes.
+	// clocks of telephones differ, and typing takes time.
 	skew = 1
-	// appSecretBytes is what RFC 4226 recommends.
+	// appSecretBytes is the length that RFC 4226 recommends.
 	appSecretBytes = 20
 	// ConfirmWithin is how long a secret that was shown waits for its first code.
 	ConfirmWithin = time.Hour
@@ -35,10 +35,11 @@ type Enrolment struct {
 	// Sealed is the app's secret, AES-256-GCM: nonce and cipher text.
 	Sealed []byte    `json:"sealed"`
 	Made   time.Time `json:"made"`
-	// Confirmed says that the app has shown a right code. Before, it opens nothing.
+	// Confirmed says that the app has shown a right code. Before that, its
+	// codes pass nothing.
 	Confirmed bool `json:"confirmed"`
-	// LastStep is the step of the last code that was good, counted from 1970; it
-	// and all before it are used.
+	// LastStep is the step of the last good code, counted from 1970; it and all
+	// steps before it are used.
 	LastStep int64 `json:"last_step"`
 }
 
@@ -53,18 +54,14 @@ func (s *Secret) NewEnrolment(random io.Reader, account, issuer, label string, n
 	if err != nil {
 		return Enrolment{}, "", "", err
 	}
-	nonce := make([]byte, gcm.NonceSize())
-	if _, err := io.ReadFull(random, nonce); err != nil {
-		return Enrolment{}, "", "", fmt.Errorf("draw a nonce: %w", err)
-	}
-	// Bound to the account: one account's entry is of no use in another's place.
-	sealed := gcm.Seal(nonce, nonce, []byte(key.Secret()), []byte(s.nameOf(account)))
+	// The entry is bound to the account: it does not open in another one's place.
+	sealed := gcm.Seal(nil, nil, []byte(key.Secret()), []byte(s.nameOf(account)))
 	return Enrolment{Sealed: sealed, Made: now.UTC()}, key.Secret(), linkOf(key.Secret(), issuer, label), nil
 }
 
-// linkOf is the otpauth:// URL of a secret. That of the library leaves an "&" in
-// the issuer as it is, which then ends it. Apps split the path at the first
-// colon, and some show a "+" where it stands for a space.
+// linkOf is the otpauth:// URL of a secret. The library's own does not escape
+// an "&" in the issuer, which then ends the issuer. Apps split the path at the
+// first colon, and some show a "+" that stands for a space.
 func linkOf(secret, issuer, label string) string {
 	query := url.Values{
 		"secret": {secret}, "issuer": {issuer}, "algorithm": {"SHA1"},
@@ -74,9 +71,9 @@ func linkOf(secret, issuer, label string) string {
 		"?" + strings.ReplaceAll(query.Encode(), "+", "%20")
 }
 
-// VerifyApp is what a code makes of an enrolment; the first good one confirms it.
-// As with [Secret.Verify], the new state is stored before the outcome is told.
-// The error is that of a secret that cannot be read.
+// VerifyApp checks a code and returns the new state of the enrolment; the first
+// good code confirms it. As with [Secret.Verify], the new state must be stored
+// before the outcome is told. There is an error when the secret cannot be read.
 func (s *Secret) VerifyApp(e Enrolment, account, answer string, now time.Time) (Enrolment, Outcome, error) {
 	answer, wellFormed := normalize(answer)
 	switch {
@@ -90,8 +87,9 @@ func (s *Secret) VerifyApp(e Enrolment, account, answer string, now time.Time) (
 		return e, "", err
 	}
 	matched, current := int64(-1), now.Unix()/int64(step/time.Second)
-	// All steps are computed, so that time tells nothing. Of two steps with the
-	// same code the later one counts, or the code would be good twice.
+	// All steps are computed, so that the time of the answer tells nothing. Of
+	// two steps with the same code the later one counts, or the code would be
+	// good twice.
 	for counter := max(0, current-skew); counter <= current+skew; counter++ {
 		code, err := hotp.GenerateCodeCustom(secret, uint64(counter), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err != nil {
@@ -117,10 +115,7 @@ func (s *Secret) open(e Enrolment, account string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(e.Sealed) < gcm.NonceSize() {
-		return "", errors.New("read an app's secret: the entry is cut short")
-	}
-	plain, err := gcm.Open(nil, e.Sealed[:gcm.NonceSize()], e.Sealed[gcm.NonceSize():], []byte(s.nameOf(account)))
+	plain, err := gcm.Open(nil, nil, e.Sealed, []byte(s.nameOf(account)))
 	if err != nil {
 		return "", fmt.Errorf("read an app's secret: %w: it was made with another server secret, or changed", err)
 	}
@@ -132,5 +127,5 @@ func (s *Secret) gcm() (cipher.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the cipher: %w", err)
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }

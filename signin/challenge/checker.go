@@ -20,13 +20,13 @@ const (
 	appKey    = "app."
 	rateKey   = "rate."
 	secretKey = "secret"
-	// idBytes makes an id that nobody guesses: who has it has begun the sign-in.
+	// idBytes makes an id that nobody guesses: only who began the sign-in has it.
 	idBytes = 16
 	// maxName bounds an account and a purpose, in bytes.
 	maxName = 256
 )
 
-// idForm is what Issue gives out; nothing else becomes part of a key.
+// idForm is the form of the ids of Issue; no other text becomes part of a key.
 var idForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Config is what a [Checker] needs.
@@ -39,21 +39,21 @@ type Config struct {
 	Issuer string
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Random is where codes and secrets come from, nil for the system's. It must
-	// bear being read by several goroutines at once.
+	// Random is the source of codes and secrets, nil for the system's. Several
+	// goroutines read it at once.
 	Random io.Reader
 }
 
 // Checker issues challenges and verifies answers. All methods may be called at
-// once from many goroutines and on many nodes. Their errors are of the kinds
-// rate_limited, with the time to wait, and log_unavailable; nobody has passed
-// when there is an error.
+// once from many goroutines and on many nodes. Their errors have the kinds
+// rate_limited, with the time to wait, and log_unavailable. An answer with an
+// error has not passed.
 type Checker struct {
 	cfg Config
 }
 
-// Open checks that the server secret is the one that the stored enrolments were
-// made with: with another one no app would work, and nothing would say why.
+// Open checks that the stored enrolments were made with this server secret:
+// with another one no app would work, and nothing would say why.
 func Open(ctx context.Context, cfg Config) (*Checker, error) {
 	switch {
 	case cfg.Challenges == nil:
@@ -91,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Checker, error) {
 
 // Issued is a challenge that was made.
 type Issued struct {
-	// ID names it and goes to whoever signs in; 32 hex digits.
+	// ID names the challenge and goes to the person who signs in; 32 hex digits.
 	ID string
 	// Code goes to the account's own mailbox and nowhere else.
 	Code string `json:"-"`
@@ -99,7 +99,7 @@ type Issued struct {
 	Expires time.Time
 }
 
-// String leaves the code out, for those who log what they have.
+// String leaves the code out, for logs.
 func (i Issued) String() string { return "challenge " + i.ID }
 
 // Issue makes a code for an account and a purpose; both are words of the caller,
@@ -130,7 +130,7 @@ func (c *Checker) Issue(ctx context.Context, account, purpose string, addr netip
 	return issued, nil
 }
 
-// Answer is what somebody gives as the second step.
+// Answer is the answer to a challenge, or a code of an app.
 type Answer struct {
 	// ID is that of the challenge; not used for an app.
 	ID string
@@ -139,7 +139,8 @@ type Answer struct {
 	Account, Purpose string
 	// Code is what was typed; spaces and hyphens do not matter.
 	Code string
-	// Address is where it comes from, the zero Addr when that is not known.
+	// Address is where the answer comes from, the zero Addr when that is not
+	// known.
 	Address netip.Addr
 }
 
@@ -153,8 +154,8 @@ type Verdict struct {
 	Verified bool `json:"verified"`
 }
 
-// verdictOf is the verdict on an answer after which the challenge is in the
-// state. Whoever cannot try again is not told how many tries are left.
+// verdictOf is the verdict on an answer. state is the challenge after it. Only
+// an answer that may be tried again learns how many tries are left.
 func verdictOf(outcome Outcome, state Challenge) Verdict {
 	v := Verdict{Outcome: outcome, Verified: outcome == Passed}
 	if outcome == Wrong || outcome == Malformed {
@@ -179,8 +180,8 @@ func (c *Checker) Verify(ctx context.Context, a Answer) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	// What is no try is answered before the account's tries are touched: nobody
-	// shuts out an account by naming it.
+	// An answer that is no try is answered before the tries of the account are
+	// counted, so that nobody can lock an account out by naming it.
 	if next, outcome := c.cfg.Secret.Verify(before, a.Account, a.Purpose, a.Code, c.cfg.Now()); next.Tries == before.Tries {
 		return verdictOf(outcome, next), nil
 	}
@@ -194,7 +195,7 @@ func (c *Checker) Verify(ctx context.Context, a Answer) (Verdict, error) {
 	return verdict, err
 }
 
-// try is one answer, within the rates.
+// try checks one answer, after the rates have let it through.
 func (c *Checker) try(ctx context.Context, key string, a Answer) (verdict Verdict, err error) {
 	err = change(ctx, c.cfg.Challenges, key, func(state Challenge, found bool) (Challenge, bool, error) {
 		if !found {
@@ -211,7 +212,7 @@ func (c *Checker) try(ctx context.Context, key string, a Answer) (verdict Verdic
 	return verdict, nil
 }
 
-// take takes a token of a rate for who; nobody is not counted.
+// take takes a token of a rate for who; "" is not counted.
 func (c *Checker) take(ctx context.Context, name string, rate Rate, who string) error {
 	if who == "" {
 		return nil
@@ -229,8 +230,8 @@ func (c *Checker) take(ctx context.Context, name string, rate Rate, who string) 
 	}
 }
 
-// giveBack keeps right answers from using up a person's tries. Should it not
-// succeed, they have one try less for a while.
+// giveBack returns the tokens of a right answer. When that fails, the person
+// has one try less for a while.
 func (c *Checker) giveBack(ctx context.Context, outcome Outcome, a Answer) {
 	if outcome != Passed {
 		return

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// digits is the length of a code: what a person can keep in mind from one
-	// window to the next.
+	// digits is the length of a code: a person can remember it from one window
+	// to the next.
 	digits = 6
 	// codeCount is how many codes there are.
 	codeCount = 1_000_000
-	// CodeLife is how long a code is good: slow mail, and a mail that somebody
-	// finds tomorrow.
+	// CodeLife is how long a code is good: long enough for slow mail, too short
+	// for a mail that somebody finds tomorrow.
 	CodeLife = 10 * time.Minute
 	// MaxTries is how often one challenge may be answered: a guess is right with
 	// a chance of 1 in 200,000.
@@ -26,7 +26,7 @@ const (
 	saltBytes = 16
 )
 
-// Outcome says what came of an answer.
+// Outcome is the result of an answer.
 type Outcome string
 
 // The outcomes. Only Passed lets anybody in.
@@ -38,9 +38,10 @@ const (
 	Malformed Outcome = "malformed"
 	// Expired: the code is too old.
 	Expired Outcome = "expired"
-	// Exhausted: there were MaxTries tries before; also the right code comes too late.
+	// Exhausted: there were MaxTries tries before, so that even the right code
+	// is refused.
 	Exhausted Outcome = "exhausted"
-	// Used: the code was good, once.
+	// Used: the code was right and has been used before.
 	Used Outcome = "used"
 	// Unknown: no such challenge for this account and purpose.
 	Unknown Outcome = "unknown"
@@ -69,13 +70,13 @@ func (c Challenge) Left() int {
 }
 
 // NewChallenge draws a code for an account and a purpose, such as "sign-in".
-// The code is in no other place than in what is returned.
+// The code exists only in the returned text.
 func (s *Secret) NewChallenge(random io.Reader, account, purpose string, now time.Time) (Challenge, string, error) {
 	salt := make([]byte, saltBytes)
 	if _, err := io.ReadFull(random, salt); err != nil {
 		return Challenge{}, "", fmt.Errorf("draw a salt: %w", err)
 	}
-	number, err := rand.Int(random, big.NewInt(codeCount)) // every code is as likely
+	number, err := rand.Int(random, big.NewInt(codeCount)) // every code is equally likely
 	if err != nil {
 		return Challenge{}, "", fmt.Errorf("draw a code: %w", err)
 	}
@@ -85,8 +86,9 @@ func (s *Secret) NewChallenge(random io.Reader, account, purpose string, now tim
 	return c, code, nil
 }
 
-// Verify is what an answer makes of a challenge. The new state must be stored in
-// place of exactly the old one before anybody learns the outcome.
+// Verify checks an answer and returns the new state of the challenge. It must
+// be stored in place of exactly the old state before anybody learns the
+// outcome.
 func (s *Secret) Verify(c Challenge, account, purpose, answer string, now time.Time) (Challenge, Outcome) {
 	answer, wellFormed := normalize(answer)
 	switch {

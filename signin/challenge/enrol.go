@@ -17,14 +17,14 @@ type App struct {
 	URL string `json:"url"`
 }
 
-// String leaves out everything.
+// String leaves the secret out, for logs.
 func (a App) String() string { return "the secret of an authenticator app" }
 
 // Enrol draws the secret for an account's app; label is the name that the app
-// shows, such as the mail address. It opens nothing before [Checker.Confirm], and
-// replaces a secret that was never confirmed. Errors: already_enrolled when the
-// account has a confirmed app; it must be removed first, or whoever has an open
-// session could replace it.
+// shows, such as the mail address. The app passes nothing before
+// [Checker.Confirm]. A secret that was never confirmed is replaced. Errors:
+// already_enrolled when the account has a confirmed app, which must be removed
+// first: otherwise anybody with an open session could replace it.
 func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error) {
 	if err := named(account, label); err != nil {
 		return App{}, err
@@ -44,8 +44,9 @@ func (c *Checker) Enrol(ctx context.Context, account, label string) (App, error)
 	return app, nil
 }
 
-// Confirm takes the first code of an app that was enrolled within the last hour,
-// and with it the app. A right one passes; an app confirmed before is Unknown.
+// Confirm checks the first code of an app that was enrolled within the last
+// hour, and confirms the app when it is right. The outcome for an app that is
+// confirmed already is Unknown.
 func (c *Checker) Confirm(ctx context.Context, a Answer) (Verdict, error) {
 	return c.askApp(ctx, a, false)
 }
@@ -55,7 +56,7 @@ func (c *Checker) VerifyApp(ctx context.Context, a Answer) (Verdict, error) {
 	return c.askApp(ctx, a, true)
 }
 
-// askApp checks a code of an app that is confirmed, or is not.
+// askApp checks a code of an app; confirmed says which state the app must have.
 func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict, error) {
 	if err := c.take(ctx, "try-address", TryAddress, origin(a.Address)); err != nil {
 		return Verdict{}, err
@@ -89,12 +90,6 @@ func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict
 	}
 	c.giveBack(ctx, outcome, a)
 	return Verdict{Outcome: outcome, Verified: outcome == Passed}, nil
-}
-
-// Enrolled says whether an account has an app that can be asked.
-func (c *Checker) Enrolled(ctx context.Context, account string) (bool, error) {
-	e, found, err := c.enrolment(ctx, account)
-	return found && e.Confirmed, err
 }
 
 // Remove forgets an account's app, confirmed or not.

@@ -11,18 +11,20 @@ type Rate struct {
 	Every time.Duration
 }
 
-// The rates. Each is full again within the hour for which the bucket keeps what
-// it knows.
+// The rates. Each is full again within an hour, for which the bucket keeps its
+// level.
 var (
 	// IssueAccount bounds the codes sent to one person: five for somebody who
 	// clicks again and again, then one in five minutes.
 	IssueAccount = Rate{Burst: 5, Every: 5 * time.Minute}
-	// IssueAddress bounds the codes asked for from one address; an office shares one.
+	// IssueAddress bounds the codes asked for from one address, which an office
+	// may share.
 	IssueAddress = Rate{Burst: 30, Every: 30 * time.Second}
 	// TryAccount bounds the answers for one account over all its challenges and
-	// its app. With some 300 a day, whoever has the password and guesses for a
-	// year finds a mailed code with a chance of 1 in 10, and an app's, of which
-	// three are good at any time, with 1 in 4. A right answer does not count.
+	// its app. These are about 300 a day: somebody who has the password and
+	// guesses for a year finds a mailed code with a chance of 1 in 10, and a
+	// code of an app, of which three are good at any time, with 1 in 4. A right
+	// answer does not count.
 	TryAccount = Rate{Burst: 10, Every: 5 * time.Minute}
 	// TryAddress bounds the answers from one address.
 	TryAddress = Rate{Burst: 60, Every: 10 * time.Second}
@@ -33,8 +35,8 @@ type Level struct {
 	Full time.Time `json:"full"`
 }
 
-// Take takes one token. wait is 0 when there was one, else the time until there
-// is, and the level stays.
+// Take takes one token. wait is 0 when there was one; else it is the time until
+// there is one, and the level stays.
 func (r Rate) Take(l Level, now time.Time) (next Level, wait time.Duration) {
 	l = r.normal(l, now)
 	next = Level{Full: l.Full.Add(r.Every)}
@@ -50,8 +52,8 @@ func (r Rate) Give(l Level, now time.Time) Level {
 	return r.normal(l, now)
 }
 
-// normal is a level between full and empty. A clock that was set back must not
-// shut anybody out for as long as it was.
+// normal bounds a level to between full and empty: a clock that was set back
+// must not lock anybody out.
 func (r Rate) normal(l Level, now time.Time) Level {
 	switch empty := now.Add(r.room()); {
 	case l.Full.Before(now):
@@ -66,10 +68,12 @@ func (r Rate) normal(l Level, now time.Time) Level {
 // room is the time in which an empty bucket becomes full.
 func (r Rate) room() time.Duration { return time.Duration(r.Burst) * r.Every }
 
-// ownNetwork is how much of an IPv6 address belongs to one customer at least.
+// ownNetwork is the longest IPv6 prefix, in bits, that providers give to a
+// customer.
 const ownNetwork = 64
 
-// origin is what an address is counted as; "" for none, which is not counted.
+// origin is the text by which an address is counted; "" for none, which is not
+// counted.
 func origin(addr netip.Addr) string {
 	addr = addr.Unmap().WithZone("")
 	switch {

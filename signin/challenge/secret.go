@@ -24,9 +24,9 @@ const (
 	keyBytes = 32
 )
 
-// Secret is the server secret. Six digits are guessed in a second by whoever
-// can compute their hash, so hashes need a key that is not stored with them.
-// Every node of a service needs the same one.
+// Secret is the server secret. Six digits can be guessed in a second by anybody
+// who can compute their hash, so hashes need a key that is not stored with
+// them. All nodes of a service need the same secret.
 type Secret struct {
 	codes, owners, apps [keyBytes]byte
 	fingerprint         string
@@ -53,8 +53,8 @@ func NewSecret(master []byte) (*Secret, error) {
 }
 
 // LoadSecret reads the server secret of a folder, and makes it with mode 0600
-// when there is none. Two processes that start at once get the same one. Errors
-// say what to do; a secret is never replaced.
+// when there is none. Two processes that start at the same time get the same
+// secret. Errors say what to do; a secret is never replaced.
 func LoadSecret(dir string) (*Secret, error) {
 	path := filepath.Join(dir, SecretFile)
 	master, err := readSecret(path)
@@ -109,7 +109,7 @@ func makeSecret(dir, path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("make the server secret: %w", err)
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // linked, or of no use
+	defer func() { _ = os.Remove(file.Name()) }() // it is linked by now, or useless
 	_, err = file.Write(master)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("write the server secret: %w", err)
@@ -131,8 +131,8 @@ func mac(key [keyBytes]byte, parts ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// nameOf stands for words in a bucket, in hex. It cannot be turned back, nor
-// tried out, without the secret.
+// nameOf is the name of words in a bucket, in hex. Without the secret nobody
+// can find or test the words of a name.
 func (s *Secret) nameOf(words ...string) string {
 	parts := make([][]byte, len(words))
 	for i, word := range words {

@@ -13,8 +13,8 @@ import (
 
 const (
 	// maxConflicts is how often a change is decided anew. Each conflict means
-	// that another change went through, and what is changed here comes to rest
-	// after a few, so only a flood gets there.
+	// that another change was stored, and few change the same value, so only a
+	// flood gets there.
 	maxConflicts = 200
 	// retryAfter is what callers are told to wait when the store is away.
 	retryAfter = 5 * time.Second
@@ -22,9 +22,9 @@ const (
 	retryFlood = time.Second
 )
 
-// change stores what decide makes of a value, the zero value of T where there is
-// none. decide is pure and may run more than once; the last run counts. It says
-// whether there is anything to store.
+// change stores what decide makes of a value, the zero value of T where there
+// is none. decide is pure, may run more than once, and says whether there is
+// anything to store; the last run counts.
 func change[T any](ctx context.Context, store bucket.Store, key string, decide func(value T, found bool) (T, bool, error)) error {
 	for range maxConflicts {
 		value, revision, err := get[T](ctx, store, key)

@@ -16,7 +16,7 @@ import (
 
 const (
 	// saveEvery is how often the position is stored. After a crash the outcomes
-	// of that long are applied again.
+	// since then are applied again.
 	saveEvery = 5 * time.Second
 	// restPause is the pause before following is tried again.
 	restPause = time.Second
@@ -26,11 +26,10 @@ const (
 
 // Log is where outcomes are read from.
 type Log interface {
-	// Span is which log it is and which sequences it has; last is first-1 when
-	// it is empty.
+	// Span names the log and the sequences that it has; last is first-1 when it
+	// is empty.
 	Span(ctx context.Context) (log string, first, last uint64, err error)
-	// Read reads the outcomes from a sequence on, which is at most one behind
-	// the last.
+	// Read reads the outcomes from a sequence on, which is at most last+1.
 	Read(ctx context.Context, from uint64) (Reader, error)
 }
 
@@ -55,13 +54,12 @@ func (l OnLog) Read(ctx context.Context, from uint64) (Reader, error) {
 	return eventlog.NewOutcomesReader(ctx, eventlog.Log(l), from)
 }
 
-// Follower applies what comes onto the log. Each node has one, and they do not
-// get into each other's way.
+// Follower applies the outcomes on the log. Each node has one; several do not
+// disturb each other.
 type Follower struct {
-	memory *Memory
-	log    Log
-	logger *slog.Logger
-	// skipped is told of each outcome that is left out.
+	memory  *Memory
+	log     Log
+	logger  *slog.Logger
 	skipped func(sequence uint64, why error)
 
 	work background.Runner
@@ -70,11 +68,10 @@ type Follower struct {
 	applied Position
 }
 
-// errNoAccount says what an outcome needs.
 var errNoAccount = errors.New("it names no account")
 
-// NewFollower makes one that has not begun. skipped is told of outcomes on the log
-// that cannot be read, each perhaps more than once; nil for nobody.
+// NewFollower makes one that has not begun. skipped is called for outcomes on
+// the log that cannot be read, perhaps more than once; nil for no calls.
 func NewFollower(m *Memory, log Log, logger *slog.Logger, skipped func(sequence uint64, why error)) (*Follower, error) {
 	if m == nil || log == nil {
 		return nil, errors.New("familiar: a follower needs a Memory and a Log")
@@ -88,7 +85,7 @@ func NewFollower(m *Memory, log Log, logger *slog.Logger, skipped func(sequence 
 	return &Follower{memory: m, log: log, logger: logger, skipped: skipped}, nil
 }
 
-// Start begins to follow, until Stop. An outage is waited out.
+// Start begins to follow, until Stop. After an error it tries again.
 func (f *Follower) Start() {
 	f.work.Start(background.Loop{
 		Do: f.follow, Pauses: background.Pauses{First: restPause, Most: restPause},
@@ -132,7 +129,7 @@ func (f *Follower) follow(ctx context.Context) error {
 		}
 		var o Outcome
 		if err := json.Unmarshal(fact.Data, &o); err != nil || !isKey(o.Account) {
-			// It stays on the log; leaving it out is the same at each reading.
+			// It stays on the log, and every reading leaves it out.
 			f.skipped(fact.Sequence, fmt.Errorf("no outcome of a sign-in: %w", errors.Join(err, errNoAccount)))
 		} else if err := f.memory.Apply(ctx, fact.Sequence, o); err != nil {
 			return fmt.Errorf("apply outcome %d: %w", fact.Sequence, err)
@@ -143,8 +140,8 @@ func (f *Follower) follow(ctx context.Context) error {
 	}
 }
 
-// begin is where to read from: behind the stored position, or from the first
-// where that is of another log or no longer, or not yet, on this one.
+// begin says where to read from: behind the stored position, or from the first
+// outcome when that position is of another log or not on this one.
 func (f *Follower) begin(ctx context.Context) (log string, from uint64, err error) {
 	log, first, last, err := f.log.Span(ctx)
 	if err != nil {
@@ -159,7 +156,7 @@ func (f *Follower) begin(ctx context.Context) (log string, from uint64, err erro
 		return log, from, nil
 	}
 	from = max(first, 1)
-	// A position that lies ahead would hide what is yet to come.
+	// A position ahead of the log would hide the outcomes that are yet to come.
 	return log, from, f.memory.putPosition(ctx, Position{log, from - 1}, revision)
 }
 

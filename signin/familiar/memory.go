@@ -14,12 +14,12 @@ import (
 
 const (
 	// DefaultDays is how long a place or an address is familiar after the last
-	// sign-in from there: who comes back after half a year is asked again.
+	// sign-in from there: after half a year the account is asked again.
 	DefaultDays = 180
 	// MaxDays is the longest; the bucket forgets an account a day later.
 	MaxDays = 365
-	// maxConflicts is how often a change is made anew. Each conflict is another
-	// change that went through, so only a flood on one account gets there.
+	// maxConflicts is how often a change is made anew. Each conflict means that
+	// another change was stored, so only a flood on one account gets there.
 	maxConflicts = 200
 	// retryAfter is what callers are told to wait when the store is away.
 	retryAfter = 5 * time.Second
@@ -31,7 +31,7 @@ type Config struct {
 	// Days is how long an entry is kept after it was last seen, 1 to MaxDays.
 	Days int
 	Now  func() time.Time
-	// Logger hears of what cannot be kept; nil for none.
+	// Logger gets what cannot be stored or read; nil for none.
 	Logger *slog.Logger
 }
 
@@ -62,10 +62,9 @@ func (m *Memory) Known(ctx context.Context, account string) (Known, error) {
 	return state.At(m.cfg.Now(), m.cfg.Days), nil
 }
 
-// Apply makes the outcome at the sequence of the log known. It does no harm to
-// apply one again. One that there is no room for is left out and reported to
-// the operator: its account will be asked. Errors: log_unavailable,
-// rate_limited.
+// Apply adds the outcome at the sequence of the log; to apply it again changes
+// nothing. An outcome without room in the bucket is left out and logged: its
+// account will be asked. Errors: log_unavailable, rate_limited.
 func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 	for range maxConflicts {
 		state, revision, err := m.read(ctx, o.Account)
@@ -95,8 +94,8 @@ func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 	}
 }
 
-// read is the state of an account. One that cannot be read is as good as none:
-// the account is asked, and the next sign-in writes it anew.
+// read is the state of an account. A state that cannot be decoded counts as
+// none: the account is asked, and the next sign-in replaces it.
 func (m *Memory) read(ctx context.Context, account string) (s State, revision uint64, err error) {
 	data, revision, err := m.cfg.Store.Get(ctx, account)
 	if errors.Is(err, bucket.ErrNotFound) {
@@ -121,7 +120,7 @@ func away(what string, err error) error {
 	}
 }
 
-// cursorKey is where the Position stands. No account has it: keys are hex.
+// cursorKey is the key of the Position. No account has it: their keys are hex.
 const cursorKey = "cursor"
 
 // Position is how far the outcomes of a log have been applied.
@@ -147,8 +146,8 @@ func (m *Memory) position(ctx context.Context) (p Position, revision uint64, err
 	return p, revision, nil
 }
 
-// savePosition stores how far a node has come, unless another one has come
-// further: whatever one has applied is in the bucket for all.
+// savePosition stores how far a node has come, unless another node has come
+// further: all nodes share the bucket.
 func (m *Memory) savePosition(ctx context.Context, p Position) error {
 	for range maxConflicts {
 		stored, revision, err := m.position(ctx)

@@ -18,7 +18,8 @@ const (
 	// change their addresses all the time.
 	maxPlaces    = 8
 	maxAddresses = 16
-	// keyBytes of the hash are enough that no two accounts ever share a key.
+	// keyBytes is how much of the hash is used: enough that no two accounts
+	// share a key.
 	keyBytes = 16
 )
 
@@ -34,8 +35,8 @@ func Key(side signin.Side, account string) string {
 	return hex.EncodeToString(hash.Sum(nil)[:keyBytes])
 }
 
-// isKey says whether the text is one that Key makes. Anything else has no place in
-// the bucket.
+// isKey says whether the text has the form of a Key. No other text becomes a
+// key of the bucket.
 func isKey(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == keyBytes && text == hex.EncodeToString(raw)
@@ -49,8 +50,8 @@ type Outcome struct {
 	// At is when it was reported, in milliseconds since 1970.
 	At      int64      `json:"at"`
 	Address netip.Addr `json:"ip"`
-	// Place is where Address was then: a newer database may know it elsewhere,
-	// and the log must say the same at each reading.
+	// Place is where Address was then. A newer database may place it elsewhere,
+	// and each reading of the log must give the same.
 	Place   signin.Place `json:"place"`
 	Success bool         `json:"success"`
 	Methods []string     `json:"methods_used,omitempty"`
@@ -63,7 +64,7 @@ type State struct {
 	Addresses []Seen[netip.Addr]   `json:"addrs,omitempty"`
 }
 
-// Seen is an entry with the newest sign-in that it was seen in.
+// Seen is a place or an address with the newest sign-in from there.
 type Seen[T comparable] struct {
 	What T `json:"is"`
 	// Day is its date in UTC, counted from 1970, and Sequence its place on the
@@ -75,9 +76,9 @@ type Seen[T comparable] struct {
 func dayOf(t time.Time) int64 { return t.Unix() / int64(24*time.Hour/time.Second) }
 
 // Apply is the state after the outcome at the sequence. Entries not seen for
-// the days before the newest sign-in are forgotten. Whatever the order in which
-// outcomes are applied, and however often, the result is the same: of each
-// entry the newest sign-in counts, and what has left could not come back.
+// the days before the newest sign-in are forgotten. The result does not depend
+// on the order in which outcomes are applied, nor on how often: for each entry
+// the newest sign-in counts, and an entry that was forgotten cannot come back.
 func (s State) Apply(sequence uint64, o Outcome, days int) State {
 	if !o.Success || !o.Address.IsValid() {
 		return s
@@ -87,14 +88,14 @@ func (s State) Apply(sequence uint64, o Outcome, days int) State {
 	if o.Place.Country != "" {
 		next.Places = see(s.Places, o.Place, day, sequence)
 	}
-	// Each outcome has an address, so the newest day is the first of these.
+	// Each outcome has an address, so the first address has the newest day.
 	from := next.Addresses[0].Day - int64(days)
 	next.Addresses = trim(next.Addresses, from, maxAddresses)
 	next.Places = trim(next.Places, from, maxPlaces)
 	return next
 }
 
-// see adds a sighting. The list it gets is left as it is.
+// see adds a sign-in to a copy of the list.
 func see[T comparable](list []Seen[T], what T, day int64, sequence uint64) []Seen[T] {
 	next := append(slices.Clone(list), Seen[T]{what, day, sequence})
 	slices.SortFunc(next, func(a, b Seen[T]) int {
@@ -123,7 +124,7 @@ type Known struct {
 	Addresses []netip.Addr
 }
 
-// At is what of the state counts at a time: what was seen within the days
+// At is what of the state is familiar at a time: what was seen within the days
 // before.
 func (s State) At(now time.Time, days int) (k Known) {
 	from := dayOf(now) - int64(days)

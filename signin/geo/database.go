@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// moduleKey is what settings choose the module by.
+	// moduleKey is the name of the module in settings.
 	moduleKey = "mmdb"
-	// maxBytes is several times the largest city database there is; a file beyond
-	// it is something else.
+	// maxBytes is several times the size of the largest city database; a larger
+	// file is something else.
 	maxBytes = 1 << 30
 )
 
@@ -34,7 +34,7 @@ type Database struct {
 type Info struct {
 	// Path is the file.
 	Path string
-	// Type is what its maker calls it, such as "GeoLite2-City".
+	// Type is the name that its maker gives it, such as "GeoLite2-City".
 	Type string
 	// Built is when it was made.
 	Built time.Time
@@ -45,9 +45,9 @@ type Info struct {
 }
 
 // Use opens the database in the file named or, where none is named, in dir. It
-// is nil where dir has none, and where the one in dir cannot be read: that is
-// reported to the logger and is no reason not to start. The error is that of a
-// file that was named, and names the setting.
+// is nil where dir has none. One in dir that cannot be read is logged and also
+// gives nil, because the service must start. There is an error only for a file
+// that was named; it names the setting.
 func Use(named, dir string, logger *slog.Logger) (*Database, error) {
 	db, err := openIn(named, dir)
 	switch {
@@ -61,8 +61,8 @@ func Use(named, dir string, logger *slog.Logger) (*Database, error) {
 	return nil, nil //nolint:nilnil // the service works without one
 }
 
-// Look says what the database is that [Use] would open; the zero Info when
-// there is none.
+// Look describes the database that [Use] would open; the zero Info when there
+// is none.
 func Look(named, dir string) (Info, error) {
 	db, err := openIn(named, dir)
 	if errors.Is(err, errNotInstalled) {
@@ -137,9 +137,9 @@ func parse(data []byte) (*Database, error) {
 	return db, nil
 }
 
-// Lookup is where an address is registered; known is false for one that is in no
-// country (private, loopback and the like), that the database does not have, or
-// whose entry cannot be read. After [Database.Close] nothing is known.
+// Lookup is where an address is registered. known is false for an address that
+// belongs to no country (private, loopback and the like), that the database
+// does not have, or whose entry cannot be read, and after [Database.Close].
 func (d *Database) Lookup(addr netip.Addr) (place signin.Place, known bool) {
 	reader := d.reader.Load()
 	addr = addr.Unmap().WithZone("")
@@ -157,6 +157,6 @@ func (d *Database) Module() signin.LocationModule {
 // Info is what the database is.
 func (d *Database) Info() Info { return d.info }
 
-// Close lets go of the memory once the lookups under way have ended. It may be
-// called more than once.
+// Close frees the memory once the running lookups have ended. It may be called
+// more than once.
 func (d *Database) Close() { d.reader.Store(nil) }

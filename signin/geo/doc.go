@@ -7,7 +7,6 @@
 // folder instead. It must not decide what an unfamiliar location means; that is
 // package signin's.
 //
-// What such a database knows is where a block of addresses is registered. For
-// about 3 in 100 addresses that is another country than the one a commercial
-// database names.
+// Such a database knows where a block of addresses is registered. For about 3
+// in 100 addresses a commercial database names another country.
 package geo

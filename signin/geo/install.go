@@ -26,14 +26,14 @@ type source struct {
 	// with it for its licence, by the name they get.
 	database string
 	papers   map[string]string
-	// licence is what is told to the operator.
+	// licence is shown to the operator.
 	licence string
 }
 
-// free covers every address that is given out and names the country that
-// GeoLite2 names for 97.5 % of them. The public-domain alternative,
-// iptoasn-country, lacks 15.6 % of the addresses. package.json says CC0-1.0 and
-// the README CC BY 4.0 with attribution; the stricter of both is kept to.
+// free covers every address in use, and names the same country as GeoLite2 for
+// 97.5 % of them. The public-domain alternative, iptoasn-country, lacks 15.6 %
+// of the addresses. Its package.json says CC0-1.0 and its README CC BY 4.0 with
+// attribution; we follow the stricter one.
 var free = source{
 	pack:     "@ip-location-db/geo-whois-asn-country-mmdb@2.3.2026061719",
 	sha256:   "91757a1b06cdcd1955f292e4c4cfc54e091204f998e159a3187f7a2ef3724be0",
@@ -45,28 +45,28 @@ var free = source{
 const (
 	// installedName is the file that Install makes.
 	installedName = "country.mmdb"
-	// extension is what all databases are named with.
+	// extension ends the file names of all databases.
 	extension = ".mmdb"
 	// npmStops is how long npm has to end after it was told to.
 	npmStops = 5 * time.Second
-	// maxComplaint is how much of what npm says goes into an error.
+	// maxComplaint bounds npm's output in an error, in bytes.
 	maxComplaint = 500
 )
 
-// instead is said wherever the free database cannot be had.
+// instead ends each error of a failed installation.
 const instead = "or put any " + extension + " file that tells countries into the folder by hand"
 
-// Installed says what [Install] brought.
+// Installed says what [Install] has installed.
 type Installed struct {
 	Info
 	// Package is where it came from, Licence the terms it may be used under.
 	Package, Licence string
 }
 
-// Install brings the free country database into dir, with the texts that its
-// licence asks to keep beside it, and replaces an older one at once. npm must be
-// there; it is asked for the one archive, whose scripts never run. Errors say
-// what to do; dir is then as it was.
+// Install installs the free country database in dir, with the texts that its
+// licence requires beside it, and replaces an older one at once. It needs npm,
+// which downloads the one archive and never runs its scripts. Errors say what
+// to do; dir is then as it was.
 func Install(ctx context.Context, dir string) (Installed, error) { return install(ctx, dir, free) }
 
 func install(ctx context.Context, dir string, from source) (Installed, error) {
@@ -92,7 +92,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 		return Installed{}, fmt.Errorf("%s: %w", from.pack, err)
 	}
 	db.Close()
-	// The database goes last: whoever finds it finds its licence beside it.
+	// The database comes last, so that its licence is always beside it.
 	names := make([]string, 0, len(wanted))
 	for _, as := range from.papers {
 		names = append(names, as)
@@ -107,7 +107,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 	return Installed{Info: info, Package: from.pack, Licence: from.licence}, nil
 }
 
-// download has npm bring the archive into work and checks it.
+// download lets npm download the archive into work, and checks it.
 func download(ctx context.Context, work string, from source) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -162,9 +162,9 @@ func hashOf(path string) (string, error) {
 // errNotInstalled says that a folder has no location database.
 var errNotInstalled = errors.New("no location database is installed")
 
-// find is the database of a folder: the one that was put there by hand, else the
-// one that [Install] brought. Several by hand are an error, as nobody could say
-// which is meant. It does not look inside; open does.
+// find is the database of a folder: the one that was put there by hand, else
+// the one of [Install]. Several by hand are an error, because it is not clear
+// which is meant.
 func find(dir string) (path string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -12,13 +12,13 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// Tells is which parts of a [signin.Place] a database has.
+// Tells says which parts of a [signin.Place] a database has.
 type Tells struct {
 	Country, Region, City bool
 }
 
-// Makers lay their records out differently; the first path that leads to a
-// text counts. The short ones are those of the ip-location-db family.
+// Makers use different layouts; the first path that leads to a text counts. The
+// short ones are those of the ip-location-db family.
 var (
 	countryPaths = [][]any{{"country", "iso_code"}, {"country_code"}, {"country"}}
 	regionPaths  = [][]any{{"subdivisions", 0, "iso_code"}, {"subdivisions", 0, "names", "en"}, {"state1"}, {"region"}}
@@ -26,10 +26,10 @@ var (
 )
 
 const (
-	// maxName bounds a region or a city, in bytes; the longest place name in use
-	// has 58 letters, and three bytes each in most scripts.
+	// maxName bounds a region or a city, in bytes. The longest place name in
+	// use has 58 letters, with up to three bytes each in most scripts.
 	maxName = 200
-	// maxSample is how many entries are looked at to learn what a database tells.
+	// maxSample is how many entries are read to learn what a database has.
 	maxSample = 5000
 )
 
@@ -56,7 +56,8 @@ func first(result maxminddb.Result, paths [][]any) string {
 	return ""
 }
 
-// clean is text that can be shown and stored, "" when it is none.
+// clean is the text without blanks around it, "" when it must not be shown or
+// stored.
 func clean(text string) string {
 	if len(text) > maxName || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return ""
@@ -70,9 +71,9 @@ func isCountry(code string) bool {
 	return len(code) == 2 && code[0] >= 'A' && code[0] <= 'Z' && code[1] >= 'A' && code[1] <= 'Z' && code != "ZZ" && code != "XX"
 }
 
-// tellsOf looks at the type that the maker states, and at the first entries:
-// a type that is not known says nothing, and the first entries of a city
-// database may be without a city.
+// tellsOf reads the type that the maker states, and the first entries: an
+// unknown type says nothing, and the first entries of a city database may have
+// no city.
 func tellsOf(reader *maxminddb.Reader) Tells {
 	var tells Tells
 	for _, word := range []string{"City", "Enterprise", "Insights"} {
@@ -95,8 +96,8 @@ func tellsOf(reader *maxminddb.Reader) Tells {
 	return tells
 }
 
-// nowhere are the blocks that netip has no word for and that are registered
-// nowhere: carrier-grade NAT, documentation, benchmarks, reserved.
+// nowhere are the blocks that belong to no country and that netip does not
+// know: carrier-grade NAT, documentation, benchmarks, reserved.
 var nowhere = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
@@ -104,8 +105,8 @@ var nowhere = []netip.Prefix{
 	netip.MustParsePrefix("100::/64"),
 }
 
-// located says whether an address can be in a country at all. Databases answer
-// for private blocks too, and wrongly.
+// located says whether an address can be in a country at all. Databases give
+// wrong answers for private blocks.
 func located(addr netip.Addr) bool {
 	return addr.IsGlobalUnicast() && !addr.IsPrivate() &&
 		!slices.ContainsFunc(nowhere, func(p netip.Prefix) bool { return p.Contains(addr) })

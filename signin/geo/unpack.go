@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// maxUnpacked bounds what one file of an archive may become on disk.
+// maxUnpacked bounds one file of an archive on disk, in bytes.
 const maxUnpacked = 256 << 20
 
-// unpack takes the wanted files out of a .tgz, each under the plain name given,
-// and nothing else: a name in an archive never becomes a path.
+// unpack writes only the wanted files of a .tgz, each under the plain name
+// given: a name in an archive never becomes a path.
 func unpack(archive, into string, wanted map[string]string) error {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -49,8 +49,8 @@ func unpack(archive, into string, wanted map[string]string) error {
 	return nil
 }
 
-// write puts a new file on disk for good: a rename after it must not outlive
-// its bytes in a power cut.
+// write writes a new file and syncs it, so that a power cut after the rename
+// cannot lose its bytes.
 func write(path string, from io.Reader) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) //nolint:gosec // anybody can get it, so a group may read it
 	if err != nil {

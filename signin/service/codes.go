@@ -10,10 +10,10 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
-// Send makes a code and mails it. A code whose mail did not go out stays
-// unknown to everybody and expires. Errors: invalid_method, method_off,
-// mail_module_required, invalid_recipient, mail_refused, mail_unavailable,
-// rate_limited, log_unavailable.
+// Send makes a code and mails it. A code whose mail was not sent is known to
+// nobody and expires. Errors: invalid_method, method_off, mail_module_required,
+// invalid_recipient, mail_refused, mail_unavailable, rate_limited,
+// log_unavailable.
 func (s *Service) Send(ctx context.Context, r signin.CodeRequest) (signin.SentCode, error) {
 	method, err := s.usable(ctx, strings.ToLower(r.Method), r.Purpose)
 	if err != nil {
@@ -77,11 +77,10 @@ func (s *Service) Remove(ctx context.Context, account string) error {
 	return s.checker.Remove(ctx, account)
 }
 
-// usable finds a method that is installed and, for the second step, on. It
-// asks the log and not the snapshot: a method that was turned off must not
-// work on any node from the moment on that this was answered. The checks of
-// places and addresses have settings of their own, and send by any method that
-// is installed.
+// usable finds a method that is installed and, for the second step, on. It asks
+// the log and not the snapshot: a method that was turned off must stop working
+// on every node as soon as that is confirmed. The checks of places and
+// addresses have settings of their own, and send by any installed method.
 func (s *Service) usable(ctx context.Context, key string, purpose signin.Kind) (signin.Method, error) {
 	method, installed := s.Modules.Method(key)
 	switch {

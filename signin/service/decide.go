@@ -50,8 +50,8 @@ func (s *Service) Evaluate(ctx context.Context, a signin.Attempt) (signin.Decisi
 }
 
 // Record puts the outcome of a sign-in on the log and applies it here at once,
-// so that whoever got an answer is known to the next Evaluate. Errors:
-// log_unavailable, log_full; store_unavailable when it will take effect later.
+// so that the next Evaluate knows it. Errors: log_unavailable, log_full;
+// store_unavailable when it will take effect later.
 func (s *Service) Record(ctx context.Context, a signin.Attempt, success bool) error {
 	fact := familiar.Outcome{
 		Account: familiar.Key(a.Side, a.Account), Side: a.Side, At: s.cfg.Now().UnixMilli(), Address: a.Address,
@@ -67,7 +67,7 @@ func (s *Service) Record(ctx context.Context, a signin.Attempt, success bool) er
 	return nil
 }
 
-// place is where the address is, as far as the chosen module can tell.
+// place is where the address is, if a location module is chosen and knows it.
 func (s *Service) place(addr netip.Addr, settings signin.Settings) (place signin.Place) {
 	if _, installed := s.Modules.Location(settings.Localization.IPModule); installed {
 		place, _ = s.cfg.Places.Lookup(addr)

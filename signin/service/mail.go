@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/signin/smtp"
 )
 
-// codeSubject does not hold the code: subjects are shown on locked screens.
+// codeSubject does not have the code: locked screens show subjects.
 const codeSubject = "Your sign-in code for " + name
 
 //go:embed code.txt
@@ -36,7 +36,7 @@ func (s *Service) SendTestMail(ctx context.Context, to string) error {
 		"This is a test of the mail settings of "+name+".\n\nIt has arrived, so sign-in codes can be sent to this address.\n"))
 }
 
-// mayMail refuses what no mail can be sent to, before anything is done.
+// mayMail returns an error when no mail can be sent to the address.
 func (s *Service) mayMail(to string) error {
 	if s.cfg.Mail == nil {
 		return mailRequired()
@@ -63,8 +63,8 @@ func mailRequired() error {
 	return errata.Errorf(errata.KindMailModuleRequired, "No mail module is configured; set mail-module and where to send.")
 }
 
-// mailError is what callers are told when a mail was not taken. The cause
-// holds neither the password nor the recipient.
+// mailError is what callers are told when a mail was not accepted. Its cause
+// has neither the password nor the recipient.
 func mailError(err error) error {
 	var failure *smtp.Error
 	switch {

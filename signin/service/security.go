@@ -7,10 +7,10 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// Settings keeps what is asked at sign-in, as the Store of package settings
-// does. Each Read is what is in force, with every change that any node has
-// answered. Each Update sets what change makes of that and returns what is then
-// in force; change may be called more than once, and its error is returned as it
+// Settings keeps the settings of sign-in, as the Store of package settings
+// does. Each Read returns the setting in force, with every change that any node
+// has confirmed. Each Update stores what change makes of it, and returns the
+// new setting. change may be called more than once; its error is returned as it
 // is. Errors: log_unavailable, and log_full for updates.
 type Settings interface {
 	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
@@ -23,9 +23,10 @@ type Settings interface {
 	UpdateLocalization(ctx context.Context, change func(signin.Localization) (signin.Localization, error)) (signin.Localization, error)
 }
 
-// Security reads and changes the settings, as far as what is installed lets it.
-// What depends on nothing that is installed is read from Settings as it is.
-// Errors: those of Settings, and of updates also those of the patch.
+// Security reads and changes the settings, and checks them against the modules
+// that are installed. Settings that depend on no module are read from Settings
+// as they are. Errors: those of Settings, and of updates also those of the
+// patch.
 type Security struct {
 	Settings
 	// Modules is what is installed.
@@ -51,10 +52,10 @@ func (s Security) ReadMethods(ctx context.Context) ([]signin.MethodState, error)
 	return s.Modules.States(t), err
 }
 
-// UpdateLocation changes what the patch names, and says what will surprise.
+// UpdateLocation changes what the patch names, and warns of what may surprise.
 func (s Security) UpdateLocation(ctx context.Context, p signin.LocationPatch) (signin.Location, []signin.Warning, error) {
-	// The choice of the module is a setting of its own. Should somebody change
-	// it meanwhile, this is as if they had done so right after.
+	// The choice of the module is a setting of its own. If somebody changes it
+	// meanwhile, the result is as if they had changed it right after.
 	chosen, err := s.ReadLocalization(ctx)
 	if err != nil {
 		return signin.Location{}, nil, err
@@ -63,8 +64,8 @@ func (s Security) UpdateLocation(ctx context.Context, p signin.LocationPatch) (s
 	return l, l.Warnings(s.Modules, chosen.IPModule), err
 }
 
-// UpdateAddresses changes what the patch names, and says what will surprise a
-// caller at the address.
+// UpdateAddresses changes what the patch names, and warns a caller at the
+// address of what may surprise.
 func (s Security) UpdateAddresses(ctx context.Context, p signin.AddressesPatch, caller netip.Addr) (signin.Addresses, []signin.Warning, error) {
 	a, err := s.Settings.UpdateAddresses(ctx, func(a signin.Addresses) (signin.Addresses, error) { return p.Apply(a), nil })
 	return a, p.Warnings(a, caller), err
@@ -73,7 +74,8 @@ func (s Security) UpdateAddresses(ctx context.Context, p signin.AddressesPatch, 
 // UpdateLocalization changes what the patch names, and warns when a check that
 // is on needs another module.
 func (s Security) UpdateLocalization(ctx context.Context, p signin.LocalizationPatch) (signin.Localization, []signin.Warning, error) {
-	// Read before the change: afterwards a failure would look like one of it.
+	// Read before the change: a failure after it would look like a failure of
+	// the change.
 	checks, err := s.ReadLocation(ctx)
 	if err != nil {
 		return signin.Localization{}, nil, err

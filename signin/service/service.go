@@ -14,15 +14,15 @@ import (
 	"github.com/errata-log/errata/signin/smtp"
 )
 
-// name is what people are told that they sign in to.
+// name is the service that mails and authenticator apps name.
 const name = "Errata"
 
 // Config is what a [Service] needs. All but Mail, Places and Skipped is required.
 type Config struct {
 	// Log gets decisions and outcomes.
 	Log eventlog.Log
-	// Settings says what is asked. InForce is what it says as far as this node
-	// has heard; it must not block.
+	// Settings has the settings of sign-in. InForce is this node's copy of
+	// them; it must not block.
 	Settings Settings
 	InForce  func() signin.Settings
 	// Mail sends codes; nil: no mail module is configured.
@@ -34,10 +34,10 @@ type Config struct {
 	// codes and Enrolments authenticator apps.
 	SecretDir              string
 	Challenges, Enrolments bucket.Store
-	// Familiar keeps what is known of accounts, for Days after the last sign-in.
+	// Familiar stores what is known of accounts, for Days after the last sign-in.
 	Familiar bucket.Store
 	Days     int
-	// Skipped is told of outcomes on the log that cannot be read.
+	// Skipped is called for outcomes on the log that cannot be read.
 	Skipped func(sequence uint64, why error)
 	Now     func() time.Time
 	Logger  *slog.Logger
@@ -80,7 +80,8 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Stop ends following, while the log is still there, and closes Places.
+// Stop ends following and closes Places. It must be called before the log is
+// closed.
 func (s *Service) Stop(ctx context.Context) error {
 	err := s.follower.Stop(ctx)
 	if s.cfg.Places != nil {

@@ -14,10 +14,10 @@ import (
 // TLS is how a connection to the mail server is protected.
 type TLS string
 
-// The modes. There is none that falls back to clear text by itself: whoever
-// stands in between could ask for it.
+// The modes. None of them falls back to clear text by itself: an attacker on
+// the way could force that.
 const (
-	// StartTLS begins in clear text and goes on only after STARTTLS.
+	// StartTLS begins in clear text and sends nothing more before STARTTLS.
 	StartTLS TLS = "starttls"
 	// ImplicitTLS begins with TLS.
 	ImplicitTLS TLS = "tls"
@@ -25,7 +25,7 @@ const (
 	NoTLS TLS = "none"
 )
 
-// defaultTimeout is longer than a server takes that looks up its caller, and
+// defaultTimeout is longer than a server needs to look up its caller, and
 // shorter than a person waits for a page.
 const defaultTimeout = 15 * time.Second
 
@@ -57,7 +57,7 @@ type FieldError struct {
 	Field, Problem string
 }
 
-// Error is the sentence.
+// Error is the whole sentence.
 func (e *FieldError) Error() string { return "smtp: " + e.Field + " " + e.Problem }
 
 func wrong(field, format string, args ...any) *FieldError {
@@ -117,7 +117,7 @@ func parseFrom(from string) (*mail.Address, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !deliverable(address.Address) {
+	if !Deliverable(address.Address) {
 		return nil, errors.New("not an address that mail can be sent from")
 	}
 	return address, nil
@@ -128,8 +128,8 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// isLoopbackName says whether a host is this machine by what it is called;
-// where the connection really leads is looked at when it stands.
+// isLoopbackName says whether a host has a name of this machine. Where the
+// connection really leads is checked when it is open.
 func isLoopbackName(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Unmap().IsLoopback()

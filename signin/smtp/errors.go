@@ -17,39 +17,33 @@ import (
 // maxReply is how much of a server's reply goes into an error.
 const maxReply = 300
 
-// Error says why a mail was not handed over.
+// Error says why a mail was not accepted.
 type Error struct {
 	// Server is the mail server, host:port.
 	Server string
-	// Retriable says that the same mail may go through later: the server was not
-	// reached, broke off, or asked for patience. It may have taken the mail all
-	// the same when it broke off at the very end.
+	// Retriable says that the same mail may be accepted later: the server was
+	// not reached, closed the connection, or asked to wait. When it closed the
+	// connection at the very end, it may have accepted the mail.
 	Retriable bool
 	// Code is the server's last reply, such as 550; 0 when it gave none.
 	Code int
 	// reason is free of the password, the recipient and control characters.
 	reason string
 	// cause is context.Canceled, context.DeadlineExceeded or nil. Errors of the
-	// connection are not kept: their text may hold what the server repeated.
+	// connection are dropped: their text may have what the server repeated.
 	cause error
 }
 
 // Error names the server and the reason.
 func (e *Error) Error() string { return "send mail by " + e.Server + ": " + e.reason }
 
-// Unwrap is why the context ended, if that was it.
+// Unwrap is why the context ended, nil for other reasons.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Retriable says whether another try with the same mail makes sense.
-func Retriable(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Retriable
-}
-
-// failure makes an Error of what went wrong between us and the server. ended is
-// why the context ended, nil while it had not.
+// failure makes an Error of an error of the connection or the server. ended is
+// why the context ended, nil when it has not.
 func (s *Sender) failure(err, ended error, to string) *Error {
-	e := &Error{Server: s.server(), reason: s.scrub(err.Error(), to)}
+	e := &Error{Server: s.Server(), reason: s.scrub(err.Error(), to)}
 	var reply *textproto.Error
 	var sending *gomail.SendError
 	switch {
@@ -67,26 +61,26 @@ func (s *Sender) failure(err, ended error, to string) *Error {
 	case ended != nil:
 		e.Retriable, e.cause, e.reason = true, context.DeadlineExceeded, "no answer within "+s.cfg.Timeout.String()
 	default:
-		// A SendError without a code is a connection that broke off.
+		// A SendError without a code means that the connection broke.
 		e.Retriable = sending != nil || broken(err)
 	}
 	return e
 }
 
-// broken says whether an error is of the network rather than of the settings:
-// not a certificate that does not fit, not a name that does not exist.
+// broken says whether the network caused the error and not the settings, such
+// as a wrong certificate or a name that does not exist.
 func broken(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return !dns.IsNotFound
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		// TLS alerts of the other side come as an OpError too; they stay.
+		// TLS alerts of the server come as an OpError too; another try does not help.
 		return op.Op != "remote error" && op.Op != "local error"
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// scrub takes out what must not be logged and bounds the rest to one line.
+// scrub removes what must not be logged, and makes the rest one short line.
 func (s *Sender) scrub(text, to string) string {
 	secrets := []string{to}
 	if s.cfg.Password != "" {

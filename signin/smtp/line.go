@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// maxReplies bounds what a server may say in the course of one mail. The
-// library reads a line however long it is.
+// maxReplies bounds the replies of a server to one mail, in bytes. The library
+// reads lines of any length.
 const maxReplies = 1 << 20
 
 // line is the one connection of a mail. It can be closed from outside at any
-// time, also before it stands.
+// time, even before it is open.
 type line struct {
 	sender *Sender
 
@@ -22,10 +22,10 @@ type line struct {
 	closed bool
 }
 
-// dial is called by the library, which then speaks on what it gets.
+// dial is called by the library, which then uses the connection.
 func (l *line) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	s := l.sender
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, s.server())
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, s.Server())
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func (l *line) close() {
 	defer l.mu.Unlock()
 	l.closed = true
 	if l.conn != nil {
-		// It may be closed already, and nobody waits for what is left in it.
+		// An error means that it is closed already.
 		_ = l.conn.Close()
 	}
 }
 
-// bounded is a connection that ends when it has brought too much.
+// bounded is a connection that ends when too many bytes have come.
 type bounded struct {
 	net.Conn
 	left int

@@ -16,17 +16,17 @@ import (
 const (
 	// maxAddress is the longest address that SMTP carries (RFC 5321, 4.5.3.1.3).
 	maxAddress = 254
-	// maxSubject and maxText are far above what a mail with a code has; beyond
-	// them something has gone wrong in the caller.
+	// maxSubject and maxText are far above what a mail with a code has; a
+	// longer text is a mistake of the caller.
 	maxSubject = 200
 	maxText    = 64 << 10
 )
 
-// compose makes the mail, or says what of it cannot be sent. Nothing of to and
+// compose makes the mail, or says what of it cannot be sent. No part of to and
 // subject may become a header of its own.
 func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) {
 	switch {
-	case !deliverable(to):
+	case !Deliverable(to):
 		return nil, errors.New("the recipient is not one plain mail address")
 	case strings.TrimSpace(subject) == "" || len(subject) > maxSubject || !utf8.ValidString(subject) || hasControl(subject):
 		return nil, fmt.Errorf("the subject must be one line of 1 to %d bytes", maxSubject)
@@ -46,18 +46,16 @@ func compose(from *mail.Address, to, subject, text string) (*gomail.Msg, error) 
 	message.Subject(subject)
 	message.SetDate()
 	message.SetMessageIDWithValue(hex.EncodeToString(id) + "@" + domain)
-	// Holiday notes and mailing lists leave such mails alone (RFC 3834).
+	// Automatic replies and mailing lists ignore such mails (RFC 3834).
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, text)
 	return message, nil
 }
 
-// Deliverable says whether to is one bare address that [Sender.Send] takes.
-func Deliverable(to string) bool { return deliverable(to) }
-
-// deliverable says whether text is one bare address, without a name, a comment,
-// a list, or anything that a server could take for a command.
-func deliverable(text string) bool {
+// Deliverable says whether text is one bare address that [Sender.Send] takes:
+// without a name, a comment, a list, or anything that a server could read as a
+// command.
+func Deliverable(text string) bool {
 	if len(text) > maxAddress || !utf8.ValidString(text) || hasControl(text) || strings.ContainsAny(text, " <>()\"\\,;:") {
 		return false
 	}

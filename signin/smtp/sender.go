@@ -14,10 +14,11 @@ import (
 	gosmtp "github.com/wneessen/go-mail/smtp"
 )
 
-// errNotLoopback: the name stands for this machine and leads elsewhere.
+// errNotLoopback: the name is that of this machine, and the connection leads
+// elsewhere.
 var errNotLoopback = errors.New("clear text is only allowed to this machine, and the server is another one")
 
-// Sender hands mails to one server, with a connection of its own for each. All
+// Sender sends mails by one server, with a connection of its own for each. All
 // methods may be called at once from many goroutines.
 type Sender struct {
 	cfg  Config
@@ -37,24 +38,27 @@ func New(cfg Config) (*Sender, error) {
 	return &Sender{cfg: cfg, from: from}, nil
 }
 
-// Send hands over one mail and returns when the server has taken it. to is one
+// Send sends one mail and returns when the server has accepted it. to is one
 // bare address, subject one line, text plain UTF-8. Errors are *[Error], within
 // Config.Timeout at the latest.
 func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	message, err := compose(s.from, to, subject, text)
 	if err != nil {
-		return &Error{Server: s.server(), reason: s.scrub(err.Error(), to)}
+		return &Error{Server: s.Server(), reason: s.scrub(err.Error(), to)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	if err := s.deliver(ctx, message); err != nil {
+	err = s.converse(ctx, func(client *gomail.Client, session *gosmtp.Client) error {
+		return client.SendWithSMTPClient(session, message)
+	})
+	if err != nil {
 		return s.failure(err, ctx.Err(), to)
 	}
 	return nil
 }
 
-// Reach connects and greets the server, over TLS where that is set, and says
-// goodbye: it neither logs in nor sends. Errors are as those of Send.
+// Reach connects to the server, over TLS where that is set, and quits: it
+// neither logs in nor sends. Errors are as those of Send.
 func (s *Sender) Reach(ctx context.Context) error {
 	anonymous := *s
 	anonymous.cfg.Username, anonymous.cfg.Password = "", ""
@@ -67,24 +71,17 @@ func (s *Sender) Reach(ctx context.Context) error {
 }
 
 // Server is the mail server, host:port.
-func (s *Sender) Server() string { return s.server() }
+func (s *Sender) Server() string { return net.JoinHostPort(s.cfg.Host, strconv.Itoa(s.cfg.Port)) }
 
-func (s *Sender) deliver(ctx context.Context, message *gomail.Msg) error {
-	return s.converse(ctx, func(client *gomail.Client, session *gosmtp.Client) error {
-		return client.SendWithSMTPClient(session, message)
-	})
-}
-
-// converse holds one conversation with the server: greeting, what say says,
-// goodbye.
+// converse opens a session with the server, calls say, and quits.
 func (s *Sender) converse(ctx context.Context, say func(*gomail.Client, *gosmtp.Client) error) error {
 	line := &line{sender: s}
 	client, err := s.client(line)
 	if err != nil {
 		return err
 	}
-	// The library looks at the context while it dials only, and does not close a
-	// connection whose greeting fails: closing it is done here, both times.
+	// The library checks the context only while it dials, and does not close a
+	// connection whose greeting fails. So the line is closed here, in both cases.
 	defer line.close()
 	stop := context.AfterFunc(ctx, line.close)
 	defer stop()
@@ -95,16 +92,16 @@ func (s *Sender) converse(ctx context.Context, say func(*gomail.Client, *gosmtp.
 	if err := say(client, session); err != nil {
 		return err
 	}
-	// The server has the mail. A QUIT that goes wrong changes nothing about it,
-	// and reporting it would have the mail sent twice.
+	// The server has the mail. A QUIT that fails changes nothing about that,
+	// and an error here would cause a second mail.
 	_ = client.CloseWithSMTPClient(session)
 	return nil
 }
 
 func (s *Sender) client(line *line) (*gomail.Client, error) {
 	options := []gomail.Option{
-		// The context is the limit; the library's own, which it begins anew at
-		// each step, stays out of its way.
+		// The context is the time limit. The library's own begins anew at each
+		// step, so it is set longer.
 		gomail.WithPort(s.cfg.Port), gomail.WithTimeout(2 * s.cfg.Timeout),
 		gomail.WithDialContextFunc(line.dial), gomail.WithTLSConfig(s.tlsConfig()),
 		// One mail for each connection: nothing to keep alive, nothing to reset.
@@ -133,8 +130,6 @@ func (s *Sender) client(line *line) (*gomail.Client, error) {
 func (s *Sender) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: s.cfg.Host, RootCAs: s.cfg.RootCAs, MinVersion: tls.VersionTLS12}
 }
-
-func (s *Sender) server() string { return net.JoinHostPort(s.cfg.Host, strconv.Itoa(s.cfg.Port)) }
 
 // loopback says whether a connection ends on this machine.
 func loopback(conn net.Conn) bool {
