@@ -17,6 +17,10 @@ const errorsPath = "/api/v1/admin/tools/logs/errors"
 // admin sends one request of the administration API and decodes its answer
 // into to. It refuses all but a 2xx.
 func (b *bench) admin(ctx context.Context, method, path string, body, to any) error {
+	return b.call(ctx, b.adminKey, method, path, body, to)
+}
+
+func (b *bench) call(ctx context.Context, key, method, path string, body, to any) error {
 	var in io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -29,7 +33,7 @@ func (b *bench) admin(ctx context.Context, method, path string, body, to any) er
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+b.adminKey)
+	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

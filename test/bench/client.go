@@ -94,23 +94,18 @@ var number atomic.Uint64
 
 func loadOne(addr string, req request, stop *atomic.Bool) (*hdrhistogram.Histogram, int64, error) {
 	latency := newHistogram()
-	conn, err := net.Dial("tcp", addr) //nolint:noctx // ends with stop
+	c, err := dial(context.Background(), addr, req)
 	if err != nil {
 		return latency, 0, err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	for n := int64(0); ; n++ {
 		if stop.Load() {
 			return latency, n, nil
 		}
-		fill(out, req.places)
+		c.fill()
 		sent := time.Now()
-		if _, err := conn.Write(out); err != nil {
-			return latency, n, fmt.Errorf("send: %w", err)
-		}
-		if err := readAnswer(in); err != nil {
+		if err := c.succeed(); err != nil {
 			return latency, n, err
 		}
 		if err := latency.RecordValue(max(1, time.Since(sent).Microseconds())); err != nil {
@@ -119,15 +114,39 @@ func loadOne(addr string, req request, stop *atomic.Bool) (*hdrhistogram.Histogr
 	}
 }
 
-// fill writes fresh numbers into the places.
-func fill(out []byte, places []int) {
+// connection sends one request again and again, one in flight at a time.
+type connection struct {
+	net.Conn
+	in     *bufio.Reader
+	out    []byte
+	places []int
+}
+
+func dial(ctx context.Context, addr string, req request) (*connection, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn, bufio.NewReaderSize(conn, 16<<10), bytes.Clone(req.bytes), req.places}, nil
+}
+
+// fill writes fresh numbers into the request.
+func (c *connection) fill() {
 	const hex = "0123456789abcdef"
-	for _, at := range places {
+	for _, at := range c.places {
 		n := number.Add(1) * 0x9e3779b97f4a7c15
 		for i := range 16 {
-			out[at+i] = hex[n>>(60-4*i)&15]
+			c.out[at+i] = hex[n>>(60-4*i)&15]
 		}
 	}
+}
+
+// send sends the request and reads the head of its answer: see [readHead].
+func (c *connection) send() (status string, length int, err error) {
+	if _, err := c.Write(c.out); err != nil {
+		return "", 0, fmt.Errorf("send: %w", err)
+	}
+	return readHead(c.in)
 }
 
 // readHead reads the head of an answer: its first line, and how long its body is.
@@ -152,17 +171,17 @@ func readHead(in *bufio.Reader) (status string, length int, err error) {
 	}
 }
 
-// readAnswer reads one answer and refuses all but a 2xx.
-func readAnswer(in *bufio.Reader) error {
-	status, length, err := readHead(in)
+// succeed sends the request and reads its answer, which must be a 2xx.
+func (c *connection) succeed() error {
+	status, length, err := c.send()
 	if err != nil {
 		return err
 	}
 	if len(status) < 10 || status[9] != '2' {
-		body, _ := io.ReadAll(io.LimitReader(in, int64(min(length, 500)))) // for the message only
+		body, _ := io.ReadAll(io.LimitReader(c.in, int64(min(length, 500)))) // for the message only
 		return fmt.Errorf("answered %q: %s", status, body)
 	}
-	_, err = in.Discard(length)
+	_, err = c.in.Discard(length)
 	return err
 }
 
@@ -172,13 +191,11 @@ func readAnswer(in *bufio.Reader) error {
 // when its request was due, first of them at begin: a service that stands still
 // delays those too that could not be sent meanwhile.
 func paced(ctx context.Context, addr string, req request, begin time.Time, interval time.Duration, answered func(due time.Time)) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	c, err := dial(ctx, addr, req)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := begin; ; due = due.Add(interval) {
@@ -192,11 +209,8 @@ func paced(ctx context.Context, addr string, req request, begin time.Time, inter
 		} else if ctx.Err() != nil {
 			return nil
 		}
-		fill(out, req.places)
-		if _, err := conn.Write(out); err != nil {
-			return fmt.Errorf("send: %w", err)
-		}
-		if err := readAnswer(in); err != nil {
+		c.fill()
+		if err := c.succeed(); err != nil {
 			return err
 		}
 		if answered != nil {

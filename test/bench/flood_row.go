@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -28,7 +25,7 @@ const (
 // flood measures what one key that sends all it can, each event a new problem,
 // does to another key and to lists, at the limits that a service has by itself.
 func (b *bench) flood() error {
-	return b.withOptions("flood", app.DefaultOptions(), func() error {
+	return b.withService("flood", app.DefaultOptions(), func() error {
 		ctx := context.Background()
 		modest, err := b.anotherKey(ctx)
 		if err != nil {
@@ -138,23 +135,18 @@ func (b *bench) startFlood(ctx context.Context) *flood {
 }
 
 func (f *flood) send(ctx context.Context, addr string, req request) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	c, err := dial(ctx, addr, req)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	for !f.end.Load() {
-		fill(out, req.places)
-		if _, err := conn.Write(out); err != nil {
-			return fmt.Errorf("send: %w", err)
-		}
-		status, length, err := readHead(in)
+		c.fill()
+		status, length, err := c.send()
 		if err != nil {
 			return err
 		}
-		if _, err := in.Discard(length); err != nil {
+		if _, err := c.in.Discard(length); err != nil {
 			return fmt.Errorf("read the body: %w", err)
 		}
 		switch {

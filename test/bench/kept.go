@@ -20,6 +20,35 @@ type kept struct {
 	Millis  int64     `json:"millis"`
 }
 
+// eachStock measures a stock of each of the sizes that were asked for, when the
+// engine has come to rest.
+func (b *bench) eachStock(name string, measure func(context.Context, *folding, corpus, filled) error) error {
+	for _, n := range b.sizes.lists {
+		if err := b.onStock(name+"-"+sizeName(n), n, measure); err != nil {
+			return fmt.Errorf("%s records: %w", sizeName(n), err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) onStock(name string, n int, measure func(context.Context, *folding, corpus, filled) error) (err error) {
+	ctx := context.Background()
+	f, c, done, err := b.stock(ctx, name, n)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, f.close())
+		if b.stocks == "" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
+		}
+	}()
+	if err := f.settle(ctx); err != nil {
+		return err
+	}
+	return measure(ctx, f, c, done)
+}
+
 // stock is a corpus of n problems in a projection: one that was kept, or one
 // that is filled now.
 func (b *bench) stock(ctx context.Context, name string, n int) (_ *folding, c corpus, done filled, err error) {

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,31 +26,9 @@ const (
 
 // list measures every kind of query over stocks of the sizes asked for, each
 // beside SELECT 1 over the same connection.
-func (b *bench) list() error {
-	for _, n := range b.sizes.lists {
-		if err := b.listOf(n); err != nil {
-			return fmt.Errorf("%s records: %w", sizeName(n), err)
-		}
-	}
-	return nil
-}
+func (b *bench) list() error { return b.eachStock("list", b.listOf) }
 
-func (b *bench) listOf(n int) (err error) {
-	ctx := context.Background()
-	name := "list-" + sizeName(n)
-	f, c, done, err := b.stock(ctx, name, n)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, f.close())
-		if b.stocks == "" {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
-		}
-	}()
-	if err := f.settle(ctx); err != nil {
-		return err
-	}
+func (b *bench) listOf(ctx context.Context, f *folding, c corpus, done filled) error {
 	if err := b.loadRows(ctx, f, c, done); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/VictoriaMetrics/easyproto"
@@ -20,6 +19,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/otlp"
 )
 
@@ -100,11 +100,7 @@ func (b *bench) otlpCPU(f otlpForm) error {
 
 // cpuPerEvent is the processor time of the process, in microseconds.
 func cpuPerEvent(serve http.Handler, f otlpForm, span time.Duration) (float64, error) {
-	events := 0
-	began, err := cpuTime()
-	if err != nil {
-		return 0, err
-	}
+	events, began := 0, doortest.CPU()
 	for end := time.Now().Add(span); time.Now().Before(end); events += otlpBatch {
 		r := httptest.NewRequest(http.MethodPost, otlpPath, bytes.NewReader(f.body)) //nolint:noctx // not sent
 		r.Header.Set("Authorization", "Bearer any")
@@ -116,16 +112,7 @@ func cpuPerEvent(serve http.Handler, f otlpForm, span time.Duration) (float64, e
 			return 0, fmt.Errorf("answered %d: %s", answer.Code, answer.Body)
 		}
 	}
-	ended, err := cpuTime()
-	return float64((ended - began).Microseconds()) / float64(events), err
-}
-
-func cpuTime() (time.Duration, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("ask for the processor time: %w", err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
+	return float64((doortest.CPU() - began).Microseconds()) / float64(events), nil
 }
 
 // emptyLog forgets what it is given.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
@@ -76,7 +73,7 @@ const anyPublicKey = "00000000000000000000000000000001"
 
 // sentryDoor serves the Sentry door and the pipeline, and no engine.
 func sentryDoor() (addr string, stop func() error, err error) {
-	pipeline, err := ingest.New(ingest.Config{Log: forgetfulLog{}, Random: rand.Reader})
+	pipeline, err := ingest.New(ingest.Config{Log: emptyLog{}, Random: rand.Reader})
 	if err != nil {
 		return "", nil, err
 	}
@@ -87,30 +84,15 @@ func sentryDoor() (addr string, stop func() error, err error) {
 	return listen(handler)
 }
 
-// forgetfulLog takes everything and keeps nothing.
-type forgetfulLog struct{}
-
-func (forgetfulLog) Append(context.Context, []errata.Event) error { return nil }
-
 // anonymousEnvelope is [sentryEnvelope] without any id, which a packed body
 // could not renew: the service gives each event one of its own.
-func anonymousEnvelope(pack func(io.Writer) (io.WriteCloser, error)) (string, error) {
+func anonymousEnvelope(encode func(io.Writer) (io.WriteCloser, error)) (string, error) {
 	lines := strings.Split(sentryEnvelope(anyPublicKey), "\n")
 	event := strings.Replace(lines[2], fmt.Sprintf(`"event_id":"%s%s",`, placeholder, placeholder), "", 1)
 	text := "{}\n{\"type\":\"event\"}\n" + event + "\n"
-	if pack == nil {
+	if encode == nil {
 		return text, nil
 	}
-	var packed bytes.Buffer
-	w, err := pack(&packed)
-	if err != nil {
-		return "", err
-	}
-	if _, err := io.WriteString(w, text); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	return packed.String(), nil
+	body, err := pack([]byte(text), encode)
+	return string(body), err
 }

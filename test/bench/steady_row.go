@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -24,31 +21,9 @@ const (
 
 // steadyState counts records of a stock again, ten thousand a second, and
 // watches the engine's parts and memory meanwhile. It uses the stock up.
-func (b *bench) steadyState() error {
-	for _, n := range b.sizes.lists {
-		if err := b.steadyOf(n); err != nil {
-			return fmt.Errorf("%s records: %w", sizeName(n), err)
-		}
-	}
-	return nil
-}
+func (b *bench) steadyState() error { return b.eachStock("steady", b.steadyOf) }
 
-func (b *bench) steadyOf(n int) (err error) {
-	ctx := context.Background()
-	name := "steady-" + sizeName(n)
-	f, c, _, err := b.stock(ctx, name, n)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, f.close())
-		if b.stocks == "" {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
-		}
-	}()
-	if err := f.settle(ctx); err != nil {
-		return err
-	}
+func (b *bench) steadyOf(ctx context.Context, f *folding, c corpus, _ filled) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: f.log})
 	if err != nil {
 		return err
@@ -63,7 +38,7 @@ func (b *bench) steadyOf(n int) (err error) {
 		return err
 	}
 	behind := time.Since(ended)
-	each := fmt.Sprintf("%s, 10 batches of %d a second", sizeName(n), steadyBatch)
+	each := fmt.Sprintf("%s, 10 batches of %d a second", sizeName(c.n), steadyBatch)
 	row{name: each, ours: most.parts, unit: "parts", limit: steadyParts,
 		note: fmt.Sprintf("at most, in %v; %s s until visible at the end", b.steadyFor, figure(behind.Seconds()))}.write(b.out)
 	row{name: "memory of ClickHouse meanwhile", ours: most.memory / megabyte, unit: "MB", limit: steadyMemory / megabyte, note: "at most"}.write(b.out)

@@ -35,23 +35,40 @@ type folding struct {
 }
 
 // folding starts engines on the data in the folder and a projector on them.
-func (b *bench) folding(dir string) (_ *folding, err error) {
+func (b *bench) folding(dir string) (*folding, error) {
+	f, err := b.openLog(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.start(context.Background()); err != nil {
+		return nil, errors.Join(err, f.stop())
+	}
+	return f, nil
+}
+
+// openLog starts engines on the data in the folder, and nothing that folds.
+func (b *bench) openLog(dir string) (*folding, error) {
 	e, stop, err := b.engines(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &folding{
+	return &folding{
 		engines: e, stop: stop,
 		log: eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
+	}, nil
+}
+
+// start starts the projector.
+func (f *folding) start(ctx context.Context) (err error) {
+	if f.projector, err = projector.New(ctx, projector.Config{Log: f.log, ClickHouse: f.engines.ClickHouse()}); err != nil {
+		return err
 	}
-	if f.projector, err = projector.New(context.Background(), projector.Config{Log: f.log, ClickHouse: e.ClickHouse()}); err != nil {
-		return nil, errors.Join(err, stop())
-	}
-	if f.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: f.log, Answers: f.projector.Store()}); err != nil {
-		return nil, errors.Join(err, stop())
+	f.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: f.log, Answers: f.projector.Store()})
+	if err != nil {
+		return err
 	}
 	f.projector.Start()
-	return f, nil
+	return nil
 }
 
 // close stops all of it; the folder stays.
@@ -118,11 +135,8 @@ func (c corpus) appendSightings(events []errata.Event, i int) []errata.Event {
 	if c.late(i) {
 		times--
 	}
-	for k := range times {
-		if k == 0 {
-			events = append(events, first)
-			continue
-		}
+	events = append(events, first)
+	for k := 1; k < times; k++ {
 		events = append(events, c.again(i, k, first))
 	}
 	return events

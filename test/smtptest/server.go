@@ -2,19 +2,15 @@ package smtptest
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"net/textproto"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +22,6 @@ import (
 // Server is a mail server for one test. It speaks SMTP as far as a client
 // needs it, and misbehaves where it is told to.
 type Server struct {
-	t        testing.TB
 	listener net.Listener
 	tls      *tls.Config
 	roots    *x509.CertPool
@@ -68,8 +63,8 @@ type Mail struct {
 // how it behaves.
 func New(t testing.TB, change func(*Server)) *Server {
 	t.Helper()
-	s := &Server{t: t, Extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, User: "errata", Password: "correct horse"}
-	s.tls, s.roots = certificate(t)
+	s := &Server{Extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, User: "errata", Password: "correct horse"}
+	s.tls, s.roots = certificate()
 	if change != nil {
 		change(s)
 	}
@@ -85,28 +80,14 @@ func New(t testing.TB, change func(*Server)) *Server {
 	return s
 }
 
-// certificate is a self-signed one for 127.0.0.1, and a pool that trusts it.
-func certificate(t testing.TB) (*tls.Config, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+// certificate is one for 127.0.0.1 that nobody has signed, and a pool that
+// trusts it: those of a web server in tests.
+func certificate() (*tls.Config, *x509.CertPool) {
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(parsed)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, roots
+	roots.AddCert(web.Certificate())
+	return &tls.Config{Certificates: web.TLS.Certificates}, roots
 }
 
 // Close takes no more connections, as a server that is down.
@@ -131,16 +112,8 @@ func (s *Server) accept() {
 
 // Config sends to the server over TLS and with a login.
 func (s *Server) Config() smtp.Config {
-	_, port, err := net.SplitHostPort(s.listener.Addr().String())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	return smtp.Config{
-		Host: "127.0.0.1", Port: number, Username: s.User, Password: s.Password,
+		Host: "127.0.0.1", Port: s.listener.Addr().(*net.TCPAddr).Port, Username: s.User, Password: s.Password,
 		From: "Errata <errata@example.com>", RootCAs: s.roots, Timeout: 10 * time.Second,
 	}
 }
@@ -149,7 +122,7 @@ func (s *Server) Config() smtp.Config {
 func (s *Server) Arrived() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Mail(nil), s.mails...)
+	return slices.Clone(s.mails)
 }
 
 // Heard is every command, one a line.
