@@ -17,8 +17,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// request is a prebuilt HTTP request in which some places take a number that
-// is never the same twice, as 16 hex digits.
+// request is a prebuilt HTTP request with places for 16 hex digits, a number that
+// is different each time.
 type request struct {
 	bytes  []byte
 	places []int // offsets of the numbers
@@ -47,7 +47,7 @@ func newRequest(method, path string, header [][2]string, body string, events int
 	}
 }
 
-// result is what one run of load brought.
+// result is the outcome of one run of load.
 type result struct {
 	requests int64
 	events   int64
@@ -57,9 +57,9 @@ type result struct {
 
 func (r result) perSecond() float64 { return float64(r.events) / r.elapsed.Seconds() }
 
-// load sends the request over conns connections, one in flight on each, for
-// the given time. It is lean on purpose: what the generator takes of the same
-// two cores would flatter neither side, it would hide the difference.
+// load sends the request over conns connections, one in flight on each, for the
+// given time. The generator runs on the same cores as the service, so it does as
+// little as possible: its own time would hide the differences.
 func load(addr string, req request, conns int, span time.Duration) (result, error) {
 	var (
 		stop    atomic.Bool
@@ -141,7 +141,7 @@ func (c *connection) fill() {
 	}
 }
 
-// send sends the request and reads the head of its answer: see [readHead].
+// send sends the request and reads the head of the answer, like [readHead].
 func (c *connection) send() (status string, length int, err error) {
 	if _, err := c.Write(c.out); err != nil {
 		return "", 0, fmt.Errorf("send: %w", err)
@@ -149,7 +149,8 @@ func (c *connection) send() (status string, length int, err error) {
 	return readHead(c.in)
 }
 
-// readHead reads the head of an answer: its first line, and how long its body is.
+// readHead reads the head of an answer: its first line, and the length of its
+// body.
 func readHead(in *bufio.Reader) (status string, length int, err error) {
 	head := textproto.NewReader(in)
 	if status, err = head.ReadLine(); err != nil {
@@ -186,10 +187,10 @@ func (c *connection) succeed() error {
 }
 
 // paced sends the request over one connection, one every interval, until ctx
-// ends. It does not fall behind on purpose: what could not be sent in time is
-// sent at once, as real senders do. answered, if not nil, is told of each answer
-// when its request was due, first of them at begin: a service that stands still
-// delays those too that could not be sent meanwhile.
+// ends. A request that is late is sent at once, as real senders do. answered, if
+// not nil, gets the time at which each answered request was due, the first at
+// begin: a service that stands still also delays requests that could not be sent
+// meanwhile.
 func paced(ctx context.Context, addr string, req request, begin time.Time, interval time.Duration, answered func(due time.Time)) error {
 	c, err := dial(ctx, addr, req)
 	if err != nil {

@@ -50,7 +50,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 	return nil
 }
 
-// catchUp fills the log, and measures a projector that is started then.
+// catchUp fills the log, and then starts a projector and measures it.
 func (f *folding) catchUp(problems int) (ours, ceiling float64, err error) {
 	if err := fillLog(f.log, foldEvents, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
@@ -67,14 +67,16 @@ func (f *folding) catchUp(problems int) (ours, ceiling float64, err error) {
 		return 0, 0, err
 	}
 	took := time.Since(begin)
-	// The store, not the projector's own word: that comes a moment later.
+	// The store's checkpoint, because the projector reports its own a moment
+	// later.
 	if cp, err := f.projector.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return 0, 0, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
 	}
 	return foldEvents / took.Seconds(), ceiling, nil
 }
 
-// fillLog appends so many events of 1 KB, of so many problems in turn, in blocks of 250.
+// fillLog appends count events of 1 KB, of the problems in turn, in blocks of
+// 250.
 func fillLog(log eventlog.Log, count, problems int) error {
 	ctx := context.Background()
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log})

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// listRuns is how often each query is measured in a round. warmRuns is how often
-	// it runs before, once with each value: a disk that has to be read is another
-	// measure. It does so by another reader, because a reader remembers rows.
+	// listRuns is how often each query is measured in a round. Before that it
+	// runs warmRuns times, once with each value, so that the disk is not
+	// measured. Another reader does that, because a reader caches rows.
 	listRuns = 200
 	warmRuns = sampleCount
-	// listSpan is after how long no further round of a query begins. A second round
-	// of what takes half a second would say little more, and take minutes.
+	// listSpan is the time after which no further round of a query begins. For a
+	// query of half a second, more rounds would take minutes and show little.
 	listSpan = 30 * time.Second
 )
 
-// list measures every kind of query over stocks of the sizes asked for, each
+// list measures every kind of query over stocks of the sizes in -records, each
 // beside SELECT 1 over the same connection.
 func (b *bench) list() error { return b.eachStock("list", b.listOf) }
 
@@ -99,7 +99,7 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 	return ours, one, nil
 }
 
-// loadRows writes how fast the stock came in and what it takes on the disk.
+// loadRows prints how fast the stock was filled, and its size on disk.
 func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled) error {
 	var records, contexts, hourly, parts uint64
 	err := f.engines.ClickHouse().QueryRow(ctx, `SELECT sumIf(bytes_on_disk, table = 'records'), sumIf(bytes_on_disk, table = 'contexts'),

@@ -1,9 +1,10 @@
-// Command bench prints how fast the whole way is, each row beside a ceiling
-// that is taken in turn with it on the same machine: a null sink for requests,
-// raw publishing for batches, reading without folding for the fold.
+// Command bench prints the speed of the service from request to list. Each row
+// stands beside a ceiling that is measured in turn with it on the same machine: a
+// null sink for requests, raw publishing for batches, reading without folding for
+// the fold.
 //
-// It starts the real service with its real engines, fsync on. It must not be
-// read as a promise in absolute figures: machines differ, ratios travel.
+// It starts the real service with its real engines, fsync on. Do not compare its
+// absolute figures between machines; compare the ratios.
 package main
 
 import (
@@ -34,18 +35,19 @@ type bench struct {
 	adminKey  string
 	publicKey string
 	engine    string // path of errata-engine
-	stocks    string // folder in which filled stocks are kept, or ""
+	stocks    string // folder of kept stocks, or ""
 	steadyFor time.Duration
 	floodFor  time.Duration
-	queries   string // what the names of queries begin with that the list row runs
-	// peak is the highest rate of single events seen, for the row that runs at half of it.
+	queries   string // prefix of the queries that the list row runs
+	// peak is the highest rate of single events so far, for the row that runs at
+	// half of it.
 	peak float64
 
 	sizes  sizes
 	corpus corpus // what the service was filled with before it started
 }
 
-// sizes are how much the rows about stored records have to do with.
+// sizes are the sizes of the rows about stored records.
 type sizes struct {
 	lists   []int // records, one run of the list row for each
 	changed int   // records of the delete and cleanup rows
@@ -122,10 +124,10 @@ func (b *bench) run(rows []string) (err error) {
 	return nil
 }
 
-// measure is how a row is taken.
+// measure is how a row is measured.
 type measure struct {
 	do func() error
-	// alone rows bring their own engines, the others get a fresh service.
+	// alone rows start their own engines, the others get a new service.
 	alone bool
 	// prefilled rows get a service with the corpus in it.
 	prefilled bool
@@ -158,8 +160,8 @@ func (b *bench) measure(name string, m measure) error {
 	return b.withService(name, options, m.do)
 }
 
-// withService runs one row against a service of its own, so that no row
-// inherits the backlog of another.
+// withService runs one row with a service of its own, so that no row inherits the
+// backlog of another.
 func (b *bench) withService(name string, options app.Options, measure func() error) (err error) {
 	options.Data = filepath.Join(b.dir, name)
 	options.Listen = "127.0.0.1:0"

@@ -14,13 +14,13 @@ const (
 	// steadyBatch events, each of another record, are appended each steadyStep.
 	steadyBatch = 1000
 	steadyStep  = 100 * time.Millisecond
-	// steadyParts and steadyMemory are what the engine may have come to.
+	// steadyParts and steadyMemory are the limits for the engine.
 	steadyParts, steadyMemory = 100.0, 1.5e9
 	megabyte                  = 1e6
 )
 
-// steadyState counts records of a stock again, ten thousand a second, and
-// watches the engine's parts and memory meanwhile. It uses the stock up.
+// steadyState counts records of a stock again, ten thousand a second, and watches
+// the engine's parts and memory meanwhile. The stock is changed.
 func (b *bench) steadyState() error { return b.eachStock("steady", b.steadyOf) }
 
 func (b *bench) steadyOf(ctx context.Context, f *folding, c corpus, _ filled) error {
@@ -45,11 +45,11 @@ func (b *bench) steadyOf(ctx context.Context, f *folding, c corpus, _ filled) er
 	return appender.Close(ctx)
 }
 
-// peak is what the engine came to.
+// peak is the maximum of the engine's parts and memory.
 type peak struct{ parts, memory float64 }
 
-// keepCounting appends a batch at each step until the end, and looks at the
-// engine once a second.
+// keepCounting appends a batch at each step until the end, and asks the engine
+// once a second.
 func (f *folding) keepCounting(ctx context.Context, appender *eventlog.Appender, c corpus, end time.Time) (most peak, err error) {
 	tick := time.NewTicker(steadyStep)
 	defer tick.Stop()
@@ -85,7 +85,8 @@ func (f *folding) engineNow(ctx context.Context) (now peak, err error) {
 }
 
 // seenAgain is a batch of sightings of different problems: as many of the last
-// ten of the corpus as of the ninety before them and the nine hundred before those.
+// ten of the corpus as of the ninety before them and the nine hundred before
+// those.
 func (c corpus) seenAgain(batch int) []errata.Event {
 	events := make([]errata.Event, 0, steadyBatch)
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -74,7 +74,7 @@ func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// letters writes a number without digits, which would be folded together.
+// letters writes a number without digits, which the signature would replace.
 func letters(n uint64) string {
 	var b strings.Builder
 	for ; n > 0; n /= 26 {

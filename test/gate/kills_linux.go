@@ -65,7 +65,7 @@ func freeze(pid int, d time.Duration) (over time.Time, err error) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return over, fmt.Errorf("freeze process %d: %w", pid, err)
 	}
-	time.Sleep(d) // reason: the fault is to be frozen for a time
+	time.Sleep(d) // reason: the process stays frozen for this time
 	err = syscall.Kill(pid, syscall.SIGCONT)
 	return time.Now(), err
 }
