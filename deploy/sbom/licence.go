@@ -49,13 +49,9 @@ func licencesIn(folder string) ([]string, error) {
 }
 
 func namesLicence(file string) bool {
-	name := strings.ToLower(file)
-	for _, front := range []string{"license", "licence", "copying", "unlicense"} {
-		if strings.HasPrefix(name, front) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"license", "licence", "copying", "unlicense"}, func(front string) bool {
+		return strings.HasPrefix(strings.ToLower(file), front)
+	})
 }
 
 func join(licences []string) string {

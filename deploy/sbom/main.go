@@ -1,12 +1,12 @@
-// Command sbom writes what is in the built programs as a CycloneDX document, and
+// Command sbom lists the parts of the built programs in a CycloneDX document, and
 // prints a line with the licence of each part. It reads the programs themselves,
-// so that it names what was linked and not what might have been.
+// so that it lists what was really linked.
 //
 //	go run ./deploy/sbom -o bin/sbom.cdx.json bin/errata bin/errata-engine
 //
-// It ends with 1 when a part has no licence that it can tell, or one that is not
-// in the list of those that fit an Apache-2.0 program. It must not reach for the
-// network: modules stand in Go's module cache once the programs are built.
+// It ends with 1 when a part has no licence that it recognises, or one that may
+// not be shipped in an Apache-2.0 program. It must not use the network: Go's
+// module cache has the modules once the programs are built.
 package main
 
 import (

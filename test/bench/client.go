@@ -187,10 +187,9 @@ func (c *connection) succeed() error {
 }
 
 // paced sends the request over one connection, one every interval, until ctx
-// ends. A request that is late is sent at once, as real senders do. answered, if
-// not nil, gets the time at which each answered request was due, the first at
-// begin: a service that stands still also delays requests that could not be sent
-// meanwhile.
+// ends. A request that is late is sent at once, as real senders do. answered
+// gets the time at which each answered request was due, the first at begin: a
+// service that stands still also delays requests that could not be sent meanwhile.
 func paced(ctx context.Context, addr string, req request, begin time.Time, interval time.Duration, answered func(due time.Time)) error {
 	c, err := dial(ctx, addr, req)
 	if err != nil {
@@ -214,8 +213,6 @@ func paced(ctx context.Context, addr string, req request, begin time.Time, inter
 		if err := c.succeed(); err != nil {
 			return err
 		}
-		if answered != nil {
-			answered(due)
-		}
+		answered(due)
 	}
 }

@@ -29,7 +29,7 @@ func (b *bench) visible() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- b.steady(ctx, req, b.peak/2, nil) }() // ends with ctx
+	go func() { ended <- b.steady(ctx, req, b.peak/2, func(int, time.Time) {}) }() // ends with ctx
 	latency := newHistogram()
 	tick := time.NewTicker(visibleProbe)
 	defer tick.Stop()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,28 +20,23 @@ const (
 )
 
 // steady sends the request at a fixed rate of events until ctx ends, over the
-// connections in turn. answered, if not nil, gets the connection of each answer
-// and the time at which its request was due.
+// connections in turn. answered gets the connection of each answer and the time
+// at which its request was due.
 func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
 	step := time.Duration(float64(req.events) / perSecond * float64(time.Second))
 	ended := make(chan error, steadyConns)
 	begin := time.Now()
 	for conn := range steadyConns {
-		var told func(time.Time)
-		if answered != nil {
-			told = func(due time.Time) { answered(conn, due) }
-		}
 		go func() { // ends with ctx
-			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step, told)
+			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
+				func(due time.Time) { answered(conn, due) })
 		}()
 	}
-	var first error
+	var err error
 	for range steadyConns {
-		if err := <-ended; err != nil && first == nil {
-			first = err
-		}
+		err = errors.Join(err, <-ended)
 	}
-	return first
+	return err
 }
 
 // ndjsonRequest carries 500 events of a hundred problems.
