@@ -217,7 +217,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 		{"X_URL", "http://127.0.0.1:8080", true},
 		{"X_PASSWORD", "${X_PASSWORD:-secret}", false},
 		{"X_PASSWORD", "${X_PASSWORD}", false},
-		{"X_PASSWORD", "", true}, // without any; the next test sets them all
+		{"X_PASSWORD", "", true}, // an empty value is no secret; the next test requires all of them
 		{"X_URL", "nats://user:secret@nats:4222", false},
 		{"X_TOKEN", "s3cret", false},
 	} {
