@@ -136,9 +136,8 @@ func (s *service) failing(ctx context.Context) (map[string]check, error) {
 	return failing, nil
 }
 
-// list reads all records, in an order that new events do not change. In the
-// order of the last event a record could move to the next page and be listed
-// twice.
+// list reads all records, in an order that new events do not change. In the order
+// of the last event a record could move to the next page and be listed twice.
 func (s *service) list(ctx context.Context) (all []referee.Record, err error) {
 	for page := 1; page != 0; {
 		var answer struct {

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	// doorsLimit is the promise for a start without ClickHouse: events are
-	// taken within this time. It is longer than the service waits for
-	// ClickHouse.
+	// doorsLimit is the promise for a start without ClickHouse: events are taken
+	// within this time. It is longer than the service waits for ClickHouse.
 	doorsLimit = 30 * time.Second
 	// awayFor is how long ClickHouse stays away after events are taken.
 	awayFor = 5 * time.Second

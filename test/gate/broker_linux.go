@@ -78,8 +78,7 @@ type cluster struct {
 	brokers []*broker
 }
 
-// newCluster starts the servers and waits until they are connected to each
-// other.
+// newCluster starts the servers and waits until they are connected to each other.
 func (g *gate) newCluster(ctx context.Context) (c *cluster, err error) {
 	c = &cluster{gate: g}
 	defer func() {
@@ -213,8 +212,7 @@ func (c *cluster) awaitLeft(ctx context.Context, pid int, one *broker, began tim
 	return time.Since(began), fmt.Errorf("no other NATS server is taken within %v", limit)
 }
 
-// attached are the servers that a process is connected to, found by its
-// sockets.
+// attached are the servers that a process is connected to, found by its sockets.
 func (c *cluster) attached(pid int) (all []*broker, err error) {
 	sockets, err := socketsOf(pid)
 	if err != nil {

@@ -23,8 +23,7 @@ const (
 	templateEvents = 9000
 	fillBytes      = 4000
 	noticePause    = 400 * time.Millisecond
-	// lastLook is for an alarm that is raised when the records are exact
-	// already.
+	// lastLook is for an alarm that is raised when the records are exact already.
 	lastLook = 2 * time.Second
 )
 

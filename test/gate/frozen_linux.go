@@ -11,9 +11,8 @@ import (
 )
 
 const (
-	// anotherServer is the promise when the NATS server of the service is
-	// frozen: the service connects to another one and takes events within this
-	// time.
+	// anotherServer is the promise when the NATS server of the service is frozen:
+	// the service connects to another one and takes events within this time.
 	anotherServer = 5 * time.Second
 	// election is the longest time until the other servers elect a new leader
 	// of the log when the frozen one led it: nats-server draws 4 to 9 s, which

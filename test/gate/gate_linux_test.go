@@ -117,9 +117,8 @@ func seesLoss(t *testing.T, g *gate) {
 	}
 }
 
-// A full gate probes more than a thousand times. A class that is too long is
-// cut, and a search for a class also finds every longer one with the same
-// beginning.
+// A full gate probes more than a thousand times. A class that is too long is cut,
+// and a search for a class also finds every longer one with the same beginning.
 func TestProbesAreProblemsOfTheirOwn(t *testing.T) {
 	const shortEnough = 64
 	seen := map[string]int{}

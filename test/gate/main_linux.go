@@ -56,8 +56,7 @@ func (g *gate) full() bool { return g.form == "full" }
 // limit is a time limit on this machine.
 func (g *gate) limit(d time.Duration) time.Duration { return time.Duration(float64(d) * g.slack) }
 
-// rounds is how often a fault is injected in each form, unless an option says
-// so.
+// rounds is how often a fault is injected in each form, unless an option says so.
 func (g *gate) rounds(short, full int) int {
 	if g.times > 0 {
 		return g.times

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// olderEvents is how many events the older copy has, and how many come after
-// it.
+// olderEvents is how many events the older copy has, and how many come after it.
 const olderEvents = 2000
 
 // runOlder starts services whose log, or whose records, come from an older copy
@@ -57,9 +56,8 @@ func (x *session) olderRecords(ctx context.Context, r *Result) {
 	x.verify(ctx, r)
 }
 
-// olderLog: facts that are in the records and not on the log exist nowhere
-// else. So the service must report it, keep them, and leave the choice to an
-// operator.
+// olderLog: facts that are in the records and not on the log exist nowhere else.
+// So the service must report it, keep them, and leave the choice to an operator.
 func (x *session) olderLog(ctx context.Context, r *Result, usual map[string]check) {
 	r.Noticed, r.NoticedMS = x.notice(ctx, x.service.started, usual)
 	if r.Noticed == "" {

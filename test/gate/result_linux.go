@@ -14,8 +14,7 @@ import (
 type Result struct {
 	Fault string `json:"fault"`
 	Seed  uint64 `json:"seed"`
-	// Detail describes the fault: the byte that was flipped, what a cut
-	// dropped.
+	// Detail describes the fault: the byte that was flipped, what a cut dropped.
 	Detail string `json:"detail,omitempty"`
 	// Accepted is how many events of the session have got their 2xx so far,
 	// Resends how many requests were sent again for that.

@@ -54,9 +54,8 @@ func TestCacheReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestCutKeepsWhatWasFlushed: nothing flushed changes, and every other sector
-// is the old one or the new one. Over the seeds, writes are kept, torn and
-// dropped.
+// TestCutKeepsWhatWasFlushed: nothing flushed changes, and every other sector is
+// the old one or the new one. Over the seeds, writes are kept, torn and dropped.
 func TestCutKeepsWhatWasFlushed(t *testing.T) {
 	var sum Loss
 	for seed := range uint64(200) {
