@@ -1,6 +1,6 @@
-// Package deploy_test checks what stands in this folder and the compose file
-// beside it: no engine of containers runs where the tests run, so the files are
-// read and held to what an operator relies on. It must not start anything.
+// Package deploy_test checks the files of this folder and the compose file beside
+// it. Tests cannot start containers, so they read the files and check what an
+// operator relies on. It must not start anything.
 package deploy_test
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// compose is the part of a compose file that is checked.
+// compose is the checked part of a compose file.
 type compose struct {
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
@@ -68,8 +68,8 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// pinned is an image with at least a major and a minor number; "latest", a lone
-// major number and no tag at all change under the operator's hands.
+// pinned is an image with at least a major and a minor number. "latest", a lone
+// major number and a missing tag change without the operator.
 var pinned = regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+[a-z0-9.-]*$`)
 
 func TestPinned(t *testing.T) {
@@ -187,11 +187,11 @@ func TestComposeKeepsData(t *testing.T) {
 	}
 }
 
-// required matches a variable that compose refuses to go on without.
+// required matches a variable without which compose refuses to start.
 var required = regexp.MustCompile(`\$\{[A-Z_]+:\?[^}]+\}`)
 
-// secretProblem says what is wrong with a variable that holds a secret, "" for
-// nothing or for a variable that holds none.
+// secretProblem says what is wrong with a variable that holds a secret; "" when
+// nothing is, or when it holds none.
 func secretProblem(name, value string) string {
 	inURL := regexp.MustCompile(`://[^:/@]*:(.*)@`).FindStringSubmatch(value)
 	switch {
@@ -217,7 +217,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 		{"X_URL", "http://127.0.0.1:8080", true},
 		{"X_PASSWORD", "${X_PASSWORD:-secret}", false},
 		{"X_PASSWORD", "${X_PASSWORD}", false},
-		{"X_PASSWORD", "", true}, // nothing is no secret; the next test wants them all set
+		{"X_PASSWORD", "", true}, // an empty value is no secret; the next test requires all of them
 		{"X_URL", "nats://user:secret@nats:4222", false},
 		{"X_TOKEN", "s3cret", false},
 	} {
@@ -243,7 +243,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 }
 
 func TestNATSConfig(t *testing.T) {
-	// As compose passes it: in quotes, or digits would be read as a number.
+	// As compose passes it: in quotes, because digits would be read as a number.
 	t.Setenv("ERRATA_NATS_PASSWORD", `"12345678"`)
 	options, err := server.ProcessConfigFile("nats.conf")
 	if err != nil {
@@ -287,7 +287,7 @@ func TestClickHouseConfig(t *testing.T) {
 	}
 }
 
-// TestAnalystIsTheSameEverywhere holds the user for other servers to that of
+// TestAnalystIsTheSameEverywhere compares the user for other servers with that of
 // the embedded one.
 func TestAnalystIsTheSameEverywhere(t *testing.T) {
 	own, embedded := analystOf(t, "clickhouse/analyst.xml"), analystOf(t, "../engine/testdata/clickhouse-users.xml")
@@ -299,8 +299,8 @@ func TestAnalystIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// analystOf are the bounds and rights of the analyst, without the password and
-// where it may come from.
+// analystOf are the limits and rights of the analyst, without the password and
+// its source.
 func analystOf(t *testing.T, name string) (found []string) {
 	t.Helper()
 	for _, leaf := range leaves(t, name) {
@@ -312,7 +312,7 @@ func analystOf(t *testing.T, name string) (found []string) {
 	return found
 }
 
-// leaves are the texts of an XML file with the path of their element.
+// leaves are the texts of an XML file, with the paths of their elements.
 func leaves(t *testing.T, name string) []string {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(string(read(t, name))))

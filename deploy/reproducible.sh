@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the last commit twice, in two folders with caches of their own, and
-# compares the programs byte by byte. Ends with 1 when they differ. What is not
-# committed is not built.
+# compares the programs byte by byte. Ends with 1 when they differ. It does not
+# build uncommitted changes.
 set -eu
 
 root=$(git rev-parse --show-toplevel)

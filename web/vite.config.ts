@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// A running service, for `npm run dev` alone.
+// The service to use; only for `npm run dev`.
 const service = 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -9,10 +9,10 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',
-    // Keeps light-dark() as it is written: what the compiler makes of it for
-    // older browsers cannot follow the switch of the theme.
+    // Keeps light-dark() as it is written: the compiler's version for older
+    // browsers does not follow the switch of the theme.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
-    // Both would put something inline, which the policy of the page refuses.
+    // Both would inline something, which the policy of the page refuses.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
   },

@@ -15,21 +15,20 @@ import (
 	"strings"
 )
 
-// The page is built into dist by the tools beside it. "all:" takes files whose
-// names begin with a dot or an underscore too, as bundlers make them.
+// The tools beside this file build the page into dist. "all:" also embeds files
+// whose names begin with a dot or an underscore, which bundlers make.
 //
 //go:embed all:dist
 var dist embed.FS
 
-// ReportPath is where browsers report what the policy of the page refused,
-// relative to the page so that a proxy may put it below a path.
+// ReportPath is where browsers report violations of the page's policy. It is
+// relative to the page, so that a proxy may put the page below a path.
 const ReportPath = "api/v1/csp-reports"
 
 // Policy is the Content-Security-Policy of the page: its own scripts, styles,
-// icon and service, and nothing else. Text of records becomes text and never markup:
-// what would make markup of a text wants a trusted type, and no policy can make
-// one. report-uri and not report-to: browsers that know report-to skip the other
-// and then report over TLS only.
+// icon and service, and nothing else. Texts of records never become markup: that
+// needs a trusted type, and no trusted-types policy is allowed. It has report-uri
+// alone, because browsers that know report-to would report over TLS only.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'; report-uri " + ReportPath
@@ -37,15 +36,15 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const (
 	// keepForGood is for files whose names change with their content.
 	keepForGood = "public, max-age=31536000, immutable"
-	// askAnew is for the page, whose name does not.
+	// askAnew is for the page, whose name never changes.
 	askAnew = "no-cache"
 	// minGzip is the size from which compressing pays: below it, the answer is
 	// one packet anyway.
 	minGzip = 1 << 10
 )
 
-// contentTypes are those that a build of the page has. The system's own table
-// is not asked: it differs from machine to machine.
+// contentTypes are the types of the built files. The system's own table is not
+// used, because it differs between machines.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".json": "application/json", ".map": "application/json", ".txt": "text/plain; charset=utf-8",
@@ -123,10 +122,8 @@ func readFile(files fs.FS, name string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compress %s: %w", name, err)
 	}
-	if _, err := w.Write(content); err != nil {
-		return nil, fmt.Errorf("compress %s: %w", name, err)
-	}
-	if err := w.Close(); err != nil {
+	_, err = w.Write(content)
+	if err := errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("compress %s: %w", name, err)
 	}
 	if zipped.Len() < len(content) {
@@ -174,12 +171,11 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(sent.content)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(sent.content) // nobody is there to be told
+		_, _ = w.Write(sent.content) // the caller is gone when this fails
 	}
 }
 
-// takesGzip reads an Accept-Encoding as far as gzip goes: named, and not with
-// a weight of zero.
+// takesGzip says whether an Accept-Encoding names gzip, with a weight above zero.
 func takesGzip(accepted string) bool {
 	for item := range strings.SplitSeq(accepted, ",") {
 		coding, weight, _ := strings.Cut(item, ";")

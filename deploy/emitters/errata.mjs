@@ -4,27 +4,27 @@
  *
  *     import { start, captureError } from './errata.mjs'
  *     start({ dsn: 'http://KEY@host:8080/1', release: '1.4.2' })
- *     captureError(error, { order: 42 }) // for what the application catches itself
+ *     captureError(error, { order: 42 }) // for errors that the application catches
  *
- * What nobody catches is sent by itself. The key in a DSN is public and can only
- * send. Requests are simple ones, so that a browser asks the server nothing
- * first; every event has its id from the start, so that a repeat counts once.
+ * Uncaught errors are sent automatically. The key in a DSN is public and can only
+ * send. Requests are simple ones, so that a browser sends no CORS preflight.
+ * Every event has its id from the start, so that a repeat counts once.
  */
-const MAX_QUEUE = 100, MAX_BATCH = 25 // events that wait, newer ones are dropped; events in a request
+const MAX_QUEUE = 100, MAX_BATCH = 25 // waiting events (newer ones are dropped); events in a request
 const GATHER_MS = 100, TIMEOUT_MS = 10_000, FIRST_RETRY_MS = 500, MAX_RETRY_MS = 30_000
-const LAST_MS = 2_000 // for the events of a process that dies
+const LAST_MS = 2_000 // for the last events of a process
 const MAX_CHAIN = 10, MAX_FRAMES = 50, MAX_LINE = 1_000, MAX_TEXT = 16_000
 const KEEPALIVE_BYTES = 60_000 // browsers let 64 KiB outlive a page
 const inNode = typeof process !== 'undefined' && !!process.versions?.node
 
 let config = null
 let queue = [], sending = null, timer = null, retry = 0
-const seen = new WeakSet() // errors that were captured, by whatever way
+const seen = new WeakSet() // errors that were captured already, in whatever way
 export const stats = { sent: 0, dropped: 0 }
 
-/** Options: dsn, release, environment, root (cut from file names), handlers (false: none), beforeSend(event). */
+/** Options: dsn, release, environment, root (removed from file names), handlers (false: none), beforeSend(event). */
 export function start(options) {
-  const dsn = new URL(options.dsn) // throws on what is no URL, once, where it can be seen
+  const dsn = new URL(options.dsn) // throws for an invalid URL, once, where the developer sees it
   const [, prefix, project] = /^(.*)\/(\d+)\/?$/.exec(dsn.pathname) ?? []
   if (!project || !dsn.username) throw new Error('the DSN must look like http://KEY@host:port/PROJECT')
   const url = `${dsn.protocol}//${dsn.host}${prefix}/api/${project}/envelope/?sentry_key=${dsn.username}&sentry_version=7&sentry_client=errata-js/1`
@@ -34,7 +34,7 @@ export function start(options) {
   if (inNode) {
     process.on('uncaughtException', (error, origin) => dying(error, 'uncaughtException', origin))
     process.on('unhandledRejection', reason => dying(reason, 'unhandledRejection', 'unhandledRejection'))
-    process.on('beforeExit', () => retry === 0 && flush()) // with the service away the process may end
+    process.on('beforeExit', () => retry === 0 && flush()) // while the service is away the process may end
   } else {
     addEventListener('error', e => (e.error || e.message) && captureError(e.error ?? e.message, {}, { handled: false }))
     addEventListener('unhandledrejection', e => captureError(e.reason, {}, { handled: false }))
@@ -68,7 +68,7 @@ export function captureError(error, tags = {}, { level = 'error', handled = true
   }
 }
 
-/** Sends what waits, one try for each batch; true when nothing waits any more. */
+/** Sends the waiting events, one try for each batch; true when no event waits any more. */
 export function flush() {
   sending ??= send().catch(() => false).finally(() => { sending = null })
   return sending
@@ -84,7 +84,7 @@ async function send() {
       const answer = await fetch(config.url, { method: 'POST', body, credentials: 'omit', keepalive: !inNode && body.length < KEEPALIVE_BYTES, signal: AbortSignal.timeout?.(TIMEOUT_MS) })
       status = answer.status
       wait = 1000 * (Number(answer.headers.get('Retry-After')) || 0)
-      await answer.arrayBuffer() // gives the connection back
+      await answer.arrayBuffer() // releases the connection
     } catch { /* no answer: status 0 */ }
     if (status === 0 || status === 429 || status >= 500) {
       later(Math.max(wait, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** retry++) * (0.5 + Math.random() / 2)))
@@ -92,7 +92,7 @@ async function send() {
     }
     retry = 0
     queue = queue.filter(event => !batch.includes(event))
-    stats[status < 300 ? 'sent' : 'dropped'] += batch.length // any other 4xx would be one again
+    stats[status < 300 ? 'sent' : 'dropped'] += batch.length // any other 4xx would come again
   }
   return true
 }
@@ -100,10 +100,10 @@ async function send() {
 function later(ms) {
   if (timer) return
   timer = setTimeout(() => { timer = null; flush() }, ms)
-  timer.unref?.() // a process that is done may end
+  timer.unref?.() // does not keep the process running
 }
 
-// beacon sends what waits when the page may be gone any moment. What is in flight already is sent twice and counts once.
+// beacon sends the waiting events when the page may be closed. An event that is already in flight is sent twice and counts once.
 function beacon() {
   const batch = queue.slice(0, MAX_BATCH)
   if (batch.length > 0 && navigator.sendBeacon?.(config.url, envelope(batch))) queue = queue.filter(event => !batch.includes(event))
@@ -117,10 +117,10 @@ function newID() {
 
 const envelope = batch => '{}\n' + batch.map(event => `{"type":"event"}\n${event}\n`).join('')
 
-// dying does what node does when nobody listens: it prints the error and ends the process, after a moment to send it.
+// dying does what node does without a listener: it prints the error and ends the process, after a moment for sending.
 async function dying(error, event, origin) {
   captureError(error, { origin }, { level: 'fatal', handled: false })
-  if (process.listenerCount(event) > 1) return // somebody else decides
+  if (process.listenerCount(event) > 1) return // another listener decides
   await Promise.race([flush(), new Promise(resolve => setTimeout(resolve, LAST_MS))])
   console.error(error)
   process.exit(1)
@@ -139,7 +139,7 @@ function chain(error, handled) {
   return values
 }
 
-// frames reads a stack as V8 prints it, "at f (file:1:2)", or as the others do, "f@file:1:2"; oldest call first.
+// frames reads a stack in V8's form, "at f (file:1:2)", or in that of other engines, "f@file:1:2"; oldest call first.
 function frames(stack) {
   return String(stack ?? '').split('\n').flatMap(line => {
     const [, f, file, lineno] = /^\s*at (?:async )?(?:(.*?) \()?(.*?):(\d+):\d+\)?$/.exec(line) ?? /^(.*?)@(.*?):(\d+):\d+$/.exec(line) ?? []

@@ -5,29 +5,29 @@
  *
  *     require 'errata.php';
  *     Errata::start(getenv('ERRORS_DSN'), ['release' => '1.4.2', 'root' => __DIR__]);
- *     Errata::capture($exception, ['order' => 42]); // for what the application catches itself
+ *     Errata::capture($exception, ['order' => 42]); // for exceptions that the application catches
  *
- * Errors, uncaught exceptions and fatal errors are sent by themselves; handlers that were there before go
- * on working, and PHP says and logs what it did. What was captured is sent at the end of the request, with
- * short timeouts. Nothing here throws. Every event has its id from the start, so that a repeat counts once.
+ * Errors, uncaught exceptions and fatal errors are sent automatically. Earlier handlers are still called, and
+ * PHP prints and logs as before. Events are sent at the end of the request, with short timeouts. Nothing here
+ * throws. Every event has its id from the start, so that a repeat counts once.
  */
 final class Errata
 {
-    private const MAX_QUEUE = 50;                    // events that wait; newer ones are dropped
-    private const FLUSH_AT = 20, FLUSH_SECONDS = 5;  // so many events, or the oldest of that age: for processes that run for long
+    private const MAX_QUEUE = 50;                    // waiting events; newer ones are dropped
+    private const FLUSH_AT = 20, FLUSH_SECONDS = 5;  // this many events, or the oldest of that age: for long-running processes
     private const PAUSE_SECONDS = 30;                // after a failure
     private const CONNECT_MS = 500, TIMEOUT_MS = 1500, MAX_CHAIN = 10, MAX_FRAMES = 50;
     private const FATAL = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR;
     private const NAMES = [E_ERROR => 'E_ERROR', E_PARSE => 'E_PARSE', E_CORE_ERROR => 'E_CORE_ERROR', E_COMPILE_ERROR => 'E_COMPILE_ERROR', E_WARNING => 'E_WARNING',
         E_USER_WARNING => 'E_USER_WARNING', E_NOTICE => 'E_NOTICE', E_USER_NOTICE => 'E_USER_NOTICE', E_USER_ERROR => 'E_USER_ERROR', E_RECOVERABLE_ERROR => 'E_RECOVERABLE_ERROR'];
 
-    private static string $url = '', $key = '', $reserve = ''; // the reserve is room to report that memory ran out
+    private static string $url = '', $key = '', $reserve = ''; // the reserve is memory for the report that memory ran out
     private static array $options = [], $queue = [];
     private static float $oldest = 0, $pausedUntil = 0;
     private static bool $busy = false, $uncaught = false;
     public static int $dropped = 0;
 
-    /** Options: release, environment, root (cut from file names), report (mask of PHP errors), handlers (false: none). */
+    /** Options: release, environment, root (removed from file names), report (mask of PHP errors), handlers (false: none). */
     public static function start(string $dsn, array $options = []): bool
     {
         if (self::$url !== '' || !preg_match('~^(https?)://(\w+)@([^/]+)((?:/[^/]+)*)/(\d+)/?$~', $dsn, $m)) return false;
@@ -37,7 +37,7 @@ final class Errata
         if (!self::$options['handlers']) return true;
         self::$reserve = str_repeat('x', 256 << 10);
         $errors = set_error_handler(static function (int $severity, string $message, string $file = '', int $line = 0) use (&$errors) {
-            if (error_reporting() & $severity & self::$options['report']) { // not behind an @
+            if (error_reporting() & $severity & self::$options['report']) { // not silenced by @
                 $level = [E_WARNING => 'warning', E_USER_WARNING => 'warning', E_USER_ERROR => 'error', E_RECOVERABLE_ERROR => 'error'][$severity] ?? 'notice';
                 self::capture(new ErrorException($message, 0, $severity, $file, $line), [], $level);
             }
@@ -48,17 +48,17 @@ final class Errata
             self::capture($e, [], 'fatal', false);
             if (!$exceptions) {
                 restore_exception_handler();
-                throw $e; // so that PHP prints and logs it as without us
+                throw $e; // so that PHP prints and logs it as usual
             }
             $exceptions($e);
         });
         return true;
     }
 
-    /** For the shutdown of PHP: reports a fatal error and sends what waits. */
+    /** Called when PHP shuts down: reports a fatal error and sends the waiting events. */
     public static function end(): void
     {
-        [self::$reserve, self::$pausedUntil] = ['', 0]; // one more try, since nothing comes after
+        [self::$reserve, self::$pausedUntil] = ['', 0]; // one more try, because nothing comes after
         $last = error_get_last();
         if ($last && ($last['type'] & self::FATAL) && !self::$uncaught && self::$options['handlers']) {
             self::capture(new ErrorException($last['message'], 0, $last['type'], $last['file'], $last['line']), [], 'fatal', false);
@@ -66,17 +66,17 @@ final class Errata
         self::flush();
     }
 
-    /** Sends what waits; true when nothing waits any more. What cannot be sent is kept for the next time. */
+    /** Sends the waiting events; true when no event waits any more. Events that cannot be sent are kept for the next time. */
     public static function flush(): bool
     {
         if (!self::$queue || self::$busy || microtime(true) < self::$pausedUntil) return !self::$queue;
         self::$busy = true;
         try {
             $status = self::post("{}\n" . implode('', self::$queue));
-        } catch (Throwable $e) { // an error handler of the application's that throws
+        } catch (Throwable $e) { // an error handler of the application that throws
             $status = 0;
         }
-        if ($status >= 200 && $status < 500 && $status !== 429) { // any other 4xx would be one again
+        if ($status >= 200 && $status < 500 && $status !== 429) { // any other 4xx would come again
             self::$dropped += $status < 300 ? 0 : count(self::$queue);
             self::$queue = [];
         } else {
@@ -86,7 +86,7 @@ final class Errata
         return !self::$queue;
     }
 
-    /** Takes an exception with those before it; returns the event's id, null when it is dropped. */
+    /** Takes an exception with its previous ones; returns the event's id, null when it is dropped. */
     public static function capture(Throwable $e, array $tags = [], string $level = 'error', bool $handled = true): ?string
     {
         try {
@@ -114,7 +114,7 @@ final class Errata
         }
     }
 
-    /** The exception and those before it, oldest first, with frames but never with arguments. */
+    /** The exception and its previous ones, oldest first, with frames but never with arguments. */
     private static function chain(?Throwable $e, bool $handled): array
     {
         $root = rtrim(self::$options['root'], '/') . '/';

@@ -55,7 +55,7 @@ func linked(programs []string) (version string, parts []part, err error) {
 	return version, parts, nil
 }
 
-// folderOf is where the module stands in Go's module cache.
+// folderOf is the module's folder in Go's module cache.
 func folderOf(path, version string) (string, error) {
 	told, err := exec.Command("go", "mod", "download", "-json", path+"@"+version).Output()
 	if err != nil {
@@ -68,8 +68,8 @@ func folderOf(path, version string) (string, error) {
 	return module.Dir, nil
 }
 
-// bundledInPage are the packages that the page is built with; what only builds
-// or tests it is not shipped.
+// bundledInPage are the packages in the built page; packages that only build or
+// test it are not shipped.
 func bundledInPage(root string) ([]part, error) {
 	text, err := os.ReadFile(filepath.Join(root, "web", "package-lock.json"))
 	if err != nil {

@@ -60,7 +60,7 @@ func TestReportRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		licences []string
-		says     string // "" for fine
+		says     string // "" when it is accepted
 	}{
 		{"fits", []string{"MIT", "Apache-2.0"}, ""},
 		{"unknown", nil, "no licence was recognised"},

@@ -14,9 +14,13 @@ import (
 
 const errorsPath = "/api/v1/admin/tools/logs/errors"
 
-// admin sends one request of the administration API and decodes its answer
-// into to. It refuses all but a 2xx.
+// admin sends one request of the administration API and decodes its answer into
+// to. An answer without 2xx is an error.
 func (b *bench) admin(ctx context.Context, method, path string, body, to any) error {
+	return b.call(ctx, b.adminKey, method, path, body, to)
+}
+
+func (b *bench) call(ctx context.Context, key, method, path string, body, to any) error {
 	var in io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -29,7 +33,7 @@ func (b *bench) admin(ctx context.Context, method, path string, body, to any) er
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+b.adminKey)
+	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -46,7 +50,7 @@ func (b *bench) admin(ctx context.Context, method, path string, body, to any) er
 	return nil
 }
 
-// count is how many records the list finds by the query.
+// count is the number of records that the list finds by the query.
 func (b *bench) count(ctx context.Context, query string) (int, error) {
 	var answer struct {
 		Meta struct {
@@ -57,7 +61,7 @@ func (b *bench) count(ctx context.Context, query string) (int, error) {
 	return answer.Meta.Total, err
 }
 
-// remove deletes the records of the signatures and says how many there were.
+// remove deletes the records of the signatures and returns how many there were.
 func (b *bench) remove(ctx context.Context, signatures []string) (int, error) {
 	var answer struct {
 		Data struct {
@@ -68,7 +72,8 @@ func (b *bench) remove(ctx context.Context, signatures []string) (int, error) {
 	return answer.Data.Count, err
 }
 
-// clear removes the records last seen at before or earlier.
+// clear deletes the records that were last seen at before or earlier, and returns
+// how many.
 func (b *bench) clear(ctx context.Context, before time.Time) (int, error) {
 	var answer struct {
 		Data struct {
@@ -79,8 +84,8 @@ func (b *bench) clear(ctx context.Context, before time.Time) (int, error) {
 	return answer.Data.Deleted.System + answer.Data.Deleted.Database, err
 }
 
-// caughtUp returns when all that was accepted before is visible: a delete that
-// meets nothing is answered behind it.
+// caughtUp returns when all events accepted so far are visible: a delete of
+// nothing is answered behind them.
 func (b *bench) caughtUp(ctx context.Context) error {
 	_, err := b.remove(ctx, []string{signature.Sign(signature.Identity{Place: "no such problem"}).String()})
 	return err

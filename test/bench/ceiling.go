@@ -25,8 +25,8 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 )
 
-// nullSink is the ceiling of the HTTP rows: the same kind of server with a
-// handler that reads the body and throws it away.
+// nullSink is the ceiling of the HTTP rows: the same kind of server, with a
+// handler that reads the body and drops it.
 func nullSink() (addr string, stop func() error, err error) {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -59,8 +59,8 @@ func listen(handler http.Handler) (addr string, stop func() error, err error) {
 	}, nil
 }
 
-// packed is what the events of a native body become on the log: the blocks
-// that the pipeline would append.
+// packed makes the blocks that the pipeline would append for the events of a
+// native body.
 func packed(text string) (blocks [][]byte, err error) {
 	record := &recordingLog{}
 	pipeline, err := ingest.New(ingest.Config{Log: record, Random: rand.Reader})
@@ -76,7 +76,7 @@ func packed(text string) (blocks [][]byte, err error) {
 	request.Header.Set("Authorization", "Bearer any")
 	handler.ServeHTTP(answer, request)
 	if answer.Code != http.StatusAccepted {
-		return nil, fmt.Errorf("native door answered %d: %s", answer.Code, answer.Body)
+		return nil, fmt.Errorf("the native receiver answered %d: %s", answer.Code, answer.Body)
 	}
 	const block = 250
 	for events := range slices.Chunk(record.events, block) {
@@ -97,7 +97,7 @@ func (l *recordingLog) Append(_ context.Context, events []errata.Event) error {
 	return nil
 }
 
-// openKeyring lets everybody in.
+// openKeyring accepts every key.
 type openKeyring struct{}
 
 func (openKeyring) ByToken(string) (access.Grant, error) { return access.Grant{Project: 1}, nil }
@@ -106,8 +106,8 @@ func (openKeyring) ByPublicKey(string, uint64) (access.Grant, error) {
 	return access.Grant{Project: 1}, nil
 }
 
-// publishRaw publishes the blocks over and over, two in flight, as fast as
-// the log takes them, and returns events a second.
+// publishRaw publishes the blocks again and again, two in flight, as fast as the
+// log takes them, and returns events a second.
 func publishRaw(js jetstream.JetStream, blocks [][]byte, perRound int, span time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), span)
 	defer cancel()

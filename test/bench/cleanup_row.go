@@ -10,15 +10,15 @@ import (
 const (
 	// cleanupBefore is how long ingestion is watched before the cleanup.
 	cleanupBefore = 10 * time.Second
-	// cleanupLimit is what cleaning up half of a million records may take while
-	// events come in, in seconds, and ingestSlowdown how many times as long the
-	// p99 of those may be meanwhile.
+	// cleanupLimit is the time in seconds for a cleanup of half of a million
+	// records while events come in, and ingestSlowdown the limit for the p99 of
+	// those events, as a multiple of the p99 before.
 	cleanupLimit   = 10.0
 	ingestSlowdown = 2.0
 )
 
-// quietCleanupLimits are what the same may take in seconds when there is nothing
-// else to do, for 100 k, 1 M and 10 M records.
+// quietCleanupLimits are the limits in seconds without other load, for 100 k, 1 M
+// and 10 M records.
 var quietCleanupLimits = limits{0.5, 3, 30}
 
 // quietCleanup removes half of the records.

@@ -17,8 +17,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// request is a prebuilt HTTP request in which some places take a number that
-// is never the same twice, as 16 hex digits.
+// request is a prebuilt HTTP request with places for 16 hex digits, a number that
+// is different each time.
 type request struct {
 	bytes  []byte
 	places []int // offsets of the numbers
@@ -47,7 +47,7 @@ func newRequest(method, path string, header [][2]string, body string, events int
 	}
 }
 
-// result is what one run of load brought.
+// result is the outcome of one run of load.
 type result struct {
 	requests int64
 	events   int64
@@ -57,9 +57,9 @@ type result struct {
 
 func (r result) perSecond() float64 { return float64(r.events) / r.elapsed.Seconds() }
 
-// load sends the request over conns connections, one in flight on each, for
-// the given time. It is lean on purpose: what the generator takes of the same
-// two cores would flatter neither side, it would hide the difference.
+// load sends the request over conns connections, one in flight on each, for the
+// given time. The generator runs on the same cores as the service, so it does as
+// little as possible: its own time would hide the differences.
 func load(addr string, req request, conns int, span time.Duration) (result, error) {
 	var (
 		stop    atomic.Bool
@@ -94,23 +94,18 @@ var number atomic.Uint64
 
 func loadOne(addr string, req request, stop *atomic.Bool) (*hdrhistogram.Histogram, int64, error) {
 	latency := newHistogram()
-	conn, err := net.Dial("tcp", addr) //nolint:noctx // ends with stop
+	c, err := dial(context.Background(), addr, req)
 	if err != nil {
 		return latency, 0, err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	for n := int64(0); ; n++ {
 		if stop.Load() {
 			return latency, n, nil
 		}
-		fill(out, req.places)
+		c.fill()
 		sent := time.Now()
-		if _, err := conn.Write(out); err != nil {
-			return latency, n, fmt.Errorf("send: %w", err)
-		}
-		if err := readAnswer(in); err != nil {
+		if err := c.succeed(); err != nil {
 			return latency, n, err
 		}
 		if err := latency.RecordValue(max(1, time.Since(sent).Microseconds())); err != nil {
@@ -119,18 +114,43 @@ func loadOne(addr string, req request, stop *atomic.Bool) (*hdrhistogram.Histogr
 	}
 }
 
-// fill writes fresh numbers into the places.
-func fill(out []byte, places []int) {
+// connection sends one request again and again, one in flight at a time.
+type connection struct {
+	net.Conn
+	in     *bufio.Reader
+	out    []byte
+	places []int
+}
+
+func dial(ctx context.Context, addr string, req request) (*connection, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn, bufio.NewReaderSize(conn, 16<<10), bytes.Clone(req.bytes), req.places}, nil
+}
+
+// fill writes fresh numbers into the request.
+func (c *connection) fill() {
 	const hex = "0123456789abcdef"
-	for _, at := range places {
+	for _, at := range c.places {
 		n := number.Add(1) * 0x9e3779b97f4a7c15
 		for i := range 16 {
-			out[at+i] = hex[n>>(60-4*i)&15]
+			c.out[at+i] = hex[n>>(60-4*i)&15]
 		}
 	}
 }
 
-// readHead reads the head of an answer: its first line, and how long its body is.
+// send sends the request and reads the head of the answer, like [readHead].
+func (c *connection) send() (status string, length int, err error) {
+	if _, err := c.Write(c.out); err != nil {
+		return "", 0, fmt.Errorf("send: %w", err)
+	}
+	return readHead(c.in)
+}
+
+// readHead reads the head of an answer: its first line, and the length of its
+// body.
 func readHead(in *bufio.Reader) (status string, length int, err error) {
 	head := textproto.NewReader(in)
 	if status, err = head.ReadLine(); err != nil {
@@ -152,33 +172,30 @@ func readHead(in *bufio.Reader) (status string, length int, err error) {
 	}
 }
 
-// readAnswer reads one answer and refuses all but a 2xx.
-func readAnswer(in *bufio.Reader) error {
-	status, length, err := readHead(in)
+// succeed sends the request and reads its answer, which must be a 2xx.
+func (c *connection) succeed() error {
+	status, length, err := c.send()
 	if err != nil {
 		return err
 	}
 	if len(status) < 10 || status[9] != '2' {
-		body, _ := io.ReadAll(io.LimitReader(in, int64(min(length, 500)))) // for the message only
+		body, _ := io.ReadAll(io.LimitReader(c.in, int64(min(length, 500)))) // for the message only
 		return fmt.Errorf("answered %q: %s", status, body)
 	}
-	_, err = in.Discard(length)
+	_, err = c.in.Discard(length)
 	return err
 }
 
 // paced sends the request over one connection, one every interval, until ctx
-// ends. It does not fall behind on purpose: what could not be sent in time is
-// sent at once, as real senders do. answered, if not nil, is told of each answer
-// when its request was due, first of them at begin: a service that stands still
-// delays those too that could not be sent meanwhile.
+// ends. A request that is late is sent at once, as real senders do. answered
+// gets the time at which each answered request was due, the first at begin: a
+// service that stands still also delays requests that could not be sent meanwhile.
 func paced(ctx context.Context, addr string, req request, begin time.Time, interval time.Duration, answered func(due time.Time)) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	c, err := dial(ctx, addr, req)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := begin; ; due = due.Add(interval) {
@@ -192,15 +209,10 @@ func paced(ctx context.Context, addr string, req request, begin time.Time, inter
 		} else if ctx.Err() != nil {
 			return nil
 		}
-		fill(out, req.places)
-		if _, err := conn.Write(out); err != nil {
-			return fmt.Errorf("send: %w", err)
-		}
-		if err := readAnswer(in); err != nil {
+		c.fill()
+		if err := c.succeed(); err != nil {
 			return err
 		}
-		if answered != nil {
-			answered(due)
-		}
+		answered(due)
 	}
 }

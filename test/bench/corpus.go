@@ -15,24 +15,25 @@ import (
 )
 
 const (
-	// payloadRecords is how many records of a corpus have a context of 1 to 4
-	// KB; the others have an empty one, so that ten million can be loaded.
+	// payloadRecords is how many records of a corpus have a context of 1 to 4 KB.
+	// The others have an empty one, so that ten million can be filled.
 	payloadRecords = 10_000
-	// maxSightings cuts the tail of the counts: beyond it the log grows and
-	// no query gets harder.
+	// maxSightings cuts the tail of the counts: above it only the log grows, and
+	// no query gets slower.
 	maxSightings = 64
-	// lateBy is after how many further records a late repeat comes: more than
-	// a batch of the fold holds, so that it changes a row that is written.
+	// lateBy is how many other records come before a late repeat: more than a
+	// batch of the fold holds, so that it changes a written row.
 	lateBy = 60_000
-	// corpusSpan is the time over which the last sightings lie.
+	// corpusSpan is the time that the last sightings cover.
 	corpusSpan = 90 * 24 * time.Hour
 	// maxAge is the longest time between first and last sighting.
 	maxAge = 30 * 24 * time.Hour
 )
 
-// corpus is a made-up history of n problems with the skew of real ones: few
-// with many sightings, most of them seen lately, 20,000 files, 300 classes, 15 %
-// in the database book. Problem i is the same in every corpus with the same end.
+// corpus is an invented history of n problems, distributed like real ones: few
+// with many sightings, most of them seen recently, 20,000 files, 300 classes, 15
+// % in the book database. Problem i is the same in every corpus with the same
+// end.
 type corpus struct {
 	n   int
 	end time.Time // the latest sighting
@@ -40,7 +41,7 @@ type corpus struct {
 
 func newCorpus(n int) corpus { return corpus{n: n, end: time.Now().UTC().Truncate(time.Hour)} }
 
-// draw is a number that depends on the problem and the purpose alone.
+// draw is a random number that depends on the problem and the purpose alone.
 func draw(i, purpose int) uint64 { // splitmix64
 	x := (uint64(i) + 1) * 0x9e3779b97f4a7c15
 	x += uint64(purpose) * 0xd1b54a32d192ed03
@@ -65,26 +66,26 @@ const (
 	ofStatus
 	ofLate
 	ofSample
-	ofPayload // and those after it, one for each frame
+	ofPayload // and the numbers after it, one for each frame
 )
 
 func (corpus) signature(i int) errata.Signature {
 	return signature.Sign(signature.Identity{Project: uint64(i), Place: "corpus"})
 }
 
-// sightings is how often problem i occurs: half of them once, one in eighty
-// fifty times or more.
+// sightings is how often problem i occurs: half of the problems once, one in
+// eighty fifty times or more.
 func (corpus) sightings(i int) int {
 	return int(min(maxSightings, math.Pow(1-share(i, ofCount), -0.9)))
 }
 
-// last is when problem i was last seen, the half of them in the last 11 days.
+// last is when problem i was last seen, half of the problems in the last 11 days.
 func (c corpus) last(i int) time.Time {
 	back := time.Duration(float64(corpusSpan) * math.Pow(share(i, ofTime), 3))
 	return c.end.Add(-back).Truncate(time.Millisecond)
 }
 
-// first is when problem i was first seen; what occurs once was last seen then.
+// first is when problem i was first seen; a single sighting is both.
 func (c corpus) first(i int) time.Time {
 	if c.sightings(i) == 1 {
 		return c.last(i)
@@ -96,7 +97,7 @@ func (c corpus) first(i int) time.Time {
 // late says that the last sighting of problem i comes long after the others.
 func (c corpus) late(i int) bool { return c.sightings(i) > 1 && draw(i, ofLate)%16 == 0 }
 
-// status is what an administrator has made of problem i.
+// status is the status that an administrator gave problem i.
 func (corpus) status(i int) errata.Status {
 	switch k := draw(i, ofStatus) % 1000; {
 	case k < 20:
@@ -108,11 +109,11 @@ func (corpus) status(i int) errata.Status {
 	}
 }
 
-// word stands in the message of problem i and in no other.
+// word is in the message of problem i and in no other.
 func (corpus) word(i int) string { return fmt.Sprintf("%016X", draw(i, ofWord)) }
 
-// median is the time up to which half of the problems were last seen, and how
-// many those are.
+// median is the time up to which half of the problems were last seen, and the
+// number of those.
 func (c corpus) median() (at time.Time, upTo int) {
 	times := make([]int64, c.n)
 	for i := range times {
@@ -174,7 +175,7 @@ func (c corpus) message(i int) string {
 	return string(text[:min(len(text), 200)])
 }
 
-// eventID is cheap and never the same for two sightings of one corpus.
+// eventID is cheap and different for all sightings of one corpus.
 func eventID(i, k int) (id errata.EventID) {
 	binary.BigEndian.PutUint64(id[:8], draw(i, ofWord))
 	binary.BigEndian.PutUint32(id[8:], uint32(i))

@@ -7,8 +7,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TestCorpusKeepsItsWord folds the events of a corpus by hand: the rows rely on
-// knowing what the projection holds.
+// TestCorpusKeepsItsWord folds the events of a corpus by hand: the rows of the
+// bench expect exactly these records.
 func TestCorpusKeepsItsWord(t *testing.T) {
 	c := newCorpus(5000)
 	type seen struct {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// largeDeletes of as many signatures as the API takes, each with and
-	// without ingestion; smallDeletes of a hundred, enough for a p99.
+	// largeDeletes have as many signatures as the API takes, with and without
+	// ingestion; smallDeletes have a hundred, enough of them for a p99.
 	largeDeletes = 40
 	smallDeletes = 200
 )
 
-// deletes measures DELETE through the HTTP API until it is answered, which is
-// when it is visible. Smaller stocks lose smaller pieces, so that at most a
-// tenth and a half of them goes.
+// deletes measures DELETE through the HTTP API until the answer, when it is
+// visible. Smaller stocks have smaller deletes, so that at most 15 % of the
+// records go.
 func (b *bench) deletes() error {
 	ctx := context.Background()
 	large, small := max(1, min(1000, b.sizes.changed/200)), max(1, min(100, b.sizes.changed/2000))
@@ -61,8 +61,8 @@ func (b *bench) pieces() func(n int) []string {
 	}
 }
 
-// deleteTimes deletes one piece after another. With look it also waits until
-// the list does not find the last signature of the piece any more.
+// deleteTimes deletes one piece after another. With look it also waits until the
+// list no longer finds the last signature of the piece.
 func (b *bench) deleteTimes(ctx context.Context, times int, piece func() []string, look bool) (*hdrhistogram.Histogram, error) {
 	latency := newHistogram()
 	for range times {
@@ -87,7 +87,7 @@ func (b *bench) deleteTimes(ctx context.Context, times int, piece func() []strin
 	return latency, nil
 }
 
-// deleteRow writes the times; quantile is the one that counts, in percent.
+// deleteRow prints the times; quantile is the one with the limit, in percent.
 func (b *bench) deleteRow(name string, h *hdrhistogram.Histogram, quantile, limit float64, note string) {
 	row{name: name, ours: millis(h, quantile), unit: fmt.Sprintf("ms p%.0f", quantile), limit: limit,
 		note: fmt.Sprintf("p50 %s ms, max %s ms, %d times; %s", figure(millis(h, 50)), figure(millis(h, 100)), h.TotalCount(), note)}.write(b.out)

@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// engines are engines without a service on the data in the folder, for the rows and
-// ceilings that work on the log itself.
+// engines starts engines without a service on the data in the folder, for rows
+// and ceilings that use the log itself.
 func (b *bench) engines(dir string) (*engine.Engines, func() error, error) {
 	ctx := context.Background()
 	e, err := engine.Start(ctx, engine.Config{

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -20,15 +17,15 @@ import (
 const (
 	// floodConns is how many connections the flooding key has.
 	floodConns = 64
-	// The other key sends at a modest rate, and somebody looks at the list.
+	// The other key sends at a low rate, and one reader asks for the list.
 	modestInterval = 20 * time.Millisecond
 	listInterval   = 100 * time.Millisecond
 )
 
-// flood measures what one key that sends all it can, each event a new problem,
-// does to another key and to lists, at the limits that a service has by itself.
+// flood measures how one key that sends as fast as it can, each event a new
+// problem, slows down another key and lists, at the default limits.
 func (b *bench) flood() error {
-	return b.withOptions("flood", app.DefaultOptions(), func() error {
+	return b.withService("flood", app.DefaultOptions(), func() error {
 		ctx := context.Background()
 		modest, err := b.anotherKey(ctx)
 		if err != nil {
@@ -75,8 +72,8 @@ func (b *bench) anotherKey(ctx context.Context) (string, error) {
 	return answer.Data.Key, err
 }
 
-// neighbours sends events with the key at a modest rate and lists, and says how
-// long both took.
+// neighbours sends events with the key at a low rate, and lists, and returns the
+// times of both.
 func (b *bench) neighbours(ctx context.Context, key string, span time.Duration) (ingest, lists *hdrhistogram.Histogram, err error) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
@@ -86,7 +83,7 @@ func (b *bench) neighbours(ctx context.Context, key string, span time.Duration) 
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
 		ended <- paced(ctx, b.addr, req, time.Now(), modestInterval, func(due time.Time) {
-			_ = ingest.RecordValue(time.Since(due).Microseconds()) // a minute at most, as the histogram
+			_ = ingest.RecordValue(time.Since(due).Microseconds()) // at most a minute, the histogram's maximum
 		})
 	}()
 	tick := time.NewTicker(listInterval)
@@ -109,7 +106,7 @@ func (b *bench) neighbours(ctx context.Context, key string, span time.Duration) 
 	return ingest, lists, <-ended
 }
 
-// flood is one key that sends all it can.
+// flood is one key that sends as fast as it can.
 type flood struct {
 	end            atomic.Bool
 	ended          chan error
@@ -125,8 +122,8 @@ func (f *flood) stop() error {
 	return all
 }
 
-// startFlood begins to send new problems with the service's first key, and does
-// not care for what it is told.
+// startFlood begins to send new problems with the service's first key, and
+// ignores refusals.
 func (b *bench) startFlood(ctx context.Context) *flood {
 	body := strings.Replace(nativeEvent(7), `"level"`, `"fingerprint":["`+placeholder+`"],"level"`, 1)
 	req := newRequest(http.MethodPost, "/api/v1/events", b.nativeHeader(), body, 1)
@@ -138,23 +135,18 @@ func (b *bench) startFlood(ctx context.Context) *flood {
 }
 
 func (f *flood) send(ctx context.Context, addr string, req request) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	c, err := dial(ctx, addr, req)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 16<<10)
-	out := bytes.Clone(req.bytes)
+	defer c.Close()
 	for !f.end.Load() {
-		fill(out, req.places)
-		if _, err := conn.Write(out); err != nil {
-			return fmt.Errorf("send: %w", err)
-		}
-		status, length, err := readHead(in)
+		c.fill()
+		status, length, err := c.send()
 		if err != nil {
 			return err
 		}
-		if _, err := in.Discard(length); err != nil {
+		if _, err := c.in.Discard(length); err != nil {
 			return fmt.Errorf("read the body: %w", err)
 		}
 		switch {

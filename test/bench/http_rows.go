@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// readHeaderTimeout keeps the linter's promise for a server that lives for seconds.
+// readHeaderTimeout is for the linter: the server lives for seconds only.
 const readHeaderTimeout = 5 * time.Second
 
 // nativeHeader authorises and labels a request of native JSON.
@@ -58,8 +58,8 @@ func (b *bench) sentry() error {
 	return nil
 }
 
-// ndjson measures requests of 500 events against packed blocks of the same
-// events, made before and published raw, with the same fsync.
+// ndjson measures requests of 500 events against raw publishing of the same
+// events in packed blocks, with the same fsync.
 func (b *bench) ndjson() error {
 	const batch, conns = 500, 8
 	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)

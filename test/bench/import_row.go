@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// traceEvery is how many entries of the file there are to one with a trace
-	// of traceLines lines behind it; importProblems is how many kinds of either.
+	// One in traceEvery entries of the file has a trace of traceLines lines
+	// behind it; importProblems is the number of problems of each kind.
 	traceEvery     = 20
 	traceLines     = 5
 	importProblems = 1000
 )
 
-// imports measures the import of one PHP error log through the HTTP API until
-// it is answered, which is when all of it is visible.
+// imports measures the import of one PHP error log through the HTTP API until the
+// answer, when all of it is visible.
 func (b *bench) imports() error {
 	path := filepath.Join(b.dir, "import", "legacy", "system", "php_errors.log")
 	entries, bytes, err := writePHPLog(path, b.sizes.lines)
@@ -47,8 +47,8 @@ func (b *bench) imports() error {
 	return nil
 }
 
-// writePHPLog writes so many lines as PHP's error_log does and says how many
-// entries and bytes they are. The last entry may lack lines of its trace.
+// writePHPLog writes that many lines as PHP's error_log does, and returns how
+// many entries and bytes they are. The last entry may lack lines of its trace.
 func writePHPLog(path string, lines int) (entries int, bytes int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func writePHPLog(path string, lines int) (entries int, bytes int64, err error) {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	for written := 0; written < lines; entries++ {
 		problem := int(draw(entries, ofPlace) % importProblems)
-		fmt.Fprintf(out, "[%s UTC] ", at.Add(time.Duration(entries)*time.Second).Format("02-Jan-2006 15:04:05")) // the error is Flush's
+		fmt.Fprintf(out, "[%s UTC] ", at.Add(time.Duration(entries)*time.Second).Format("02-Jan-2006 15:04:05")) // Flush returns the error
 		written++
 		if entries%traceEvery != 0 {
 			fmt.Fprintf(out, "PHP Warning:  Undefined variable $order in /var/www/shop/src/Order/Loader%d.php on line %d\n", problem, 10+problem)

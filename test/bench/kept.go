@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// kept is what a kept stock says of itself. Its projection may be an older
-// program's; it is migrated then.
+// kept describes a kept stock. Its tables may come from an older version; they
+// are migrated then.
 type kept struct {
 	Records int       `json:"records"`
 	End     time.Time `json:"end"`
@@ -20,8 +20,37 @@ type kept struct {
 	Millis  int64     `json:"millis"`
 }
 
-// stock is a corpus of n problems in a projection: one that was kept, or one
-// that is filled now.
+// eachStock measures a stock of each size in -records, after the engine has
+// finished its merges.
+func (b *bench) eachStock(name string, measure func(context.Context, *folding, corpus, filled) error) error {
+	for _, n := range b.sizes.lists {
+		if err := b.onStock(name+"-"+sizeName(n), n, measure); err != nil {
+			return fmt.Errorf("%s records: %w", sizeName(n), err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) onStock(name string, n int, measure func(context.Context, *folding, corpus, filled) error) (err error) {
+	ctx := context.Background()
+	f, c, done, err := b.stock(ctx, name, n)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, f.close())
+		if b.stocks == "" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
+		}
+	}()
+	if err := f.settle(ctx); err != nil {
+		return err
+	}
+	return measure(ctx, f, c, done)
+}
+
+// stock is a projection of a corpus of n problems: a kept one, or one that is
+// filled now.
 func (b *bench) stock(ctx context.Context, name string, n int) (_ *folding, c corpus, done filled, err error) {
 	var was kept
 	dir := filepath.Join(b.dir, name)
@@ -41,7 +70,7 @@ func (b *bench) stock(ctx context.Context, name string, n int) (_ *folding, c co
 		}
 	}()
 	if was.Records == n {
-		// A projector that begins reads the log's last day for its window first.
+		// A new projector first reads the log's last day for its window.
 		if err = f.visible(ctx); err != nil {
 			return nil, c, done, err
 		}

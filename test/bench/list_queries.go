@@ -23,8 +23,8 @@ var (
 	limitDeep    = limits{30, 40, 60}
 )
 
-// column is the column of [limits] that n records fall under: the next larger
-// one, the last one for all beyond.
+// column is the column of [limits] for n records: that of the next larger size,
+// or the last one.
 func column(n int) int {
 	switch {
 	case n <= 100_000:
@@ -36,15 +36,15 @@ func column(n int) int {
 	}
 }
 
-// sampleCount is over how many records' values a query goes: with one value
-// for all runs it would be answered from what the run before has read.
+// sampleCount is the number of records whose values a query uses in turn: with
+// one value, every run but the first would find its data cached.
 const sampleCount = 50
 
 // listQuery is one kind of query.
 type listQuery struct {
 	name   string
 	limits limits
-	// run runs it for the i-th time and fails if nothing is found.
+	// run runs it for the i-th time and fails when nothing is found.
 	run func(ctx context.Context, i int) error
 }
 
@@ -91,7 +91,7 @@ func (b *bench) listQueries(r *query.Reader, c corpus) []listQuery {
 	return queries
 }
 
-// found turns an empty list into an error: a query that finds nothing is fast.
+// found turns an empty list into an error: a query without a result is fast.
 func found(l query.List, err error) error {
 	if err == nil && (l.Total == 0 || len(l.Records) == 0) {
 		err = errors.New("nothing was found")
@@ -99,7 +99,7 @@ func found(l query.List, err error) error {
 	return err
 }
 
-// sample is a problem from all over the corpus.
+// sample is a problem somewhere in the corpus.
 func (c corpus) sample(i int) int { return int(draw(i%sampleCount, ofSample) % uint64(c.n)) }
 
 // samples are first sightings with a class, a user and an address.

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,43 +14,21 @@ import (
 )
 
 const (
-	// listRuns is how often each query is measured in a round. warmRuns is how often
-	// it runs before, once with each value: a disk that has to be read is another
-	// measure. It does so by another reader, because a reader remembers rows.
+	// listRuns is how often each query is measured in a round. Before that it
+	// runs warmRuns times, once with each value, so that the disk is not
+	// measured. Another reader does that, because a reader caches rows.
 	listRuns = 200
 	warmRuns = sampleCount
-	// listSpan is after how long no further round of a query begins. A second round
-	// of what takes half a second would say little more, and take minutes.
+	// listSpan is the time after which no further round of a query begins. For a
+	// query of half a second, more rounds would take minutes and show little.
 	listSpan = 30 * time.Second
 )
 
-// list measures every kind of query over stocks of the sizes asked for, each
+// list measures every kind of query over stocks of the sizes in -records, each
 // beside SELECT 1 over the same connection.
-func (b *bench) list() error {
-	for _, n := range b.sizes.lists {
-		if err := b.listOf(n); err != nil {
-			return fmt.Errorf("%s records: %w", sizeName(n), err)
-		}
-	}
-	return nil
-}
+func (b *bench) list() error { return b.eachStock("list", b.listOf) }
 
-func (b *bench) listOf(n int) (err error) {
-	ctx := context.Background()
-	name := "list-" + sizeName(n)
-	f, c, done, err := b.stock(ctx, name, n)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, f.close())
-		if b.stocks == "" {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
-		}
-	}()
-	if err := f.settle(ctx); err != nil {
-		return err
-	}
+func (b *bench) listOf(ctx context.Context, f *folding, c corpus, done filled) error {
 	if err := b.loadRows(ctx, f, c, done); err != nil {
 		return err
 	}
@@ -124,7 +99,7 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 	return ours, one, nil
 }
 
-// loadRows writes how fast the stock came in and what it takes on the disk.
+// loadRows prints how fast the stock was filled, and its size on disk.
 func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled) error {
 	var records, contexts, hourly, parts uint64
 	err := f.engines.ClickHouse().QueryRow(ctx, `SELECT sumIf(bytes_on_disk, table = 'records'), sumIf(bytes_on_disk, table = 'contexts'),

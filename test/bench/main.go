@@ -1,9 +1,10 @@
-// Command bench prints how fast the whole way is, each row beside a ceiling
-// that is taken in turn with it on the same machine: a null sink for requests,
-// raw publishing for batches, reading without folding for the fold.
+// Command bench prints the speed of the service from request to list. Each row
+// stands beside a ceiling that is measured in turn with it on the same machine: a
+// null sink for requests, raw publishing for batches, reading without folding for
+// the fold.
 //
-// It starts the real service with its real engines, fsync on. It must not be
-// read as a promise in absolute figures: machines differ, ratios travel.
+// It starts the real service with its real engines, fsync on. Do not compare its
+// absolute figures between machines; compare the ratios.
 package main
 
 import (
@@ -34,18 +35,19 @@ type bench struct {
 	adminKey  string
 	publicKey string
 	engine    string // path of errata-engine
-	stocks    string // folder in which filled stocks are kept, or ""
+	stocks    string // folder of kept stocks, or ""
 	steadyFor time.Duration
 	floodFor  time.Duration
-	queries   string // what the names of queries begin with that the list row runs
-	// peak is the highest rate of single events seen, for the row that runs at half of it.
+	queries   string // prefix of the queries that the list row runs
+	// peak is the highest rate of single events so far, for the row that runs at
+	// half of it.
 	peak float64
 
 	sizes  sizes
 	corpus corpus // what the service was filled with before it started
 }
 
-// sizes are how much the rows about stored records have to do with.
+// sizes are the sizes of the rows about stored records.
 type sizes struct {
 	lists   []int // records, one run of the list row for each
 	changed int   // records of the delete and cleanup rows
@@ -56,34 +58,27 @@ type sizes struct {
 const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,steady,delete,cleanup,cleanup-quiet,replay,import"
 
 func main() {
-	rounds := flag.Int("rounds", 5, "rounds of each row; medians are printed")
-	span := flag.Duration("span", 3*time.Second, "length of one run of load")
+	b := &bench{out: os.Stdout}
+	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each row; medians are printed")
+	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")
 	lists := flag.String("records", "100k", "records of the list and steady rows, a list such as 100k,1M,10M")
 	changed := flag.String("change-records", "1M", "records of the delete and cleanup rows")
 	events := flag.String("events", "1M", "events of the replay row")
-	engine := flag.String("engine", "bin/errata-engine", "path of the embedded ClickHouse")
+	flag.StringVar(&b.engine, "engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
-	stocks := flag.String("stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
-	queries := flag.String("queries", "", "run only the queries of the list row whose names begin so")
-	floodFor := flag.Duration("flood", 20*time.Second, "length of the flood, and of the time before it")
-	steadyFor := flag.Duration("steady", time.Minute, "length of the steady row")
+	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
+	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
+	flag.DurationVar(&b.floodFor, "flood", 20*time.Second, "length of the flood, and of the time before it")
+	flag.DurationVar(&b.steadyFor, "steady", time.Minute, "length of the steady row")
 	flag.Parse()
-	if path, err := filepath.Abs(*engine); err == nil {
-		*engine = path // the child runs in a folder of its own
+	if path, err := filepath.Abs(b.engine); err == nil {
+		b.engine = path // the child runs in a folder of its own
 	}
-	if *profile != "" {
-		stop, err := startProfile(*profile)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		defer stop()
-	}
-	size, err := parseSizes(*lists, *changed, *events, *lines)
-	if err == nil {
-		err = run(&bench{out: os.Stdout, rounds: *rounds, span: *span, engine: *engine, stocks: *stocks, steadyFor: *steadyFor, floodFor: *floodFor, queries: *queries, sizes: size}, strings.Split(*rows, ","))
+	var err error
+	if b.sizes, err = parseSizes(*lists, *changed, *events, *lines); err == nil {
+		err = b.profiled(*profile, strings.Split(*rows, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -91,7 +86,25 @@ func main() {
 	}
 }
 
-func run(b *bench, rows []string) (err error) {
+// profiled measures the rows and writes a CPU profile of them to the path, if
+// there is one.
+func (b *bench) profiled(path string, rows []string) error {
+	if path == "" {
+		return b.run(rows)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	err = b.run(rows)
+	pprof.StopCPUProfile()
+	return errors.Join(err, f.Close())
+}
+
+func (b *bench) run(rows []string) (err error) {
 	b.dir, err = os.MkdirTemp("", "errata-bench-")
 	if err != nil {
 		return err
@@ -111,10 +124,10 @@ func run(b *bench, rows []string) (err error) {
 	return nil
 }
 
-// measure is how a row is taken.
+// measure is how a row is measured.
 type measure struct {
 	do func() error
-	// alone rows bring their own engines, the others get a fresh service.
+	// alone rows start their own engines, the others get a new service.
 	alone bool
 	// prefilled rows get a service with the corpus in it.
 	prefilled bool
@@ -141,20 +154,15 @@ func (b *bench) measure(name string, m measure) error {
 			return fmt.Errorf("fill: %w", err)
 		}
 	}
-	return b.withService(name, m.do)
-}
-
-// withService runs one row against a service of its own, so that no row
-// inherits the backlog of another.
-func (b *bench) withService(name string, measure func() error) (err error) {
 	options := app.DefaultOptions()
 	options.KeyEventsPerMinute, options.ProjectEventsPerMinute = 0, 0 // one key sends all it can
 	options.NewRecordsPerHour = 0
-	return b.withOptions(name, options, measure)
+	return b.withService(name, options, m.do)
 }
 
-// withOptions is withService with limits of one's own.
-func (b *bench) withOptions(name string, options app.Options, measure func() error) (err error) {
+// withService runs one row with a service of its own, so that no row inherits the
+// backlog of another.
+func (b *bench) withService(name string, options app.Options, measure func() error) (err error) {
 	options.Data = filepath.Join(b.dir, name)
 	options.Listen = "127.0.0.1:0"
 	options.AdminRateLimit = 0
@@ -190,21 +198,4 @@ func (b *bench) readKeys(data string) error {
 	_, rest, _ := strings.Cut(b.publicKey, "://")
 	b.publicKey, _, _ = strings.Cut(rest, "@")
 	return nil
-}
-
-// startProfile writes a CPU profile until the returned function is called.
-func startProfile(path string) (stop func(), err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		if err := f.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-	}, nil
 }

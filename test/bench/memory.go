@@ -10,8 +10,8 @@ import (
 // memoryPoll is how often memory is looked at.
 const memoryPoll = 500 * time.Millisecond
 
-// watchMemory looks at the memory of a process until highest is called, which
-// says the most there was.
+// watchMemory watches the memory of a process until highest is called, which
+// returns the maximum.
 func watchMemory(pid int) (highest func() (int64, error)) {
 	type answer struct {
 		most int64
@@ -40,7 +40,7 @@ func watchMemory(pid int) (highest func() (int64, error)) {
 	}
 }
 
-// residentBytes is how much memory the process holds, as Linux counts it.
+// residentBytes is the resident memory of the process, as Linux counts it.
 func residentBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

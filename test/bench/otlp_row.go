@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/VictoriaMetrics/easyproto"
@@ -20,6 +19,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/otlp"
 )
 
@@ -28,7 +28,7 @@ const (
 	// of about 1.5 KB.
 	otlpBatch = 100
 	otlpConns = 8
-	// cpuShare of the span is enough where nothing but one loop runs.
+	// cpuShare divides the span where only one loop runs.
 	cpuShare = 5
 	otlpPath = "/v1/logs"
 )
@@ -47,15 +47,15 @@ func (f otlpForm) header() [][2]string {
 	return header
 }
 
-// otlp measures each encoding twice: the processor time of door and pipeline in
-// memory, beside that of reading and decompressing alone, and then events a
-// second at the service, beside the null sink.
+// otlp measures each encoding twice: the processor time of receiver and pipeline
+// in memory, beside reading and decompressing alone, and then events a second at
+// the service, beside the null sink.
 func (b *bench) otlp() error {
 	forms, err := otlpForms()
 	if err != nil {
 		return err
 	}
-	// First, while the service has nothing to do: its time would count.
+	// First, while the service is idle: its processor time would count.
 	for _, f := range forms {
 		if err := b.otlpCPU(f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -63,13 +63,13 @@ func (b *bench) otlp() error {
 	}
 	for _, f := range forms {
 		header := append(f.header(), [2]string{"Authorization", "Bearer " + b.ingestKey})
-		// The same bytes each time, as compressed ones cannot be changed: all of
-		// it is put on the log, and counted once.
+		// The same bytes each time, because compressed ones cannot be changed:
+		// all events get onto the log, and count once.
 		req := newRequest(http.MethodPost, otlpPath, header, string(f.body), otlpBatch)
 		if err := b.httpRow("OTLP "+f.name, req, otlpConns, 0); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		// The fold of this one must not slow down the next.
+		// The fold of these events must not slow down the next row.
 		if err := b.caughtUp(context.Background()); err != nil {
 			return fmt.Errorf("%s: fold what came: %w", f.name, err)
 		}
@@ -100,11 +100,7 @@ func (b *bench) otlpCPU(f otlpForm) error {
 
 // cpuPerEvent is the processor time of the process, in microseconds.
 func cpuPerEvent(serve http.Handler, f otlpForm, span time.Duration) (float64, error) {
-	events := 0
-	began, err := cpuTime()
-	if err != nil {
-		return 0, err
-	}
+	events, began := 0, doortest.CPU()
 	for end := time.Now().Add(span); time.Now().Before(end); events += otlpBatch {
 		r := httptest.NewRequest(http.MethodPost, otlpPath, bytes.NewReader(f.body)) //nolint:noctx // not sent
 		r.Header.Set("Authorization", "Bearer any")
@@ -116,24 +112,15 @@ func cpuPerEvent(serve http.Handler, f otlpForm, span time.Duration) (float64, e
 			return 0, fmt.Errorf("answered %d: %s", answer.Code, answer.Body)
 		}
 	}
-	ended, err := cpuTime()
-	return float64((ended - began).Microseconds()) / float64(events), err
+	return float64((doortest.CPU() - began).Microseconds()) / float64(events), nil
 }
 
-func cpuTime() (time.Duration, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("ask for the processor time: %w", err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
-}
-
-// emptyLog forgets what it is given.
+// emptyLog drops what it is given.
 type emptyLog struct{}
 
 func (emptyLog) Append(context.Context, []errata.Event) error { return nil }
 
-// readOnly reads the body, decompressed, and does nothing with it.
+// readOnly reads and decompresses the body, and nothing else.
 type readOnly struct{}
 
 func (readOnly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +149,7 @@ func otlpForms() ([]otlpForm, error) {
 	}, errors.Join(err1, err2, err3)
 }
 
-// opened is the size of the body without its coding.
+// opened is the size of the uncompressed body.
 func (f otlpForm) opened() int {
 	if f.contentType == "application/json" {
 		return len(otlpJSON())
@@ -179,11 +166,11 @@ func pack(content []byte, writer func(io.Writer) (io.WriteCloser, error)) ([]byt
 	if _, err := w.Write(content); err != nil {
 		return nil, err
 	}
-	err = w.Close() // puts the rest out
+	err = w.Close() // flushes the rest
 	return out.Bytes(), err
 }
 
-// otlpRecord is what is different in each record.
+// otlpRecord holds the fields that differ between records.
 type otlpRecord struct {
 	nanos          uint64
 	trace, span    []byte
@@ -194,7 +181,7 @@ type otlpRecord struct {
 func otlpRecords() []otlpRecord {
 	all := make([]otlpRecord, otlpBatch)
 	for i := range all {
-		// Noise in the ids, as in real ones: they are what does not compress.
+		// Random ids, as in real exports: they do not compress.
 		id := fmt.Sprintf("%016x%016x", uint64(i+1)*0x9e3779b97f4a7c15, uint64(i+1)*0xbf58476d1ce4e5b9)
 		all[i] = otlpRecord{
 			nanos: uint64(time.Now().UnixNano()) + uint64(i), trace: []byte(id[:16]), span: []byte(id[16:24]),

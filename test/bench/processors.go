@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// processors is what the processors of the machine did since it started, in
+// processors is what the processors of the machine have done since its start, in
 // ticks, as Linux counts it.
 type processors struct {
 	user, nice, system, idle, iowait, irq, softirq uint64
-	// steal is how long this machine wanted to run and another one ran, on the
-	// same hardware. It is in every time that is measured meanwhile.
+	// steal is how long this machine waited because others used the hardware. It
+	// is part of every measured time.
 	steal uint64
 }
 
@@ -28,7 +28,7 @@ func readProcessors() (p processors, err error) {
 	return p, nil
 }
 
-// stolenSince is the share of the wanted time that was stolen.
+// stolenSince is the stolen share of the time that this machine wanted.
 func (p processors) stolenSince(before processors) float64 {
 	busy := func(p processors) uint64 { return p.user + p.nice + p.system + p.irq + p.softirq + p.steal }
 	wanted := busy(p) - busy(before)

@@ -18,8 +18,8 @@ import (
 // replayProblems is how many signatures the replayed events have.
 const replayProblems = 100_000
 
-// replay measures how fast the projection is made again from the log beside
-// the live one, against reading and decoding the same blocks.
+// replay measures how fast the projection is made again from the log beside the
+// live one, against reading and decoding the same blocks.
 func (b *bench) replay() (err error) {
 	ctx := context.Background()
 	dir := filepath.Join(b.dir, "replay")

@@ -15,7 +15,7 @@ type row struct {
 	unit          string
 	ratio         float64 // median of the rounds' ratios
 	target        float64 // ratio to reach, 0 when there is none
-	limit         float64 // what ours may be at most where no ratio is asked for, 0 when there is none
+	limit         float64 // most that ours may be, 0 when there is no limit
 	note          string
 }
 
@@ -59,7 +59,7 @@ func median[T cmp.Ordered](values []T) T {
 }
 
 // paired runs ours and ceiling in turn for a number of rounds, so that a change
-// of the machine's speed meets both, and returns the medians.
+// of the machine's speed affects both, and returns the medians.
 func paired(rounds int, ours, ceiling func() (float64, error)) (o, c, ratio float64, err error) {
 	var os, cs, rs []float64
 	for range rounds {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,17 +11,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
 )
 
-// sentryEncodings are the ways SDKs pack what they send, with the effort that
-// their libraries make by default.
+// sentryEncodings are the content encodings of SDKs, with the default effort of
+// their libraries.
 var sentryEncodings = []struct {
 	name string
-	pack func(w io.Writer) (io.WriteCloser, error) // nil: as it is
+	pack func(w io.Writer) (io.WriteCloser, error) // nil: no encoding
 }{
 	{"identity", nil},
 	{"gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.DefaultCompression) }},
@@ -32,14 +29,14 @@ var sentryEncodings = []struct {
 }
 
 // sentryCPU measures the processor time of one Sentry event in each encoding,
-// from the socket to the log, which forgets it, beside that of the same request
-// at the null sink. The generator and the network are in both.
+// from the socket to a log that drops it, beside the same request at the null
+// sink. The generator and the network are in both.
 func (b *bench) sentryCPU() (err error) {
-	door, stopDoor, err := sentryDoor()
+	addr, stopReceiver, err := sentryReceiver()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stopDoor()) }()
+	defer func() { err = errors.Join(err, stopReceiver()) }()
 	sink, stopSink, err := nullSink()
 	if err != nil {
 		return err
@@ -61,7 +58,7 @@ func (b *bench) sentryCPU() (err error) {
 				return float64((doortest.CPU() - began).Nanoseconds()) / 1000 / float64(r.events), err
 			}
 		}
-		ours, ceiling, _, err := paired(b.rounds, run(door), run(sink))
+		ours, ceiling, _, err := paired(b.rounds, run(addr), run(sink))
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
@@ -74,9 +71,9 @@ func (b *bench) sentryCPU() (err error) {
 // anyPublicKey has the form of a key; [openKeyring] takes every one.
 const anyPublicKey = "00000000000000000000000000000001"
 
-// sentryDoor serves the Sentry door and the pipeline, and no engine.
-func sentryDoor() (addr string, stop func() error, err error) {
-	pipeline, err := ingest.New(ingest.Config{Log: forgetfulLog{}, Random: rand.Reader})
+// sentryReceiver serves the Sentry receiver and the pipeline, without engines.
+func sentryReceiver() (addr string, stop func() error, err error) {
+	pipeline, err := ingest.New(ingest.Config{Log: emptyLog{}, Random: rand.Reader})
 	if err != nil {
 		return "", nil, err
 	}
@@ -87,30 +84,15 @@ func sentryDoor() (addr string, stop func() error, err error) {
 	return listen(handler)
 }
 
-// forgetfulLog takes everything and keeps nothing.
-type forgetfulLog struct{}
-
-func (forgetfulLog) Append(context.Context, []errata.Event) error { return nil }
-
-// anonymousEnvelope is [sentryEnvelope] without any id, which a packed body
-// could not renew: the service gives each event one of its own.
-func anonymousEnvelope(pack func(io.Writer) (io.WriteCloser, error)) (string, error) {
+// anonymousEnvelope is [sentryEnvelope] without ids, because a compressed body
+// cannot get new ones: the service gives each event an id.
+func anonymousEnvelope(encode func(io.Writer) (io.WriteCloser, error)) (string, error) {
 	lines := strings.Split(sentryEnvelope(anyPublicKey), "\n")
 	event := strings.Replace(lines[2], fmt.Sprintf(`"event_id":"%s%s",`, placeholder, placeholder), "", 1)
 	text := "{}\n{\"type\":\"event\"}\n" + event + "\n"
-	if pack == nil {
+	if encode == nil {
 		return text, nil
 	}
-	var packed bytes.Buffer
-	w, err := pack(&packed)
-	if err != nil {
-		return "", err
-	}
-	if _, err := io.WriteString(w, text); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	return packed.String(), nil
+	body, err := pack([]byte(text), encode)
+	return string(body), err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxSize keeps a slip of the suffix from filling the disk.
+// maxSize keeps a wrong suffix from filling the disk.
 const maxSize = 100_000_000
 
 // parseSize reads a number such as 250000, 100k or 1M.

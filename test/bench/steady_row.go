@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -17,38 +14,16 @@ const (
 	// steadyBatch events, each of another record, are appended each steadyStep.
 	steadyBatch = 1000
 	steadyStep  = 100 * time.Millisecond
-	// steadyParts and steadyMemory are what the engine may have come to.
+	// steadyParts and steadyMemory are the limits for the engine.
 	steadyParts, steadyMemory = 100.0, 1.5e9
 	megabyte                  = 1e6
 )
 
-// steadyState counts records of a stock again, ten thousand a second, and
-// watches the engine's parts and memory meanwhile. It uses the stock up.
-func (b *bench) steadyState() error {
-	for _, n := range b.sizes.lists {
-		if err := b.steadyOf(n); err != nil {
-			return fmt.Errorf("%s records: %w", sizeName(n), err)
-		}
-	}
-	return nil
-}
+// steadyState counts records of a stock again, ten thousand a second, and watches
+// the engine's parts and memory meanwhile. The stock is changed.
+func (b *bench) steadyState() error { return b.eachStock("steady", b.steadyOf) }
 
-func (b *bench) steadyOf(n int) (err error) {
-	ctx := context.Background()
-	name := "steady-" + sizeName(n)
-	f, c, _, err := b.stock(ctx, name, n)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, f.close())
-		if b.stocks == "" {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name)))
-		}
-	}()
-	if err := f.settle(ctx); err != nil {
-		return err
-	}
+func (b *bench) steadyOf(ctx context.Context, f *folding, c corpus, _ filled) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: f.log})
 	if err != nil {
 		return err
@@ -63,18 +38,18 @@ func (b *bench) steadyOf(n int) (err error) {
 		return err
 	}
 	behind := time.Since(ended)
-	each := fmt.Sprintf("%s, 10 batches of %d a second", sizeName(n), steadyBatch)
+	each := fmt.Sprintf("%s, 10 batches of %d a second", sizeName(c.n), steadyBatch)
 	row{name: each, ours: most.parts, unit: "parts", limit: steadyParts,
 		note: fmt.Sprintf("at most, in %v; %s s until visible at the end", b.steadyFor, figure(behind.Seconds()))}.write(b.out)
 	row{name: "memory of ClickHouse meanwhile", ours: most.memory / megabyte, unit: "MB", limit: steadyMemory / megabyte, note: "at most"}.write(b.out)
 	return appender.Close(ctx)
 }
 
-// peak is what the engine came to.
+// peak is the maximum of the engine's parts and memory.
 type peak struct{ parts, memory float64 }
 
-// keepCounting appends a batch at each step until the end, and looks at the
-// engine once a second.
+// keepCounting appends a batch at each step until the end, and asks the engine
+// once a second.
 func (f *folding) keepCounting(ctx context.Context, appender *eventlog.Appender, c corpus, end time.Time) (most peak, err error) {
 	tick := time.NewTicker(steadyStep)
 	defer tick.Stop()
@@ -110,7 +85,8 @@ func (f *folding) engineNow(ctx context.Context) (now peak, err error) {
 }
 
 // seenAgain is a batch of sightings of different problems: as many of the last
-// ten of the corpus as of the ninety before them and the nine hundred before those.
+// ten of the corpus as of the ninety before them and the nine hundred before
+// those.
 func (c corpus) seenAgain(batch int) []errata.Event {
 	events := make([]errata.Event, 0, steadyBatch)
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,29 +19,24 @@ const (
 	passedPoll  = 10 * time.Millisecond
 )
 
-// steady sends the request at a fixed rate of events until ctx ends, the
-// connections one after another. answered, if not nil, is told of each answer
-// on which connection it came and when its request was due.
+// steady sends the request at a fixed rate of events until ctx ends, over the
+// connections in turn. answered gets the connection of each answer and the time
+// at which its request was due.
 func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
 	step := time.Duration(float64(req.events) / perSecond * float64(time.Second))
 	ended := make(chan error, steadyConns)
 	begin := time.Now()
 	for conn := range steadyConns {
-		var told func(time.Time)
-		if answered != nil {
-			told = func(due time.Time) { answered(conn, due) }
-		}
 		go func() { // ends with ctx
-			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step, told)
+			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
+				func(due time.Time) { answered(conn, due) })
 		}()
 	}
-	var first error
+	var err error
 	for range steadyConns {
-		if err := <-ended; err != nil && first == nil {
-			first = err
-		}
+		err = errors.Join(err, <-ended)
 	}
-	return first
+	return err
 }
 
 // ndjsonRequest carries 500 events of a hundred problems.
@@ -49,8 +45,8 @@ func (b *bench) ndjsonRequest() request {
 	return newRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
 }
 
-// ndjsonPeak is how many events a second the service takes by NDJSON. It
-// returns when all of them are visible.
+// ndjsonPeak is how many events a second the service takes by NDJSON. It returns
+// when all of them are visible.
 func (b *bench) ndjsonPeak(ctx context.Context) (float64, error) {
 	const conns = 8
 	r, err := load(b.addr, b.ndjsonRequest(), conns, b.span)
@@ -71,7 +67,7 @@ type writers struct {
 	last    [steadyConns]time.Time // when the last answered request of a connection was due
 }
 
-// timedAnswer is an answer and how long it took since its request was due.
+// timedAnswer is an answer and the time since its request was due.
 type timedAnswer struct {
 	due  time.Time
 	took time.Duration
@@ -91,8 +87,8 @@ func (w *writers) answered(conn int, due time.Time) {
 	w.last[conn] = due
 }
 
-// passed waits until all that was due up to then has been answered: what waits
-// longest must not be left out.
+// passed waits until all requests due up to then are answered: the slowest ones
+// must not be left out.
 func (w *writers) passed(ctx context.Context, until time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, passedLimit)
 	defer cancel()
@@ -113,7 +109,7 @@ func (w *writers) passed(ctx context.Context, until time.Time) error {
 	}
 }
 
-// latency is how long the requests took that were due in the stretch.
+// latency holds the times of the requests that were due from from to to.
 func (w *writers) latency(from, to time.Time) (*hdrhistogram.Histogram, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +125,7 @@ func (w *writers) latency(from, to time.Time) (*hdrhistogram.Histogram, error) {
 	return h, nil
 }
 
-// stop ends the writers and says what went wrong with them.
+// stop ends the writers and returns their error.
 func (w *writers) stop() error {
 	w.cancel()
 	if err := <-w.ended; err != nil {

@@ -22,19 +22,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	scripts = "../../web/e2e"
-	// never is far above what a script takes.
+	// never is far longer than any script takes.
 	never = 5 * time.Minute
 )
 
-// parts are the files of the folder that are no tests: what the scripts share,
-// what fills a service with errors, and what takes pictures.
+// parts are the files of the folder that are no tests: shared code, the script
+// that fills a service with errors, and those that take pictures.
 var parts = []string{"browser.mjs", "axe.mjs", "seed.mjs"}
 
 // pictures says that a script only takes pictures.
 func pictures(name string) bool { return strings.HasPrefix(name, "shots") }
 
-// TestPage runs each script against a service of its own, whose first start
-// it is.
+// TestPage runs each script against a new service of its own.
 func TestPage(t *testing.T) {
 	for _, name := range tests(t) {
 		if !pictures(name) {
@@ -43,8 +42,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPictures takes the pictures of every view into the folder of
-// ERRATA_SHOTS; without one, into one that is thrown away.
+// TestPictures takes the pictures of every view into the folder of ERRATA_SHOTS,
+// else into a temporary one.
 func TestPictures(t *testing.T) {
 	folder := os.Getenv("ERRATA_SHOTS")
 	if folder == "" {
@@ -79,8 +78,8 @@ func tests(t *testing.T) (names []string) {
 	return names
 }
 
-// run runs a script with node, which ends with another code than 0 when a step
-// fails. Pictures go into the folder.
+// run runs a script with node; it fails when the script ends with another code
+// than 0. Pictures go into the folder.
 func run(t *testing.T, name, folder string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -93,7 +92,7 @@ func run(t *testing.T, name, folder string) {
 	cmd := exec.CommandContext(ctx, node, filepath.Join("e2e", name))
 	cmd.Dir = filepath.Dir(scripts)
 	cmd.Env = append(os.Environ(), "ERRATA_URL="+s.URL, "ERRATA_KEY="+s.Admin, "ERRATA_DSN="+s.DSN(t, s.URL), "ERRATA_SHOTS="+folder)
-	// The browser is a child of node, and has to go with it.
+	// The browser is a child of node and must end with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()

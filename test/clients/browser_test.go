@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// seen is a line of what the browser tells.
+// seen is a line of the browser script's output.
 type seen struct {
 	Console, Failed, Why string
 	Status               int
@@ -24,14 +24,14 @@ type seen struct {
 	Text                 string
 }
 
-// TestSentryBrowser is a page of one origin whose errors go to another.
+// TestSentryBrowser is a page of one origin that sends its errors to another.
 func TestSentryBrowser(t *testing.T) {
 	s := start(t)
 	s.own = "shop.js"
 	packages(t)
 	sdk := servicetest.Run(t, nil, filepath.FromSlash("node_modules/esbuild/bin/esbuild"), "node_modules/@sentry/browser/build/npm/esm/prod/index.js",
 		"--bundle", "--format=iife", "--global-name=Sentry", "--log-level=error",
-		"--minify-whitespace") // not the names: the SDK leaves its own frames out by them
+		"--minify-whitespace") // not the names: the SDK filters its own frames by them
 	if sdk.Code != 0 {
 		t.Fatal(sdk.Output)
 	}
@@ -69,7 +69,7 @@ func TestSentryBrowser(t *testing.T) {
 	)
 }
 
-// checkCORS looks that the browser let the page send everything and read the
+// checkCORS checks that the browser let the page send everything and read the
 // answers.
 func checkCORS(t *testing.T, origin, output string) {
 	t.Helper()

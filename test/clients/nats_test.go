@@ -15,8 +15,8 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// TestClientOverNATS is the package client with its events published to
-// JetStream, as an application does that has a connection already.
+// TestClientOverNATS is the package client that publishes its events to
+// JetStream, over a connection that the application has already.
 func TestClientOverNATS(t *testing.T) {
 	s := start(t, func(o *app.Options) { o.NATSListen, o.NATSProject = "127.0.0.1:0", 1 })
 	conn, err := nats.Connect(s.File(t, datadir.NATSFile))
@@ -42,7 +42,7 @@ func TestClientOverNATS(t *testing.T) {
 	if err := ledger.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// An acknowledgement says that they are on the queue, which is before the log.
+	// An acknowledgement says that they are in the queue, not on the log yet.
 	s.await(t, func(sums map[string]float64) bool { return sums["errata_events_folded_total"] >= 4 })
 
 	const file, function = "test/clients/nats_test.go", "natsShop"

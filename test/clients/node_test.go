@@ -30,7 +30,7 @@ func TestSentryNode(t *testing.T) {
 		Type: "database", Level: "error", Class: "OrderError", Message: "order 42 failed", Count: 2, Handled: "yes",
 		Chain: []string{"TypeError: Cannot read properties of undefined (reading 'sku')", "OrderError: order 42 failed"},
 	}, "nested", "load").checkout().shop("sentry")
-	ordered.IP = "198.51.100.7" // it puts the forwarded address in the place of the user's
+	ordered.IP = "198.51.100.7" // it replaces the user's address by the forwarded one
 	s.check(t, ordered,
 		in(fields{Level: "info", Message: "queue is full", Count: 2, Handled: "yes", Chain: []string{": queue is full"}}, "message", "checkout").shop("sentry"),
 		in(fields{

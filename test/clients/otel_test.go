@@ -74,8 +74,8 @@ func TestOpenTelemetryGo(t *testing.T) {
 	s.check(t, nested, message, panicked)
 }
 
-// checkout records an error with the span, as instrumentation does, and logs
-// the same error: it happened once.
+// checkout records an error with the span, as instrumentation does, and logs the
+// same error: both count once.
 func (o *otelShop) checkout(ctx context.Context) {
 	ctx, span := o.tracer.Start(ctx, "POST /checkout", trace.WithAttributes(
 		attribute.String("http.request.method", "POST"), attribute.String("url.path", "/checkout"), attribute.String("url.query", "page=2&token=s3cret"),

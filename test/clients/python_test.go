@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// The packages of the application in Python, and what they need. With brotli
-// there the SDK sends br.
+// The packages of the Python application, and their dependencies. With brotli
+// installed the SDK sends br.
 var pythonPackages = []string{"sentry-sdk==2.75.0", "brotli==1.1.0"}
 
 func TestSentryPython(t *testing.T) {

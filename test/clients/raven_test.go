@@ -21,7 +21,7 @@ func TestRaven(t *testing.T) {
 	client.SetEnvironment("production")
 	client.SetIncludePaths([]string{"github.com/errata-log/errata/test/clients"})
 	replaced := raven.DefaultClient
-	raven.DefaultClient = client // its middleware knows no other
+	raven.DefaultClient = client // its middleware sends no other
 	defer func() { raven.DefaultClient = replaced }()
 
 	var at placed
@@ -36,7 +36,7 @@ func TestRaven(t *testing.T) {
 	s.check(t,
 		fields{
 			Type: "database", Level: "error", Class: "*clients.orderError", Message: "order 42 failed", Count: 2,
-			Chain: []string{"*clients.orderError: order 42 failed"}, // it sends the cause alone
+			Chain: []string{"*clients.orderError: order 42 failed"}, // it sends only the cause
 		}.thrown(file, at.nested, function).checkout().shop("sentry"),
 		fields{Level: "error", Message: "queue is full", URI: "/queue", Method: "POST", IP: "192.0.2.1"}.shop("sentry"), // and no stack
 		fields{

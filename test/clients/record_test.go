@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fields are what the tests know of a record, one field each, as one sees
-// them: the differences of a test that fails can be read.
+// fields are the tested fields of a record, so that the differences of a failed
+// test can be read.
 type fields struct {
-	// Of the list.
+	// From the list.
 	Type, Level, Class string
 	File               string
 	Line               int
@@ -22,7 +22,7 @@ type fields struct {
 	URI, Method        string
 	UserID             int64
 	IP                 string
-	// Of the context.
+	// From the context.
 	Source               string
 	Text                 string // the whole message
 	Release, Environment string
@@ -30,7 +30,7 @@ type fields struct {
 	Chain                []string
 	// Frame is the newest frame of the application in the thrown exception.
 	Frame string
-	// InApp are all other frames that are called the application's.
+	// InApp are all other frames that are marked as the application's.
 	InApp []string
 }
 
@@ -66,7 +66,7 @@ func fieldsOf(r row) fields {
 	return f
 }
 
-// shop fills in what the applications send with everything.
+// shop sets the fields that all applications send with every event.
 func (f fields) shop(source string) fields {
 	f.Source, f.Release, f.Environment = source, "shop@1.4.2", "production"
 	if f.Text == "" {
@@ -81,14 +81,15 @@ func (f fields) shop(source string) fields {
 	return f
 }
 
-// checkout fills in the request that the applications answer and its user.
+// checkout sets the fields of the request that the applications answer, and its
+// user.
 func (f fields) checkout() fields {
 	f.URI, f.Method = "/checkout?page=2&token=[Filtered]", "POST"
 	f.UserID, f.IP = 1204, "203.0.113.9"
 	return f
 }
 
-// thrown fills in the place of an error and the function that stood there.
+// thrown sets the place of an error and its function.
 func (f fields) thrown(file string, line int, function string) fields {
 	f.File, f.Line = file, line
 	if function != "" {
@@ -97,8 +98,8 @@ func (f fields) thrown(file string, line int, function string) fields {
 	return f
 }
 
-// check compares all records with those that are wanted, in any order, and
-// looks at what holds of all.
+// check compares all records with the wanted ones, in any order, and checks what
+// is true of all.
 func (s *service) check(t *testing.T, want ...fields) {
 	t.Helper()
 	var got []fields
@@ -127,7 +128,7 @@ func (s *service) check(t *testing.T, want ...fields) {
 	}
 }
 
-// shown is a text of one line for each field.
+// shown is a text with one line for each field.
 func shown(t *testing.T, records []fields) string {
 	t.Helper()
 	text, err := json.MarshalIndent(records, "", "  ")

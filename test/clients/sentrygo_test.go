@@ -13,12 +13,12 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// orderError is the error of the applications in Go.
+// orderError is the error type of the Go applications.
 type orderError struct{ number int }
 
 func (e *orderError) Error() string { return fmt.Sprintf("order %d failed", e.number) }
 
-// placed are the lines where an application threw, filled in while it does.
+// placed are the lines where an application threw; it sets them while it runs.
 type placed struct{ nested, message, panicked int }
 
 func TestSentryGo(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSentryGo(t *testing.T) {
 		}.thrown(file, at.nested, function).checkout().shop("sentry"),
 		fields{
 			Level: "info", Message: "queue is full", URI: "/queue", Method: "POST", IP: "192.0.2.1",
-			Chain: []string{""}, // it only has frames
+			Chain: []string{""}, // it sends only frames
 		}.thrown(file, at.message, function).shop("sentry"),
 		fields{
 			Level: "fatal", Class: "runtime.plainError", Message: "assignment to entry in nil map", URI: "/boom", Method: "POST", IP: "192.0.2.1",

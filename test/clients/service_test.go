@@ -15,13 +15,13 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// never is far above what any wait here takes.
+// never is far longer than any wait here.
 const never = 60 * time.Second
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// service is a running service that shortens file names to those below the
-// repository's root.
+// service is a running service that removes the repository's root from file
+// names.
 type service struct {
 	*servicetest.Service
 	own string // how the names of the application's files begin
@@ -69,7 +69,7 @@ type payload struct {
 	Extra       extra             `json:"extra"`
 }
 
-// extra is what the package client adds to an event in plain JSON.
+// extra are the fields that the package client adds to an event in plain JSON.
 type extra struct {
 	Handled     *bool       `json:"handled"`
 	Release     string      `json:"release"`
@@ -93,8 +93,8 @@ type frame struct {
 
 const listPath = "/api/v1/admin/tools/logs/errors"
 
-// records are all there are, oldest first, once what was answered is in the
-// list.
+// records are all records, oldest first, when everything that was answered is in
+// the list.
 func (s *service) records(t *testing.T) []row {
 	t.Helper()
 	s.settle(t)
@@ -108,16 +108,16 @@ func (s *service) records(t *testing.T) []row {
 	return list
 }
 
-// settle waits until all that was answered is in the list.
+// settle waits until everything that was answered is in the list.
 func (s *service) settle(t *testing.T) {
 	t.Helper()
 	s.await(t, func(sums map[string]float64) bool {
 		done := sums["errata_events_folded_total"] + sums["errata_events_duplicate_total"]
-		return sums["errata_log_events_appended_total"] <= done // what a queue brings is not among them
+		return sums["errata_log_events_appended_total"] <= done // events from a queue are not included
 	})
 }
 
-// await waits until the service's metrics are as wanted.
+// await waits until the service's metrics have the wanted values.
 func (s *service) await(t *testing.T, done func(sums map[string]float64) bool) {
 	t.Helper()
 	poll := time.NewTicker(10 * time.Millisecond)

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Each change is followed at once by the read that must show it. Nothing here
-// waits or asks twice.
+// After each change the test reads at once, and the read must show the change.
+// Nothing here waits or asks twice.
 
-// trial is an event of its own kind in a book.
+// trial is an event with a grouping of its own in a book.
 func trial(book, name string) event {
 	return event{Book: book, Level: "error", Message: name, File: "src/a.go", Fingerprint: []string{name}, Payload: map[string]any{"sighting": 1}}
 }
 
-// found is what the tests of changes look at.
+// found is the part of a record that the tests of changes compare.
 type found struct {
 	ID        uint64          `json:"id"`
 	Signature string          `json:"signature"`
@@ -30,7 +30,7 @@ type found struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// detail reads the record of an event; there is false when it has none.
+// detail reads the record of an event; there is false when none exists.
 func (s *service) detail(t *testing.T, e event) (f found, there bool) {
 	t.Helper()
 	r := request{method: http.MethodGet, path: errorsPath + "/" + e.signature().String() + "?type=" + e.Book}
@@ -45,7 +45,7 @@ func (s *service) detail(t *testing.T, e event) (f found, there bool) {
 	return f, true
 }
 
-// names are the messages of all records of a filter, in their order.
+// names are the messages of all records of a filter, in the order of the list.
 func (s *service) names(t *testing.T, query string) string {
 	t.Helper()
 	var rows []struct {
@@ -68,13 +68,13 @@ func (s *service) wantNames(t *testing.T, query, want string) {
 	}
 }
 
-// remove is B3 and says what it answers.
+// remove deletes records and returns the answer.
 func (s *service) remove(t *testing.T, count int, signatures ...string) {
 	t.Helper()
 	s.want(t, request{method: http.MethodDelete, path: errorsPath, body: signaturesBody(signatures...)}, fmt.Sprintf(`{"count":%d,"deleted":true}`, count))
 }
 
-// TestDelete is B3.
+// TestDelete tests the delete of records.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -90,12 +90,13 @@ func TestDelete(t *testing.T) {
 	s.remove(t, 2, signature(0), signature(1)) // one in each book
 	s.wantNames(t, "types=system", "b c d e")
 	s.wantNames(t, "types=database", "b c d e")
-	s.remove(t, 0, signature(0), unknown)                                                                 // what is gone is no error
-	s.remove(t, 1, unknown, signature(2), strings.ToUpper(signature(2)), signature(2), "", "x", " ", "?") // what is invalid is skipped
+	s.remove(t, 0, signature(0), unknown)                                                                 // deleted records are no error
+	s.remove(t, 1, unknown, signature(2), strings.ToUpper(signature(2)), signature(2), "", "x", " ", "?") // invalid ones are skipped
 	s.wantNames(t, "types=system", "c d e")
 	s.wantNames(t, "", "b c c d d e e")
 
-	// A thousand are taken, whatever they are; one more is not, and deletes nothing.
+	// A thousand are accepted, valid or not; one more is refused, and deletes
+	// nothing.
 	most := slices.Repeat([]string{unknown}, 999)
 	s.refused(t, request{method: http.MethodDelete, path: errorsPath, body: signaturesBody(append(most, signature(4), signature(5))...)},
 		http.StatusUnprocessableEntity, "too_many_signatures", "1000", "1001")
@@ -108,7 +109,8 @@ func TestDelete(t *testing.T) {
 	s.wantNames(t, "", "b d d e e")
 }
 
-// TestSeenAgainAfterDelete: a deleted record that is seen again is a new one.
+// TestSeenAgainAfterDelete: a deleted problem that is seen again has a new
+// record.
 func TestSeenAgainAfterDelete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -133,15 +135,15 @@ func TestSeenAgainAfterDelete(t *testing.T) {
 	}
 }
 
-// clean is B4 and says what it answers.
+// clean runs a cleanup and returns the answer.
 func (s *service) clean(t *testing.T, before, echo string, system, database int) {
 	t.Helper()
 	s.want(t, request{method: http.MethodPost, path: cleanupPath, body: body("before", before, "x", 1)},
 		fmt.Sprintf(`{"before":%q,"cleared":true,"deleted":{"system":%d,"database":%d}}`, echo, system, database))
 }
 
-// TestCleanup is B4: the cut-off itself is deleted too, and what counts is when
-// a record was last seen.
+// TestCleanup tests the cleanup: a record at the cut-off is deleted too, and the
+// last sighting decides.
 func TestCleanup(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -153,7 +155,7 @@ func TestCleanup(t *testing.T) {
 		s.send(t, trial(book, "a").at(midnight.Add(-2*day)), trial(book, "b").at(midnight.Add(-time.Millisecond)), trial(book, "c").at(midnight),
 			trial(book, "d").at(noon.Add(-time.Millisecond)), trial(book, "e").at(noon), trial(book, "f").at(noon.Add(time.Millisecond)))
 	}
-	// Seen early and late: the late sighting keeps it.
+	// Seen early and late: the late sighting keeps the record.
 	s.send(t, trial("system", "g").at(midnight.Add(-3*day)), trial("system", "g").at(s.now), trial("system", "h"))
 	s.settle(t)
 	s.wantNames(t, "", "a a b b c c d d e e f f g h")
@@ -171,7 +173,7 @@ func TestCleanup(t *testing.T) {
 		t.Error("a record at the instant of the cut-off is still found")
 	}
 	future := s.now.AddDate(10, 0, 0).Format(time.DateOnly)
-	s.clean(t, future, future, 3, 1) // legal, and empties both books
+	s.clean(t, future, future, 3, 1) // allowed, and empties both books
 	s.wantNames(t, "", "")
 	s.clean(t, future, future, 0, 0)
 
@@ -180,14 +182,14 @@ func TestCleanup(t *testing.T) {
 	s.wantNames(t, "", "a")
 }
 
-// move gives records a status and says what it answers.
+// move changes the status of records and returns the answer.
 func (s *service) move(t *testing.T, word, status string, count int, signatures ...string) {
 	t.Helper()
 	s.want(t, request{method: http.MethodPost, path: statusPath, body: body("signatures", signatures, "status", word)},
 		body("count", count, "status", status, "updated", true))
 }
 
-// TestStatus is the moves between statuses.
+// TestStatus tests changes of the status.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -211,7 +213,7 @@ func TestStatus(t *testing.T) {
 		s.wantNames(t, "status="+status, "a b")
 	}
 
-	// A resolved record that is seen again is open and has regressed.
+	// A resolved record that is seen again becomes open and has regressed.
 	s.move(t, "resolved", "resolved", 2, first, second)
 	s.wantNames(t, "status=open", "")
 	s.send(t, a)
@@ -220,16 +222,17 @@ func TestStatus(t *testing.T) {
 	wantStatus(b, 1, "resolved", false)
 	s.send(t, a)
 	s.settle(t)
-	wantStatus(a, 3, "open", true) // it stays so until somebody decides
+	wantStatus(a, 3, "open", true) // it stays so until an administrator decides
 	s.move(t, "open", "open", 1, first)
 	wantStatus(a, 3, "open", false)
 
-	// What came before the decision in the log does not undo it, settled or not.
+	// Events that are before the decision in the log do not undo it, settled or
+	// not.
 	s.send(t, b)
 	s.move(t, "resolved", "resolved", 1, second)
 	wantStatus(b, 2, "resolved", false)
 
-	// A muted record keeps counting, and is noise.
+	// A muted record still counts, and is noise.
 	s.move(t, "ignored", "muted", 1, first)
 	s.send(t, a, a)
 	s.settle(t)
@@ -239,11 +242,11 @@ func TestStatus(t *testing.T) {
 	s.remove(t, 1, first)
 	s.send(t, a)
 	s.settle(t)
-	wantStatus(a, 1, "open", false) // a new record knows nothing of it
+	wantStatus(a, 1, "open", false) // a new record does not inherit it
 }
 
-// TestReadYourWrites changes many times what was just sent, without settling:
-// each answer and each next read are those of all that came before.
+// TestReadYourWrites changes many times events that were just sent, without
+// settling: each answer and each read after it reflect all earlier requests.
 func TestReadYourWrites(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCounting: a record stands for a problem and not for an event. Repeats
-// raise its count and refresh its last sighting, and change nothing else; the
-// books and an event's own id keep events apart or together.
+// TestCounting: a record is one problem with all its events. Repeats raise its
+// count and its last sighting, and change nothing else. The books and an event's
+// own id keep events apart or together.
 func TestCounting(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -57,8 +57,8 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// TestTrend: the trend of a record that is fresh adds up to its count, and its
-// buckets have no gap.
+// TestTrend: the trend of a new record adds up to its count, and its buckets have
+// no gap.
 func TestTrend(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -13,9 +13,9 @@ const (
 	auditPath  = "/api/v1/admin/audit"
 )
 
-// TestErase: after an erasure no answer shows the person, the counts are what
-// they were, and a replay from the log says the same, also once the log begins
-// behind the erasure.
+// TestErase: after an erasure no answer shows the person, the counts are
+// unchanged, and a replay gives the same, also when the log begins behind the
+// erasure.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -24,7 +24,7 @@ func TestErase(t *testing.T) {
 	mine.UserID, mine.IP = json.RawMessage(user), "198.51.100.1"
 	byAddress := trial("system", "by address")
 	byAddress.UserID, byAddress.IP = json.RawMessage("5"), address
-	byName := trial("database", "by name") // a name that is no number stands in the context alone
+	byName := trial("database", "by name") // a name that is no number is in the context alone
 	byName.UserID = json.RawMessage(`"u-planted"`)
 	mentioned := trial("system", "mentioned")
 	mentioned.Message = "refused " + address + ", not 203.0.113.99"
@@ -34,7 +34,7 @@ func TestErase(t *testing.T) {
 	s.send(t, mine, mine, byAddress, byName, mentioned, other)
 	s.settle(t)
 	before, _ := s.detail(t, other)
-	for _, count := range []string{"4", "0"} { // what the first took is not there for the second
+	for _, count := range []string{"4", "0"} { // records of the first erasure no longer match the second
 		s.want(t, request{method: http.MethodPost, path: erasePath, body: persons}, `{"count":`+count+`,"erased":true,"log_cut":false}`)
 	}
 	check := func(when string) {
@@ -77,8 +77,8 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// replayed makes the records anew and wants them to be the same, read from the
-// fact with the sequence or a later one.
+// replayed makes the records again, which must be the same, from the fact with
+// the sequence or a later one.
 func (s *service) replayed(t *testing.T, from uint64) {
 	t.Helper()
 	var told struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// TestErrors is the table of errors: each code with its status, in the
-// envelope, naming what was wrong and what would be right. Nothing of what is
-// refused has an effect.
+// TestErrors tests each error code with its status, in the envelope, with a
+// message that names the wrong value and the allowed ones. A refused request has
+// no effect.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -31,8 +31,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// parametersAreRefused is every parameter of B1 with a value that nothing can
-// be made of: the answer repeats it and says what is allowed.
+// parametersAreRefused sends every parameter of the list with an invalid value:
+// the answer repeats the value and says what is allowed.
 func (s *service) parametersAreRefused(t *testing.T) {
 	const orders = "last_seen, first_seen, count, id, level, type, file, line, message, exception_class, user_id"
 	for _, c := range []struct {
@@ -77,7 +77,8 @@ func (s *service) parametersAreRefused(t *testing.T) {
 	}
 }
 
-// signaturesAreRefused is B2 with what is no signature, no record and no book.
+// signaturesAreRefused asks for invalid signatures, unknown records and unknown
+// books.
 func (s *service) signaturesAreRefused(t *testing.T) {
 	none := strings.Repeat("0", 32)
 	for _, bad := range []string{none[1:], none + "0", strings.Repeat("g", 32), none[1:] + "é", "1", "0x" + none[2:]} {
@@ -92,8 +93,8 @@ func (s *service) signaturesAreRefused(t *testing.T) {
 	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + none + "?type=both"}, http.StatusUnprocessableEntity, "invalid_type", "both", "system", "database")
 }
 
-// bodiesAreRefused is B3, B4 and the status moves with bodies that cannot be
-// read and values that cannot be taken.
+// bodiesAreRefused sends deletes, cleanups and status changes with invalid JSON
+// and invalid values.
 func (s *service) bodiesAreRefused(t *testing.T) {
 	one := strings.Repeat("a", 32)
 	type fault struct {
@@ -102,7 +103,7 @@ func (s *service) bodiesAreRefused(t *testing.T) {
 		code   string
 		words  []string
 	}
-	// Any of them.
+	// For each of these routes.
 	broken := []fault{
 		{"{", 400, "invalid_body", []string{"JSON"}}, {"[]", 400, "invalid_body", []string{"object"}}, {`"x"`, 400, "invalid_body", []string{"object"}},
 		{"null", 400, "invalid_body", []string{"object"}}, {"{} {}", 400, "invalid_body", []string{"JSON"}}, {"before=2026", 400, "invalid_body", []string{"JSON"}},
@@ -139,7 +140,7 @@ func (s *service) bodiesAreRefused(t *testing.T) {
 	}
 }
 
-// settingsAreRefused is B7.
+// settingsAreRefused sends invalid logging settings.
 func (s *service) settingsAreRefused(t *testing.T) {
 	put := func(body string) request { return request{method: http.MethodPut, path: settingsPath, body: body} }
 	for _, field := range []string{"error_log", "error_debug", "development", "module_log", "query_logging"} {
@@ -162,7 +163,7 @@ func (s *service) settingsAreRefused(t *testing.T) {
 	s.refused(t, request{method: http.MethodPut, path: settingsPath, body: "{}", header: []string{"Content-Type", "text/xml"}}, http.StatusUnsupportedMediaType, "unsupported_media_type")
 }
 
-// pathsAreRefused is 404 and 405, which names the methods that there are.
+// pathsAreRefused tests 404, and 405, which names the allowed methods.
 func (s *service) pathsAreRefused(t *testing.T) {
 	none := errorsPath + "/" + strings.Repeat("0", 32)
 	for _, path := range []string{"/api/v1/admin/tools/logs", errorsPath + "s", none + "/more", settingsPath + "/x", "/api/v2/admin/tools/logs/errors", "/nowhere"} {
@@ -193,8 +194,8 @@ func (s *service) pathsAreRefused(t *testing.T) {
 	}
 }
 
-// scopes are the endpoints of part B and the status moves with what a key must
-// hold for them.
+// scopes are the endpoints of the contract and of status changes, with the scope
+// of each.
 var scopes = []struct{ scope, method, path string }{
 	{"Tools/GetErrorLogs", "GET", errorsPath},
 	{"Tools/GetErrorLog", "GET", errorsPath + "/00000000000000000000000000000000"},
@@ -206,9 +207,9 @@ var scopes = []struct{ scope, method, path string }{
 	{"Tools/UpdateErrorStatus", "POST", statusPath},
 }
 
-// keysAreAskedFor: a key that holds every scope but one is refused there and
-// told which one; one that holds only that one is let in. Without a working key
-// nobody learns why.
+// keysAreAskedFor: a key without the endpoint's scope is refused, and the answer
+// names the scope; a key with only that scope is accepted. Without a valid key
+// the answer gives no reason.
 func (s *service) keysAreAskedFor(t *testing.T) {
 	var all []string
 	for _, c := range scopes {
@@ -250,12 +251,12 @@ func (s *service) keysAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestRateLimit: a key that has used up its budget is told when to come back.
+// TestRateLimit: a key that has used up its limit is told when to come back.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	const budget = 60
 	s := start(t, func(o *app.Options) { o.AdminRateLimit = budget })
-	other := s.narrowKey(t, "Tools/GetErrorLogs") // one of the budget
+	other := s.narrowKey(t, "Tools/GetErrorLogs") // uses one of the limit
 	for range budget - 1 {
 		s.get(t, settingsPath)
 	}

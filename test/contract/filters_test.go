@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/query"
 )
 
-// choice is a parameter of the list as it is sent, and what it must mean. The
-// meaning is written down here and not read by the service's own parser.
+// choice is a parameter of the list as it is sent, with its meaning. The test
+// defines the meaning itself and does not use the service's parser.
 type choice struct {
 	name, value string
 	filter      query.Filter
@@ -34,7 +34,7 @@ func (l *ledger) choices() map[string][]choice {
 
 type adder func(name, value string, f query.Filter)
 
-// words are the filters with a list of allowed words.
+// words are the filters that take lists of words.
 func (l *ledger) words(add adder) {
 	system, database := errata.BookSystem, errata.BookDatabase
 	for value, books := range map[string][]errata.Book{"system": {system}, "DATABASE": {database}, "system, database": {system, database}, "database,,database": {database}, "": nil} {
@@ -132,7 +132,7 @@ func (l *ledger) dates(add adder) {
 	add("date_range", "yesterday", query.Filter{From: today.Add(-day), To: today.Add(-time.Millisecond)})
 	add("date_range", "1999-12-31", query.Filter{To: time.Unix(0, 0)})
 
-	// The very instants of a record, in several notations.
+	// The exact times of a record, in several notations.
 	at := l.records[len(l.records)/3].LastSeen
 	one := query.Filter{From: at, To: at}
 	add("date_range", instant(at)+".."+instant(at), one)

@@ -16,15 +16,15 @@ import (
 	"github.com/errata-log/errata/test/querytest"
 )
 
-// ledger is a service with records, and the model of them.
+// ledger is a service with records, and a model of them.
 type ledger struct {
 	*service
 	random  *rand.Rand
 	records []errata.Record // by id
-	events  []event         // the first sighting of each
+	events  []event         // the first event of each
 }
 
-// text is a text as it is sent and as it is shown.
+// text is a text as it is sent, and as the API shows it.
 type text struct{ sent, shown string }
 
 func same(texts ...string) (all []text) {
@@ -34,8 +34,8 @@ func same(texts ...string) (all []text) {
 	return all
 }
 
-// Vocabularies are small, so that fields tie and filters meet. A %d stands for
-// a number.
+// The vocabularies are small, so that fields are equal and filters overlap. A %d
+// stands for a number.
 var (
 	long     = strings.Repeat("длинно é ", 40)
 	messages = append(same(
@@ -59,7 +59,7 @@ var (
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// text fills a number in where there is a place for one.
+// text replaces the %d, if there is one, by a number.
 func (l *ledger) text(from []text) text {
 	t, n := pick(l.random, from), l.random.IntN(300)
 	fill := func(format string) string {
@@ -71,11 +71,11 @@ func (l *ledger) text(from []text) text {
 	return text{fill(t.sent), fill(t.shown)}
 }
 
-// maxAge is how old a client's time may be; an older one becomes the time of
-// receipt, as does one in the future.
+// maxAge is the greatest age of a client's time; an older time, or one in the
+// future, is replaced by the time of receipt.
 const maxAge = 30 * 24 * time.Hour
 
-// moment is a time of the last 40 days, as it is sent and as it is kept. Many
+// moment is a time of the last 40 days, as it is sent and as it is stored. Many
 // events share one.
 func (l *ledger) moment() (sent, kept time.Time) {
 	days := l.random.IntN(41) * l.random.IntN(41) / 40
@@ -86,8 +86,8 @@ func (l *ledger) moment() (sent, kept time.Time) {
 	return sent, sent.Truncate(time.Millisecond)
 }
 
-// sight makes the event of a new record and the record. The fingerprint keeps
-// records apart whose fields are all the same.
+// sight makes the event of a new record, and the record. The fingerprint keeps
+// records apart whose fields are all equal.
 func (l *ledger) sight(number int) (event, errata.Record) {
 	message, class, file, uri := l.text(messages), l.text(classes), l.text(files), l.text(uris)
 	for message.shown == "" && class.shown == "" {
@@ -114,8 +114,8 @@ func (l *ledger) sight(number int) (event, errata.Record) {
 	return e, r
 }
 
-// again is the event of a record's next sighting, with other context, which
-// the record must not take over.
+// again is another event of a record, with another context, which the record must
+// not take over.
 func (l *ledger) again(i int) event {
 	r, e := &l.records[i], event{Book: l.events[i].Book, Fingerprint: l.events[i].Fingerprint, Message: "seen again", Level: "fatal", UserID: json.RawMessage("5")}
 	sent, kept := l.moment()
@@ -134,13 +134,12 @@ func (l *ledger) again(i int) event {
 
 const (
 	records = 10_200
-	// loud of them are seen up to most times, every tenth of the others up to
-	// few times.
+	// loud records have up to most events, every tenth of the others up to few.
 	loud, most, few = 15, 200, 6
 )
 
-// fill sends records, sees some of them again, gives some a status and sees
-// some of those again. Then it learns the ids: they grow with the log.
+// fill sends records, repeats some of them, changes the status of some, and
+// repeats some of those again. Then it learns the ids, which grow with the log.
 func fill(t *testing.T, s *service) *ledger {
 	t.Helper()
 	l := &ledger{service: s, random: rand.New(rand.NewPCG(11, 21))}
@@ -178,7 +177,7 @@ func fill(t *testing.T, s *service) *ledger {
 	return l
 }
 
-// decide gives records a status.
+// decide changes the status of records.
 func (l *ledger) decide(t *testing.T, word string, status errata.Status, from, to int) {
 	t.Helper()
 	var signatures []string
@@ -190,8 +189,8 @@ func (l *ledger) decide(t *testing.T, word string, status errata.Status, from, t
 		body("count", to-from, "status", string(status), "updated", true))
 }
 
-// learnIDs walks through all pages in the order of the ids. The records must
-// come in the order in which they were sent.
+// learnIDs reads all pages in the order of the ids. The records must come in the
+// order in which they were sent.
 func (l *ledger) learnIDs(t *testing.T) {
 	t.Helper()
 	var last errata.Position
@@ -226,7 +225,7 @@ func (l *ledger) learnIDs(t *testing.T) {
 	}
 }
 
-// selected is what the model finds.
+// selected is the model's list.
 func (l *ledger) selected(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
 	return querytest.Select(l.records, f, order, direction)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// TestLimitOfEvents: every way in tells a key that sends more than it may so, as
-// the document says.
+// TestLimitOfEvents: every receiver refuses a key that sends more than its quota,
+// as the document says.
 func TestLimitOfEvents(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *app.Options) { o.KeyEventsPerMinute = 6 }) // one at once

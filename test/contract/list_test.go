@@ -15,8 +15,7 @@ import (
 	"github.com/errata-log/errata/test/querytest"
 )
 
-// TestList is B1: thousands of records, and lists of them that must be, byte by
-// byte, what the model has.
+// TestList compares lists of thousands of records with the model, byte by byte.
 func TestList(t *testing.T) {
 	t.Parallel()
 	l := fill(t, start(t))
@@ -31,16 +30,16 @@ func TestList(t *testing.T) {
 	}
 }
 
-// asked is a list as it is asked for, and as it must be answered.
+// asked is a request for a list, with the parameters that the service must use.
 type asked struct {
 	parameters  url.Values
 	filter      query.Filter
 	order       query.Order
 	direction   query.Direction
-	page, limit int // as they must be used
+	page, limit int // as the service must use them
 }
 
-// ask is a list without parameters.
+// ask is a request for a list without parameters.
 func ask() asked {
 	return asked{url.Values{}, query.Filter{}, query.OrderLastSeen, query.Descending, 1, 25}
 }
@@ -65,8 +64,8 @@ func (q asked) paged(number, limit int) asked {
 	return q
 }
 
-// check asks, compares the whole answer with the model, and says how many
-// records match.
+// check sends the request, compares the whole answer with the model, and returns
+// how many records match.
 func (l *ledger) check(t *testing.T, q asked) (total int) {
 	t.Helper()
 	return l.compare(t, q, l.selected(q.filter, q.order, q.direction))
@@ -90,7 +89,7 @@ func (l *ledger) compare(t *testing.T, q asked, all []errata.Record) (total int)
 	return len(all)
 }
 
-// difference shows where two texts part.
+// difference shows the first difference of two texts.
 func difference(got, want string) string {
 	at := 0
 	for at < len(got) && at < len(want) && got[at] == want[at] {
@@ -115,7 +114,7 @@ func (l *ledger) everyFilter(t *testing.T) {
 				case len(l.records):
 					all++
 				default:
-					if some++; i%4 == 0 { // every list costs, and filtersTogether has more
+					if some++; i%4 == 0 { // every list takes time, and filtersTogether has more
 						l.check(t, ask().filtered(c).sorted(query.OrderMessage, query.Ascending).paged(2, 3))
 					}
 				}
@@ -137,7 +136,7 @@ func (l *ledger) everyOrder(t *testing.T) {
 		}
 	}
 	q := ask()
-	q.parameters.Set("order", "count") // the direction is down
+	q.parameters.Set("order", "count") // the default is descending
 	q.order = query.OrderCount
 	l.check(t, q)
 	q = ask()
@@ -146,12 +145,12 @@ func (l *ledger) everyOrder(t *testing.T) {
 	l.check(t, q)
 }
 
-// filtersTogether joins two or three filters in any order and page.
+// filtersTogether combines two or three filters, with any order and page.
 func (l *ledger) filtersTogether(t *testing.T) {
 	const lists = 300
 	choices := l.choices()
 	names := slices.Sorted(maps.Keys(choices))
-	for _, name := range names { // a map has no order of its own
+	for _, name := range names { // a map has no fixed order
 		slices.SortFunc(choices[name], func(a, b choice) int { return strings.Compare(a.value, b.value) })
 	}
 	found := 0
@@ -171,8 +170,8 @@ func (l *ledger) filtersTogether(t *testing.T) {
 	}
 }
 
-// everyPage walks through all pages, as learnIDs did without a filter: page by
-// page the model's, so no record comes twice and none is left out.
+// everyPage reads all pages with a filter and compares each with the model, so no
+// record comes twice and none is left out.
 func (l *ledger) everyPage(t *testing.T) {
 	for _, c := range []struct {
 		asked
@@ -211,8 +210,8 @@ func (l *ledger) limits(t *testing.T) {
 	l.check(t, none.paged(7, 10))
 }
 
-// details is B2 on records of every kind: the row of the list and the payload
-// of the first sighting, found in the own book alone, in either case.
+// details reads records of every kind: the row of the list and the payload of the
+// first event, found only in their own book, with the signature in either case.
 func (l *ledger) details(t *testing.T) {
 	for i := 0; i < len(l.records); i += 801 {
 		r := l.records[i]

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// What a page for people asks beside the contract.
+// What the page for people asks for in addition to the contract.
 
-// TestManyTrends: the trends of many records are those of each alone, and
-// zeros where there is none.
+// TestManyTrends: the trends of many records are those of each alone, and zeros
+// where no record exists.
 func TestManyTrends(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -60,8 +60,8 @@ func TestManyTrends(t *testing.T) {
 	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/trends?range=soon&signatures=" + one.signature().String()}, http.StatusUnprocessableEntity, "invalid_range", "soon")
 }
 
-// TestOverview: what happened is counted by level, and the records that made it
-// are named as long as they are there.
+// TestOverview: events are counted by level, and their records are named as long
+// as they exist.
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -112,7 +112,8 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestPreviewOfACleanup: it says what the cleanup then does, and does nothing.
+// TestPreviewOfACleanup: it returns what the cleanup then deletes, and deletes
+// nothing.
 func TestPreviewOfACleanup(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -131,8 +132,8 @@ func TestPreviewOfACleanup(t *testing.T) {
 	s.refused(t, preview, http.StatusForbidden, "insufficient_scope", "Tools/ClearErrorLogs")
 }
 
-// TestForThePage: who asks, how the service is, a key with its DSN, and the page
-// itself.
+// TestForThePage: the caller's key, the service's status, a key with its DSN, and
+// the page itself.
 func TestForThePage(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -37,14 +37,15 @@ func (e event) at(when time.Time) event {
 // project is that of the first ingest key.
 const project = 1
 
-// signature is the identity of an event that brings its own grouping.
+// signature is the signature of an event with a fingerprint.
 func (e event) signature() errata.Signature {
 	book, _ := errata.ParseBook(e.Book)
 	return signature.Sign(signature.Identity{Book: book, Project: project, Fingerprint: e.Fingerprint})
 }
 
-// shown is a record as the contract shows it: its 15 fields in their order,
-// then the two of decisions.md and whether it is an overflow record. The types are those of the contract.
+// shown is a record as the contract shows it: its 15 fields in their order, then
+// the two of the status, and whether it is an overflow record. The types are
+// those of the contract.
 func shown(r errata.Record) string {
 	return body(
 		"id", uint64(r.ID), "signature", r.Signature.String(), "type", r.Book.String(), "level", r.Level.String(),

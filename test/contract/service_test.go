@@ -27,15 +27,15 @@ const (
 	keysPath     = "/api/v1/admin/keys"
 )
 
-// service is a running service and the clock that it goes by, which stands
-// still, so that the test knows when everything was received.
+// service is a running service with a clock that stands still, so that the test
+// knows when everything was received.
 type service struct {
 	*servicetest.Service
 	now time.Time
 }
 
-// start runs a service until the test ends. It believes that it is now: the
-// engine forgets old hours by the machine's clock.
+// start runs a service until the test ends. Its clock is set to the present,
+// because ClickHouse deletes old hours by the machine's clock.
 func start(t *testing.T, configure ...func(*app.Options)) *service {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -44,7 +44,7 @@ func start(t *testing.T, configure ...func(*app.Options)) *service {
 	return &service{servicetest.Start(t, filepath.Join(t.TempDir(), "data"), configure...), now}
 }
 
-// request is what is sent; the zero key is the administrator's, "-" is none.
+// request is one request; the zero key is the administrator's, "-" is none.
 type request struct {
 	method, path, body string
 	key                string
@@ -53,14 +53,14 @@ type request struct {
 
 func (r request) String() string { return fmt.Sprintf("%s %s %.300s", r.method, r.path, r.body) }
 
-// answer is what came back.
+// answer is one answer.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// do sends a request, which must be answered.
+// do sends a request, which must get an answer.
 func (s *service) do(t *testing.T, r request) answer {
 	t.Helper()
 	header := r.header
@@ -85,14 +85,14 @@ func (s *service) do(t *testing.T, r request) answer {
 	return answer{resp.StatusCode, resp.Header, body}
 }
 
-// get reads what must be there, as it stands in the answer.
+// get returns the body of a successful answer.
 func (s *service) get(t *testing.T, path string) string {
 	t.Helper()
 	return s.want(t, request{method: http.MethodGet, path: path}, "")
 }
 
-// want sends a request that must succeed, and holds the data of the answer
-// against a JSON text, byte by byte; "" for any. It returns the data.
+// want sends a request that must succeed, and compares the data of the answer
+// with a JSON text, byte by byte; "" for any. It returns the data.
 func (s *service) want(t *testing.T, r request, data string) string {
 	t.Helper()
 	a := s.do(t, r)
@@ -118,8 +118,8 @@ type failure struct {
 	RequestID string          `json:"request_id"`
 }
 
-// refused sends a request that must be refused, and holds the envelope to its
-// form. Each of the words must stand in message or details.
+// refused sends a request that must be refused, and checks the form of the
+// envelope. Each of the words must be in message or details.
 func (s *service) refused(t *testing.T, r request, status int, code string, words ...string) (failure, answer) {
 	t.Helper()
 	a := s.do(t, r)
@@ -145,7 +145,7 @@ func (s *service) refused(t *testing.T, r request, status int, code string, word
 	return f, a
 }
 
-// send puts events through the native door; all are taken.
+// send sends events to the native receiver; all must be accepted.
 func (s *service) send(t *testing.T, events ...event) {
 	t.Helper()
 	const atOnce = 500
@@ -168,8 +168,8 @@ func (s *service) send(t *testing.T, events ...event) {
 	}
 }
 
-// settle returns when all that was sent is visible: a command is answered when
-// everything before it in the log is. This one meets no record.
+// settle returns when all events sent before are visible: a command is answered
+// when everything before it in the log is visible. This one meets no record.
 func (s *service) settle(t *testing.T) {
 	t.Helper()
 	s.want(t, request{method: http.MethodDelete, path: errorsPath, body: signaturesBody(strings.Repeat("0", 32))}, `{"count":0,"deleted":true}`)
@@ -191,7 +191,7 @@ func body(pairs ...any) string {
 	return "{" + strings.TrimPrefix(text.String(), ",") + "}"
 }
 
-// narrowKey makes an admin key that holds these scopes and no other.
+// narrowKey makes an admin key with only these scopes.
 func (s *service) narrowKey(t *testing.T, scopes ...string) string {
 	t.Helper()
 	a := s.do(t, request{method: http.MethodPost, path: keysPath, body: body("name", "narrow", "kind", "adm", "scopes", scopes)})

@@ -12,7 +12,7 @@ import (
 
 var switches = []string{"error_log", "error_debug", "development", "module_log", "query_logging"}
 
-// logging are settings as B6 shows them: the switches that are on, then the
+// logging is the logging settings as the API shows them: the switches, then the
 // addresses.
 func logging(on []string, ips ...string) string {
 	if ips == nil {
@@ -25,14 +25,14 @@ func logging(on []string, ips ...string) string {
 	return body(append(pairs, "query_logging_ips", ips)...)
 }
 
-// set is B7. The answer and the next read are the whole settings.
+// set writes settings. The answer and the next read are the whole settings.
 func (s *service) set(t *testing.T, body, want string) {
 	t.Helper()
 	s.want(t, request{method: http.MethodPut, path: settingsPath, body: body}, want)
 	s.want(t, request{method: http.MethodGet, path: settingsPath}, want)
 }
 
-// TestSettings is B6 and B7: read, write, read, for each field.
+// TestSettings reads, writes and reads each field of the logging settings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -72,13 +72,13 @@ func TestSettings(t *testing.T) {
 		{[]string{}, nil},
 	} {
 		s.set(t, body("query_logging_ips", c.sent), logging(on, c.want...))
-		s.set(t, `{"query_logging":1}`, logging(on, c.want...)) // only the keys sent are changed
+		s.set(t, `{"query_logging":1}`, logging(on, c.want...)) // only the fields that are sent change
 	}
 	s.set(t, `{"query_logging":0,"query_logging_ips":"::1"}`, logging([]string{"error_log"}, "::1"))
 }
 
-// TestErrorLogOff: what is sent while error_log is off is taken and not kept,
-// from the very next event on.
+// TestErrorLogOff: while error_log is off, events are accepted and not kept, from
+// the very next event on.
 func TestErrorLogOff(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -114,8 +114,8 @@ func TestErrorLogOff(t *testing.T) {
 	}
 }
 
-// TestIdempotency: a POST that comes again with its Idempotency-Key is answered
-// as before and not carried out again.
+// TestIdempotency: a POST that is repeated with its Idempotency-Key gets the same
+// answer and has no second effect.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -137,7 +137,7 @@ func TestIdempotency(t *testing.T) {
 		if again := s.do(t, clean(one)); again.status != first.status || again.body != first.body || again.header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("again: %d %s, replayed %q, want %s", again.status, again.body, again.header.Get("Idempotency-Replayed"), first.body)
 		}
-		s.wantNames(t, "", "a") // it was not carried out again
+		s.wantNames(t, "", "a") // it had no second effect
 	}
 
 	// The key belongs to one request of one API key.
@@ -152,7 +152,7 @@ func TestIdempotency(t *testing.T) {
 	}
 	s.wantNames(t, "", "a")
 
-	// What was refused may be tried again with the same key.
+	// A refused request may be tried again with the same key.
 	longest := strings.Repeat("l", 191)
 	bad := clean(longest)
 	bad.body = "{}"

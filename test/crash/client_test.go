@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// sent is one event as its sender knows it.
+// sent is one event, as its sender knows it.
 type sent struct {
 	id    string
-	class string // stands for the problem: every problem has a class of its own
+	class string // the problem: every problem has a class of its own
 	user  int64
 	at    time.Time
 }
@@ -25,7 +25,7 @@ type sent struct {
 // referee knows what every record must be.
 type referee struct {
 	mu       sync.Mutex
-	accepted map[string][]sent // by class; each event once, when it first got its 2xx
+	accepted map[string][]sent // by class; each event once, at the time of its first 2xx
 
 	answers, resends, repeats, failures atomic.Int64
 }
@@ -57,16 +57,16 @@ type client struct {
 	random  *rand.Rand
 	http    *http.Client
 	n       int
-	// abandon is closed when the test is over, also when it failed and nobody
-	// will accept what is left.
+	// abandon is closed when the test is over, also when it failed and the
+	// remaining events will not be accepted.
 	abandon <-chan struct{}
 }
 
-// problems is how many problems the clients have between them; few enough that
-// records are shared, many enough that new ones come up all the time.
+// problems is how many problems the clients have together: few enough that they
+// share records, and enough that new ones appear all the time.
 const problems = 400
 
-// event makes a new event of a random problem: a few are frequent.
+// event makes a new event of a random problem: a few problems are frequent.
 func (c *client) event() sent {
 	c.n++
 	k := int(float64(problems) * c.random.Float64() * c.random.Float64())
@@ -78,7 +78,7 @@ func (c *client) event() sent {
 	}
 }
 
-// letters writes a number without digits, which normalising would fold together.
+// letters writes a number without digits, which the signature would replace.
 func letters(k int) string {
 	var b strings.Builder
 	for ; k > 0; k /= 26 {
@@ -87,8 +87,8 @@ func letters(k int) string {
 	return b.String()
 }
 
-// run sends until ctx ends. A request without a 2xx is sent again, with the
-// same ids, for as long as it takes; one accepted in eight is sent twice.
+// run sends until ctx ends. A request without a 2xx is sent again with the same
+// ids until it succeeds; one accepted request in eight is sent twice.
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		events := make([]sent, 1+c.random.IntN(20))
@@ -106,7 +106,7 @@ func (c *client) run(ctx context.Context) {
 			default:
 			}
 			c.referee.resends.Add(1)
-			// The service may be dead; its return is no signal a client has.
+			// The service may be dead, and a client gets no signal of its return.
 			// reason: a pause between tries, as a real sender makes.
 			time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
 		}
@@ -157,7 +157,7 @@ func fnv(s string) uint32 {
 	return h
 }
 
-// post says whether the answer was a 2xx and decodes it.
+// post sends a request, decodes the answer, and returns whether it was a 2xx.
 func (c *client) post(path string, header map[string]string, body []byte, answer any) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// defaultKills is how many kills one run deals; ERRATA_CRASH_KILLS sets another number.
+	// defaultKills is how many kills one run has; ERRATA_CRASH_KILLS sets another
+	// number.
 	defaultKills = 36
 	clients      = 6
 	// visibleLimit is how long the projection may take to catch up at the end.
 	visibleLimit = 60 * time.Second
-	// failpointLimit is how long a failpoint may take to be reached before the
-	// process is killed where it stands.
+	// failpointLimit is how long a failpoint may take to be reached; then the
+	// process is killed where it is.
 	failpointLimit = 5 * time.Second
 )
 
-// kill is one way to die.
+// kill is one way to kill the service.
 type kill struct {
 	name string
 	deal func(s *service, random *rand.Rand) (recovery time.Duration, err error)
@@ -59,8 +60,8 @@ func kills() []kill {
 	return all
 }
 
-// restart starts the service to die at the point, waits until it has, and
-// starts it again.
+// restart starts the service with the failpoint, waits until it has died there,
+// and starts it again.
 func restart(s *service, point string, random *rand.Rand) (time.Duration, error) {
 	if point != "" {
 		s.start(fmt.Sprintf("%s@%d", point, 1+random.IntN(12)))
@@ -75,7 +76,7 @@ func restart(s *service, point string, random *rand.Rand) (time.Duration, error)
 	return took, nil
 }
 
-// TestKilledAnywhereCountsExactly deals the kills under load and compares.
+// TestKilledAnywhereCountsExactly kills the service under load and compares.
 func TestKilledAnywhereCountsExactly(t *testing.T) {
 	n := defaultKills
 	if text := os.Getenv("ERRATA_CRASH_KILLS"); text != "" {
@@ -97,7 +98,7 @@ func TestKilledAnywhereCountsExactly(t *testing.T) {
 	var recoveries []time.Duration
 	for i := range n {
 		way := ways[i%len(ways)]
-		// reason: the load runs on for a moment of any length between two kills.
+		// reason: the load continues for a random time between two kills.
 		time.Sleep(time.Duration(50+random.IntN(400)) * time.Millisecond)
 		recovery, err := way.deal(s, random)
 		if err != nil {
@@ -116,7 +117,7 @@ func TestKilledAnywhereCountsExactly(t *testing.T) {
 	compareOwned(t, s, o)
 }
 
-// load runs the clients and an owner; stop ends them once all their events are
+// load runs the clients and an owner; stop ends them when all their events are
 // accepted.
 func load(t *testing.T, s *service, ref *referee, seed uint64) (o *owner, stop func()) {
 	t.Helper()
@@ -134,7 +135,7 @@ func load(t *testing.T, s *service, ref *referee, seed uint64) (o *owner, stop f
 	return o, stop
 }
 
-// listed is a record of the API with what is compared.
+// listed is a record of the API with the fields that are compared.
 type listed struct {
 	Signature string    `json:"signature"`
 	Class     string    `json:"exception_class"`
@@ -151,8 +152,8 @@ type listed struct {
 	} `json:"payload"`
 }
 
-// compare waits until everything accepted is visible and checks each record
-// against what the clients know.
+// compare waits until everything accepted is visible, and compares each record
+// with what the clients know.
 func compare(t *testing.T, s *service, ref *referee) {
 	t.Helper()
 	records := slices.DeleteFunc(awaitTotal(t, s, ref.total()), isOwned)
@@ -171,7 +172,7 @@ func compare(t *testing.T, s *service, ref *referee) {
 	}
 }
 
-// awaitTotal lists all records until their counts reach want, or go past it.
+// awaitTotal lists all records until the sum of their counts reaches want.
 func awaitTotal(t *testing.T, s *service, want int) []listed {
 	t.Helper()
 	deadline := time.Now().Add(visibleLimit)
@@ -194,8 +195,8 @@ func awaitTotal(t *testing.T, s *service, want int) []listed {
 
 func isOwned(r listed) bool { return strings.HasPrefix(r.Class, ownedPrefix) }
 
-// list reads all records in an order that new sightings do not change: by last
-// sighting, a record could move to the next page and be listed twice.
+// list reads all records in an order that new events do not change. In the order
+// of the last event a record could move to the next page and be listed twice.
 func list(t *testing.T, s *service) (all []listed) {
 	t.Helper()
 	for page := 1; page != 0; {
@@ -267,7 +268,7 @@ func checkRecord(t *testing.T, s *service, r listed, events []sent) {
 		t.Errorf("%s: the payload is of event %q, which no client was told is accepted", r.Class, detail.Data.Payload.EventID)
 		return
 	}
-	// The context of the record and its payload must be of one and the same event.
+	// The context of the record and its payload must be of the same event.
 	if events[i].user != r.UserID {
 		t.Errorf("%s: the record's user %d is not that of its payload's event, %d", r.Class, r.UserID, events[i].user)
 	}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRealFullDiskHealsByItself is TestFullDiskHealsByItself with a small disk of
-// the log's own that another program fills. It needs root to mount one.
+// TestRealFullDiskHealsByItself is TestFullDiskHealsByItself with a small disk
+// for the log that another program fills. It needs root to mount the disk.
 func TestRealFullDiskHealsByItself(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -53,7 +53,7 @@ func TestRealFullDiskHealsByItself(t *testing.T) {
 	compareReplay(t, s)
 }
 
-// fill writes a file until there is no room for another byte.
+// fill writes a file until the disk is full to the last byte.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)

@@ -17,17 +17,18 @@ import (
 const (
 	// fills is how often the disk is full in a run.
 	fills = 4
-	// fullLimit is how soon a service must have noticed, and roomLimit how soon it
-	// must take events once there is room again. A busy machine gets twice that.
+	// fullLimit is how soon a service must notice a full disk, and roomLimit how
+	// soon it must take events when there is room again. A busy machine gets
+	// twice that.
 	fullLimit = 60 * time.Second
 	roomLimit = 20 * time.Second
 	roomWant  = 10 * time.Second
 )
 
-// TestFullDiskHealsByItself lets the service write no file for a while, again
-// and again, at moments of chance under load. JetStream stops at that and would
-// stay stopped. Once files can be written the service takes events within 10 s,
-// and every event that was accepted counts once.
+// TestFullDiskHealsByItself prevents the service from writing files for a while,
+// again and again, at random moments under load. JetStream stops at that and
+// would stay stopped. When files can be written again, the service takes events
+// within 10 s, and every accepted event counts once.
 func TestFullDiskHealsByItself(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -54,7 +55,7 @@ func TestFullDiskHealsByItself(t *testing.T) {
 }
 
 // healTimes fills the disk and makes room again, and checks what the service
-// says and how soon it takes events.
+// reports and how soon it takes events.
 func healTimes(t *testing.T, s *service, ref *referee, random *rand.Rand, disk func(full bool)) {
 	t.Helper()
 	var worst time.Duration
@@ -62,7 +63,7 @@ func healTimes(t *testing.T, s *service, ref *referee, random *rand.Rand, disk f
 		await(t, "events are taken", fullLimit, func() bool { return taken(ref) })
 		disk(true)
 		await(t, "the alarm stands", fullLimit, func() bool { return strings.Contains(s.metrics(), `errata_alarm{name="log-stopped"} 1`) })
-		// reason: the disk is full for a moment of any length.
+		// reason: the disk is full for a random time.
 		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
 		disk(false)
 		took := await(t, "events are taken again", roomLimit, func() bool { return taken(ref) })
@@ -80,7 +81,7 @@ func healTimes(t *testing.T, s *service, ref *referee, random *rand.Rand, disk f
 	}
 }
 
-// taken waits for the next events that are accepted; false when none are for a
+// taken waits for the next accepted events; false when none are accepted for a
 // while.
 func taken(ref *referee) bool {
 	before := ref.total()
@@ -98,7 +99,7 @@ func taken(ref *referee) bool {
 	}
 }
 
-// await looks until it is so, and returns how long that took.
+// await polls until the condition holds, and returns how long that took.
 func await(t *testing.T, what string, limit time.Duration, is func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -113,7 +114,7 @@ func await(t *testing.T, what string, limit time.Duration, is func() bool) time.
 	return time.Since(began)
 }
 
-// metrics is what the service measures, "" while it does not answer.
+// metrics is the text of the service's metrics, "" while it does not answer.
 func (s *service) metrics() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -18,9 +18,9 @@ const (
 	importKills = 20
 )
 
-// TestImportKilledAnywhere: a service that is killed again and again in the
-// middle of an import goes on where it stopped. In the end every line counts
-// once, and one more call imports nothing.
+// TestImportKilledAnywhere: a service that is killed again and again during an
+// import continues where it stopped. In the end every line counts once, and
+// another call imports nothing.
 func TestImportKilledAnywhere(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -37,7 +37,7 @@ func TestImportKilledAnywhere(t *testing.T) {
 			_, ok := s.rebuild()
 			answered <- ok
 		}()
-		// reason: the kill comes at any moment of the import.
+		// reason: the kill comes at a random moment of the import.
 		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
 		if _, err := restart(s, "", killed(s, random)); err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func writeOldFile(t *testing.T, path string) {
 	}
 }
 
-// rebuild calls the import and says how many events it put on the log.
+// rebuild runs the import and returns how many events it appended to the log.
 func (s *service) rebuild() (count int, ok bool) {
 	req, err := http.NewRequest(http.MethodPost, "http://"+s.addr+"/api/v1/admin/tools/logs/errors/rebuild", http.NoBody)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// ownedPrefix begins the classes of the problems that have an owner. Only the
-// owner sends and changes them, one request after the other, so that it knows
-// at every moment what the record must be.
+// ownedPrefix begins the classes of problems that have an owner. Only the owner
+// sends and changes them, one request after the other, so that it always knows
+// what the record must be.
 const ownedPrefix = "Owned"
 
 const ownedProblems = 5
@@ -31,7 +31,7 @@ type owned struct {
 	firstID           string
 }
 
-// owner sends events of its problems, deletes and moves them.
+// owner sends events of its problems, deletes them and changes their status.
 type owner struct {
 	*client
 	adminKey string
@@ -48,7 +48,7 @@ func newOwner(c *client, adminKey string) *owner {
 	return o
 }
 
-// until tries until the service has answered with a success, or the test is
+// until repeats try until the service has answered with a success, or the test is
 // given up.
 func (o *owner) until(try func() bool) (ok bool) {
 	for !try() {
@@ -150,8 +150,8 @@ func (o *owner) move(p *owned) bool {
 	return ok
 }
 
-// admin sends one request to the errors of the administration API and says
-// whether it was answered with a success.
+// admin sends one request to the errors of the administration API and returns
+// whether it succeeded.
 func (o *owner) admin(method, path, body string, data any) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -172,8 +172,8 @@ func (o *owner) admin(method, path, body string, data any) bool {
 	return data == nil || json.Unmarshal(text, &struct{ Data any }{data}) == nil
 }
 
-// compareOwned checks the records of the owner's problems. What it sent last
-// is visible once a command behind it has been answered.
+// compareOwned checks the records of the owner's problems. Its last changes are
+// visible when a command behind them has been answered.
 func compareOwned(t *testing.T, s *service, o *owner) {
 	t.Helper()
 	if !o.admin(http.MethodDelete, "", `{"signatures":["`+strings.Repeat("0", 32)+`"]}`, nil) {
@@ -207,8 +207,8 @@ func compareOwned(t *testing.T, s *service, o *owner) {
 	}
 }
 
-// compareReplay makes the records anew from the log: they must be the same,
-// byte for byte.
+// compareReplay makes the records again from the log: they must be the same, byte
+// for byte.
 func compareReplay(t *testing.T, s *service) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -19,8 +19,8 @@ import (
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
-// readyLimit is how long a start may take on a busy machine before the test
-// gives up; the promise of 5 s is about the median and printed.
+// readyLimit is how long a start may take on a busy machine. The promise of 5 s
+// is about the median, which is printed.
 const readyLimit = 60 * time.Second
 
 // service is the binary under test.
@@ -36,7 +36,7 @@ type service struct {
 	exited chan struct{}
 }
 
-// build compiles the service with failpoints and the engine beside it.
+// build compiles the service with failpoints, and the engine beside it.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,9 +79,9 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// start runs the service, with a failpoint such as "folded@3" or "" for none,
-// and returns how long it took until it was ready. A process that died at its
-// failpoint before is reported as not ready.
+// start runs the service, with a failpoint such as "folded@3" or "" for none, and
+// returns how long it took to become ready. A process that died at its failpoint
+// first counts as not ready.
 func (s *service) start(point string) (took time.Duration, ready bool) {
 	s.t.Helper()
 	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
@@ -94,7 +94,7 @@ func (s *service) start(point string) (took time.Duration, ready bool) {
 	}
 	exited := make(chan struct{})
 	go func() { // ends with the process
-		_ = cmd.Wait() // how it ended is what the test is about
+		_ = cmd.Wait() // the test expects every kind of end
 		close(exited)
 	}()
 	s.mu.Lock()
@@ -104,7 +104,7 @@ func (s *service) start(point string) (took time.Duration, ready bool) {
 	return time.Since(begin), ready
 }
 
-// awaitReady polls readiness until it is there or the process is gone.
+// awaitReady polls readiness until the service is ready or the process has ended.
 func (s *service) awaitReady(exited <-chan struct{}, deadline time.Time) bool {
 	s.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -164,7 +164,7 @@ func (s *service) awaitDeath(limit time.Duration) bool {
 	}
 }
 
-// killClickHouse sends SIGKILL to the service's child, the database.
+// killClickHouse sends SIGKILL to the service's child process, ClickHouse.
 func (s *service) killClickHouse() error {
 	pid := s.cmd.Process.Pid
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

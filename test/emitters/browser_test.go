@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// TestBrowser opens a page of one origin whose errors go to another.
+// TestBrowser opens a page of one origin that sends its errors to another.
 func TestBrowser(t *testing.T) {
 	s := start(t)
 	signals := make(chan string, 16)

@@ -11,7 +11,7 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// php runs the application in PHP, with curl or without.
+// php runs the PHP application, with or without curl.
 func php(t *testing.T, dsn string, curl bool, do ...string) servicetest.Ran {
 	t.Helper()
 	command := []string{servicetest.Program(t, "php", "php-cli"), "-d", "display_errors=1", "-d", "log_errors=0", "-d", "html_errors=0"}
@@ -32,7 +32,7 @@ func TestPHP(t *testing.T) {
 	t.Run("other handlers go on", func(t *testing.T) { phpOthers(t, s, dsn) })
 	t.Run("without the service", func(t *testing.T) { phpAway(t, s, dsn) })
 	for _, curl := range []bool{true, false} {
-		// What was answered with a failure is sent again and counts once.
+		// Events that got a failure are sent again and count once.
 		s.fail(1)
 		r := php(t, dsn, curl, "many")
 		same(t, "the end", r.Output, "[the end]\n")
@@ -82,7 +82,7 @@ func phpUncaught(t *testing.T, s *service, dsn string) {
 	if r.Code != 255 || !strings.Contains(r.Output, "Fatal error: Uncaught") || !strings.Contains(r.Output, "OrderError: order 50 failed") {
 		t.Errorf("PHP does not what it did: %d %s", r.Code, r.Output)
 	}
-	s.wait(t, "OrderError", 2) // with the one that was captured
+	s.wait(t, "OrderError", 2) // with the captured one
 	r = php(t, dsn, true, "memory")
 	if r.Code != 255 || !strings.Contains(r.Output, "Allowed memory size") {
 		t.Errorf("%d %s", r.Code, r.Output)
@@ -105,7 +105,8 @@ func phpOthers(t *testing.T, s *service, dsn string) {
 	s.wait(t, "OrderError", 3)
 }
 
-// The application goes on, and soon, whether nobody listens or nobody answers.
+// The application continues without delay when nobody listens and when nobody
+// answers.
 func phpAway(t *testing.T, s *service, dsn string) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// never is far above what any wait here takes.
+// never is far longer than any wait here.
 const never = 60 * time.Second
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// service is a running service with a door in front that can fail.
+// service is a running service behind a proxy that can fail.
 type service struct {
 	*servicetest.Service
 	front *httptest.Server
@@ -41,8 +41,8 @@ func start(t *testing.T) *service {
 	return s
 }
 
-// pass hands a request to the service and answers with its answer, or with a
-// failure: the sender cannot know that the service has it.
+// pass passes a request to the service and returns its answer, or a failure: the
+// sender cannot know that the service has the events.
 func (s *service) pass(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *service) fail(times int) {
 	s.failures = times
 }
 
-// dsn leads through the door in front.
+// dsn leads through the proxy.
 func (s *service) dsn(t *testing.T) string {
 	t.Helper()
 	return s.DSN(t, s.front.URL)
 }
 
-// record is what is looked at of a record.
+// record is the tested part of a record.
 type record struct {
 	Signature string  `json:"signature"`
 	Type      string  `json:"type"`
@@ -113,7 +113,7 @@ type payload struct {
 
 const listPath = "/api/v1/admin/tools/logs/errors"
 
-// wait returns the record of a class once it was seen so many times.
+// wait returns the record of a class when its count is reached.
 func (s *service) wait(t *testing.T, class string, count uint64) record {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
@@ -138,7 +138,7 @@ func (s *service) wait(t *testing.T, class string, count uint64) record {
 	}
 }
 
-// same reports where two values differ.
+// same reports the difference of two values.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if got != want {

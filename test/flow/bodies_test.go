@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Bodies that every door takes, with all that its parser reads.
+// Valid bodies for every receiver, with all fields that its parser reads.
 const (
 	nativeEvent = `{"id":"ID","time":"2026-11-21T03:18:40Z","type":"system","level":"error","message":"order 42 f\u00e4iled","template":"order %d failed",` +
 		`"exception_class":"OrderError","file":"src/order.go","line":51,"request_uri":"/checkout?page=2","request_method":"POST","user_id":1204,"ip":"203.0.113.9",` +
@@ -35,11 +35,11 @@ func itemEnvelope(kind, payload string) []byte {
 	return fmt.Appendf(nil, "{}\n{\"type\":%q,\"length\":%d}\n%s\n", kind, len(payload), payload)
 }
 
-// controls are well-formed: they show that the others are refused for their
-// faults. Each is one event.
+// controls are well-formed bodies with one event each: they show that the others
+// are refused for their faults.
 func controls() []attempt {
-	control := func(d door, body []byte) attempt {
-		return attempt{class: "control", name: "well-formed", door: d, body: body, want: taken}
+	control := func(d receiver, body []byte) attempt {
+		return attempt{class: "control", name: "well-formed", receiver: d, body: body, want: taken}
 	}
 	return []attempt{
 		control(native, []byte(nativeEvent)), control(envelope, eventEnvelope(sentryEvent)), control(store, []byte(sentryEvent)),
@@ -47,8 +47,8 @@ func controls() []attempt {
 	}
 }
 
-// malformed yields all attempts, class by class, so that the bodies of one are
-// garbage before the next are made.
+// malformed yields all attempts, class by class, so that the bodies of one class
+// are garbage before the next are made.
 func malformed(t *testing.T) iter.Seq[[]attempt] {
 	return func(yield func([]attempt) bool) {
 		for _, class := range []func(*testing.T) []attempt{
@@ -62,22 +62,22 @@ func malformed(t *testing.T) iter.Seq[[]attempt] {
 	}
 }
 
-// cutBodies are bodies cut at every byte.
+// cutBodies are bodies cut after every byte.
 func cutBodies(t *testing.T) (all []attempt) {
 	protobuf, err := os.ReadFile(filepath.Join(ingestDir, "otlp/testdata/otel-go-traces.pb"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, whole := range []struct {
-		door door
-		body []byte
+		receiver receiver
+		body     []byte
 	}{
 		{native, []byte(nativeEvent)}, {native, []byte("[" + nativeEvent + "]")},
 		{store, []byte(sentryEvent)}, {logsJSON, []byte(otlpLogs)}, {logs, protobuf},
 	} {
 		for n := range len(whole.body) {
-			a := attempt{class: string(whole.door) + " cut", name: fmt.Sprint("at ", n), door: whole.door, body: whole.body[:n]}
-			if n == 0 && whole.door == logs {
+			a := attempt{class: string(whole.receiver) + " cut", name: fmt.Sprint("at ", n), receiver: whole.receiver, body: whole.body[:n]}
+			if n == 0 && whole.receiver == logs {
 				a.want = empty // an export without records is zero bytes
 			}
 			all = append(all, a)
@@ -86,9 +86,9 @@ func cutBodies(t *testing.T) (all []attempt) {
 	return append(all, cutEnvelopes()...)
 }
 
-// cutEnvelopes are envelopes cut at every byte. An envelope that ends behind
-// its header has no items, and one whose event is whole has that event: items
-// need no line break behind the last, and a broken client report is ignored.
+// cutEnvelopes are envelopes cut after every byte. An envelope that ends after
+// its header has no items. One whose event is whole has that event: the last item
+// needs no line break, and a broken client report is ignored.
 func cutEnvelopes() (all []attempt) {
 	for kind, whole := range map[string][]byte{"event": eventEnvelope(sentryEvent), "log": itemEnvelope("log", sentryLog)} {
 		text := string(whole)
@@ -97,7 +97,7 @@ func cutEnvelopes() (all []attempt) {
 		payload := items + strings.IndexByte(text[items:], '\n') + 1
 		end := payload + map[string]int{"event": len(sentryEvent), "log": len(sentryLog)}[kind]
 		for n := range whole {
-			a := attempt{class: "envelope cut, " + kind, name: fmt.Sprint("at ", n), door: envelope, body: whole[:n]}
+			a := attempt{class: "envelope cut, " + kind, name: fmt.Sprint("at ", n), receiver: envelope, body: whole[:n]}
 			report := strings.LastIndex(text, "{\"type\":\"client_report\"")
 			reportEnd := strings.LastIndex(text, "}\n{}\n") + 1
 			switch {
@@ -115,7 +115,7 @@ func cutEnvelopes() (all []attempt) {
 	return all
 }
 
-// values are one JSON value of every type and some that look like another.
+// values are one JSON value of every type, and some that look like another type.
 var values = []string{
 	`null`, `true`, `false`, `0`, `7`, `-1`, `1.5`, `""`, `"text"`, `"7"`, `[]`, `[1]`, `["text"]`, `[null]`, `[{}]`, `[[]]`, `{}`, `{"a":1}`, `{"values":1}`, `{"values":[1]}`,
 }
@@ -130,7 +130,7 @@ func wrongTypes(*testing.T) (all []attempt) {
 		"type": {`null`, `""`}, "level": {`null`, `""`},
 		"line":        {`null`, `0`, `7`, `""`, `"7"`},
 		"fingerprint": {`null`, `[]`, `[1]`, `["text"]`, `[null]`},
-		"frames":      {`null`, `[]`, `[{}]`, `[1]`, `["text"]`, `[null]`, `[[]]`}, // a frame that is none is left out
+		"frames":      {`null`, `[]`, `[{}]`, `[1]`, `["text"]`, `[null]`, `[[]]`}, // an invalid frame is left out
 		"payload":     {`null`, `{}`, `{"a":1}`, `{"values":1}`, `{"values":[1]}`},
 		"unknown":     values,
 	} {
@@ -139,7 +139,7 @@ func wrongTypes(*testing.T) (all []attempt) {
 			rest = `"message":"types"`
 		}
 		for _, value := range values {
-			a := attempt{class: "native wrong type", name: field + " is " + value, door: native, body: fmt.Appendf(nil, `{%s,%q:%s}`, rest, field, value)}
+			a := attempt{class: "native wrong type", name: field + " is " + value, receiver: native, body: fmt.Appendf(nil, `{%s,%q:%s}`, rest, field, value)}
 			for _, g := range good {
 				if g == value {
 					a.class, a.want = "native odd but allowed type", taken
@@ -151,29 +151,29 @@ func wrongTypes(*testing.T) (all []attempt) {
 	return append(append(all, sentryTypes()...), notObjects()...)
 }
 
-// sentryTypes are events of SDKs: there a value of a wrong type is absent and
-// never a reason to lose the event.
+// sentryTypes are events of SDKs. There a value of a wrong type counts as absent,
+// and the event is never lost for it.
 func sentryTypes() (all []attempt) {
 	for _, field := range []string{
 		"event_id", "timestamp", "level", "platform", "logger", "transaction", "culprit", "server_name", "release", "environment", "type",
 		"message", "logentry", "threads", "stacktrace", "tags", "request", "user", "contexts", "sdk", "fingerprint", "extra", "breadcrumbs", "modules", "dist",
 	} {
 		for _, value := range values {
-			all = append(all, attempt{class: "store wrong type, read past", name: field + " is " + value, door: store, want: taken,
+			all = append(all, attempt{class: "store wrong type, read past", name: field + " is " + value, receiver: store, want: taken,
 				body: fmt.Appendf(nil, `{"exception":[{"type":"Types"}],%q:%s}`, field, value)})
 		}
 	}
 	for _, field := range []string{"url", "method", "query_string", "headers", "env"} {
 		for _, value := range values {
-			all = append(all, attempt{class: "envelope wrong type within, read past", name: "request." + field + " is " + value, door: envelope, want: taken,
+			all = append(all, attempt{class: "envelope wrong type within, read past", name: "request." + field + " is " + value, receiver: envelope, want: taken,
 				body: eventEnvelope(fmt.Sprintf(`{"exception":[{"type":"Types"}],"request":{%q:%s}}`, field, value))})
 		}
 	}
 	for _, value := range values {
-		all = append(all, attempt{class: "envelope wrong type within, read past", name: "exception is " + value, door: envelope, want: taken,
+		all = append(all, attempt{class: "envelope wrong type within, read past", name: "exception is " + value, receiver: envelope, want: taken,
 			body: eventEnvelope(fmt.Sprintf(`{"message":"types","exception":%s}`, value))})
 		for _, field := range []string{"event_id", "dsn", "sent_at", "trace", "sdk"} {
-			all = append(all, attempt{class: "envelope header wrong type, read past", name: field + " is " + value, door: envelope, want: taken,
+			all = append(all, attempt{class: "envelope header wrong type, read past", name: field + " is " + value, receiver: envelope, want: taken,
 				body: fmt.Appendf(nil, "{%q:%s}\n{\"type\":\"event\"}\n{\"message\":\"types\"}\n", field, value)})
 		}
 	}
@@ -185,14 +185,14 @@ func notObjects() (all []attempt) {
 	for _, value := range values {
 		if value[0] != '{' {
 			all = append(all,
-				attempt{class: "native not an object", name: value, door: native, body: []byte(value)},
-				attempt{class: "native not an object", name: "an array of " + value, door: native, body: []byte("[" + value + "]")},
-				attempt{class: "store not an object", name: value, door: store, body: []byte(value)},
-				attempt{class: "envelope not an object", name: "event is " + value, door: envelope, body: eventEnvelope(value)},
-				attempt{class: "envelope not an object", name: "log is " + value, door: envelope, body: itemEnvelope("log", value)},
-				attempt{class: "envelope not an object", name: "header is " + value, door: envelope, body: []byte(value + "\n")},
-				attempt{class: "envelope not an object", name: "item header is " + value, door: envelope, body: []byte("{}\n" + value + "\n{}\n")},
-				attempt{class: "OTLP not an object", name: value, door: logsJSON, body: []byte(value)},
+				attempt{class: "native not an object", name: value, receiver: native, body: []byte(value)},
+				attempt{class: "native not an object", name: "an array of " + value, receiver: native, body: []byte("[" + value + "]")},
+				attempt{class: "store not an object", name: value, receiver: store, body: []byte(value)},
+				attempt{class: "envelope not an object", name: "event is " + value, receiver: envelope, body: eventEnvelope(value)},
+				attempt{class: "envelope not an object", name: "log is " + value, receiver: envelope, body: itemEnvelope("log", value)},
+				attempt{class: "envelope not an object", name: "header is " + value, receiver: envelope, body: []byte(value + "\n")},
+				attempt{class: "envelope not an object", name: "item header is " + value, receiver: envelope, body: []byte("{}\n" + value + "\n{}\n")},
+				attempt{class: "OTLP not an object", name: value, receiver: logsJSON, body: []byte(value)},
 			)
 		}
 	}

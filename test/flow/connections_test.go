@@ -13,23 +13,22 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// cutConnections speaks HTTP that no client library would: bodies that end
-// before their length, broken chunks, lengths that contradict each other. The
-// server may answer or hang up, as it may to paths and keys that do not exist,
-// and takes nothing.
+// cutConnections sends HTTP that no client library would: bodies that end before
+// their length, broken chunks, contradicting lengths. The server may answer or
+// close the connection, also for unknown paths and keys, and takes no event.
 func cutConnections(t *testing.T, s *service, k key, c *tally) {
 	t.Helper()
 	host := strings.TrimPrefix(s.url, "http://")
-	begin := map[door]string{}
-	for _, d := range []door{native, envelope, store, logsJSON} {
-		path, header := attempt{door: d}.request(k)
+	begin := map[receiver]string{}
+	for _, d := range []receiver{native, envelope, store, logsJSON} {
+		path, header := attempt{receiver: d}.request(k)
 		lines := "POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\n"
 		for i := 0; i < len(header); i += 2 {
 			lines += header[i] + ": " + header[i+1] + "\r\n"
 		}
 		begin[d] = lines
 	}
-	bodies := map[door]string{native: nativeEvent, envelope: string(eventEnvelope(sentryEvent)), store: sentryEvent, logsJSON: otlpLogs}
+	bodies := map[receiver]string{native: nativeEvent, envelope: string(eventEnvelope(sentryEvent)), store: sentryEvent, logsJSON: otlpLogs}
 	for d, head := range begin {
 		body := bodies[d]
 		half := body[:len(body)/2]
@@ -57,8 +56,8 @@ func cutConnections(t *testing.T, s *service, k key, c *tally) {
 	wrongAddresses(t, s, k, c)
 }
 
-// speak sends the text and then says that no more will come. It returns the
-// status of the answer, 0 for none.
+// speak sends the text and closes its side. It returns the status of the answer,
+// 0 for none.
 func speak(t *testing.T, host, text string) (status int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", host)

@@ -1,7 +1,6 @@
-// Package flow tests the whole way of an error, from a socket to the list of
-// records: what real SDKs were recorded sending, what an unchanged SDK sends
-// today, what nobody should send, and what a restart leaves. It runs the
-// service in this process on its real engines and knows it only by its
-// options, its HTTP interface and its log; what one part does with one input
-// is tested beside that part.
+// Package flow tests an error's whole way, from a socket to the list of records:
+// recordings of real SDKs, a real SDK, invalid requests, and restarts. It runs
+// the service in this process on its real engines and knows only its options, its
+// HTTP interface and its log. What one part does with one input is tested beside
+// that part.
 package flow

@@ -18,66 +18,66 @@ import (
 	"github.com/errata-log/errata/internal/httpstatus"
 )
 
-// outcome is what must become of a request.
+// outcome is the expected outcome of a request.
 type outcome int
 
 const (
 	// refused: a 4xx in the form of the protocol, and no record.
 	refused outcome = iota
-	// empty: a 2xx, since the protocol lets the body pass, and no record.
+	// empty: a 2xx, because the protocol allows the body, and no record.
 	empty
-	// taken: a 2xx and one event, since the protocol reads past the fault.
+	// taken: a 2xx and one event, because the protocol ignores the fault.
 	taken
 	// either: the fault may be invisible, as in a damaged stream without a
-	// checksum. The answer says whether it was.
+	// checksum. The answer says whether it was seen.
 	either
 )
 
-// door is a way in with its own form of an error.
-type door string
+// receiver is an HTTP receiver with its own form of an error.
+type receiver string
 
 const (
-	native   door = "native"
-	envelope door = "envelope"
-	store    door = "store"
-	logs     door = "OTLP logs"
-	logsJSON door = "OTLP logs as JSON"
+	native   receiver = "native"
+	envelope receiver = "envelope"
+	store    receiver = "store"
+	logs     receiver = "OTLP logs"
+	logsJSON receiver = "OTLP logs as JSON"
 )
 
-// attempt is one request that nobody should send.
+// attempt is one invalid request.
 type attempt struct {
 	class, name string
-	door        door
+	receiver    receiver
 	body        []byte
 	header      []string // beside the key
 	want        outcome
 }
 
-// request is path and headers of the door.
+// request is path and headers of the receiver.
 func (a attempt) request(k key) (path string, header []string) {
-	switch a.door {
+	switch a.receiver {
 	case native:
 		return "/api/v1/events", append([]string{"Authorization", "Bearer " + k.text}, a.header...)
 	case logs, logsJSON:
-		kind := map[door]string{logs: "application/x-protobuf", logsJSON: "application/json"}[a.door]
+		kind := map[receiver]string{logs: "application/x-protobuf", logsJSON: "application/json"}[a.receiver]
 		return "/v1/logs", append([]string{"Authorization", "Bearer " + k.text, "Content-Type", kind}, a.header...)
 	default:
-		return fmt.Sprintf("/api/%d/%s/", k.project, a.door), append([]string{"X-Sentry-Auth", "Sentry sentry_key=" + k.public}, a.header...)
+		return fmt.Sprintf("/api/%d/%s/", k.project, a.receiver), append([]string{"X-Sentry-Auth", "Sentry sentry_key=" + k.public}, a.header...)
 	}
 }
 
-// Bounds of what thousands of malformed bodies may cost the process.
+// Limits of the memory that thousands of malformed bodies may cost.
 const (
 	heapGrowth = 32 << 20
-	// peakGrowth is for one body after the other, bombs among them: what one
-	// request holds, and the garbage between two collections.
+	// peakGrowth is for one body after the other, bombs among them: the memory of
+	// one request, and the garbage between two collections.
 	peakGrowth = 96 << 20
 )
 
-// TestMalformedBodies sends what SDKs never do to every door of a service in a
-// process of its own. It wants an answer in the form of the door's protocol
-// each time, no panic, no record but where the protocol is lenient on purpose,
-// and no memory kept.
+// TestMalformedBodies sends to every receiver what SDKs never send; the service
+// is a process of its own. Each answer must be in the form of the protocol. No
+// panic, no record except where the protocol is lenient on purpose, and no memory
+// is kept.
 func TestMalformedBodies(t *testing.T) {
 	s := startAlone(t)
 	k := s.firstKey(t)
@@ -111,7 +111,7 @@ func TestMalformedBodies(t *testing.T) {
 	s.checkReadable(t)
 }
 
-// tally is what was sent and what became of it.
+// tally counts what was sent and how it was answered.
 type tally struct {
 	counts         map[string]map[int]int // answers by class and status
 	sent, accepted int
@@ -133,8 +133,8 @@ func statuses(of map[int]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkAccepted wants exactly so many events accepted, and all but repeats of
-// the same id in the list.
+// checkAccepted checks how many events were accepted, and that all but repeats of
+// the same id are in the list.
 func (s *service) checkAccepted(t *testing.T, want int) {
 	t.Helper()
 	now := s.settle(t)
@@ -150,8 +150,8 @@ func (s *service) checkAccepted(t *testing.T, want int) {
 	}
 }
 
-// checkReadable reads every record that came of it: each answer is valid JSON
-// in valid UTF-8.
+// checkReadable reads every resulting record: each answer is valid JSON in valid
+// UTF-8.
 func (s *service) checkReadable(t *testing.T) {
 	t.Helper()
 	rows := s.all(t)
@@ -172,32 +172,33 @@ func (s *service) attempt(t *testing.T, k key, a attempt, c *tally) {
 	got, err := s.try(http.MethodPost, path, bytes.NewReader(a.body), header...)
 	c.count(a.class, got.status)
 	if err != nil {
-		t.Errorf("%s: %s: %s: no answer: %v", a.door, a.class, a.name, err)
+		t.Errorf("%s: %s: %s: no answer: %v", a.receiver, a.class, a.name, err)
 		return
 	}
 	good, bad := got.status/100 == 2, got.status/100 == 4
 	right := map[outcome]bool{refused: bad, empty: good, taken: good, either: good || bad}
-	if problem := a.door.check(got); problem != "" || !right[a.want] {
-		t.Errorf("%s: %s: %s: %d %.300q %s", a.door, a.class, a.name, got.status, got.body, problem)
+	if problem := a.receiver.check(got); problem != "" || !right[a.want] {
+		t.Errorf("%s: %s: %s: %d %.300q %s", a.receiver, a.class, a.name, got.status, got.body, problem)
 	}
-	if good && (a.want == taken || a.want == either && a.door.tookEvent(got)) {
+	if good && (a.want == taken || a.want == either && a.receiver.tookEvent(got)) {
 		c.accepted++
 	}
 	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("%s: %s: %s: answered after %v", a.door, a.class, a.name, took)
+		t.Errorf("%s: %s: %s: answered after %v", a.receiver, a.class, a.name, took)
 	}
 }
 
-// tookEvent says whether the answer speaks of one event.
-func (d door) tookEvent(a answer) bool {
+// tookEvent says whether the answer reports one event.
+func (d receiver) tookEvent(a answer) bool {
 	return d == native && strings.Contains(a.body, `"accepted":1,`) || d != native && strings.HasPrefix(a.body, `{"id":"`)
 }
 
-// maxAnswer is more than any error needs; an answer must not repeat its body.
+// maxAnswer is more than any error needs; an answer must not repeat its request's
+// body.
 const maxAnswer = 1000
 
 // check says what is wrong with the form of an answer, "" when nothing is.
-func (d door) check(a answer) string {
+func (d receiver) check(a answer) string {
 	if len(a.body) > maxAnswer {
 		return fmt.Sprintf("the answer has %d bytes", len(a.body))
 	}

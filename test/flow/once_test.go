@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Exports of one error, with the trace and span that both carry.
+// Exports of one error as a span event and as a log record, with their trace and
+// span.
 const (
 	onceTrace = `"traceId":"08a022e8b2b020683b308780d70f3cad","spanId":"68624199d6e1f5e3"`
 	onceAttrs = `"attributes":[{"key":"exception.type","value":{"stringValue":"OrderError"}},{"key":"exception.message","value":{"stringValue":"%s"}}]`
@@ -23,18 +24,18 @@ func onceSpan(nanos int64, message string) string {
 		onceTrace, nanos, fmt.Sprintf(onceAttrs, message))
 }
 
-// TestOnce: whatever way an error comes twice, it counts once, in the list and
-// after a restart.
+// TestOnce: an error that comes twice by any two ways counts once, in the list
+// and after a restart.
 func TestOnce(t *testing.T) {
 	s := start(t)
 	t.Run("span event and log record", func(t *testing.T) { spanEventAndLogAreOne(t, s) })
 	t.Run("batch sent again", func(t *testing.T) { batchSentAgainIsOne(t, s) })
-	t.Run("id over two doors", func(t *testing.T) { idOverTwoDoorsIsOne(t, s) })
+	t.Run("id over two receivers", func(t *testing.T) { idOverTwoReceiversIsOne(t, s) })
 	t.Run("projects apart", func(t *testing.T) { idsOfTwoProjectsAreTwo(t, s) })
 	t.Run("after a restart", func(t *testing.T) { stillOneAfterARestart(t, s) })
 }
 
-// export sends a request of OTLP and wants it taken.
+// export sends an OTLP request that must be accepted.
 func (s *service) export(t *testing.T, k key, path, body string) {
 	t.Helper()
 	a := s.do(t, http.MethodPost, path, body, "Authorization", "Bearer "+k.text, "Content-Type", "application/json")
@@ -43,7 +44,7 @@ func (s *service) export(t *testing.T, k key, path, body string) {
 	}
 }
 
-// wantCounts wants so many new records with these counts in all.
+// wantCounts checks the counts of the new records.
 func (s *service) wantCounts(t *testing.T, want ...uint64) {
 	t.Helper()
 	var got []uint64
@@ -73,8 +74,8 @@ func spanEventAndLogAreOne(t *testing.T, s *service) {
 			t.Errorf("%v: %v folded, %v duplicates", order, now.folded-before.folded, now.duplicate-before.duplicate)
 		}
 	}
-	// Others of the same span are errors of their own: with another text, and a
-	// second time with the same one.
+	// Other errors of the same span count for themselves: with another text, and
+	// a second time with the same one.
 	k := s.newKey(t, 610)
 	s.export(t, k, "/v1/logs", onceLog(onceNanos, "a failed"))
 	s.export(t, k, "/v1/traces", onceSpan(onceNanos, "b failed"))
@@ -126,9 +127,9 @@ func batchSentAgainIsOne(t *testing.T, s *service) {
 	}
 }
 
-// idOverTwoDoorsIsOne sends one event id through three doors, as SDKs and
-// people write it.
-func idOverTwoDoorsIsOne(t *testing.T, s *service) {
+// idOverTwoReceiversIsOne sends one event id to three receivers, in the notations
+// of SDKs and people.
+func idOverTwoReceiversIsOne(t *testing.T, s *service) {
 	const plain, dashed = "8a6a9a2d6f294c5bb1d2e3f405162738", "8a6a9a2d-6f29-4c5b-b1d2-e3f405162738"
 	event := func(id string) string { return fmt.Sprintf(`{"event_id":%q,"message":"twice","level":"error"}`, id) }
 	envelope := func(k key, id, inner string) answer {
@@ -155,7 +156,7 @@ func idOverTwoDoorsIsOne(t *testing.T, s *service) {
 		func(k key) answer { return own(k, strings.ToUpper(plain)) },
 		func(k key) answer { return own(k, strings.ToUpper(dashed)) },
 	}
-	for _, first := range []int{0, 4, 8} { // an event of each door is the first
+	for _, first := range []int{0, 4, 8} { // one event for each receiver is the first
 		k := s.newKey(t, 630+first)
 		for i := range sends {
 			if a := sends[(first+i)%len(sends)](k); a.status/100 != 2 {
@@ -166,8 +167,8 @@ func idOverTwoDoorsIsOne(t *testing.T, s *service) {
 	}
 }
 
-// idsOfTwoProjectsAreTwo: nobody can hide another project's errors, neither by
-// their ids nor by their traces.
+// idsOfTwoProjectsAreTwo: a project cannot hide another project's errors, neither
+// by their ids nor by their traces.
 func idsOfTwoProjectsAreTwo(t *testing.T, s *service) {
 	a, b := s.newKey(t, 650), s.newKey(t, 651)
 	for _, k := range []key{a, b} {
@@ -177,8 +178,8 @@ func idsOfTwoProjectsAreTwo(t *testing.T, s *service) {
 	s.wantCounts(t, 1, 1)
 }
 
-// stillOneAfterARestart: what the second signal says of an error counts nothing
-// in a service that remembers nothing of the first.
+// stillOneAfterARestart: the second signal of an error adds nothing in a service
+// that has lost its memory of the first.
 func stillOneAfterARestart(t *testing.T, s *service) {
 	k := s.newKey(t, 660)
 	s.export(t, k, "/v1/logs", onceLog(onceNanos, "before and after"))

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// keysFile is the default list of secret keys as the rules promise it.
+// keysFile is the default list of secret keys in the documentation of the rules.
 const keysFile = "../../ingest/scrub/testdata/keys.txt"
 
 // mark begins every planted secret, so that one search finds all of them.
@@ -21,7 +21,7 @@ const mark = "plnt7x"
 // plants makes secrets and remembers where each was planted.
 type plants struct{ where []string }
 
-// secret is a new secret that is planted at a place.
+// secret is a new secret, planted at a place.
 func (p *plants) secret(place string) string {
 	p.where = append(p.where, place)
 	return fmt.Sprintf("%s%06d", mark, len(p.where)-1)
@@ -36,8 +36,8 @@ func (p *plants) place(text string) string {
 	return p.where[n]
 }
 
-// plantedKeys are the default keys in every spelling: those of the promised
-// list, and those that the scrubber says it has.
+// plantedKeys are the default keys in every spelling: those of the list, and
+// those that the scrubber reports.
 func plantedKeys(t *testing.T) (all []string) {
 	t.Helper()
 	promised, err := os.ReadFile(keysFile)
@@ -52,7 +52,7 @@ func plantedKeys(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// spellings are the ways to write a key; one that counts only as a whole is not
+// spellings are the ways to write a key. A key that counts only as a whole is not
 // made a part of another.
 func spellings(key string, whole bool) []string {
 	words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune("-_.", r) })
@@ -69,40 +69,40 @@ func spellings(key string, whole bool) []string {
 	return all
 }
 
-// firstLetter changes the first letter of a word, which may be of any script.
+// firstLetter changes the first letter of a word in any script.
 func firstLetter(word string, to func(string) string) string {
 	_, size := utf8.DecodeRuneInString(word)
 	return to(word[:size]) + word[size:]
 }
 
-// textPlaces are the ways in which a key K and its value V stand in a text.
+// textPlaces are the ways in which a text contains a key K and its value V.
 var textPlaces = []string{
 	"K=V", "a=1&K=V&b=2", `{"K":"V"}`, `{"a":[{"b":{"K": "V"}}]}`, `{\"K\":\"V\"}`, "K: V", "failed with K: V.", "['K' => 'V']", "[K] => V",
 	"<K>V</K>", "cmd --K V", "cmd --K=V", "K = V;", "x[K]=V", "UPDATE t SET `K`='V' WHERE id = 7", "{'K': 'V'}", `K="V and V"`,
 	"GET https://shop.example/x?K=V&page=2: 502", "https://bob:V@shop.example/K",
 }
 
-// bareKey is the one key that says nothing in a text ("key: 17"), and in JSON
-// names what stands beside it: {"key": "password", "value": "x"}.
+// bareKey is the one key that means nothing in a text ("key: 17"). In JSON it
+// names the pair beside it: {"key": "password", "value": "x"}.
 const bareKey = "key"
 
 func isBare(key string) bool { return strings.EqualFold(strings.Trim(key, "_"), bareKey) }
 
 // texts are a key in all places of a text, a line for each.
-func (p *plants) texts(door, key string) string {
+func (p *plants) texts(receiver, key string) string {
 	lines := []string{"it broke"}
 	for _, place := range textPlaces {
 		if !isBare(key) {
-			value := p.secret(door + " text " + place + " with " + key)
+			value := p.secret(receiver + " text " + place + " with " + key)
 			lines = append(lines, strings.NewReplacer("K", key, "V", value).Replace(place))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// tree is a key in all places of a JSON object of the application's own.
-func (p *plants) tree(door, key string) map[string]any {
-	v := func(place string) string { return p.secret(door + " " + place + " with " + key) }
+// tree is a key in all places of an application's JSON object.
+func (p *plants) tree(receiver, key string) map[string]any {
+	v := func(place string) string { return p.secret(receiver + " " + place + " with " + key) }
 	if isBare(key) {
 		return map[string]any{"pairs": []any{[]any{key, v("pair")}}}
 	}
@@ -110,12 +110,12 @@ func (p *plants) tree(door, key string) map[string]any {
 		key: v("key"), "nested": map[string]any{"list": []any{map[string]any{key: map[string]any{"deep": v("object")}}, 7}},
 		"array": map[string]any{key: []any{v("array"), 1}}, "headers": map[string]any{key: v("headers")},
 		"pairs":  []any{[]any{key, v("pair")}, map[string]any{"name": key, "value": v("named pair")}},
-		"crumbs": []any{map[string]any{"message": p.texts(door+" breadcrumb", key), "data": map[string]any{key: v("breadcrumb")}}},
+		"crumbs": []any{map[string]any{"message": p.texts(receiver+" breadcrumb", key), "data": map[string]any{key: v("breadcrumb")}}},
 		"vars":   map[string]any{key: v("variable")}, "person": map[string]any{key: v("user")},
 	}
 }
 
-// native is an event of the native door with a key in every place of it.
+// native is a native event with a key in every place of it.
 func (p *plants) native(key string, n int) string {
 	v := func(place string) string { return p.secret("native " + place + " with " + key) }
 	return asJSON(map[string]any{
@@ -183,7 +183,7 @@ func (p *plants) oneText(place, key string) string {
 func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and numbers always fit
+		panic(err) // strings and numbers always encode
 	}
 	return string(text)
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// value is a credential that no key names.
+// value is a credential without a key beside it.
 type value struct {
 	text   string
-	needle string // a piece of it that must be nowhere
+	needle string // the part of it that must not be found anywhere
 }
 
-// plantedValues are credentials of every form that the rules know. Those that
-// can carry the mark do; of the others the number itself is looked for.
+// plantedValues are credentials of every form that the rules know. Those that can
+// contain the mark do; the others are searched by their own digits.
 func plantedValues(p *plants) (all []value) {
 	marked := func(form string) {
 		secret := p.secret("value " + form)
@@ -48,7 +48,7 @@ func plantedValues(p *plants) (all []value) {
 	return append(all, value{"123-45-6789", "123-45-6789"}, value{"078-05-1121", "078-05-1121"})
 }
 
-// cardNumber is a number of a network's length that passes Luhn's check.
+// cardNumber is a number of a network's length with a valid Luhn digit.
 func cardNumber(prefix string, salt int) string {
 	length := map[string]int{"34": 15, "37": 15, "36": 14}[prefix]
 	if length == 0 {
@@ -69,7 +69,7 @@ func cardNumber(prefix string, salt int) string {
 	return body + fmt.Sprint((10-sum%10)%10)
 }
 
-// ibanOf is an account number whose check digits are right.
+// ibanOf is an account number with valid check digits.
 func ibanOf(country string, salt int) string {
 	account := fmt.Sprintf("%018d", 123456789012*salt)
 	digits := account
@@ -85,7 +85,7 @@ func ibanOf(country string, salt int) string {
 	return fmt.Sprintf("%s%02d%s", country, 98-rest, account)
 }
 
-// grouped parts a number into groups of four.
+// grouped splits a number into groups of four.
 func grouped(number, sep string) string {
 	var groups []string
 	for len(number) > 4 {
@@ -94,7 +94,8 @@ func grouped(number, sep string) string {
 	return strings.Join(append(groups, number), sep)
 }
 
-// needles are the mark, as it is and in capitals, and what cannot carry it.
+// needles are the mark, as it is and in capitals, and the values that cannot
+// contain it.
 func needles(values []value) []string {
 	list := []string{mark, strings.ToUpper(mark)}
 	for _, v := range values {
@@ -105,7 +106,7 @@ func needles(values []value) []string {
 	return list
 }
 
-// sendValues sends each value through each door, where no key says what it is.
+// sendValues sends each value to each receiver, in places without a key.
 func sendValues(post poster, k key, values []value) {
 	var natives, records []string
 	for i, v := range values {

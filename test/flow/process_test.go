@@ -21,15 +21,15 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// What a test process finds in its environment when it is to be a service.
+// The environment variables that make a test process a service.
 const (
 	dataVariable   = "ERRATA_FLOW_DATA"
 	engineVariable = "ERRATA_FLOW_ENGINE"
 )
 
-// startAlone is start in a process of its own, so that what it takes of memory
-// is the service's and not the test's. The test fails when the process ends by
-// itself or logs an error.
+// startAlone is start in a process of its own, so that its memory is the
+// service's and not the test's. The test fails when the process ends by itself or
+// logs an error.
 func startAlone(t *testing.T) *service {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
@@ -65,7 +65,7 @@ func startAlone(t *testing.T) *service {
 	return s
 }
 
-// process is the other end of serveAlone: it answers one line to one.
+// process is the test's end of serveAlone: it answers one line to each line.
 type process struct {
 	orders  io.Writer
 	answers *bufio.Reader
@@ -83,12 +83,11 @@ func (p *process) ask(t *testing.T, order string) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// memory is what a process has, in bytes: the heap after collection, and the
-// most that it had resident since the last reset.
+// memory is the memory of a process, in bytes: the heap after a collection, and
+// the maximum of its resident memory since the last reset.
 type memory struct{ heap, peak int64 }
 
-// memory collects garbage and measures; with order "reset" the peak starts
-// anew.
+// memory collects garbage and measures; the order "reset" begins a new maximum.
 func (s *service) memory(t *testing.T, order string) (m memory) {
 	t.Helper()
 	line := s.process.ask(t, order)
@@ -98,8 +97,8 @@ func (s *service) memory(t *testing.T, order string) (m memory) {
 	return m
 }
 
-// serveAlone is the main function of the service's process. It serves until
-// its standard input ends, which it does with the test, however that ends.
+// serveAlone is the main function of the service's process. It serves until its
+// standard input ends, which happens when the test ends for any reason.
 func serveAlone(data string) (exitCode int) {
 	if err := obey(data); err != nil {
 		fmt.Fprintln(os.Stderr, "level=ERROR", err)
@@ -141,9 +140,9 @@ func obey(data string) error {
 	return errors.Join(orders.Err(), <-ended)
 }
 
-// measured is the heap after collection and the peak of the resident memory.
+// measured is the heap after a collection and the maximum of the resident memory.
 func measured() (string, error) {
-	// Pools give up what they hold in two steps.
+	// Pools release their memory in two steps.
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

@@ -2,5 +2,5 @@
 
 package flow
 
-// raceScale: the race detector keeps several words for each word of ours.
+// raceScale: the race detector keeps several words for each word of memory.
 const raceScale = 6

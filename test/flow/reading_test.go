@@ -16,9 +16,9 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// TestReading reads 60 records the way an administrator's program does.
+// TestReading reads 60 records as an administrator's program does.
 func TestReading(t *testing.T) {
-	// The limit on failed keys, too, knows this clock only.
+	// The limit for failed keys uses this clock too.
 	clock := servicetest.NewClock(at(t, "2026-11-21T03:00:00Z"), time.Microsecond)
 	s := start(t, func(o *app.Options) { o.Now = clock.Now })
 	fill(t, s, clock.Now())
@@ -31,12 +31,12 @@ func TestReading(t *testing.T) {
 
 const total = 60
 
-// letters writes a number without digits, which normalising would fold.
+// letters writes a number without digits, which the signature would replace.
 func letters(n int) string { return string(rune('a'+n/26)) + string(rune('a'+n%26)) }
 
-// fill makes 60 records, a third of them in the database book. The last time
-// of each is a second before that of the one before; every tenth shares its
-// time with its neighbour.
+// fill makes 60 records, a third of them in the book database. The last time of
+// each is a second before that of the one before; every tenth shares its time
+// with its neighbour.
 func fill(t *testing.T, s *service, now time.Time) {
 	t.Helper()
 	var lines strings.Builder
@@ -130,7 +130,7 @@ func parametersAreMovedOrRefused(t *testing.T, s *service) {
 	}
 }
 
-// refused wants the error envelope with the code, and returns it.
+// refused expects the error envelope with the code, and returns it.
 func (s *service) refused(t *testing.T, method, path, key string, status int, code string) (f failure) {
 	t.Helper()
 	var header []string
@@ -148,7 +148,7 @@ func (s *service) refused(t *testing.T, method, path, key string, status int, co
 	return f
 }
 
-// failure is the error envelope of the API and of the native door.
+// failure is the error envelope of the API and of the native receiver.
 type failure struct {
 	Error struct {
 		Code      string          `json:"code"`
@@ -158,8 +158,8 @@ type failure struct {
 	} `json:"error"`
 }
 
-// answersHaveTheShape holds the names, the order and the notation of what
-// programs read.
+// answersHaveTheShape checks the names, the order and the notation of the fields
+// that programs read.
 func answersHaveTheShape(t *testing.T, s *service) {
 	a := s.do(t, http.MethodGet, listPath+"?limit=1", "", "X-Api-Key", s.admin)
 	want := regexp.MustCompile(`^\{"data":\[\{"id":\d+,"signature":"[0-9a-f]{32}","type":"(system|database)","level":"error","count":1,` +
@@ -191,7 +191,7 @@ func detailFindsByBook(t *testing.T, s *service) {
 		if diff := cmp.Diff(rows[0], upper.record); diff != "" {
 			t.Errorf("in capitals (-list +detail):\n%s", diff)
 		}
-		// Without a type it is the system book.
+		// Without a type the book is system.
 		a := s.do(t, http.MethodGet, listPath+"/"+rows[0].Signature, "", "X-Api-Key", s.admin)
 		if (a.status == http.StatusOK) != (book == "system") {
 			t.Errorf("%s record without a type: %d %s", book, a.status, a.body)
@@ -214,8 +214,7 @@ func detailFindsByBook(t *testing.T, s *service) {
 	}
 }
 
-// keysAreAskedFor is the last of the tests: it uses up what this address may
-// get wrong.
+// keysAreAskedFor runs last: it uses up the failures that this address may have.
 func keysAreAskedFor(t *testing.T, s *service) {
 	ops := s.keyOfKind(t, "ops")
 	for path, scope := range map[string]string{listPath: "Tools/GetErrorLogs", listPath + "/" + strings.Repeat("0", 32): "Tools/GetErrorLog"} {

@@ -23,9 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew; then read them line by line")
 
-// recordings are the files of recorded requests in the order of their time,
-// with the time at which the service receives them: shortly after they were
-// sent, since a client whose clock is wrong gets its times mended.
+// recordings are the files of recorded requests in the order of their time, with
+// the time at which the service receives them: shortly after they were sent,
+// because the times of a client whose clock is wrong are corrected.
 var recordings = []struct{ file, received string }{
 	{"sentry/testdata/sentry-go-exception.http", "2026-11-21T03:18:41Z"},
 	{"sentry/testdata/sentry-go-message-panic.http", "2026-11-21T03:18:41Z"},
@@ -38,17 +38,17 @@ var recordings = []struct{ file, received string }{
 	{"sentry/testdata/client-reports-after-errors.http", "2026-11-21T03:21:45Z"},
 }
 
-// roots are where the recorded applications were installed.
+// roots are the folders in which the recorded applications were installed.
 var roots = []string{"/srv/app", "/srv/shop"}
 
-// TestRecordedRequests sends what real SDKs were recorded sending and compares
-// the records, field by field, with what each of them must become. Every
-// request has a project of its own, so that none folds into another's record.
+// TestRecordedRequests sends recorded requests of real SDKs and compares the
+// records field by field. Every request has a project of its own, so that none is
+// folded into another's record.
 func TestRecordedRequests(t *testing.T) {
 	clock := servicetest.NewClock(at(t, recordings[0].received), time.Microsecond)
 	s := start(t, func(o *app.Options) { o.InstallRoots, o.Now = roots, clock.Now })
 	everyRecordingIsListed(t)
-	// While the clock is near the time at which these were recorded.
+	// While the clock is near the time of these recordings.
 	t.Run("ways in", func(t *testing.T) { everyWayInGivesTheSame(t, s) })
 	t.Run("OTLP", func(t *testing.T) { everyFormOfOTLPGivesTheSame(t, s) })
 	var lines, payloads strings.Builder
@@ -125,8 +125,8 @@ func requests(t *testing.T, name string) []doortest.Recording {
 		Header: http.Header{"Content-Type": {"application/x-protobuf"}, "Authorization": {"Bearer " + doortest.Token}}}}
 }
 
-// replay sends a recorded request as its client did, with key and project of
-// this service wherever the recorded ones stood.
+// replay sends a recorded request as its client did, with the key and project of
+// this service in the place of the recorded ones.
 func (s *service) replay(t *testing.T, r doortest.Recording, k key) answer {
 	t.Helper()
 	a, err := s.send(s.request(t, r, k))
@@ -164,7 +164,7 @@ func (s *service) request(t *testing.T, r doortest.Recording, k key) *http.Reque
 	return req
 }
 
-// checkBooks looks the record up in both books: it stands in its own, the same
+// checkBooks looks for the record in both books: it must be in its own, the same
 // as in the list, and not in the other.
 func (s *service) checkBooks(t *testing.T, row record) detailed {
 	t.Helper()
@@ -186,7 +186,8 @@ func (s *service) checkBooks(t *testing.T, row record) detailed {
 	return d
 }
 
-// payload is what the tests read of a payload; the golden file has the whole.
+// payload is the part of a payload that the tests read; the golden file has the
+// whole.
 type payload struct {
 	Source      string `json:"source"`
 	EventID     string `json:"event_id"`
@@ -208,8 +209,8 @@ func payloadOf(t *testing.T, d detailed) (p payload) {
 	return p
 }
 
-// line is a record as one line of readable facts. Ids that the service makes
-// are left out: their recipe is not the client's business.
+// line is a record as one line of readable facts. Ids that the service makes are
+// left out, because clients do not depend on them.
 func line(t *testing.T, d detailed) string {
 	t.Helper()
 	p := payloadOf(t, d)
@@ -230,9 +231,8 @@ func line(t *testing.T, d detailed) string {
 		p.Source, p.EventID, p.Message, p.Release, p.Environment, links)
 }
 
-// noSecretIn looks for what the recordings hold and nobody may keep: a token
-// in a query, cookies, an authorization, an e-mail address, source lines and
-// values of variables.
+// noSecretIn looks for secrets of the recordings: a token in a query, cookies, an
+// authorization, a mail address, source lines and values of variables.
 func noSecretIn(t *testing.T, text string) {
 	t.Helper()
 	for _, secret := range []string{

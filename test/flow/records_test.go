@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// visibleTimeout is far above what an event takes into the list.
+// visibleTimeout is far longer than an event takes into the list.
 const visibleTimeout = 30 * time.Second
 
 // record is a record as the API shows it: the fields of the contract in their
-// order, then the two of ours.
+// order, then the two of the status.
 type record struct {
 	ID             uint64    `json:"id"`
 	Signature      string    `json:"signature"`
@@ -39,13 +39,13 @@ type record struct {
 	Overflow       bool      `json:"overflow"`
 }
 
-// detailed is a record with the context of its first sighting.
+// detailed is a record with the context of its first event.
 type detailed struct {
 	record
 	Payload json.RawMessage `json:"payload"`
 }
 
-// meta is where a page stands in its list.
+// meta is the place of a page in its list.
 type meta struct {
 	Total    uint64 `json:"total"`
 	Page     int    `json:"page"`
@@ -55,8 +55,7 @@ type meta struct {
 
 const listPath = "/api/v1/admin/tools/logs/errors"
 
-// list asks for one page. Fields that the records of the contract do not have
-// fail the test.
+// list asks for one page. Unknown fields fail the test.
 func (s *service) list(t *testing.T, query string) ([]record, meta) {
 	t.Helper()
 	var page struct {
@@ -96,8 +95,8 @@ func (s *service) detail(t *testing.T, signature, book string) detailed {
 	return found.Data
 }
 
-// newRecords are the records that came to be since the last call, oldest
-// first, once all that was sent is in the list.
+// newRecords are the records made since the last call, oldest first, when
+// everything sent is in the list.
 func (s *service) newRecords(t *testing.T) []record {
 	t.Helper()
 	s.settle(t)
@@ -117,10 +116,10 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// sums are the counters of the service that say how far it is.
+// sums are the counters that say how far the service is.
 type sums struct{ accepted, appended, folded, duplicate float64 }
 
-// settle waits until all that was answered is in the list.
+// settle waits until everything that was answered is in the list.
 func (s *service) settle(t *testing.T) sums {
 	t.Helper()
 	poll := time.NewTicker(5 * time.Millisecond)

@@ -16,8 +16,8 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// publicURL is fixed, as an operator's is, so that the DSN does not change
-// with the port of the test.
+// publicURL is fixed, as an operator's is, so that the DSN does not contain the
+// port of the test.
 func publicURL(o *app.Options) { o.PublicURL = "http://errors.example.org" }
 
 // message is a request that carries events.
@@ -32,7 +32,7 @@ func (s *service) post(m message) (answer, error) {
 }
 
 // native is events as NDJSON, envelope an event of an SDK, export an OTLP log
-// record. id makes each of them one occurrence; class makes a record.
+// record. id makes each of them one event; class makes a record.
 func (k key) native(id, class string, n int) message {
 	var lines strings.Builder
 	for i := range n {
@@ -118,7 +118,7 @@ func TestRestartChangesNothing(t *testing.T) {
 	if diff := cmp.Diff(records, again.everything(t), cmp.AllowUnexported(detailed{})); diff != "" {
 		t.Errorf("records (-before +after):\n%s", diff)
 	}
-	// What came before the restart is recognised behind it, through every door.
+	// Events from before the restart are recognised after it, by every receiver.
 	if n := sendAll(t, again, sent); n != events {
 		t.Errorf("%d events were taken again, want %d", n, events)
 	}
@@ -135,7 +135,8 @@ func TestRestartChangesNothing(t *testing.T) {
 	}
 }
 
-// sendAll sends the messages, wants a 2xx for each, and returns how many events they carried.
+// sendAll sends the messages, expects a 2xx for each, and returns how many events
+// they carried.
 func sendAll(t *testing.T, s *service, messages []message) (events int) {
 	t.Helper()
 	for _, m := range messages {
@@ -155,7 +156,7 @@ func sumOf(records []detailed) (n int) {
 	return n
 }
 
-// sender sends one kind of message until the service does not take it.
+// sender sends one kind of message until the service refuses it.
 type sender struct {
 	name string
 	next func(i int) message
@@ -177,8 +178,8 @@ func (x *sender) run(s *service, taken *atomic.Int64) {
 	}
 }
 
-// TestStopUnderLoad stops the service while all doors are busy. Whatever was
-// answered with a 2xx is there after the next start. What got no answer is
+// TestStopUnderLoad stops the service while all receivers are busy. Everything
+// that got a 2xx is there after the next start. Requests without an answer are
 // sent again, as SDKs with a queue do, and then every count is exact.
 func TestStopUnderLoad(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
@@ -187,7 +188,7 @@ func TestStopUnderLoad(t *testing.T) {
 	var senders []*sender
 	for n := range 3 {
 		id := func(i int) string { return fmt.Sprintf("%d.%d", n, i) }
-		class := func(door string) string { return door + strings.Repeat("X", n) }
+		class := func(receiver string) string { return receiver + strings.Repeat("X", n) }
 		senders = append(senders,
 			&sender{name: class("Single"), next: func(i int) message { return k.native("s"+id(i), class("Single"), 1) }},
 			&sender{name: class("Batch"), next: func(i int) message { return k.native("b"+id(i), class("Batch"), 50) }},
@@ -242,7 +243,7 @@ func awaitLoad(t *testing.T, taken *atomic.Int64) {
 }
 
 // await waits until an event that is sent now is in the list: the log has one
-// order, so that all that came before is, too.
+// order, so all earlier ones are too.
 func (s *service) await(t *testing.T, k key, class string) {
 	t.Helper()
 	sendAll(t, s, []message{k.native(class, class, 1)})

@@ -26,26 +26,26 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
-	doors "github.com/errata-log/errata/ingest/door"
+	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/door/doortest"
-	nativedoor "github.com/errata-log/errata/ingest/native"
-	otlpdoor "github.com/errata-log/errata/ingest/otlp"
-	sentrydoor "github.com/errata-log/errata/ingest/sentry"
+	nativereceiver "github.com/errata-log/errata/ingest/native"
+	otlpreceiver "github.com/errata-log/errata/ingest/otlp"
+	sentryreceiver "github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/test/servicetest"
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// batchEvents is how many planted events go into one request.
+// batchEvents is how many planted events one request has.
 const batchEvents = 100
 
-// control is no secret and must be found wherever events are kept and shown, or
-// else the search proves nothing.
+// control is no secret and must be found wherever events are kept and shown;
+// otherwise the search proves nothing.
 const control = "ctrl7x"
 
 // poster sends a request and fails the test unless it was taken.
 type poster func(message)
 
-// search looks for planted secrets in whatever is held against it.
+// search looks for planted secrets in the texts that it gets.
 type search struct {
 	plants  *plants
 	needles []string
@@ -83,7 +83,7 @@ func (s *search) report(t *testing.T) {
 	t.Logf("%d secrets were planted, %d survived; %d bytes were searched", len(s.plants.where), len(s.found), s.bytes)
 }
 
-// collector is a log that looks into what comes.
+// collector is a log that searches its events.
 type collector struct {
 	look   *search
 	events int
@@ -99,9 +99,9 @@ func (c *collector) Append(_ context.Context, events []errata.Event) error {
 	return nil
 }
 
-// TestNoPlantedSecretReachesTheLog sends every default key in every spelling,
-// and credentials by their form, in every place of an event through the three
-// doors, and looks for the values in what goes to the log.
+// TestNoPlantedSecretReachesTheLog sends every default key in every spelling, and
+// credentials by their form, in every place of an event to the three receivers,
+// and searches for the values in the events for the log.
 func TestNoPlantedSecretReachesTheLog(t *testing.T) {
 	p := &plants{}
 	values := plantedValues(p)
@@ -125,20 +125,20 @@ func TestNoPlantedSecretReachesTheLog(t *testing.T) {
 	look.report(t)
 }
 
-// before is the three doors in front of a pipeline.
+// before is the three receivers in front of a pipeline.
 func before(t *testing.T, pipeline *ingest.Pipeline) poster {
 	t.Helper()
-	cfg := doors.Config{Accepter: pipeline, Keyring: doortest.Keys{}, Budget: doors.NewBudget(doors.DefaultBudget), Now: time.Now}
+	cfg := door.Config{Accepter: pipeline, Keyring: doortest.Keys{}, Budget: door.NewBudget(door.DefaultBudget), Now: time.Now}
 	mux := http.NewServeMux()
-	events, err := nativedoor.New(cfg)
+	events, err := nativereceiver.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelopes, err := sentrydoor.New(cfg)
+	envelopes, err := sentryreceiver.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	telemetry, err := otlpdoor.New(otlpdoor.Config{Config: cfg})
+	telemetry, err := otlpreceiver.New(otlpreceiver.Config{Config: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,9 +158,9 @@ func before(t *testing.T, pipeline *ingest.Pipeline) poster {
 	}
 }
 
-// TestNoPlantedSecretSurvives sends each default key in one of its spellings,
-// and credentials by their form, through the doors of a real service, and looks
-// for the values wherever it keeps or says anything.
+// TestNoPlantedSecretSurvives sends each default key in one of its spellings, and
+// credentials by their form, to the receivers of a real service, and searches for
+// the values wherever it stores or prints anything.
 func TestNoPlantedSecretSurvives(t *testing.T) {
 	p := &plants{}
 	values := plantedValues(p)
@@ -197,7 +197,7 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 	look.report(t)
 }
 
-// oneSpelling of so many spellings goes through the whole service; it shares no
+// oneSpelling of that many spellings goes through the whole service. It shares no
 // divisor with their number, so each spelling comes with some key.
 const oneSpelling = 7
 
@@ -212,7 +212,7 @@ func everyNth(keys []string, n int) iter.Seq[string] {
 	}
 }
 
-// sendPlanted sends an event with each key through each door.
+// sendPlanted sends an event with each key to each receiver.
 func sendPlanted(post poster, k key, p *plants, keys []string) {
 	first := len(p.where)
 	var natives, records []string
@@ -244,7 +244,7 @@ func (s *service) mustPost(t *testing.T, m message) {
 	}
 }
 
-// searchAnswers looks into what the API and the metrics say.
+// searchAnswers searches the answers of the API and the metrics.
 func (s *service) searchAnswers(t *testing.T, look *search) {
 	t.Helper()
 	paths := []string{"/metrics", "/api/v1/admin/audit?limit=100"}
@@ -266,7 +266,7 @@ func (s *service) searchAnswers(t *testing.T, look *search) {
 	}
 }
 
-// searchFiles looks into all files as they are.
+// searchFiles searches all files as they are.
 func searchFiles(t *testing.T, look *search, data string) {
 	t.Helper()
 	err := filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
@@ -282,8 +282,8 @@ func searchFiles(t *testing.T, look *search, data string) {
 	}
 }
 
-// searchEngines opens the engines of a service that has stopped and looks into
-// every message of every stream and every text column of every table.
+// searchEngines opens the engines of a stopped service and searches every message
+// of every stream and every text column of every table.
 func searchEngines(t *testing.T, look *search, data string) {
 	t.Helper()
 	engines, err := engine.Start(t.Context(), engine.Config{
@@ -331,7 +331,7 @@ func searchStreams(t *testing.T, look *search, js jetstream.JetStream) {
 	}
 }
 
-// searchBlock looks into the events of a block; other messages have none.
+// searchBlock searches the events of a block; other messages have none.
 func searchBlock(t *testing.T, look *search, data []byte) (events int) {
 	t.Helper()
 	if !bytes.HasPrefix(data, []byte("ERB")) {

@@ -22,7 +22,7 @@ import (
 	"github.com/errata-log/errata/test/servicetest"
 )
 
-// Three kinds of error, raised in places of their own.
+// Three kinds of error, raised in different places.
 type (
 	orderError   struct{ number int }
 	stockError   struct{ article string }
@@ -40,7 +40,7 @@ func here() int {
 	return line
 }
 
-// sdk is an application with an SDK that knows nothing but a DSN.
+// sdk is an application with an SDK that has nothing but a DSN.
 type sdk struct {
 	*sentry.Hub
 	client *sentry.Client
@@ -110,7 +110,7 @@ func moduleRoot() string {
 	return path.Dir(path.Dir(path.Dir(file)))
 }
 
-// thrown is what was captured: the fields of the one record it must become.
+// thrown is what was captured: the expected fields of its one record.
 type thrown struct {
 	Type, Level, Class, Message, File string
 	Line                              int
@@ -143,7 +143,7 @@ func TestUnchangedSDK(t *testing.T) {
 	everythingAgainCountsNothing(t, s, k)
 }
 
-// capture raises the errors and says what must become of them.
+// capture raises the errors and returns the expected records.
 func capture(k *sdk) []thrown {
 	const file = "test/flow/sdk_test.go"
 	var want []thrown
@@ -185,7 +185,7 @@ func capture(k *sdk) []thrown {
 	return append(want, thrown{"system", "fatal", "runtime.boundsError", "runtime error: index out of range [4] with length 0", file, line, 1})
 }
 
-// checkFirstSighting looks that the payload is that of the first sighting.
+// checkFirstSighting checks that the payload is that of the first event.
 func checkFirstSighting(t *testing.T, d detailed) {
 	t.Helper()
 	p := payloadOf(t, d)
@@ -203,8 +203,8 @@ func checkFirstSighting(t *testing.T, d detailed) {
 	}
 }
 
-// everythingAgainCountsNothing sends what the SDK sent once more, byte by
-// byte, as a proxy that repeats requests would.
+// everythingAgainCountsNothing sends the SDK's requests once more, byte by byte,
+// as a proxy that repeats requests would.
 func everythingAgainCountsNothing(t *testing.T, s *service, k *sdk) {
 	t.Helper()
 	before, counted := s.all(t), s.settle(t)

@@ -22,15 +22,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// service is a running service as its users see it.
+// service is a running service, as its users see it.
 type service struct {
 	url  string
 	data string
 	http *http.Client
-	// stop ends the service and returns what its Run did.
+	// stop ends the service and returns the error of its Run.
 	stop func() error
 
-	// process is set for a service that does not run in this one.
+	// process is set when the service runs in another process.
 	process *process
 
 	admin, ingest string // keys of the first start
@@ -62,7 +62,7 @@ func (s *service) file(t *testing.T, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// answer is what came back.
+// answer is one answer.
 type answer struct {
 	status int
 	header http.Header
@@ -86,7 +86,7 @@ func (s *service) send(req *http.Request) (answer, error) {
 	return answer{resp.StatusCode, resp.Header, text}, err
 }
 
-// do is try for a request that must be answered.
+// do is try for a request that must get an answer.
 func (s *service) do(t *testing.T, method, path, body string, header ...string) answer {
 	t.Helper()
 	a, err := s.try(method, path, strings.NewReader(body), header...)

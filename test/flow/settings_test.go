@@ -9,8 +9,7 @@ import (
 
 const logSettingsPath = "/api/v1/admin/tools/logs/settings"
 
-// setLogging changes logging settings and wants the whole set back, and the
-// same from a read.
+// setLogging changes logging settings, and checks the answer and the next read.
 func (s *service) setLogging(t *testing.T, body, want string) {
 	t.Helper()
 	want = `{"data":` + want + "}\n"
@@ -23,8 +22,8 @@ func (s *service) setLogging(t *testing.T, body, want string) {
 	}
 }
 
-// sendOneEach sends one new error through every door and wants what it says
-// about it: the number recorded, "" where a door does not say it.
+// sendOneEach sends one new error to every receiver and checks the reported
+// number: "" where a receiver does not report it.
 func (s *service) sendOneEach(t *testing.T, k key, round, native, others string) {
 	t.Helper()
 	bearer := "Bearer " + k.text
@@ -48,26 +47,25 @@ func (s *service) sendOneEach(t *testing.T, k key, round, native, others string)
 	}
 }
 
-// TestSwitchedOffAndOn: while error_log is off every door takes errors and
-// keeps none, also after a restart; on again, they count.
-//
+// TestSwitchedOffAndOn: while error_log is off, every receiver accepts errors and
+// none is kept, also after a restart. Switched on again, they count.
 // long: the steps of one story, each of which begins where the last one ended.
 func TestSwitchedOffAndOn(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := startIn(t, data)
 	k := s.firstKey(t)
 	const rest = `"error_debug":false,"development":false,"module_log":false,"query_logging":false,"query_logging_ips":[]}`
-	const doors = 4
+	const receivers = 4
 	s.setLogging(t, "", `{"error_log":true,`+rest)
 	s.sendOneEach(t, k, "at first", "1", "")
-	s.checkAccepted(t, doors)
+	s.checkAccepted(t, receivers)
 
 	s.setLogging(t, `{"error_log":0}`, `{"error_log":false,`+rest)
 	s.sendOneEach(t, k, "off", "0", "0")
 	s.sendOneEach(t, k, "still off", "0", "0")
-	s.checkAccepted(t, doors)
-	if dropped := s.metrics(t)["errata_events_dropped_total"]; dropped != 2*doors {
-		t.Errorf("%v events counted as dropped, want %d", dropped, 2*doors)
+	s.checkAccepted(t, receivers)
+	if dropped := s.metrics(t)["errata_events_dropped_total"]; dropped != 2*receivers {
+		t.Errorf("%v events counted as dropped, want %d", dropped, 2*receivers)
 	}
 
 	if err := s.stop(); err != nil {
@@ -81,8 +79,8 @@ func TestSwitchedOffAndOn(t *testing.T) {
 		`{"error_log":true,"error_debug":false,"development":true,"module_log":false,"query_logging":false,"query_logging_ips":[]}`)
 	s.sendOneEach(t, k, "on again", "1", "")
 	s.settle(t)
-	if _, meta := s.list(t, ""); meta.Total != 2*doors {
-		t.Errorf("%d records, want %d", meta.Total, 2*doors)
+	if _, meta := s.list(t, ""); meta.Total != 2*receivers {
+		t.Errorf("%d records, want %d", meta.Total, 2*receivers)
 	}
 	a := s.do(t, http.MethodPost, "/api/v1/events", `{"message":"x"}`, "Authorization", "Bearer "+k.text)
 	if got := a.header.Get("X-Errata-Development"); got != "1" {

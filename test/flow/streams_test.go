@@ -12,31 +12,31 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// cutStreams are compressed events cut at every byte.
+// cutStreams are compressed events cut after every byte.
 func cutStreams(t *testing.T) (all []attempt) {
 	for _, c := range codings {
-		for d, body := range map[door][]byte{native: []byte(nativeEvent), envelope: eventEnvelope(sentryEvent), store: []byte(sentryEvent), logsJSON: []byte(otlpLogs)} {
+		for d, body := range map[receiver][]byte{native: []byte(nativeEvent), envelope: eventEnvelope(sentryEvent), store: []byte(sentryEvent), logsJSON: []byte(otlpLogs)} {
 			whole := packed(t, c.writer, body)
 			for n := range whole {
 				if d != native && n%5 != 0 && n < len(whole)-16 {
-					continue // one door shows every byte
+					continue // one receiver with every byte is enough
 				}
-				all = append(all, attempt{class: c.name + " cut", name: fmt.Sprintf("at %d of %d", n, len(whole)), door: d, body: whole[:n], header: []string{"Content-Encoding", c.header}})
+				all = append(all, attempt{class: c.name + " cut", name: fmt.Sprintf("at %d of %d", n, len(whole)), receiver: d, body: whole[:n], header: []string{"Content-Encoding", c.header}})
 			}
 		}
 	}
 	whole := base64.StdEncoding.EncodeToString(packed(t, codings[1].writer, []byte(sentryEvent)))
-	for n := range len(whole) - 2 { // two bytes of padding say nothing
-		all = append(all, attempt{class: "base64 of zlib cut", name: fmt.Sprint("at ", n), door: store, body: []byte(whole[:n])})
+	for n := range len(whole) - 2 { // two bytes of padding change nothing
+		all = append(all, attempt{class: "base64 of zlib cut", name: fmt.Sprint("at ", n), receiver: store, body: []byte(whole[:n])})
 	}
 	return all
 }
 
-// wrongCodings say one encoding and have another.
+// wrongCodings name one encoding and use another.
 func wrongCodings(t *testing.T) (all []attempt) {
-	for d, body := range map[door][]byte{native: []byte(nativeEvent), envelope: eventEnvelope(sentryEvent), store: []byte(sentryEvent), logsJSON: []byte(otlpLogs)} {
+	for d, body := range map[receiver][]byte{native: []byte(nativeEvent), envelope: eventEnvelope(sentryEvent), store: []byte(sentryEvent), logsJSON: []byte(otlpLogs)} {
 		say := func(class, name string, body []byte, coding string) {
-			a := attempt{class: class, name: name, door: d, body: body}
+			a := attempt{class: class, name: name, receiver: d, body: body}
 			if coding != "" {
 				a.header = []string{"Content-Encoding", coding}
 			}
@@ -50,7 +50,7 @@ func wrongCodings(t *testing.T) (all []attempt) {
 			say("not in the encoding it says", "plain as "+c.name, body, c.header)
 			say("compressed and not saying so", c.name, whole, "")
 			say("junk behind a stream", c.name, append(bytes.Clone(whole), "junk"...), c.header)
-			if c.header == "deflate" { // it ends where it says, and nobody looks further
+			if c.header == "deflate" { // the stream ends there, and nothing reads further
 				all[len(all)-1].class, all[len(all)-1].want = "junk behind deflate, not read", taken
 			}
 			say("compressed twice", c.name, packed(t, c.writer, whole), c.header)
@@ -74,8 +74,8 @@ func wrongCodings(t *testing.T) (all []attempt) {
 	return all
 }
 
-// bombs are small and open to much: a long text in an event or in an item
-// that is skipped, or blanks.
+// bombs are small and unpack to much: a long text in an event or in an ignored
+// item, or blanks.
 func bombs(t *testing.T) (all []attempt) {
 	const mib = 1 << 20
 	blanks, text := bytes.Repeat([]byte(" "), mib), bytes.Repeat([]byte("a"), mib)
@@ -84,7 +84,7 @@ func bombs(t *testing.T) (all []attempt) {
 		name, coding string
 		body         func(prefix string) []byte
 	}{
-		// Members and frames may follow each other, and each copy is free.
+		// Members and frames may follow each other, so each copy costs nothing.
 		{"1 GiB of text", "gzip", func(prefix string) []byte {
 			return append(gzipped(t, []byte(prefix)), bytes.Repeat(gzipped(t, text), 1024)...)
 		}},
@@ -101,12 +101,12 @@ func bombs(t *testing.T) (all []attempt) {
 	}
 	for _, kind := range kinds {
 		event, skipped := kind.body(`{"message":"`), kind.body("{}\n{\"type\":\"attachment\"}\n")
-		for d, body := range map[door][]byte{native: event, store: event, envelope: skipped, logsJSON: event, logs: event} {
-			all = append(all, attempt{class: "bomb, " + kind.coding, name: kind.name, door: d, body: body, header: []string{"Content-Encoding", kind.coding}})
+		for d, body := range map[receiver][]byte{native: event, store: event, envelope: skipped, logsJSON: event, logs: event} {
+			all = append(all, attempt{class: "bomb, " + kind.coding, name: kind.name, receiver: d, body: body, header: []string{"Content-Encoding", kind.coding}})
 		}
 	}
 	zipped := packed(t, codings[1].writer, bytes.Repeat(text, 8))
-	return append(all, attempt{class: "bomb, base64 of zlib", name: "8 MiB of text", door: store, body: []byte(base64.StdEncoding.EncodeToString(zipped))})
+	return append(all, attempt{class: "bomb, base64 of zlib", name: "8 MiB of text", receiver: store, body: []byte(base64.StdEncoding.EncodeToString(zipped))})
 }
 
 func fastBrotli(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, 4), nil }

@@ -56,8 +56,8 @@ func packed(t *testing.T, writer func(w io.Writer) (io.WriteCloser, error), cont
 }
 
 // everyWayInGivesTheSame sends one recorded envelope in every form of
-// authorization and encoding that SDKs use, and once more by the older
-// endpoint, and wants the same record each time.
+// authorization and encoding that SDKs use, and once more to the older endpoint,
+// and expects the same record each time.
 func everyWayInGivesTheSame(t *testing.T, s *service) {
 	recorded := requests(t, "sentry/testdata/sentry-go-exception.http")[0]
 	const auth = "X-Sentry-Auth"
@@ -116,7 +116,7 @@ func everyWayInGivesTheSame(t *testing.T, s *service) {
 	}
 }
 
-// lines sends the request and tells the records that came of it.
+// lines sends the request and returns its records as lines.
 func (s *service) lines(t *testing.T, req *http.Request) (lines []string) {
 	t.Helper()
 	a, err := s.send(req)
@@ -132,9 +132,9 @@ func (s *service) lines(t *testing.T, req *http.Request) (lines []string) {
 	return lines
 }
 
-// everyFormOfOTLPGivesTheSame sends the recorded exports compressed and as
-// JSON, and the log records one by one, since two of them are one problem and
-// the record shows only the first.
+// everyFormOfOTLPGivesTheSame sends the recorded exports compressed and as JSON,
+// and the log records one by one, because two of them are one problem and the
+// record shows only the first.
 func everyFormOfOTLPGivesTheSame(t *testing.T, s *service) {
 	project := 400
 	for _, name := range []string{"otel-go-logs", "otel-go-traces"} {
@@ -226,9 +226,9 @@ func singleLogs(t *testing.T) (exports [][]byte) {
 	return exports
 }
 
-// timesAreMended sends with clocks that are wrong: the time of an event is
-// moved by what the client's clock is off, and a time nobody can believe is
-// replaced by that of the receipt.
+// timesAreMended sends with wrong clocks: the time of an event is corrected by
+// the offset of the client's clock, and an impossible time is replaced by that of
+// the receipt.
 func timesAreMended(t *testing.T, s *service, c *servicetest.Clock) {
 	recorded := requests(t, "sentry/testdata/sentry-go-exception.http")[0]
 	c.Forward(at(t, "2026-11-21T05:00:00Z"))
@@ -242,7 +242,7 @@ func timesAreMended(t *testing.T, s *service, c *servicetest.Clock) {
 	if len(rows) != 1 {
 		t.Fatalf("%d records, want 1", len(rows))
 	}
-	// Sending took 0.27 ms by the client's clock, whatever that was off.
+	// Sending took 0.27 ms by the client's clock, whatever its offset.
 	ago := sent.Sub(happened)
 	checkBetween(t, "client's clock behind", rows[0].FirstSeen, before.Add(-ago), after.Add(-ago))
 
@@ -273,7 +273,7 @@ func timesAreMended(t *testing.T, s *service, c *servicetest.Clock) {
 	}
 }
 
-// checkBetween wants a time, in milliseconds, between two others.
+// checkBetween checks that a time, in milliseconds, is between two others.
 func checkBetween(t *testing.T, name string, got, from, to time.Time) {
 	t.Helper()
 	if got.Before(from.Truncate(time.Millisecond)) || got.After(to) {

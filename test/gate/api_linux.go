@@ -17,11 +17,11 @@ import (
 
 const (
 	errorsPath = "/api/v1/admin/tools/logs/errors"
-	// askLimit is how long one question of an administrator may take.
+	// askLimit is the longest time for one request of an administrator.
 	askLimit = 15 * time.Second
 )
 
-// maxAnswer bounds what is kept of an answer that is not a success.
+// maxAnswer bounds how much is kept of an answer that is not a success.
 const maxAnswer = 4000
 
 // status is an answer that is not a success.
@@ -73,7 +73,7 @@ func (s *service) request(ctx context.Context, method, path, body string) ([]byt
 }
 
 // ready says how /readyz answers: "" when the service is ready, else the code
-// of its answer, or "no answer".
+// of the answer, or "no answer".
 func (s *service) ready(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -113,7 +113,7 @@ func (s *service) readAdmin() (err error) {
 	return err
 }
 
-// check is one check of the service of itself.
+// check is one of the service's own checks.
 type check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
@@ -136,8 +136,8 @@ func (s *service) failing(ctx context.Context) (map[string]check, error) {
 	return failing, nil
 }
 
-// list reads all records in an order that new sightings do not change: by last
-// sighting, a record could move to the next page and be listed twice.
+// list reads all records, in an order that new events do not change. In the order
+// of the last event a record could move to the next page and be listed twice.
 func (s *service) list(ctx context.Context) (all []referee.Record, err error) {
 	for page := 1; page != 0; {
 		var answer struct {
@@ -172,8 +172,8 @@ func (s *service) trend(ctx context.Context, signature string) (total int, err e
 	return answer.Total, err
 }
 
-// barrier returns once everything that was answered before is visible: the
-// answer to a command behind it says so.
+// barrier returns when everything that was answered before is visible: a
+// command that is appended behind it has been answered.
 func (s *service) barrier(ctx context.Context, limit time.Duration) error {
 	body := `{"signatures":["` + strings.Repeat("0", 32) + `"]}`
 	var last error
@@ -190,8 +190,8 @@ func (s *service) barrier(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// views are questions that between them read every projection and every index
-// of the records, as people ask them.
+// views are the queries of lists that together read every ClickHouse projection
+// and every index of the records.
 var views = []string{
 	"", "?order=first_seen", "?order=count", "?order=id&direction=asc", "?order=level", "?order=message",
 	"?search=broke", "?search=problem", "?exception_class=Problem*", "?user_id=1", "?ip=10.0.0.0/8",
@@ -199,7 +199,7 @@ var views = []string{
 	"?signature=" + strings.Repeat("0", 32),
 }
 
-// viewsAnswer asks all of them; the first that is not answered is the error.
+// viewsAnswer sends all of them and returns the first error.
 func (s *service) viewsAnswer(ctx context.Context) error {
 	for _, query := range views {
 		if err := s.ask(ctx, http.MethodGet, errorsPath+query, "", nil); err != nil {
@@ -209,7 +209,7 @@ func (s *service) viewsAnswer(ctx context.Context) error {
 	return nil
 }
 
-// shows says whether the list has a record of the class.
+// shows returns the count of the record of the class, 0 when the list has none.
 func (s *service) shows(ctx context.Context, class string) (count int, err error) {
 	var rows []referee.Record
 	err = s.ask(ctx, http.MethodGet, errorsPath+"?limit=100&exception_class="+url.QueryEscape(class), "", &rows)

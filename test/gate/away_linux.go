@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// doorsLimit is the promise for a start without ClickHouse: events are
-	// taken. It is above the time that the service gives ClickHouse to appear.
+	// doorsLimit is the promise for a start without ClickHouse: events are taken
+	// within this time. It is longer than the service waits for ClickHouse.
 	doorsLimit = 30 * time.Second
-	// awayFor is how long it is away after the doors are open.
+	// awayFor is how long ClickHouse stays away after events are taken.
 	awayFor = 5 * time.Second
 )
 
-// absence makes ClickHouse be away and come back.
+// absence makes ClickHouse unreachable and reachable again.
 type absence struct {
 	args        []string // settings of the service
 	leave, back func() error
 	close       func() error
 }
 
-// runAway starts services while their ClickHouse is away: the embedded one and
-// one of somebody else.
+// runAway starts services while their ClickHouse is away: the embedded one, and
+// an external server.
 func runAway(ctx context.Context, g *gate, seed uint64) error {
 	for i, a := range []struct {
 		name string
@@ -99,7 +99,7 @@ func (g *gate) away(ctx context.Context, r *Result, name string, prepare func(*g
 	return nil
 }
 
-// embeddedAway is an engine that ends at once while a file is there.
+// embeddedAway uses an engine that ends at once while a file exists.
 func embeddedAway(g *gate) (*absence, error) {
 	flag, script := filepath.Join(g.dir, "engine-away"), filepath.Join(g.dir, "engine.sh")
 	text := fmt.Sprintf("#!/bin/sh\nif [ -e '%s' ]; then echo 'away' >&2; exit 1; fi\nexec '%s' \"$@\"\n", flag, g.engineBinary())
@@ -116,7 +116,7 @@ func embeddedAway(g *gate) (*absence, error) {
 
 func (g *gate) engineBinary() string { return filepath.Join(filepath.Dir(g.binary), "errata-engine") }
 
-// externalAway is a ClickHouse of the gate's, behind a port that can be closed.
+// externalAway uses a ClickHouse of the gate, behind a port that can be closed.
 func externalAway(g *gate) (*absence, error) {
 	dir := filepath.Join(g.dir, "external")
 	ch, err := engine.StartClickHouse(context.Background(), engine.ClickHouseConfig{
@@ -133,7 +133,7 @@ func externalAway(g *gate) (*absence, error) {
 	}
 	dsn := url.URL{Scheme: "clickhouse", Host: door.listener.Addr().String(), Path: "/" + options.Auth.Database,
 		User: url.UserPassword(options.Auth.Username, options.Auth.Password)}
-	// A password is not taken from the command line.
+	// The service refuses a password on the command line.
 	config := filepath.Join(dir, "errata.yaml")
 	if err := os.WriteFile(config, []byte("clickhouse-dsn: "+dsn.String()+"\n"), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the settings: %w", err), door.close(), ch.Stop(context.Background()))
@@ -150,7 +150,7 @@ func externalAway(g *gate) (*absence, error) {
 	}, nil
 }
 
-// door is a port that passes connections on while it is open and ends them at
+// door is a port that forwards connections while it is open and closes them at
 // once while it is shut.
 type door struct {
 	listener net.Listener
@@ -186,7 +186,7 @@ func (d *door) serve() {
 	}
 }
 
-// pass joins a client with the server until one of them ends.
+// pass forwards between a client and the server until one of them ends.
 func (d *door) pass(client net.Conn) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
@@ -219,7 +219,7 @@ func (d *door) keep(conn net.Conn, there bool) {
 	}
 }
 
-// shut opens or shuts the door; shutting ends what passes.
+// shut opens or shuts the door; shutting closes its connections.
 func (d *door) shut(shut bool) {
 	d.closed.Store(shut)
 	if !shut {

@@ -72,13 +72,13 @@ type broker struct {
 	cmd                    *exec.Cmd
 }
 
-// cluster are NATS servers of the gate's, each a process of its own.
+// cluster is a cluster of NATS servers, each a process of its own.
 type cluster struct {
 	gate    *gate
 	brokers []*broker
 }
 
-// newCluster starts the servers and waits until they have found each other.
+// newCluster starts the servers and waits until they are connected to each other.
 func (g *gate) newCluster(ctx context.Context) (c *cluster, err error) {
 	c = &cluster{gate: g}
 	defer func() {
@@ -127,7 +127,7 @@ func freePorts(n int) (ports []int, err error) {
 	return ports, nil
 }
 
-// awaitHealthy waits until every server says that its streams are in order.
+// awaitHealthy waits until every server reports that its streams are complete.
 func (c *cluster) awaitHealthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
@@ -193,8 +193,8 @@ func (b *broker) leads(ctx context.Context, client *http.Client) (bool, error) {
 	return false, fmt.Errorf("the NATS server %s knows of no stream %s", b.name, logStream)
 }
 
-// awaitLeft waits until a process is connected to another server than one, and
-// says how long after began that was.
+// awaitLeft waits until a process is connected to another server than the given
+// one, and returns how long after began that was.
 func (c *cluster) awaitLeft(ctx context.Context, pid int, one *broker, began time.Time, limit time.Duration) (time.Duration, error) {
 	ctx, cancel := context.WithDeadline(ctx, began.Add(limit))
 	defer cancel()
@@ -213,7 +213,7 @@ func (c *cluster) awaitLeft(ctx context.Context, pid int, one *broker, began tim
 	return time.Since(began), fmt.Errorf("no other NATS server is taken within %v", limit)
 }
 
-// attached are the servers that a process is connected to, by its sockets.
+// attached are the servers that a process is connected to, found by its sockets.
 func (c *cluster) attached(pid int) (all []*broker, err error) {
 	sockets, err := socketsOf(pid)
 	if err != nil {
@@ -262,7 +262,7 @@ func socketsOf(pid int) (map[int]bool, error) {
 	return ports, nil
 }
 
-// close ends the servers, also one that is frozen.
+// close ends the servers, frozen ones too.
 func (c *cluster) close() {
 	for _, b := range c.brokers {
 		if b.cmd != nil && b.cmd.Process != nil {

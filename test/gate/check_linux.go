@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/test/gate/referee"
 )
 
-// verify ends the load, sends what is in doubt until it is accepted, and
+// verify ends the load, sends events in doubt until they are accepted, and
 // compares every record with what the clients know.
 func (x *session) verify(ctx context.Context, r *Result) {
 	x.stop()
@@ -24,7 +24,7 @@ func (x *session) verify(ctx context.Context, r *Result) {
 	x.compare(ctx, r)
 }
 
-// compare holds what the service shows now against what the clients know.
+// compare compares what the service shows now with what the clients know.
 func (x *session) compare(ctx context.Context, r *Result) {
 	r.Accepted, r.Resends = x.ledger.Accepted()
 	records, err := x.service.list(ctx)
@@ -34,7 +34,7 @@ func (x *session) compare(ctx context.Context, r *Result) {
 	}
 	records, v := x.takeProbes(records)
 	v.Add(x.ledger.Check(records))
-	if !x.abandoned.Load() { // what an owner has under way is not known then
+	if !x.abandoned.Load() { // requests of an owner without an answer are not known then
 		v.Add(referee.CheckOwned(x.owner.problems, records))
 	}
 	v.Add(x.checkDetails(ctx, records, r))
@@ -44,7 +44,7 @@ func (x *session) compare(ctx context.Context, r *Result) {
 	}
 }
 
-// takeProbes compares the records of probes and gives the others.
+// takeProbes compares the records of probes and returns the others.
 func (x *session) takeProbes(records []referee.Record) (others []referee.Record, v referee.Verdict) {
 	counts := map[string]int{}
 	for _, r := range records {
@@ -100,7 +100,7 @@ func (x *session) checkDetails(ctx context.Context, records []referee.Record, r 
 }
 
 // recovered measures how long after since a new event is visible and every kind
-// of list answers, and holds both against their limits.
+// of list answers, and compares both with their limits.
 func (x *session) recovered(ctx context.Context, r *Result, since time.Time, visible, lists time.Duration) {
 	took, err := x.probe(ctx, since, max(x.gate.limit(visible), readyLimit))
 	r.RecoveryMS = took.Milliseconds()
@@ -129,7 +129,7 @@ func (x *session) recovered(ctx context.Context, r *Result, since time.Time, vis
 	}
 }
 
-// reportReplay makes the records anew from the log: they must be the same.
+// reportReplay makes the records again from the log: they must be the same.
 func (x *session) reportReplay(ctx context.Context) {
 	r := x.gate.begin("replay after it all", x.seed)
 	defer x.gate.report(r)
@@ -145,7 +145,7 @@ func (x *session) reportReplay(ctx context.Context) {
 	x.compare(ctx, r)
 }
 
-// viewsPause is between two rounds of lists that are not all answered: each
+// viewsPause is between two rounds of lists that do not all answer: each
 // failure is a line in the service's log.
 const viewsPause = 300 * time.Millisecond
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// noticeLimit is the promise for damage: it is shown at the latest then.
+	// noticeLimit is the promise for damage: it is reported within this time.
 	noticeLimit = 70 * time.Second
 	// damageVisible is the promise for new events after a start on damaged data.
 	damageVisible = 10 * time.Second
@@ -23,19 +23,19 @@ const (
 	templateEvents = 9000
 	fillBytes      = 4000
 	noticePause    = 400 * time.Millisecond
-	// lastLook is for an alarm that is raised while all is well again.
+	// lastLook is for an alarm that is raised when the records are exact already.
 	lastLook = 2 * time.Second
 )
 
-// template is a data folder with a past, of which each damage gets a copy.
+// template is a data folder with records and a log; each damage gets a copy.
 type template struct {
 	session *session
 	data    string
 	failing map[string]check // without any damage, such as a small disk
 }
 
-// newTemplate fills a service in two phases, between which it calls middle with
-// the service stopped, and stops it in an orderly way.
+// newTemplate fills a service in two phases and stops it cleanly. Between the
+// phases it calls middle with the service stopped.
 func (g *gate) newTemplate(ctx context.Context, name string, seed uint64, events int, middle func(data string) error) (t *template, err error) {
 	t = &template{data: filepath.Join(g.dir, name)}
 	s, err := g.newService(name, t.data)
@@ -78,7 +78,7 @@ func (g *gate) newTemplate(ctx context.Context, name string, seed uint64, events
 	return t, s.stop()
 }
 
-// clone is a session on a copy of the template; its service is not started.
+// clone is a session on a copy of the template; its service is not running.
 func (t *template) clone(g *gate, name string, seed uint64) (*session, error) {
 	data := filepath.Join(g.dir, name)
 	if err := copyDir(t.data, data); err != nil {
@@ -102,7 +102,7 @@ func (t *template) clone(g *gate, name string, seed uint64) (*session, error) {
 	return x, s.readAdmin()
 }
 
-// copyDir copies a folder with all that cp knows about files.
+// copyDir copies a folder with all attributes of its files.
 func copyDir(from, to string) error {
 	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", from, err, out)
@@ -110,14 +110,14 @@ func copyDir(from, to string) error {
 	return nil
 }
 
-// planted is one damage to do.
+// planted is one damage to do to one kind of file.
 type planted struct {
 	kind kind
 	harm harm
 }
 
-// plan is every damage of the form: in the short one a bit in each kind of
-// file, and one file cut and one deleted, as the seed chooses.
+// plan is every damage of the form. The short form flips a bit in each kind of
+// file, cuts one file and deletes one, as the seed chooses.
 func (g *gate) plan(random *rand.Rand) (all []planted) {
 	for _, k := range kinds {
 		all = append(all, planted{k, flip})
@@ -128,8 +128,8 @@ func (g *gate) plan(random *rand.Rand) (all []planted) {
 	if !g.full() {
 		all = append(all, planted{kinds[random.IntN(len(kinds))], short}, planted{kinds[random.IntN(len(kinds))], gone})
 	}
-	// Of a part that is gone nothing is left to be noticed once the log has
-	// given its rows again.
+	// Nothing is left to notice of a deleted part once its rows were made again
+	// from the log.
 	part := kind{name: "records part", silent: true, find: func(data string) ([]string, error) {
 		dir, err := tableDir(data, "records")
 		if err != nil {
@@ -203,10 +203,10 @@ func (g *gate) damaged(ctx context.Context, r *Result, t *template, p planted, n
 	return nil
 }
 
-// acceptCommand is the step of an operator after facts of the log are gone.
+// acceptCommand is the command of an operator after facts of the log are lost.
 var acceptCommand = []string{"log", "accept", "--by", "gate"}
 
-// accept takes that step: nothing is red afterwards.
+// accept runs that command: no check fails afterwards.
 func (x *session) accept(ctx context.Context, r *Result, usual map[string]check) {
 	if _, err := x.service.run(ctx, "doctor"); err == nil {
 		r.violate("errata doctor ends with 0 while %s is red", r.Noticed)
@@ -219,7 +219,7 @@ func (x *session) accept(ctx context.Context, r *Result, usual map[string]check)
 	x.green(ctx, r, usual)
 }
 
-// green waits until nothing is red but what is usual.
+// green waits until no check fails that did not fail before the damage.
 func (x *session) green(ctx context.Context, r *Result, usual map[string]check) {
 	var red []string
 	err := x.service.poll(ctx, x.gate.limit(damageVisible), func(ctx context.Context) bool {
@@ -240,14 +240,15 @@ func (x *session) green(ctx context.Context, r *Result, usual map[string]check) 
 	}
 }
 
-// watch follows a service that was started on damaged data: is it noticed, are
-// new events visible, do lists answer, and are the records what they were.
+// watch follows a service that was started on damaged data. It checks that the
+// damage is noticed, new events are visible, lists answer, and the records are
+// exact.
 func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, silent bool) {
 	noticing, cancel := context.WithCancel(ctx)
 	defer cancel()
 	since := x.service.started
 	noticed := make(chan struct{})
-	go func() { // ends with its limit, or when it is told to
+	go func() { // ends with its limit or its context
 		defer close(noticed)
 		r.Noticed, r.NoticedMS = x.notice(noticing, since, usual)
 	}()
@@ -266,8 +267,8 @@ func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, 
 	good := x.awaitExact(ctx, since, noticed)
 	r.ListsMS = time.Since(since).Milliseconds()
 	if good != nil && (silent || x.toldInLog() != "") {
-		// All is as it should be, and who mended it has told, or had nothing to
-		// tell: what is not red by now will not be.
+		// The records are exact, and the damage was reported or needs no
+		// report. After this time no check will fail any more.
 		time.AfterFunc(lastLook, cancel)
 	}
 	<-noticed
@@ -287,7 +288,7 @@ func (x *session) watch(ctx context.Context, r *Result, usual map[string]check, 
 }
 
 // awaitExact compares until the records are exact and all lists answer; nil
-// when they are not by the end of the time for noticing.
+// when they are not within the time for noticing.
 func (x *session) awaitExact(ctx context.Context, since time.Time, noticed <-chan struct{}) *Result {
 	for time.Since(since) < x.gate.limit(noticeLimit) && ctx.Err() == nil && x.service.running() {
 		r := &Result{}
@@ -305,7 +306,7 @@ func (x *session) awaitExact(ctx context.Context, since time.Time, noticed <-cha
 	return nil
 }
 
-// notice waits until readiness or a check shows something that is not usual.
+// notice waits until readiness or a check fails that did not fail before.
 func (x *session) notice(ctx context.Context, since time.Time, usual map[string]check) (where string, took int64) {
 	limit, cancel := context.WithDeadline(ctx, since.Add(x.gate.limit(noticeLimit)))
 	defer cancel()
@@ -329,8 +330,8 @@ func (x *session) notice(ctx context.Context, since time.Time, usual map[string]
 	return "", 0
 }
 
-// toldInLog is for damage that was mended before anybody could ask: the
-// service's own log tells of it as a warning or an error.
+// toldInLog is for damage that was repaired before a check could see it: the
+// service's own log reports it as a warning or an error.
 func (x *session) toldInLog() string {
 	for row := range strings.Lines(x.service.said()) {
 		if strings.Contains(row, `"engine":`) || !strings.Contains(row, `"level":"WARN"`) && !strings.Contains(row, `"level":"ERROR"`) {

@@ -16,17 +16,17 @@ import (
 // kind is one kind of file below the data folder.
 type kind struct {
 	name string
-	// find gives the files of the kind, of which one is damaged.
+	// find returns the files of the kind; one of them is damaged.
 	find func(data string) ([]string, error)
-	// silent kinds are made anew from others without a word; all other damage
-	// must be noticed.
+	// silent kinds are made again from others without a report; all other
+	// damage must be noticed.
 	silent bool
-	// accepted damage ends with the word of an operator, one step: what is gone
-	// is gone, and somebody has to know.
+	// accepted damage needs one command of an operator, because facts are lost
+	// for good.
 	accepted bool
 }
 
-// kinds are those that a damage is planted in.
+// kinds are the kinds of files that are damaged.
 var kinds = []kind{
 	{name: "log block old", find: logBlock(func(n int) int { return 0 }), accepted: true},
 	{name: "log block young", find: logBlock(func(n int) int { return n - 2 }), accepted: true},
@@ -105,7 +105,7 @@ func storeDir(store string, definition []byte) (string, error) {
 	return filepath.Join(store, string(id[1][:3]), string(id[1])), nil
 }
 
-// largestPart is the folder of the active part with most data.
+// largestPart is the folder of the active part with the most data.
 func largestPart(table string) (string, error) {
 	entries, err := os.ReadDir(table)
 	if err != nil {
@@ -130,8 +130,8 @@ func largestPart(table string) (string, error) {
 
 var partName = regexp.MustCompile(`^([0-9a-z]+)_(\d+)_(\d+)_(\d+)(?:_\d+)?$`)
 
-// covered says whether another part was merged from this one, among others, or
-// the name is not that of a part.
+// covered says whether another part was merged from this one, among others. It
+// is true too for a name that is not that of a part.
 func covered(name string, entries []fs.DirEntry) bool {
 	p := partName.FindStringSubmatch(name)
 	if p == nil {
@@ -160,7 +160,7 @@ func inPart(table, pattern string) func(string) ([]string, error) {
 	}
 }
 
-// harm is what is done to a file.
+// harm is one way to damage a file.
 type harm struct {
 	name string
 	do   func(path string, random *rand.Rand) (detail string, err error)

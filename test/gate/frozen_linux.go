@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// anotherServer is the promise when the NATS server that the service is
-	// attached to stands still: another one is taken, and events with it.
+	// anotherServer is the promise when the NATS server of the service is frozen:
+	// the service connects to another one and takes events within this time.
 	anotherServer = 5 * time.Second
-	// election is how long the other servers wait at most before they elect
-	// another leader of the log, where the one that stands still was it: 4 to
-	// 9 s, which nats-server draws and nobody can set.
+	// election is the longest time until the other servers elect a new leader
+	// of the log when the frozen one led it: nats-server draws 4 to 9 s, which
+	// cannot be set.
 	election = 9 * time.Second
-	// standstill is until no thread of it runs any more, and what it had
-	// answered before has arrived.
+	// standstill is the time until none of its threads runs any more and its
+	// earlier answers have arrived.
 	standstill = 300 * time.Millisecond
-	// frozenServer is how long it stands still.
+	// frozenServer is how long the server stays frozen.
 	frozenServer = 20 * time.Second
 )
 
-// runFrozen freezes the NATS server that the service is attached to, one of
-// three that keep every stream three times.
+// runFrozen freezes the NATS server of the service, one of three that keep
+// three copies of every stream.
 func runFrozen(ctx context.Context, g *gate, seed uint64) error {
 	c, err := g.newCluster(ctx)
 	if err != nil {
@@ -51,8 +51,8 @@ func runFrozen(ctx context.Context, g *gate, seed uint64) error {
 	return nil
 }
 
-// freezeServer freezes the server, measures until events are taken again while
-// it still stands, lets it go on, and compares.
+// freezeServer freezes the server, measures until events are taken again,
+// continues the server, and compares.
 func (x *session) freezeServer(ctx context.Context, r *Result, c *cluster, round int) error {
 	x.load(ctx)
 	defer x.stop()
@@ -109,7 +109,8 @@ func (x *session) awaitAccepted(ctx context.Context, since time.Time, limit time
 		e := []referee.Event{x.ledger.World.Event(s.number, s.next)}
 		s.next++
 		x.tries = s.next
-		// Short, so that one request that hangs does not stand for all.
+		// The limit is short, so that a request that hangs does not delay the
+		// next.
 		try, end := context.WithTimeout(ctx, time.Second)
 		got := s.native(try, e)
 		end()

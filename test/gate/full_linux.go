@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// smallDisk is the size of the disks that are filled.
+	// smallDisk is the size of the disks that the gate fills.
 	smallDisk = 1 << 30
 	// fullAtLeast is how long a disk stays full.
 	fullAtLeast = 5 * time.Second
-	// roomRecovery is the promise once there is room again.
+	// roomRecovery is the promise after there is room again.
 	roomRecovery = 10 * time.Second
 )
 
-// runFull fills the disk of everything, and then that of ClickHouse alone.
+// runFull fills the disk of the whole data folder, and then that of ClickHouse
+// alone.
 func runFull(ctx context.Context, g *gate, seed uint64) error {
 	for i, f := range []struct{ name, mount string }{
 		{"disk full", "."},
@@ -91,7 +92,7 @@ func (g *gate) fullDisk(ctx context.Context, r *Result, data, mount string) (err
 	return nil
 }
 
-// fill takes all the room there is, and goes on until not a page is left.
+// fill takes all free room, down to the last page.
 func fill(path string) (size int64, err error) {
 	file, err := os.Create(path)
 	if err != nil {

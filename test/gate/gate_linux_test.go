@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// patience is on the limits of time: tests of other packages run meanwhile.
+// patience multiplies the time limits: tests of other packages run meanwhile.
 const patience = 6
 
 // build makes the service once for all tests of the package.
@@ -58,11 +58,11 @@ func newTestGate(t *testing.T, binary string) *gate {
 	return g
 }
 
-// testDamages are the kinds of damage that every change is tried with.
+// testDamages are the kinds of damage that every change is tested with.
 const testDamages = "flip: log index.db,flip: log block last,flip: part data"
 
-// TestGateWithoutRoot is the part of the gate that every change passes: kills,
-// freezes, and damage in some kinds of files. "make gate" has the rest.
+// TestGateWithoutRoot is the part of the gate for every change: kills, freezes,
+// and damage in some kinds of files. "make gate" has the rest.
 func TestGateWithoutRoot(t *testing.T) {
 	binary := build(t)
 	for name, run := range map[string]func(ctx context.Context, g *gate, seed uint64) error{
@@ -92,7 +92,7 @@ func TestGateWithoutRoot(t *testing.T) {
 	t.Run("sees loss", func(t *testing.T) { seesLoss(t, newTestGate(t, binary)) })
 }
 
-// seesLoss: a gate whose service has lost an accepted event says so.
+// seesLoss: a gate reports a service that has lost an accepted event.
 func seesLoss(t *testing.T, g *gate) {
 	s, err := g.newService("loss", filepath.Join(g.dir, "loss"))
 	if err != nil {
@@ -110,7 +110,7 @@ func seesLoss(t *testing.T, g *gate) {
 	if len(r.Violations) > 0 {
 		t.Fatalf("without a fault: %v", r.Violations)
 	}
-	never := x.ledger.World.Event(77, 0) // the service has not heard of it
+	never := x.ledger.World.Event(77, 0) // the service never got it
 	x.ledger.Accept(append(x.ledger.Doubtful(), never))
 	if x.compare(t.Context(), r); r.Lost != 1 || len(r.Violations) == 0 {
 		t.Errorf("one event that was accepted is not there: %+v", r)
@@ -118,7 +118,7 @@ func seesLoss(t *testing.T, g *gate) {
 }
 
 // A full gate probes more than a thousand times. A class that is too long is cut,
-// and a search for a class also finds every longer one that begins with it.
+// and a search for a class also finds every longer one with the same beginning.
 func TestProbesAreProblemsOfTheirOwn(t *testing.T) {
 	const shortEnough = 64
 	seen := map[string]int{}

@@ -13,8 +13,8 @@ import (
 	"github.com/errata-log/errata/test/gate/referee"
 )
 
-// journal is the referee's raw log: one line for every request of a client and
-// every fault, with its outcome, for whoever doubts a verdict.
+// journal is the referee's raw log, to check a verdict by hand: one line with
+// the outcome for every request of a client and every fault.
 type journal struct {
 	begin time.Time
 
@@ -34,7 +34,7 @@ func newJournal(path string) (*journal, error) {
 	return &journal{begin: time.Now(), file: file, zip: zip, out: bufio.NewWriterSize(zip, 1<<16)}, nil
 }
 
-// line is one entry; what does not apply is left out.
+// line is one entry; fields that do not apply are left out.
 type line struct {
 	MS      int64   `json:"ms"` // since the gate began
 	Fault   string  `json:"fault,omitempty"`
@@ -48,7 +48,7 @@ type line struct {
 	TookMS  int64   `json:"took_ms,omitempty"`
 }
 
-// events are the numbers of one request: they follow each other.
+// events are the numbers of one request, which follow each other.
 func (j *journal) events(events []referee.Event, code int, got outcome, err error, took time.Duration) {
 	l := line{Code: code, Outcome: got, TookMS: took.Milliseconds(), N: len(events)}
 	if len(events) > 0 {

@@ -16,11 +16,11 @@ const (
 	listsLimit = 10 * time.Second
 )
 
-// way is one fault that a running service is dealt. It returns when the fault
-// is over, with that moment.
+// way is one fault for a running service. It returns when the fault is over,
+// with that time.
 type way struct {
 	name string
-	// seldom is for one that lasts: in the long form it comes in every fifth
+	// seldom marks a fault that takes long: the long form has it in every fifth
 	// round.
 	seldom bool
 	deal   func(x *session) (over time.Time, err error)
@@ -65,17 +65,17 @@ func freeze(pid int, d time.Duration) (over time.Time, err error) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return over, fmt.Errorf("freeze process %d: %w", pid, err)
 	}
-	time.Sleep(d) // reason: the time that the fault lasts is the fault
+	time.Sleep(d) // reason: the process stays frozen for this time
 	err = syscall.Kill(pid, syscall.SIGCONT)
 	return time.Now(), err
 }
 
-// runKills deals kills and freezes to one service under load.
+// runKills injects kills and freezes into one service under load.
 func runKills(ctx context.Context, g *gate, seed uint64) error {
 	return g.dealAll(ctx, seed, "kills", g.rounds(2, 100), ways)
 }
 
-// dealAll deals each of the faults so many times to one service.
+// dealAll injects each of the faults so many times into one service.
 func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int, ways []way) error {
 	x, end, err := g.serve(ctx, seed, name, filepath.Join(g.dir, name))
 	if err != nil {
@@ -99,8 +99,8 @@ func (g *gate) dealAll(ctx context.Context, seed uint64, name string, rounds int
 	return nil
 }
 
-// deal lets the clients work, deals the fault, waits until the service is well
-// again, and compares.
+// deal lets the clients work, injects the fault, waits until the service has
+// recovered, and compares.
 func (x *session) deal(ctx context.Context, r *Result, w way) {
 	x.load(ctx)
 	defer x.stop()
@@ -131,8 +131,8 @@ func (x *session) end() {
 	x.gate.accepted.Add(int64(events))
 }
 
-// runFirstStart kills services while they start for the first time, several
-// times each, and then lets them start.
+// runFirstStart kills services during their first start, several times each,
+// and then lets them start.
 func runFirstStart(ctx context.Context, g *gate, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, 3))
 	for i := range g.rounds(3, 20) {

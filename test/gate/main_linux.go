@@ -30,11 +30,11 @@ type gate struct {
 	noRoot bool
 	slack  float64
 
-	times           int // each fault is dealt, 0: as the form says
+	times           int // how often each fault is injected, 0: as the form says
 	batch, problems int
 	pace            time.Duration // between two requests of a sender
 	parallel        int           // damaged services at once: they mostly wait
-	damage          string        // beginnings of the damages to plant, "" for all
+	damage          string        // prefixes of the damages to do, "" for all
 
 	http     *http.Client
 	journal  *journal
@@ -45,18 +45,18 @@ type gate struct {
 	mu      sync.Mutex // guards results and what is printed
 	results []*Result
 
-	// past is how many events the copies of the damages begin with.
+	// past is how many events the data of the damages has.
 	past int
-	doc  string // file whose section of figures is written anew, "" for none
+	doc  string // file whose section of figures is rewritten, "" for none
 }
 
 // full says whether this is the long form.
 func (g *gate) full() bool { return g.form == "full" }
 
-// limit is a limit of time on this machine.
+// limit is a time limit on this machine.
 func (g *gate) limit(d time.Duration) time.Duration { return time.Duration(float64(d) * g.slack) }
 
-// rounds is how often a fault is dealt in each form, unless it was told.
+// rounds is how often a fault is injected in each form, unless an option says so.
 func (g *gate) rounds(short, full int) int {
 	if g.times > 0 {
 		return g.times
@@ -64,7 +64,7 @@ func (g *gate) rounds(short, full int) int {
 	return g.sized(short, full)
 }
 
-// sized is a number that each form has its own of.
+// sized is the number for the form.
 func (g *gate) sized(short, full int) int {
 	if g.full() {
 		return full
@@ -160,7 +160,7 @@ func (g *gate) prepare(only, out string) (chosen []scenario, err error) {
 }
 
 // choose picks the scenarios. Without root, those that need it fail the run
-// unless they were to be left out.
+// unless -no-root leaves them out.
 func (g *gate) choose(only string) (chosen []scenario, err error) {
 	usable := disk.Usable()
 	for _, s := range scenarios {
@@ -183,7 +183,7 @@ func (g *gate) choose(only string) (chosen []scenario, err error) {
 	return chosen, nil
 }
 
-// matches says whether a list of beginnings, "" for all, has one of the name.
+// matches says whether the list has a prefix of the name; "" matches all.
 func matches(name, only string) bool {
 	if only == "" {
 		return true
@@ -196,8 +196,8 @@ func matches(name, only string) bool {
 	return false
 }
 
-// runAll runs the scenarios one after the other. One that cannot be run is a
-// violation too: nothing is known of it.
+// runAll runs the scenarios one after the other. A scenario that cannot run is
+// a violation too, because nothing is known of it.
 func (g *gate) runAll(ctx context.Context, chosen []scenario) {
 	for i, s := range chosen {
 		if ctx.Err() != nil {

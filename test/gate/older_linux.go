@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// olderEvents is how much stands in the older copy, and as much after it.
+// olderEvents is how many events the older copy has, and how many come after it.
 const olderEvents = 2000
 
-// runOlder starts services whose log, or whose records, come from an earlier
-// copy than the rest: a backup that somebody restored.
+// runOlder starts services whose log, or whose records, come from an older copy
+// than the rest, as after the restore of a backup.
 func runOlder(ctx context.Context, g *gate, seed uint64) error {
 	backup := filepath.Join(g.dir, "backup")
 	t, err := g.newTemplate(ctx, "before-restore", seed, olderEvents, func(data string) error {
@@ -45,7 +45,8 @@ func runOlder(ctx context.Context, g *gate, seed uint64) error {
 	return nil
 }
 
-// olderRecords: the log has all that is missing, so nobody has to do anything.
+// olderRecords: the log has all that is missing, so an operator has nothing to
+// do.
 func (x *session) olderRecords(ctx context.Context, r *Result) {
 	if err := x.service.awaitUp(ctx); err != nil {
 		r.violate("%v", err)
@@ -55,8 +56,8 @@ func (x *session) olderRecords(ctx context.Context, r *Result) {
 	x.verify(ctx, r)
 }
 
-// olderLog: what stands in the records and not on the log is nowhere else, so
-// the service must say so, keep it, and leave the choice to an operator.
+// olderLog: facts that are in the records and not on the log exist nowhere else.
+// So the service must report it, keep them, and leave the choice to an operator.
 func (x *session) olderLog(ctx context.Context, r *Result, usual map[string]check) {
 	r.Noticed, r.NoticedMS = x.notice(ctx, x.service.started, usual)
 	if r.Noticed == "" {

@@ -13,12 +13,12 @@ import (
 
 const ownedProblems = 6
 
-// owner sends events of its problems, deletes and moves them, one request after
-// the other and each until it is answered with a success.
+// owner sends events of its own problems, deletes them and changes their
+// status, one request after the other, each until it succeeds.
 type owner struct {
 	doors
 	service  *service
-	number   int // of the sender it is
+	number   int // its number as a sender
 	random   *rand.Rand
 	base     time.Time
 	next     int
@@ -33,7 +33,7 @@ func newOwner(d doors, s *service, number int, seed uint64, base time.Time) *own
 	return o
 }
 
-// clone goes on from the same knowledge against another service.
+// clone continues from the same knowledge against another service.
 func (o *owner) clone(d doors, s *service, seed uint64) *owner {
 	c := newOwner(d, s, o.number, seed, o.base)
 	c.next = o.next
@@ -60,7 +60,7 @@ func (o *owner) run(ctx, abandon context.Context) {
 	}
 }
 
-// until tries until it is answered with a success, or the run is given up.
+// until repeats try until it succeeds or the run is given up.
 func (o *owner) until(ctx context.Context, try func() bool) bool {
 	for !try() {
 		if ctx.Err() != nil {

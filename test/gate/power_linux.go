@@ -17,7 +17,7 @@ const (
 	// powerRecovery is the promise after a power cut: new events are visible,
 	// and every list and search answers.
 	powerRecovery = 10 * time.Second
-	// selfCuts is how often the disk itself is cut before anything is believed.
+	// selfCuts is how often the disk itself is cut before its results count.
 	selfCuts = 6
 )
 
@@ -60,15 +60,15 @@ func runPower(ctx context.Context, g *gate, seed uint64) error {
 	return nil
 }
 
-// reportClose says what could not be taken down.
+// reportClose reports an error of taking the disk down.
 func reportClose(g *gate, err error) {
 	if err != nil {
 		fmt.Fprintln(g.print, "gate:", err)
 	}
 }
 
-// cut lets the clients work, takes the power away and gives it back, starts the
-// service, and compares. The error says that the disk itself failed.
+// cut lets the clients work, cuts the power, powers on again, starts the
+// service, and compares. The error means that the disk itself failed.
 func (x *session) cut(ctx context.Context, r *Result, d *disk.Disk) error {
 	x.load(ctx)
 	defer x.stop()
@@ -98,7 +98,7 @@ func (x *session) cut(ctx context.Context, r *Result, d *disk.Disk) error {
 	return nil
 }
 
-// checkDisk sees that the disk keeps what is flushed and loses what is not.
+// checkDisk checks that the disk keeps what is flushed and loses what is not.
 func checkDisk(g *gate, seed uint64) error {
 	dir := filepath.Join(g.dir, "disk-check")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -115,8 +115,8 @@ func checkDisk(g *gate, seed uint64) error {
 }
 
 // runControl cuts the power of a service that answers before its events are on
-// disk. That it loses something is what the other cuts are worth: a check that
-// finds nothing here would find nothing anywhere.
+// disk. It must lose events: a check that finds no loss here would find none in
+// the other cuts.
 func runControl(ctx context.Context, g *gate, seed uint64) error {
 	r := g.begin("control: lazy sync must lose", seed)
 	defer g.report(r)
@@ -134,11 +134,12 @@ func runControl(ctx context.Context, g *gate, seed uint64) error {
 	return nil
 }
 
-// controlTries is for cuts after which the service does not come up at all: that
-// is a loss too, and no proof that lost events are counted.
+// controlTries is for cuts after which the service does not start at all: that
+// is a loss too, but does not prove that lost events are counted.
 const controlTries = 6
 
-// control is one such cut; it gives what was seen and how many events are lost.
+// control is one such cut; it returns a description and the number of lost
+// events.
 func (g *gate) control(ctx context.Context, name string, seed uint64) (seen string, lost int, err error) {
 	d, err := g.newDisk(name, diskBytes)
 	if err != nil {
@@ -161,7 +162,7 @@ func (g *gate) control(ctx context.Context, name string, seed uint64) (seen stri
 	if err := x.service.start(); err != nil {
 		return "", 0, err
 	}
-	// What is under way is not sent again here: the keys may be gone as well.
+	// Requests under way are not sent again here: the keys may be lost as well.
 	x.giveUp()
 	if err := x.service.awaitUp(ctx); err != nil {
 		return err.Error(), 0, nil

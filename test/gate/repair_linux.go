@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// runRepair gives a damaged log back what a copy of it still has, the way the
-// documents tell it: two steps of an operator, and nothing is gone.
+// runRepair restores the lost facts of a damaged log from a copy, as the
+// documents say: with two commands of an operator.
 func runRepair(ctx context.Context, g *gate, seed uint64) error {
 	t, err := g.newTemplate(ctx, "before-repair", seed, olderEvents, nil)
 	if err != nil {

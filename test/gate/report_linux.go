@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// machine tells where the figures are from.
+// machine describes where the figures come from.
 func machine() string {
 	return fmt.Sprintf("%s/%s, %d processors, %s, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), time.Now().UTC().Format("2006-01-02 15:04"))
 }

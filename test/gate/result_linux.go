@@ -14,11 +14,10 @@ import (
 type Result struct {
 	Fault string `json:"fault"`
 	Seed  uint64 `json:"seed"`
-	// Detail says what was done in particular: the byte that was flipped, what
-	// a cut dropped.
+	// Detail describes the fault: the byte that was flipped, what a cut dropped.
 	Detail string `json:"detail,omitempty"`
-	// Accepted is how many events of the session have got their 2xx until now,
-	// Resends how many requests were sent again for it.
+	// Accepted is how many events of the session have got their 2xx so far,
+	// Resends how many requests were sent again for that.
 	Accepted int `json:"accepted"`
 	Resends  int `json:"resends"`
 	referee.Verdict
@@ -28,10 +27,10 @@ type Result struct {
 	ListsMS    int64 `json:"lists_ms"`
 	// Hands are the steps that an operator had to take.
 	Hands []string `json:"hands,omitempty"`
-	// Noticed is where the damage was shown, after how long.
+	// Noticed says where the damage was reported, NoticedMS after how long.
 	Noticed   string `json:"noticed,omitempty"`
 	NoticedMS int64  `json:"noticed_ms,omitempty"`
-	// Violations are the promises that were broken; none: the fault is passed.
+	// Violations are the broken promises; without any the fault is passed.
 	Violations []string `json:"violations,omitempty"`
 	TookMS     int64    `json:"took_ms"`
 
@@ -42,7 +41,7 @@ func (r *Result) violate(format string, args ...any) {
 	r.Violations = append(r.Violations, fmt.Sprintf(format, args...))
 }
 
-// begin opens the result of one fault and writes it down.
+// begin opens the result of one fault and logs it.
 func (g *gate) begin(fault string, seed uint64) *Result {
 	g.journal.fault(fmt.Sprintf("%s seed %d", fault, seed))
 	return &Result{Fault: fault, Seed: seed, began: time.Now()}
@@ -124,7 +123,7 @@ func rows(results []*Result) (all []*row) {
 	return all
 }
 
-// summary prints the table, in the form in which it stands in the docs.
+// summary prints the table in the form of the docs.
 func summary(w io.Writer, results []*Result) error {
 	table := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(table, "| Fault\t| runs\t| violated\t| lost\t| twice\t| back\t| wrong\t| hands\t| noticed\t| recovery median\t| worst\t| lists worst\t|")

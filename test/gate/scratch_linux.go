@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runPrefix begins the names of the folders for data of a run, so that a later
-// run finds what one that was killed has left.
+// runPrefix begins the names of the data folders of runs, so that a later run
+// finds what a killed one has left.
 const runPrefix = "errata-gate-run-"
 
-// newRunDir makes the folder for data. Its lock file is held by this process.
+// newRunDir makes the data folder. This process holds its lock file.
 func newRunDir() (string, error) {
 	dir, err := os.MkdirTemp("", runPrefix)
 	if err != nil {
@@ -35,7 +35,7 @@ func newRunDir() (string, error) {
 // locks stay open for as long as the process lives.
 var locks []*os.File
 
-// sweep removes what runs left that were killed: their mounts first.
+// sweep removes what killed runs have left: their mounts first.
 func sweep() error {
 	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*"))
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 // sendLimit is how long one request of a sender may take.
 const sendLimit = 10 * time.Second
 
-// doors is where events are sent and with what.
+// doors are the addresses and keys with which events are sent.
 type doors struct {
 	addr, key, dsnKey string
 	client            *http.Client
@@ -46,12 +46,12 @@ type sender struct {
 	pace   time.Duration
 }
 
-// giveUp is one in so many: a request without an answer that is not sent again
-// before the end of the run, as when the sender ends.
+// giveUp is the chance, one in giveUp, that a request without an answer is not
+// sent again before the end of the run, as when a sender crashes.
 const giveUp = 8
 
-// run sends until ctx ends. What is under way then is finished, unless abandon
-// ends first.
+// run sends until ctx ends. Then it finishes the request under way, unless
+// abandon ends first.
 func (s *sender) run(ctx, abandon context.Context) {
 	for ctx.Err() == nil {
 		events := make([]referee.Event, 1+s.random.IntN(s.batch))
@@ -82,7 +82,7 @@ func (s *sender) run(ctx, abandon context.Context) {
 	}
 }
 
-// pause is what a real sender makes between two tries.
+// pause waits between two tries, as a real sender does.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -111,7 +111,7 @@ func (s *sender) native(ctx context.Context, events []referee.Event) outcome {
 	return got
 }
 
-// filling is a payload that does not compress, for those who want a large log.
+// filling is a payload that does not compress, for a large log.
 func (s *sender) filling() string {
 	if s.fill == 0 {
 		return ""
@@ -140,7 +140,7 @@ func (s *sender) sentry(ctx context.Context, events []referee.Event) outcome {
 	return got
 }
 
-// post sends one request, says what is known of it, and writes that down.
+// post sends one request, logs it, and returns its outcome.
 func (d *doors) post(ctx context.Context, path string, header map[string]string, body []byte, answer any, events []referee.Event) outcome {
 	begin := time.Now()
 	code, err := d.try(ctx, path, header, body, answer)

@@ -19,7 +19,7 @@ import (
 const (
 	// readyLimit is how long a start may take before a run is given up.
 	readyLimit = 90 * time.Second
-	// stopLimit is given for an orderly end.
+	// stopLimit is the time for a clean stop.
 	stopLimit = 40 * time.Second
 	pollPause = 20 * time.Millisecond
 )
@@ -70,7 +70,7 @@ func freePort() (port int, err error) {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// start starts the process and returns; see await for when it answers.
+// start starts the process and returns; awaitUp waits until it answers.
 func (s *service) start() error {
 	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *service) start() error {
 	cmd := exec.Command(s.gate.binary, append(args, s.args...)...)
 	cmd.Env = append(cleanEnv(), unlimited...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// A service must not outlive the gate, whatever ends it.
+	// The service must not outlive the gate, however the gate ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -94,7 +94,7 @@ func (s *service) start() error {
 	}
 	exited := make(chan struct{})
 	go func() { // ends with the process
-		_ = cmd.Wait() // how it ended is what the gate is about
+		_ = cmd.Wait() // the gate expects every kind of end
 		close(exited)
 	}()
 	s.mu.Lock()
@@ -103,8 +103,8 @@ func (s *service) start() error {
 	return nil
 }
 
-// unlimited switches off what holds back one sender: the gate's few send what
-// many would.
+// unlimited switches off the quotas of one sender: the gate's few senders send
+// as much as many would.
 var unlimited = []string{
 	"ERRATA_KEY_EVENTS_PER_MINUTE=0", "ERRATA_PROJECT_EVENTS_PER_MINUTE=0", "ERRATA_NEW_RECORDS_PER_HOUR=0",
 }
@@ -160,7 +160,7 @@ func (s *service) kill() {
 	}
 }
 
-// stop ends the service in an orderly way.
+// stop ends the service cleanly.
 func (s *service) stop() error {
 	pid, exited := s.process()
 	if pid == 0 {
@@ -178,7 +178,7 @@ func (s *service) stop() error {
 	}
 }
 
-// signalChild sends a signal to the service's child, the database.
+// signalChild sends a signal to the service's child process, ClickHouse.
 func (s *service) signalChild(signal syscall.Signal) (pid int, err error) {
 	parent, _ := s.process()
 	if parent == 0 {
@@ -208,8 +208,8 @@ func childOf(pid int) (child int, found bool) {
 	return 0, false
 }
 
-// awaitGone waits until a process that is nobody's child of ours is gone, or is
-// a zombie that its new parent will collect.
+// awaitGone waits until a process that is not a child of this one is gone, or
+// is a zombie that its new parent will collect.
 func awaitGone(pid int) {
 	for begin := time.Now(); time.Since(begin) < stopLimit; {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -245,7 +245,7 @@ func (s *service) key(name string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// said is what the latest start has written to its log.
+// said is what the latest start has logged.
 func (s *service) said() string {
 	s.mu.Lock()
 	from := s.logFrom
@@ -268,8 +268,8 @@ func (s *service) lastWords() string {
 	return strings.Join(last, " | ")
 }
 
-// poll calls try until it says true, the context ends, the process ends, or the
-// limit is reached.
+// poll calls try until it returns true, the context ends, the process ends, or
+// the limit is reached.
 func (s *service) poll(ctx context.Context, limit time.Duration, try func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

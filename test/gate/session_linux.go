@@ -16,14 +16,14 @@ import (
 
 const (
 	senders = 4
-	// finishLimit is how long what was under way may take to be accepted after
-	// a fault before it is given up.
+	// finishLimit is how long requests under way may take to be accepted after
+	// a fault.
 	finishLimit = 90 * time.Second
 	// visibleLimit is how long the records may take to reach the end of the log.
 	visibleLimit = 60 * time.Second
 	// details is how many records a comparison reads with their payload.
 	details = 12
-	// probeSender is the number of those who send one event after a fault.
+	// probeSender is the sender number of probes, single events after a fault.
 	probeSender = 900
 )
 
@@ -39,12 +39,12 @@ type session struct {
 	probes  map[string]int // classes of probes, with how often each was accepted
 
 	tries     int    // events sent by awaitAccepted
-	stop      func() // ends the load when what it has under way is accepted
+	stop      func() // ends the load when all requests under way are accepted
 	giveUp    func() // ends it at once
 	abandoned atomic.Bool
 }
 
-// newSession starts a service on a folder and its clients, which wait for
+// newSession starts a service on a folder and makes its clients, which wait for
 // [session.load].
 func (g *gate) newSession(ctx context.Context, s *service, seed uint64) (*session, error) {
 	x := &session{
@@ -76,7 +76,7 @@ func (g *gate) serve(ctx context.Context, seed uint64, name, data string, args .
 	}, nil
 }
 
-// join makes the clients, once the keys of the first start are there.
+// join makes the clients, when the keys of the first start exist.
 func (x *session) join() error {
 	d, err := x.doors()
 	if err != nil {
@@ -112,7 +112,7 @@ func (x *session) doors() (doors, error) {
 	}, nil
 }
 
-// load starts the clients; x.stop ends them once what they have under way is
+// load starts the clients; x.stop ends them when their requests under way are
 // accepted.
 func (x *session) load(ctx context.Context) {
 	working, cancel := context.WithCancel(ctx)
@@ -137,7 +137,7 @@ func (x *session) load(ctx context.Context) {
 	})
 }
 
-// loadUntil lets the clients work until so many events more are accepted.
+// loadUntil lets the clients work until that many more events are accepted.
 func (x *session) loadUntil(ctx context.Context, events int, limit time.Duration) {
 	before, _ := x.ledger.Accepted()
 	deadline := time.Now().Add(limit)
@@ -149,7 +149,7 @@ func (x *session) loadUntil(ctx context.Context, events int, limit time.Duration
 	}
 }
 
-// settle sends what is in doubt until it is accepted.
+// settle sends the events in doubt until they are accepted.
 func (x *session) settle(ctx context.Context) error {
 	limit, cancel := context.WithTimeout(ctx, x.gate.limit(finishLimit))
 	defer cancel()
@@ -166,15 +166,15 @@ func (x *session) settle(ctx context.Context) error {
 	return nil
 }
 
-// probe sends one event of a class of its own and returns how long after since
-// it was visible.
+// probe sends one event with a class of its own and returns how long after
+// since it was visible.
 func (x *session) probe(ctx context.Context, since time.Time, limit time.Duration) (time.Duration, error) {
 	ctx, cancel := context.WithDeadline(ctx, since.Add(limit))
 	defer cancel()
 	n := len(x.probes)
 	class := probeClass + letters(n)
 	e := referee.Event{Sender: probeSender, N: n, ID: referee.ID(probeSender, n), At: time.Now().UTC().Truncate(time.Millisecond)}
-	x.probes[class] = 0 // it may arrive, whatever we hear
+	x.probes[class] = 0 // it may arrive, whatever the answer
 	got := unknown
 	for got != accepted {
 		if ctx.Err() != nil {
@@ -203,8 +203,8 @@ func (x *session) probe(ctx context.Context, since time.Time, limit time.Duratio
 
 const probeClass = "Probed"
 
-// letters writes a number in five of the letters g to z: no class holds another
-// one, none is cut, and no part of it reads as a number.
+// letters writes a number with five letters from g to z: no class contains
+// another one, none is cut, and no part of it looks like a number.
 func letters(n int) string {
 	const first, count = 'g', 20
 	var text [5]byte

@@ -1,12 +1,12 @@
-// Command mutations breaks one promise of the product after another, on purpose,
-// and looks whether the tests notice. A test that stays green while what it is
-// there for is broken proves nothing.
+// Command mutations breaks the promises of the product on purpose, one after
+// another, and checks that the tests notice. A test that stays green while its
+// promise is broken proves nothing.
 //
 //	go run ./test/mutations [-only NAME] [-list]
 //
 // A mutation replaces a few lines of one file, by the overlay of the go command:
-// the checkout is not touched. Its tests must pass without it, and fail with it;
-// a mutation that does not compile, or whose lines have moved, is a failure of
+// the checkout does not change. Its tests must pass without it and fail with it.
+// A mutation that does not compile, or whose lines have moved, is a failure of
 // this program.
 package main
 
@@ -28,11 +28,11 @@ type mutation struct {
 	Name string
 	// Edits are made at once.
 	Edits []edit
-	// Package and Run are the tests that must notice.
+	// Package and Run name the tests that must notice.
 	Package, Run string
 }
 
-// edit replaces the only place in File where From stands.
+// edit replaces From, which must stand in File exactly once.
 type edit struct{ File, From, To string }
 
 func main() {
@@ -67,8 +67,8 @@ func main() {
 	}
 }
 
-// try says which test noticed the mutation. An error says why none did, or that
-// the mutation itself is wrong.
+// try returns the test that noticed the mutation. An error says that none did, or
+// that the mutation itself is wrong.
 func (m mutation) try() (noticed string, err error) {
 	folder, err := os.MkdirTemp("", "errata-mutation-*")
 	if err != nil {
@@ -94,7 +94,7 @@ func (m mutation) try() (noticed string, err error) {
 	return failed(out), nil
 }
 
-// overlay writes the changed files and the file that tells the go command of them.
+// overlay writes the changed files and the overlay file for the go command.
 func (m mutation) overlay(folder string) (string, error) {
 	replaced := map[string]string{}
 	texts := map[string]string{}
@@ -132,7 +132,7 @@ func (m mutation) overlay(folder string) (string, error) {
 	return path, nil
 }
 
-// testTimeout ends tests that a mutation makes hang, which is one way to notice.
+// testTimeout ends tests that hang with a mutation, which is one way to notice.
 const testTimeout = "5m"
 
 func test(args ...string) ([]byte, error) {
@@ -152,7 +152,7 @@ func failed(out []byte) string {
 	return "noticed: " + last(out)
 }
 
-// last is the end of the output, for a sentence.
+// last is the end of the output, for an error message.
 func last(out []byte) string {
 	const most = 2000
 	return string(out[max(0, len(out)-most):])

@@ -1,6 +1,6 @@
 package main
 
-// mutations are the promises, each broken in the way that a tired hand would.
+// mutations are the promises, each broken as by a plausible mistake.
 var mutations = []mutation{
 	{
 		Name: "no-fsync-of-the-log",

@@ -30,9 +30,9 @@ type Exchange struct {
 	Body   []byte
 }
 
-// AdminPath is where requests are compared with the document too. What is sent
-// to the receivers is compressed, cut and in the forms of others, and they take
-// more than anybody would promise.
+// AdminPath is the prefix of the routes whose requests are compared with the
+// document too. Requests to the receivers are not: they are compressed, cut or in
+// other protocols, and the receivers take more than the document promises.
 const AdminPath = "/api/v1/admin/"
 
 // Check compares an exchange with the document. The error says what differs.
@@ -56,8 +56,7 @@ func (c *Contract) Check(x Exchange) error {
 	return nil
 }
 
-// otherSlash is the path with or without its last slash: the receivers take
-// both.
+// otherSlash adds or removes the last slash of the path: the receivers take both.
 func otherSlash(path string) string {
 	if bare, slashed := strings.CutSuffix(path, "/"); slashed {
 		return bare
@@ -65,8 +64,8 @@ func otherSlash(path string) string {
 	return path + "/"
 }
 
-// checkUnknown looks at the answer to what the document does not have. OPTIONS
-// is for browsers and stands in no document.
+// checkUnknown checks the answer to a request that the document does not have.
+// OPTIONS is for browsers and is in no document.
 func (c *Contract) checkUnknown(x Exchange) error {
 	var response string
 	switch {
@@ -99,8 +98,8 @@ func (c *Contract) checkAnswer(op *operation, x Exchange) error {
 	return checkCode(op, x)
 }
 
-// checkResponse compares headers, content type and body with what the document
-// says at a pointer.
+// checkResponse compares headers, content type and body with the response at a
+// pointer of the document.
 func (c *Contract) checkResponse(pointer string, response *openapi3.Response, x Exchange) error {
 	for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
 		if h := response.Headers[name].Value; h.Required && x.Header.Get(name) == "" {
@@ -127,7 +126,7 @@ func (c *Contract) checkResponse(pointer string, response *openapi3.Response, x 
 	return c.validate(pointer+at("content", kind, "schema")[1:], x.Body)
 }
 
-// contentType is what a browser would take the answer for.
+// contentType is the type that a browser would assume for the answer.
 func contentType(x Exchange) string {
 	if said := x.Header.Get("Content-Type"); said != "" {
 		return said
@@ -135,7 +134,7 @@ func contentType(x Exchange) string {
 	return http.DetectContentType(x.Body)
 }
 
-// checkCode wants the code of an error among those of the operation.
+// checkCode checks that the code of an error is one of the operation's.
 func checkCode(op *operation, x Exchange) error {
 	var envelope struct {
 		Error struct{ Code errata.Kind }
@@ -192,8 +191,8 @@ func (c *Contract) checkRequest(op *operation, x Exchange) error {
 	return c.validate(pointer+at("content", "application/json", "schema")[1:], x.Sent)
 }
 
-// said leaves out blank parameters, which are as good as none, and writes the
-// others in small letters, as the document has its words: any case is taken.
+// said removes blank parameters, which count as absent, and makes the others
+// lower case like the document, because the API takes any case.
 func said(query url.Values) url.Values {
 	kept := url.Values{}
 	for name, values := range query {

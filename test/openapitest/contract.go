@@ -13,13 +13,13 @@ import (
 	"github.com/errata-log/errata/api/openapi"
 )
 
-// Contract is the document, ready to be compared with.
+// Contract is the document, ready for comparisons.
 type Contract struct {
 	// Spec is the document as kin-openapi reads it.
 	Spec *openapi3.T
 
 	compiler *jsonschema.Compiler
-	mu       sync.Mutex // compiler and schemas
+	mu       sync.Mutex // guards compiler and schemas
 	schemas  map[string]*jsonschema.Schema
 }
 
@@ -49,11 +49,11 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	return &Contract{Spec: spec, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
 })
 
-// location is what the document is called inside the schema compiler.
+// location is the document's name in the schema compiler.
 const location = "errata:///openapi.json"
 
-// schema compiles the schema at a pointer into the document, "#/…". kin-openapi
-// has a validator for schemas of its own, which compiles them for each answer.
+// schema compiles the schema at a pointer into the document, "#/…", once. The
+// validator of kin-openapi would compile it for each answer.
 func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *Contract) validate(pointer string, text []byte) error {
 	return schema.Validate(value)
 }
 
-// at joins the parts of a pointer.
+// at makes a pointer from its parts.
 func at(parts ...string) string {
 	var pointer strings.Builder
 	pointer.WriteByte('#')
@@ -93,15 +93,15 @@ func at(parts ...string) string {
 	return pointer.String()
 }
 
-// operation is one operation of the document with its place in it.
+// operation is one operation, with its method and path in the document.
 type operation struct {
 	*openapi3.Operation
 	method, path string
 	params       map[string]string
 }
 
-// find is the operation for a request; nil when the document has none. A HEAD
-// is a GET. Paths without parameters are looked at first.
+// find is the operation for a request; nil when the document has none. HEAD
+// counts as GET. Paths without parameters come first.
 func (c *Contract) find(method, path string) *operation {
 	if method == "HEAD" {
 		method = "GET"

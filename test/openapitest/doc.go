@@ -1,13 +1,13 @@
-// Package openapitest holds what the service says against the OpenAPI
-// document, in any test that speaks to it over HTTP:
+// Package openapitest compares the service's answers with the OpenAPI document,
+// in any test that uses HTTP:
 //
 //	http.Client{Transport: openapitest.Transport(t, http.DefaultTransport)}
 //	handler = openapitest.Handler(t, handler)
 //
-// Every answer has to be one that the document knows: status, headers, content
-// type, body, and the code of an error. Every request below /api/v1/admin that
-// was answered with success has to be one that the document allows.
+// The document must allow every answer: status, headers, content type, body, and
+// the code of an error. It must allow every request below /api/v1/admin that was
+// answered with success.
 //
-// The package must not know what a route does, and the product must not
-// import it.
+// The package must not know what a route does, and the product must not import
+// it.
 package openapitest

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// TB is what is needed of a test.
+// TB is the part of testing.TB that is needed here.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// Handler passes requests on and fails the test when an answer is not one of
-// the document's.
+// Handler passes requests on and fails the test for an answer that the document
+// does not allow.
 func Handler(t TB, next http.Handler) http.Handler {
 	t.Helper()
 	contract, err := Load()
@@ -28,14 +28,14 @@ func Handler(t TB, next http.Handler) http.Handler {
 			r.Body, x.Sent = keep(r.Body)
 		}
 		tee := &tee{ResponseWriter: w}
-		next.ServeHTTP(tee, r) // a panic is no answer
+		next.ServeHTTP(tee, r) // after a panic there is no answer
 		x.Status, x.Header, x.Body = tee.status, w.Header(), tee.body.Bytes()
 		contract.report(t, x) //nolint:contextcheck // the request brings its own
 	})
 }
 
-// report fails the test for a difference. Nobody sees an answer to a request
-// that was given up.
+// report fails the test for a difference. A request that was given up has no
+// answer to compare.
 func (c *Contract) report(t TB, x Exchange) {
 	if x.Request.Context().Err() != nil {
 		return
@@ -45,7 +45,7 @@ func (c *Contract) report(t TB, x Exchange) {
 	}
 }
 
-// keep reads a body and gives it back to be read again, with its error.
+// keep reads a body and returns one that reads the same again, with its error.
 func keep(body io.ReadCloser) (again io.ReadCloser, content []byte) {
 	if body == nil {
 		return nil, nil
@@ -66,7 +66,7 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// tee keeps what is answered.
+// tee keeps the answer.
 type tee struct {
 	http.ResponseWriter
 	status int
@@ -88,11 +88,11 @@ func (t *tee) Write(p []byte) (int, error) {
 	return t.ResponseWriter.Write(p)
 }
 
-// Unwrap lets http.ResponseController through.
+// Unwrap is for http.ResponseController.
 func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// Transport sends requests with next and fails the test when an answer is not
-// one of the document's.
+// Transport sends requests with next and fails the test for an answer that the
+// document does not allow.
 func Transport(t TB, next http.RoundTripper) http.RoundTripper {
 	t.Helper()
 	contract, err := Load()
@@ -112,7 +112,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := Exchange{Request: r}
 	sent := r
 	if strings.HasPrefix(r.URL.Path, AdminPath) {
-		sent = r.Clone(r.Context()) // a RoundTripper leaves its request alone
+		sent = r.Clone(r.Context()) // a RoundTripper must not change its request
 		sent.Body, x.Sent = keep(r.Body)
 	}
 	resp, err := t.next.RoundTrip(sent)

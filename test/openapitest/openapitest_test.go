@@ -23,8 +23,8 @@ func failed(code string) string {
 	return fmt.Sprintf(`{"error":{"code":%q,"message":"m","request_id":"r"}}`, code)
 }
 
-// TestCheckFindsWhatDiffers has one exchange for each rule that keeps it, and
-// those that break it.
+// TestCheckFindsWhatDiffers has, for each rule, one exchange that keeps it and
+// some that break it.
 func TestCheckFindsWhatDiffers(t *testing.T) {
 	contract, err := openapitest.Load()
 	if err != nil {
@@ -33,7 +33,7 @@ func TestCheckFindsWhatDiffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, target, sent string
 		status               int
-		header, body         string // header: "Name: value, …"; JSON and an id always
+		header, body         string // header: "Name: value, …"; JSON and an id are always there
 		want                 string // part of the difference, "" for none
 	}{
 		"a list":                {"GET", list + "?order=COUNT&page=&limit=7", "", 200, "", emptyPage, ""},
@@ -89,8 +89,8 @@ func (s *spy) Errorf(format string, args ...any) {
 	s.failures = append(s.failures, fmt.Sprintf(format, args...))
 }
 
-// TestHooksPassEverythingOn sends a request through both hooks: nobody beside
-// the test sees that they are there.
+// TestHooksPassEverythingOn sends a request through both hooks, which must not
+// change it or its answer.
 func TestHooksPassEverythingOn(t *testing.T) {
 	const sent = `{"before":"2026-11-01"}`
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

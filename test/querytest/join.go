@@ -1,20 +1,17 @@
 package querytest
 
-import "github.com/errata-log/errata/query"
+import (
+	"cmp"
+
+	"github.com/errata-log/errata/query"
+)
 
 // Join is a filter with the fields of both; b's win.
 func Join(a, b query.Filter) query.Filter {
-	if b.Search == "" {
-		b.Search = a.Search
-	}
-	for _, text := range []struct{ to, from *string }{{&b.Message, &a.Message}, {&b.File, &a.File}, {&b.Class, &a.Class}, {&b.URI, &a.URI}, {&b.Method, &a.Method}} {
-		if *text.to == "" {
-			*text.to = *text.from
-		}
-	}
-	if b.Signature == nil {
-		b.Signature = a.Signature
-	}
+	b.Search, b.Message, b.File = cmp.Or(b.Search, a.Search), cmp.Or(b.Message, a.Message), cmp.Or(b.File, a.File)
+	b.Class, b.URI, b.Method = cmp.Or(b.Class, a.Class), cmp.Or(b.URI, a.URI), cmp.Or(b.Method, a.Method)
+	b.Signature, b.UserID, b.IP = cmp.Or(b.Signature, a.Signature), cmp.Or(b.UserID, a.UserID), cmp.Or(b.IP, a.IP)
+	b.MinOccurrence = cmp.Or(b.MinOccurrence, a.MinOccurrence)
 	if b.Books == nil {
 		b.Books = a.Books
 	}
@@ -23,15 +20,6 @@ func Join(a, b query.Filter) query.Filter {
 	}
 	if b.Statuses == nil {
 		b.Statuses = a.Statuses
-	}
-	if b.UserID == nil {
-		b.UserID = a.UserID
-	}
-	if !b.IP.IsValid() {
-		b.IP = a.IP
-	}
-	if b.MinOccurrence == 0 {
-		b.MinOccurrence = a.MinOccurrence
 	}
 	if b.From.IsZero() && b.To.IsZero() {
 		b.From, b.To = a.From, a.To

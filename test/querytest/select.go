@@ -28,7 +28,8 @@ func Select(records []errata.Record, f query.Filter, order query.Order, directio
 	return found
 }
 
-// compareBy compares by the field of the order alone; by id that is nothing.
+// compareBy compares by the field of the order; for the order by id it says
+// equal.
 func compareBy(a, b errata.Record, order query.Order) int {
 	switch order {
 	case query.OrderLastSeen:
@@ -57,7 +58,7 @@ func compareBy(a, b errata.Record, order query.Order) int {
 	panic("no such order: " + order)
 }
 
-// matches says whether a record passes every filter that is set.
+// matches says whether a record passes all filters that are set.
 func matches(r errata.Record, f query.Filter) bool {
 	in := func(set bool, holds bool) bool { return !set || holds }
 	return in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
@@ -75,10 +76,11 @@ func matches(r errata.Record, f query.Filter) bool {
 		in(f.HideNoise, !noisy(r, f.Noise))
 }
 
-// fold is a text without case. Greek sigma has two small letters and is one.
+// fold is a text in lower case. Greek sigma has two small letters and becomes
+// one.
 func fold(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ς", "σ") }
 
-// searched is a plain substring: a * means itself.
+// searched looks for a plain substring: a * is a plain character.
 func searched(r errata.Record, text string) bool {
 	for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
 		if strings.Contains(fold(field), fold(text)) {
@@ -88,10 +90,10 @@ func searched(r errata.Record, text string) bool {
 	return strings.HasPrefix(r.Signature.String(), strings.ToLower(strings.TrimSpace(text)))
 }
 
-// matchesPattern takes the parts between the stars one after the other.
+// matchesPattern looks for the parts between the stars, one after the other.
 func matchesPattern(text, pattern string) bool {
 	if pattern == "" {
-		return true // not to fold thousands of texts for nothing
+		return true // spares the folding of thousands of texts
 	}
 	text = fold(text)
 	for part := range strings.SplitSeq(fold(pattern), "*") {
@@ -104,14 +106,14 @@ func matchesPattern(text, pattern string) bool {
 	return true
 }
 
-// noisy says what hide_noise hides.
+// noisy says whether hide_noise hides the record.
 func noisy(r errata.Record, patterns []string) bool {
 	if r.Status == errata.StatusMuted || r.Level < errata.LevelWarning {
 		return true
 	}
 	for _, pattern := range patterns {
 		if strings.Trim(pattern, "*") == "" {
-			continue // says nothing
+			continue // matches everything, and so is ignored
 		}
 		for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
 			if matchesPattern(field, pattern) {

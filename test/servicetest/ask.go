@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// Get is the answer to a GET with the admin key, which must be 200.
+// Get returns the answer to a GET with the admin key, which must be 200.
 func (s *Service) Get(t testing.TB, path string) string {
 	t.Helper()
 	req, err := NewRequest(http.MethodGet, s.URL+path, nil, "Authorization", "Bearer "+s.Admin)
@@ -23,7 +23,7 @@ func (s *Service) Get(t testing.TB, path string) string {
 	return body
 }
 
-// GetData reads what [Service.Get] answers below "data".
+// GetData reads the "data" of the answer to [Service.Get].
 func (s *Service) GetData(t testing.TB, path string, into any) {
 	t.Helper()
 	body := s.Get(t, path)
@@ -32,8 +32,7 @@ func (s *Service) GetData(t testing.TB, path string, into any) {
 	}
 }
 
-// DSN is the one of the first start, as it is for those who reach the service
-// at a URL.
+// DSN is the DSN of the first start, with the host of the URL.
 func (s *Service) DSN(t testing.TB, at string) string {
 	t.Helper()
 	dsn, err := url.Parse(s.File(t, datadir.DSNFile))

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// RequestTimeout is far above what a request takes; it says "never".
+// RequestTimeout is far longer than any request of a test takes.
 const RequestTimeout = 30 * time.Second
 
-// NewHTTP is a client that sends what it is given and nothing of its own, and
-// shows every answer as it came.
+// NewHTTP is a client that adds nothing to a request, and changes nothing of an
+// answer.
 func NewHTTP() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16},

@@ -32,7 +32,7 @@ func (j *Journal) Check(t testing.TB) {
 	t.Helper()
 	for line := range strings.Lines(j.String()) {
 		if strings.Contains(line, "engine=clickhouse") && strings.Contains(line, "NETWORK_ERROR") {
-			// ClickHouse says so when a query is given up, as a stop does.
+			// ClickHouse logs this when a query is cancelled, as a stop does.
 			continue
 		}
 		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "panic") {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ProgramTimeout is far above what a program in a test takes; it says "never".
+// ProgramTimeout is far longer than any program of a test takes.
 const ProgramTimeout = 60 * time.Second
 
-// Ran is what a program did.
+// Ran is the outcome of a program.
 type Ran struct {
 	Output string // what it wrote to standard output and standard error
 	Code   int
@@ -32,9 +32,9 @@ func Program(t testing.TB, name, debianPackage string) string {
 	return path
 }
 
-// Run runs a program until it ends by itself, with env on top of the test's own
-// environment and nothing that colours its output. The test fails when it does
-// not start or does not end.
+// Run runs a program until it ends by itself, with env added to the test's own
+// environment, and without colours. The test fails when the program does not
+// start or does not end.
 func Run(t testing.TB, env []string, name string, args ...string) Ran {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), ProgramTimeout)

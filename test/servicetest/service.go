@@ -18,24 +18,24 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// StartTimeout is far above what a start takes; it says "never".
+// StartTimeout is far longer than any start takes.
 const StartTimeout = 60 * time.Second
 
-// Service is a running service as its users see it.
+// Service is a running service, as its users see it.
 type Service struct {
-	// URL is where it listens and Data the folder it keeps everything in.
+	// URL is its address, and Data its data folder.
 	URL, Data string
-	// HTTP sends requests and holds the answers against the OpenAPI document.
+	// HTTP sends requests and compares the answers with the OpenAPI document.
 	HTTP *http.Client
 	// Admin and Ingest are the keys of the first start.
 	Admin, Ingest string
-	// Stop ends the service and returns what its Run did. It may be called
+	// Stop ends the service and returns the error of its Run. It may be called
 	// again.
 	Stop func() error
 }
 
-// Start runs a service in a folder, which may hold an earlier service's data,
-// until the test ends. The test fails when the service logs an error.
+// Start runs a service in a folder until the test ends. The folder may hold the
+// data of an earlier service. The test fails when the service logs an error.
 func Start(t testing.TB, data string, configure ...func(*app.Options)) *Service {
 	t.Helper()
 	journal := &Journal{}
@@ -72,15 +72,16 @@ func (s *Service) File(t testing.TB, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Options are those of every service in tests; log gets warnings and errors.
+// Options are the options of every service in tests; log gets warnings and
+// errors.
 func Options(data, engine string, log io.Writer) app.Options {
 	o := app.DefaultOptions()
 	o.Data = data
 	o.Listen = "127.0.0.1:0"
 	o.EngineBinary = engine
 	o.LogMaxBytes = 256 << 20
-	o.AdminRateLimit = 0                                  // the tests ask often
-	o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 // and send much
+	o.AdminRateLimit = 0                                  // the tests ask often,
+	o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 // send much,
 	o.NewRecordsPerHour = 0                               // and begin with an empty log
 	o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return o

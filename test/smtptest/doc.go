@@ -1,5 +1,5 @@
-// Package smtptest is a mail server for tests: one that takes what a real one
-// would, and one that refuses, falls silent or hangs up where a test says so.
+// Package smtptest is a mail server for tests. It takes what a real one would,
+// and refuses, falls silent or hangs up where a test says so.
 //
-// It must not be part of the product, and sends nothing on.
+// It must not be part of the product, and forwards no mail.
 package smtptest

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Parse reads a mail that arrived as a mail program does. The text has no line
-// ends after it.
+// Parse reads a mail as a mail program does. The text has no line ends after it.
 func Parse(t testing.TB, data string) (subject, text string, header mail.Header) {
 	t.Helper()
 	message, err := mail.ReadMessage(strings.NewReader(data))

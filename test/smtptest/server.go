@@ -2,19 +2,15 @@ package smtptest
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"net/textproto"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,23 +19,22 @@ import (
 	"github.com/errata-log/errata/signin/smtp"
 )
 
-// Server is a mail server for one test. It speaks SMTP as far as a client
-// needs it, and misbehaves where it is told to.
+// Server is a mail server for one test. It speaks as much SMTP as a client needs,
+// and misbehaves where it is told to.
 type Server struct {
-	t        testing.TB
 	listener net.Listener
 	tls      *tls.Config
 	roots    *x509.CertPool
 
-	// Implicit begins with TLS; Extensions are offered in clear text and,
-	// without STARTTLS, after it.
+	// Implicit begins with TLS. Extensions are offered in clear text and, without
+	// STARTTLS, inside TLS.
 	Implicit   bool
 	Extensions []string
-	// User and Password are the only login that is taken.
+	// User and Password are the only accepted login.
 	User, Password string
-	// Answer replaces the reply to a command, "" leaves it. A reply of HangUp
-	// closes the connection, one of Silence waits until the client has gone,
-	// one of Endless talks until then. It is called by several goroutines.
+	// Answer replaces the reply to a command; "" keeps the usual one. HangUp
+	// closes the connection, Silence waits until the client gives up, Endless
+	// sends until then. Answer is called by several goroutines.
 	Answer func(command string) string
 
 	mu       sync.Mutex
@@ -48,7 +43,7 @@ type Server struct {
 	ended    sync.WaitGroup
 }
 
-// Replies that are none.
+// Special replies.
 const (
 	HangUp  = "hang up"
 	Silence = "silence"
@@ -59,17 +54,17 @@ const (
 type Mail struct {
 	// From and To are the rest of the commands MAIL and RCPT, Data the message.
 	From, To, Data string
-	// Secure says that it came over TLS, Login as whom, "" for nobody.
+	// Secure says that it came over TLS, Login which user sent it, "" for nobody.
 	Secure bool
 	Login  string
 }
 
-// New starts a server that ends with the test; change, which may be nil, sets
-// how it behaves.
+// New starts a server that ends with the test; change, which may be nil, sets its
+// behaviour.
 func New(t testing.TB, change func(*Server)) *Server {
 	t.Helper()
-	s := &Server{t: t, Extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, User: "errata", Password: "correct horse"}
-	s.tls, s.roots = certificate(t)
+	s := &Server{Extensions: []string{"8BITMIME", "STARTTLS", "AUTH PLAIN LOGIN"}, User: "errata", Password: "correct horse"}
+	s.tls, s.roots = certificate()
 	if change != nil {
 		change(s)
 	}
@@ -85,31 +80,17 @@ func New(t testing.TB, change func(*Server)) *Server {
 	return s
 }
 
-// certificate is a self-signed one for 127.0.0.1, and a pool that trusts it.
-func certificate(t testing.TB) (*tls.Config, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+// certificate is the self-signed one of httptest for 127.0.0.1, and a pool that
+// trusts it.
+func certificate() (*tls.Config, *x509.CertPool) {
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(parsed)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, roots
+	roots.AddCert(web.Certificate())
+	return &tls.Config{Certificates: web.TLS.Certificates}, roots
 }
 
-// Close takes no more connections, as a server that is down.
+// Close stops accepting connections, like a server that is down.
 func (s *Server) Close() { _ = s.listener.Close() }
 
 func (s *Server) accept() {
@@ -131,25 +112,17 @@ func (s *Server) accept() {
 
 // Config sends to the server over TLS and with a login.
 func (s *Server) Config() smtp.Config {
-	_, port, err := net.SplitHostPort(s.listener.Addr().String())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	return smtp.Config{
-		Host: "127.0.0.1", Port: number, Username: s.User, Password: s.Password,
+		Host: "127.0.0.1", Port: s.listener.Addr().(*net.TCPAddr).Port, Username: s.User, Password: s.Password,
 		From: "Errata <errata@example.com>", RootCAs: s.roots, Timeout: 10 * time.Second,
 	}
 }
 
-// Arrived are the mails that were taken, the first one first.
+// Arrived are the accepted mails, the oldest first.
 func (s *Server) Arrived() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Mail(nil), s.mails...)
+	return slices.Clone(s.mails)
 }
 
 // Heard is every command, one a line.
@@ -188,8 +161,8 @@ func (c *talk) run() {
 	}
 }
 
-// reply sends a reply and says whether to go on. A 5xx or 4xx in the place of
-// a success is sent and the talk goes on, as servers do.
+// reply sends a reply and says whether to continue. After a 5xx or 4xx in the
+// place of a success the connection continues, as on real servers.
 func (c *talk) reply(command, usual string) bool {
 	if c.server.Answer != nil {
 		if other := c.server.Answer(command); other != "" {

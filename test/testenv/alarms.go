@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Alarms notes the alarms that stand. The zero Alarms is ready, and safe for
+// Alarms keeps the standing alarms. The zero Alarms is ready, and safe for
 // concurrent use.
 type Alarms struct {
 	mu       sync.Mutex
 	standing map[string]string
 }
 
-// Raise notes an alarm, or what it says now.
+// Raise notes an alarm, or replaces its text.
 func (a *Alarms) Raise(name, detail, hint string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,8 +29,7 @@ func (a *Alarms) Clear(name string) {
 	delete(a.standing, name)
 }
 
-// Text is what the alarm of the name says, detail and hint; "" while it does not
-// stand.
+// Text is detail and hint of the alarm; "" while it does not stand.
 func (a *Alarms) Text(name string) string { return a.Standing()[name] }
 
 // Standing are the texts of all alarms that stand, by name.

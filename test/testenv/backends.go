@@ -18,10 +18,10 @@ const (
 	clickHouseImage = "clickhouse/clickhouse-server:26.7"
 )
 
-// backends says where the engines are; "" is embedded.
+// backends are the addresses of the engines; "" is embedded.
 type backends struct{ natsURL, clickHouseDSN string }
 
-// chosen is the choice of this process.
+// chosen are the backends of this process.
 var chosen struct {
 	once       sync.Once
 	backends   backends
@@ -29,7 +29,7 @@ var chosen struct {
 	err        error
 }
 
-// chooseBackends decides once for the process and says what it decided.
+// chooseBackends chooses once for the process and prints its choice.
 func chooseBackends(ctx context.Context, t testing.TB) backends {
 	t.Helper()
 	chosen.once.Do(func() {
@@ -80,8 +80,8 @@ func startClickHouseContainer(ctx context.Context) (dsn string, err error) {
 	return c.ConnectionString(ctx)
 }
 
-// stopContainers ends what was started; the container engine's own reaper does
-// it for a process that was killed.
+// stopContainers ends the containers; for a killed process the reaper of the
+// container engine does it.
 func stopContainers() {
 	for _, c := range chosen.containers {
 		if err := testcontainers.TerminateContainer(c); err != nil {

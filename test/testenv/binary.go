@@ -27,8 +27,8 @@ func EngineBinary(t testing.TB) string {
 	return path
 }
 
-// buildEngine builds errata-engine once for all test processes: the result is
-// kept in the cache folder under a name made of what it was built from.
+// buildEngine builds errata-engine once for all test processes: the cache folder
+// keeps the result under a hash of its sources.
 func buildEngine(ctx context.Context) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -50,8 +50,8 @@ func buildEngine(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("testenv: %w", err)
 	}
-	// Several test processes may build at once: each into a file of its own,
-	// and the rename makes one of them count.
+	// Several test processes may build at once: each builds a file of its own,
+	// and the last rename wins.
 	temp, err := os.MkdirTemp(dir, "build")
 	if err != nil {
 		return "", fmt.Errorf("testenv: %w", err)
@@ -89,7 +89,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// sourceKey is a hash of all that the binary is made of.
+// sourceKey is a hash of everything that the binary is built from.
 func sourceKey(root string) (string, error) {
 	names, err := filepath.Glob(filepath.Join(root, "cmd", "errata-engine", "*.go"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// Broker is what a test has for itself that needs no ClickHouse.
+// Broker is the environment of a test that needs no ClickHouse.
 type Broker struct {
 	NATS      *nats.Conn
 	JetStream jetstream.JetStream
@@ -28,7 +28,7 @@ type Broker struct {
 }
 
 // NewBroker gives the test a NATS of its own, with the log's stream and buckets,
-// and takes it away when the test ends.
+// and removes it when the test ends.
 func NewBroker(t testing.TB) *Broker {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
@@ -78,7 +78,7 @@ func (b *Broker) start(ctx context.Context) {
 	})
 }
 
-// dropStreams removes what the test made on a server that goes on living.
+// dropStreams removes the test's streams from an external server.
 func (b *Broker) dropStreams(ctx context.Context) {
 	for _, name := range migrations.Stores(b.Namespace) {
 		if err := b.JetStream.DeleteStream(ctx, name); err != nil {

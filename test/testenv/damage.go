@@ -17,7 +17,7 @@ type LogFile struct {
 	First uint64 // sequence
 }
 
-// SmallLog makes the streams of one more namespace, whose log has files of 32 KB
+// SmallLog makes the streams of another namespace, whose log has files of 32 KB
 // and room for three, and returns the namespace.
 func (b *Broker) SmallLog() (namespace string) {
 	b.t.Helper()
@@ -28,7 +28,7 @@ func (b *Broker) SmallLog() (namespace string) {
 	return namespace
 }
 
-// LogFiles are the files of a stream below the folder that DamageNATS gives.
+// LogFiles are the files of a stream below the folder that DamageNATS passes.
 func LogFiles(t testing.TB, folder, stream string) (list []LogFile) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -49,8 +49,8 @@ func LogFiles(t testing.TB, folder, stream string) (list []LogFile) {
 	}
 }
 
-// FindRecord finds the message with the sequence in a file of a stream: where it
-// begins and how long it is.
+// FindRecord finds the message with the sequence in a file of a stream: its
+// offset and its size.
 func FindRecord(t testing.TB, file string, sequence uint64) (at, size int64) {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func FindRecord(t testing.TB, file string, sequence uint64) (at, size int64) {
 	return 0, 0
 }
 
-// Flip flips a bit of a file as a disk does: its times stay.
+// Flip flips a bit of a file, as a disk does: the times of the file stay.
 func Flip(t testing.TB, file string, at int64) {
 	t.Helper()
 	content, err := os.ReadFile(file)

@@ -9,16 +9,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// recoveryTimeout is far above what a recovery takes; it says "never".
+// recoveryTimeout is far longer than any recovery takes.
 const recoveryTimeout = 30 * time.Second
 
 // Embedded says whether both engines are embedded, and so can be killed.
 func (b *Broker) Embedded() bool { return b.backends == backends{} }
 
-// KillClickHouse kills the embedded ClickHouse as the kernel would (SIGKILL)
-// and returns when it answers again. All tests of the process share it: those
-// that run at the same time see it too. It fails the test on an external
-// ClickHouse; ask Embedded first.
+// KillClickHouse kills the embedded ClickHouse with SIGKILL and returns when it
+// answers again. All tests of the process share that ClickHouse, so parallel
+// tests see the kill too. It fails the test on an external ClickHouse; ask
+// Embedded first.
 func (e *Env) KillClickHouse() {
 	e.t.Helper()
 	old := e.SignalClickHouse(os.Kill)
@@ -27,7 +27,7 @@ func (e *Env) KillClickHouse() {
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		// A ping waits for a restart that is under way.
+		// A ping waits for a restart in progress.
 		if pid, ok := e.clickhouse.Process(); ok && pid != old && e.ClickHouse.Ping(ctx) == nil {
 			return
 		}
@@ -68,8 +68,8 @@ func (b *Broker) RestartNATS() {
 	b.DamageNATS(nil)
 }
 
-// DamageNATS is RestartNATS, and calls damage with the folder of NATS's files
-// while no server is there.
+// DamageNATS is RestartNATS that calls damage with the folder of NATS's files
+// while no server runs.
 func (b *Broker) DamageNATS(damage func(folder string)) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)

@@ -20,8 +20,8 @@ func (e *Env) FreezeClickHouse() {
 }
 
 // AwaitFrozen waits until no thread of a process that was sent SIGSTOP runs any
-// more: the others go on until one of them has had the processor to take it.
-// Without /proc nobody can tell, and it returns at once.
+// more: a thread stops only when it next gets a processor. Without /proc it
+// returns at once.
 func AwaitFrozen(t testing.TB, pid int) {
 	t.Helper()
 	deadline := time.After(recoveryTimeout)

@@ -10,7 +10,7 @@ import (
 
 // Main runs the tests of a package with one ClickHouse for all of them, which
 // saves its start before every test, and fails when a goroutine is left at the
-// end. It is the whole of a TestMain:
+// end. A TestMain needs nothing else:
 //
 //	func TestMain(m *testing.M) { testenv.Main(m) }
 func Main(m *testing.M, options ...goleak.Option) {
@@ -30,9 +30,8 @@ func Main(m *testing.M, options ...goleak.Option) {
 	os.Exit(code)
 }
 
-// GoleakOptions leave out goroutines that are nobody's leak: those of the
-// container client, which live as long as the process. With the embedded
-// engines there are none.
+// GoleakOptions ignore the goroutines of the container client, which live as long
+// as the process. The embedded engines leave none.
 func GoleakOptions() []goleak.Option {
 	if os.Getenv("ERRATA_TEST_CONTAINERS") != "1" {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FreezingProxy passes connections on to an address until it is frozen. What is
-// sent to it then arrives nowhere and nothing comes back, while connections stay
-// open and new ones are taken: as with a process that was sent SIGSTOP.
+// FreezingProxy forwards connections to an address until it is frozen. Then it
+// forwards nothing in either direction, while connections stay open and new ones
+// are accepted, as with a process after SIGSTOP.
 type FreezingProxy struct {
 	// Addr is where it listens.
 	Addr string
@@ -53,7 +53,7 @@ func NewFreezingProxy(t testing.TB, to string) *FreezingProxy {
 	return p
 }
 
-// Freeze stops everything for good. It may be called twice.
+// Freeze stops all forwarding for good. It may be called twice.
 func (p *FreezingProxy) Freeze() { p.freeze.Do(func() { close(p.frozen) }) }
 
 func (p *FreezingProxy) keep(conn net.Conn) {
@@ -80,8 +80,8 @@ func (p *FreezingProxy) pass(theirs net.Conn) {
 	both.Wait()
 }
 
-// copy passes on what comes, until the end, which it passes on too. Frozen it
-// passes on nothing.
+// copy forwards bytes until the end, and then closes the other side. Frozen, it
+// forwards nothing.
 func (p *FreezingProxy) copy(to, from net.Conn) {
 	block := make([]byte, 32<<10)
 	for {

@@ -9,7 +9,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// RecordBatch is rows of records that a test writes itself, sent as one block.
+// RecordBatch is rows of records that a test writes itself, as one block.
 type RecordBatch struct{ driver.Batch }
 
 // NewRecordBatch begins a batch; the caller closes it.
@@ -20,8 +20,8 @@ func NewRecordBatch(ctx context.Context, conn driver.Conn) (RecordBatch, error) 
 	return RecordBatch{batch}, err
 }
 
-// Add appends a row. The book is that of the column, where a checkpoint has one
-// of its own.
+// Add appends a row. book is the value of the column, because a checkpoint has a
+// book of its own.
 func (b RecordBatch) Add(book string, r errata.Record, checkpoint string, sign int8) error {
 	ip := netip.IPv6Unspecified()
 	if r.IP.IsValid() {

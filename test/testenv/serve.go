@@ -6,9 +6,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// ServeNATS starts a NATS server that listens on this machine, as an operator would
-// on a copy of our folder of NATS's files, and returns its URL. It ends with the
-// test. change makes it another one than nats-server -js -sd FOLDER.
+// ServeNATS starts a NATS server on a copy of our folder of NATS's files, as an
+// operator would, and returns its URL. It ends with the test. Without change it
+// is nats-server -js -sd FOLDER.
 func ServeNATS(t testing.TB, folder string, change ...func(*server.Options)) (url string) {
 	t.Helper()
 	options := &server.Options{

@@ -15,15 +15,15 @@ import (
 // sharedClickHouse is the embedded ClickHouse of this process.
 var sharedClickHouse shared
 
-// shared is one embedded ClickHouse for all tests that run at a time. It is
-// started for the first and stopped after the last one that uses it, so that
-// nothing is left for the leak check of a package. Main keeps it between tests.
+// shared is one embedded ClickHouse for all tests that run at the same time. The
+// first test starts it and the last one stops it, so that the leak check of a
+// package finds nothing. Main keeps it between tests.
 type shared struct {
 	mu    sync.Mutex
 	users int
 	kept  bool
 	ch    *engine.ClickHouse // nil while stopped
-	// tables are those of the template, once it is made.
+	// tables are the names of the template's tables, once they are made.
 	tables []string
 
 	dir     string
@@ -44,7 +44,7 @@ func (s *shared) acquire(ctx context.Context, t testing.TB) *engine.ClickHouse {
 }
 
 func (s *shared) start(ctx context.Context) error {
-	// The library first: it is what is missing on a new machine.
+	// The library first, because a new machine does not have it.
 	library, err := engine.FindLibrary("")
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *shared) start(ctx context.Context) error {
 		return fmt.Errorf("testenv: %w", err)
 	}
 	ch, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{
-		// The reader may read the databases whose names begin like this one.
+		// The reader may read the databases with this prefix.
 		Database:     databasePrefix,
 		DataDir:      filepath.Join(dir, "data"),
 		RunDir:       filepath.Join(dir, "run"),
@@ -89,7 +89,7 @@ func (s *shared) release(t testing.TB) {
 	}
 }
 
-// keep lets the engine live on between tests, until stopKept.
+// keep keeps the engine running between tests, until stopKept.
 func (s *shared) keep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

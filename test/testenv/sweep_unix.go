@@ -12,8 +12,8 @@ import (
 // tempPrefix begins the name of every folder that sweep may remove.
 const tempPrefix = "errata-testenv-"
 
-// claim marks a folder as in use until released, or until this process is gone:
-// then the kernel lets go of the lock.
+// claim marks a folder as in use until release, or until this process ends and
+// the kernel releases the lock.
 func claim(dir string) (release func() error, err error) {
 	file, err := os.Create(filepath.Join(dir, "in-use"))
 	if err != nil {
@@ -27,11 +27,11 @@ func claim(dir string) (release func() error, err error) {
 
 // sweep removes the folders of test processes that were killed.
 func sweep() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*")) // the pattern is right
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*")) // the pattern is valid
 	for _, dir := range dirs {
 		file, err := os.Open(filepath.Join(dir, "in-use"))
 		if err != nil {
-			continue // it is just being made, or it is not ours
+			continue // it is being made, or it is not ours
 		}
 		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			_ = os.RemoveAll(dir) // best effort

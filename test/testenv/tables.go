@@ -7,12 +7,12 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// templateDatabase is where the embedded engine of the process has the tables
-// that those of every test are copied from.
+// templateDatabase is the database of the embedded engine from which each test's
+// tables are copied.
 const templateDatabase = databasePrefix
 
-// makeTables gives the test its tables. An embedded engine has them made by the
-// files once and copied for each test, which takes a fifth of the time.
+// makeTables makes the test's tables. In an embedded engine the migrations run
+// once, and each test gets copies, which takes a fifth of the time.
 func (e *Env) makeTables(ctx context.Context) error {
 	if e.clickhouse == nil {
 		return migrations.ClickHouse(ctx, e.ClickHouseOptions())
@@ -26,12 +26,12 @@ func (e *Env) makeTables(ctx context.Context) error {
 			return fmt.Errorf("copy the table %s: %w", name, err)
 		}
 	}
-	// Which files have been applied.
+	// The list of applied migrations.
 	return e.ClickHouse.Exec(ctx, "INSERT INTO schema_migrations SELECT * FROM `"+templateDatabase+"`.schema_migrations")
 }
 
-// template makes the tables that are copied, unless they are there, and says
-// their names.
+// template makes the template's tables, unless they exist, and returns their
+// names.
 func (s *shared) template(ctx context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,16 +1,16 @@
 // Package testenv gives a test real engines: a NATS with the log's stream and
 // buckets, and a ClickHouse with the tables, both its own and empty.
 //
-// Where they come from is the same for all tests of a run and said once on
-// standard error:
+// The source of the engines is chosen once for all tests of a run and printed
+// on standard error:
 //
 //  1. ERRATA_TEST_NATS_URL and ERRATA_TEST_CLICKHOUSE_DSN name servers;
 //  2. ERRATA_TEST_CONTAINERS=1 starts containers (make test-containers);
 //  3. otherwise they are embedded: a NATS in the test's process for each test,
 //     one ClickHouse child process for all tests of the process.
 //
-// A test whose engine is missing fails with the sentence what to run; it is
-// never skipped. The package is for tests only.
+// A test whose engine is missing fails and says what to run; it is never
+// skipped. The package is for tests only.
 package testenv
 
 import (
@@ -32,24 +32,24 @@ import (
 const (
 	// logBytes is the room of a test's log.
 	logBytes = 256 << 20
-	// storeBytes is what its NATS may keep: the log and the buckets, and those of
-	// a second namespace that the test may make. It is a limit and takes no disk.
+	// storeBytes is the limit of its NATS: the log and the buckets, also those of
+	// a second namespace. It takes no disk by itself.
 	storeBytes = logBytes + 2<<30
-	// startTimeout is generous, for a busy machine and for containers whose
-	// image has to be pulled.
+	// startTimeout is long, for a busy machine and for images of containers that
+	// have to be pulled.
 	startTimeout = 5 * time.Minute
 	// databasePrefix begins the name of every test's database.
 	databasePrefix = "errata_test"
-	// stopTimeout bounds what a test waits for at its end.
+	// stopTimeout bounds the wait at the end of a test.
 	stopTimeout = 20 * time.Second
 )
 
-// Env is what one test has for itself.
+// Env is the environment of one test.
 type Env struct {
 	*Broker
-	// ClickHouse has Database selected.
+	// ClickHouse is a connection with Database selected.
 	ClickHouse driver.Conn
-	// ReadOnlyClickHouse is the same for reading only.
+	// ReadOnlyClickHouse is the same, for reading only.
 	ReadOnlyClickHouse driver.Conn
 	// Database is the name of the ClickHouse database, with all tables made.
 	Database string
@@ -58,8 +58,8 @@ type Env struct {
 	options    *clickhouse.Options
 }
 
-// New gives the test engines of its own and takes them away when it ends. A test
-// that reads no records takes [NewBroker].
+// New gives the test engines of its own and removes them when it ends. A test
+// that reads no records uses [NewBroker].
 func New(t testing.TB) *Env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
@@ -121,7 +121,7 @@ func (e *Env) dropDatabase(ctx context.Context) error {
 	for _, name := range []string{e.Views(), e.Database, e.Database + "_snapshot", e.Database + "_rebuild"} {
 		drop := "DROP DATABASE IF EXISTS `" + name + "` SYNC"
 		err := e.ClickHouse.Exec(ctx, drop)
-		for range 3 { // a connection of before a kill is found out when it is used
+		for range 3 { // a connection from before a kill fails at its first use
 			if err == nil {
 				break
 			}
@@ -132,7 +132,7 @@ func (e *Env) dropDatabase(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Views is the name of the database of the views for analysts.
+// Views is the database of the views for analysts.
 func (e *Env) Views() string { return engine.ViewsDatabase(e.Database) }
 
 func (e *Env) stop(what func(context.Context) error) {
@@ -143,8 +143,8 @@ func (e *Env) stop(what func(context.Context) error) {
 	}
 }
 
-// ClickHouseOptions are a copy of the options of ClickHouse, for a connection
-// of another kind.
+// ClickHouseOptions is a copy of the options of ClickHouse, for another kind of
+// connection.
 func (e *Env) ClickHouseOptions() *clickhouse.Options {
 	copied := *e.options
 	return &copied
@@ -157,5 +157,5 @@ func randomName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// quiet drops what engines say: a test that cares starts its own.
+// quiet drops the engines' logs: a test that needs them starts its own engine.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

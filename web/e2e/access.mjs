@@ -1,4 +1,4 @@
-// Signing in and out; keys that work no more, or for less.
+// Signing in and out; keys that no longer work, or have fewer scopes.
 import { api, check, enter, event, key, run, send, until, url } from './browser.mjs';
 
 const narrow = async (name, scopes) => (await api('POST', '/keys', { name, kind: 'adm', scopes, expires_in_days: 1 })).data;
@@ -46,7 +46,7 @@ await run({
     await page.locator('.list-rows a').first().click();
     await page.getByText('Your session has ended').waitFor();
     check((await page.evaluate(() => sessionStorage.getItem('errata.key'))) === null, 'the dead key is kept');
-    // Another key goes on where this one ended.
+    // Another key continues where this one ended.
     await page.getByLabel('Admin key').fill(key);
     await page.keyboard.press('Enter');
     await page.waitForSelector('.stack-trace');

@@ -1,9 +1,9 @@
-// What the scripts share. They need a running service:
+// Code that the scripts share. They need a running service:
 //
-//	ERRATA_URL   where it is, http://127.0.0.1:8080
+//	ERRATA_URL   its URL, by default http://127.0.0.1:8080
 //	ERRATA_KEY   an admin key with the scope *
 //	ERRATA_DSN   a DSN of it
-//	CHROMIUM     the browser, /usr/bin/chromium
+//	CHROMIUM     the browser, by default /usr/bin/chromium
 import { chromium } from 'playwright-core';
 
 export const url = need('ERRATA_URL').replace(/\/$/, '');
@@ -26,16 +26,16 @@ export async function browser() {
   });
 }
 
-// Only what never comes is a failure: a machine that does something else as well
-// takes many times as long as another.
+// Only what never comes is a failure: a busy machine takes many times as long as
+// an idle one.
 const patience = 30_000;
-// Of a whole step, below what test/browser gives a script.
+// For a whole step, below the limit that test/browser gives a script.
 const stepPatience = 240_000;
 
-/** What each page waits for. */
+/** The time limit of each wait in a page. */
 const waiting = new WeakMap();
 
-/** A tab, and what must not happen in it: problems collects console errors, exceptions, reports, foreign requests. */
+/** A tab. problems collects what must not happen in it: console errors, exceptions, reports of the policy, foreign requests. */
 export async function tab(b, options = {}) {
   const context = await b.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: 'Europe/Berlin', locale: 'en-GB', ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
@@ -43,7 +43,7 @@ export async function tab(b, options = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   page.on('console', (m) => {
-    // A refused call is an answer that scripts ask for; everything else is a fault.
+    // A refused call is an expected answer; everything else is a fault.
     if (m.type() === 'error' && !/status of (401|403|404|422)/.test(m.text())) problems.push(`console: ${m.text()}`);
   });
   page.on('pageerror', (e) => problems.push(`exception: ${e.message}`));
@@ -56,7 +56,8 @@ export async function tab(b, options = {}) {
   const asked = new Set();
   waiting.set(page, asked);
   page.on('request', (r) => {
-    // Of what a page still waited for when it was left, no end may be told.
+    // The browser may not report the end of requests that a page had open when it
+    // was left.
     if (r.isNavigationRequest()) asked.clear();
     if (!r.url().endsWith('/stream')) asked.add(r);
   });
@@ -73,18 +74,18 @@ export async function enter(page, place = '', theKey = key) {
   await page.goto(`${url}/${place}`);
 }
 
-/** Goes to another place as a link of the page does: nothing is loaded anew. */
+/** Goes to another place like a link of the page: nothing is reloaded. */
 export async function visit(page, place) {
   await page.evaluate((to) => { history.pushState(null, '', location.pathname + to); dispatchEvent(new PopStateEvent('popstate')); }, place);
 }
 
-/** Waits until the page has all that it asked for, and has drawn it. */
+/** Waits until the page has all its answers and has drawn them. */
 export async function settled(page) {
   const asked = waiting.get(page);
   do {
     await until('an answer to all that the page asked for', () => asked.size === 0);
-    // Whoever draws an answer may ask for more, in an effect, which runs in a
-    // timer behind the next frame; so may whom that effect draws.
+    // Drawing an answer may cause further requests, in an effect, which runs in a
+    // timer after the next frame; that effect may cause more.
     await page.evaluate(async () => {
       for (let i = 0; i < 2; i++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     });
@@ -102,7 +103,7 @@ export async function api(method, path, body, theKey = key) {
   return answer;
 }
 
-/** How many events stand behind the records that a filter finds. */
+/** The number of events in the records that a filter finds. */
 export async function counted(filter = '') {
   let sum = 0;
   for (let page = 1; page > 0;) {
@@ -127,7 +128,7 @@ export async function send(events) {
 
 let ingest;
 
-/** Sends events in our own form, with a key that is made for it. */
+/** Sends native events, with a key that is created for them. */
 export async function sendNative(events) {
   ingest ??= (await api('POST', '/keys', { name: 'e2e', kind: 'ing', expires_in_days: 1 })).data.key;
   const response = await fetch(`${url}/api/v1/events`, { method: 'POST', headers: { Authorization: `Bearer ${ingest}`, 'Content-Type': 'application/json' }, body: JSON.stringify(events) });
@@ -162,7 +163,7 @@ export function event(type, value, more = {}) {
   };
 }
 
-/** Waits until the list of the API has what is asked for, since a write is seen by every later read only after it was answered. */
+/** Waits until the API's list has the wanted records: a write is visible only to reads after its answer. */
 export async function until(what, ask, ms = patience) {
   const end = Date.now() + ms;
   for (;;) {
@@ -172,7 +173,7 @@ export async function until(what, ask, ms = patience) {
   }
 }
 
-/** Something that a step lets come when it wants to. */
+/** An event that a step triggers when it wants to. */
 export function later() {
   let now;
   const come = new Promise((done) => { now = done; });
@@ -183,7 +184,7 @@ export function check(ok, what) {
   if (!ok) throw new Error(what);
 }
 
-/** What a step waits for inside the page has no end of its own. */
+/** A wait inside the page has no limit of its own. */
 function within(ms, work) {
   let timer;
   const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`not done within ${ms} ms`)), ms); });

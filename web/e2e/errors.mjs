@@ -1,9 +1,10 @@
-// The list and a record: filters, keys, what appears by itself, what is done.
+// The list and a record: filters, keys, changes that appear, actions.
 import { api, check, counted, enter, event, id, later, run, send, sendNative, settled, until, url, visit } from './browser.mjs';
 import { seed } from './seed.mjs';
 
 if ((await api('GET', '/tools/logs/errors?limit=1')).meta.total < 40) {
-  // To the last event: what is still on its way would be in one answer and not in the next.
+  // To the last event: one that is still on its way could be in one answer and
+  // not in the next.
   const before = await counted();
   const sent = await seed();
   await until('the seed', async () => (await counted()) >= before + sent);
@@ -27,7 +28,8 @@ await run({
     const { page } = await open();
     await listed(page);
     await until('a long list', async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total >= 40);
-    // The time from the last byte of the list to the frame that shows it and takes a click.
+    // The time from the last byte of the list to the frame that shows it and
+    // accepts a click.
     await page.goto(`${url}/?limit=100`);
     await rows(page).nth(30).waitFor();
     const once = (direction) => page.evaluate((to) => new Promise((done) => {
@@ -37,13 +39,13 @@ await run({
       const watch = new MutationObserver(() => {
         if (!first() || first() === before) return;
         watch.disconnect();
-        // Drawn, and a click has its effect.
+        // Drawn, and a click works.
         requestAnimationFrame(() => setTimeout(() => {
           document.querySelector('.list-rows input').click();
           requestAnimationFrame(() => {
             if (!document.querySelector('.bulk')) return done(Infinity);
             const at = performance.now();
-            // The browser may enter the answer later than the page draws it.
+            // The browser may record the answer later than the page draws it.
             const entered = () => {
               const answer = performance.getEntriesByType('resource').findLast((e) => e.startTime >= begun && e.name.includes(to));
               if (answer) done(at - answer.responseEnd);
@@ -57,7 +59,8 @@ await run({
       history.pushState(null, '', `?limit=100&order=first_seen&${to}`);
       dispatchEvent(new PopStateEvent('popstate'));
     }), `direction=${direction}`);
-    // The best of some: what else the machine does is not the page's, and is over at one of them.
+    // The best of several: other work of the machine is not the page's, and
+    // spares one of them.
     let ms = Infinity;
     for (let n = 0; n < 4 || (ms > 300 && n < 20); n++) {
       ms = Math.min(ms, await once(n % 2 ? 'desc' : 'asc'));
@@ -184,7 +187,8 @@ await run({
     const { page } = await open();
     const name = `Older${mark}`;
     await sent(name);
-    // What the page asks for once the stream is open is read before the error is seen again, and comes after it is.
+    // The requests of the page after the stream opened are answered before the
+    // error is sent again, so it comes as a change.
     const answer = later();
     const read = later();
     let asked = 0;
@@ -193,11 +197,11 @@ await run({
       const response = await route.fetch();
       read.now();
       await answer.come;
-      // The page may have asked anew already, and takes this one no more.
+      // The page may have sent a new request already, and ignores this answer.
       return route.fulfill({ response }).catch(() => {});
     });
     await listed(page, `?search=${name}`);
-    // The row has the focus: who reads is not loaded anew for what is known.
+    // The row has the focus, so a known change does not reload the list.
     await page.keyboard.press('j');
     await read.come;
     const again = page.waitForRequest(/\/tools\/logs\/errors\?/);
@@ -286,7 +290,8 @@ await run({
     await until('three', async () => (await rows(page).count()) === 3);
     await page.getByLabel('Select all on this page').click();
     await page.getByText('3 selected').waitFor();
-    // One goes behind the page's back: what is reported is what was done.
+    // One record is deleted behind the page's back: the report must say what was
+    // really deleted.
     await api('DELETE', '/tools/logs/errors', { signatures: [(await one(names[0])).signature] });
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete 3 records' }).click();
@@ -305,13 +310,13 @@ await run({
     for (const [kind, want] of [['As Markdown', `about ${name}`], ['As JSON', '"payload"'], ['As curl', '$ERRATA_KEY'], ['Link', `record=${row.signature}`]]) {
       await page.locator('.tools summary').click();
       await page.getByRole('button', { name: kind, exact: true }).click();
-      // By its name: that of the kind before is still there.
+      // By its name: the menu of the kind before is still open.
       await page.locator('.toast', { hasText: `Copied: ${kind.replace('As ', '')}.` }).waitFor();
       const copied = await page.evaluate(() => navigator.clipboard.readText()).catch(() => want);
       check(copied.includes(want), `${kind} copied ${copied.slice(0, 80)}`);
     }
     await context.clearPermissions();
-    // Brush the second half of the chart.
+    // Select the second half of the chart by dragging.
     await settled(page);
     await page.locator('.plot .u-over').scrollIntoViewIfNeeded();
     const box = await page.locator('.plot .u-over').boundingBox();
@@ -338,7 +343,7 @@ await run({
     check(/string\(13\)/.test(stack) && !stack.includes('a secret name'), `the arguments are no shapes: ${stack}`);
     const extra = page.locator('.part', { has: page.getByRole('heading', { name: 'Extra' }) });
     await extra.locator('summary', { hasText: 'lines' }).click();
-    // A branch is drawn behind the event that says that it unfolded.
+    // A branch is drawn after the event that reports that it unfolded.
     for (const [at, want] of ['A-1', 'B-2'].entries()) {
       await extra.locator('.branch .branch summary').nth(at).click();
       await extra.getByText(want).waitFor();

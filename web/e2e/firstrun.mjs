@@ -1,5 +1,5 @@
-// Before the first error, and the first error. The ledger has to be empty;
-// with ERRATA_WIPE=1 it is emptied.
+// The page before the first error, and the first error. The ledger must be empty;
+// ERRATA_WIPE=1 empties it.
 import { clean } from './axe.mjs';
 import { api, check, enter, event, run, send, until } from './browser.mjs';
 

@@ -1,4 +1,4 @@
-// 250 events of somebody who wants the page to run something: nothing runs,
+// 250 events of an attacker who wants the page to run something: nothing runs,
 // nothing is reported, nothing leaves its place.
 import { api, check, counted, enter, id, run, send, settled, until, url } from './browser.mjs';
 
@@ -19,7 +19,8 @@ const strings = [
   '=HYPERLINK("https://evil.example")', '@SUM(1+1)*cmd|calc', "1' OR '1'='1", '{"$ne":null}', '%s%s%n', '-- ', "\u2019; DROP TABLE records", 'x'.repeat(200) + '<script>alert(1)</script>',
 ];
 
-// Not of digits, which grouping would take out; so what an earlier run left has to go.
+// Without digits, which the signature would replace; so records of an earlier run
+// must be deleted.
 const mark = 'hostilemark';
 for (;;) {
   const { data } = await api('GET', `/tools/logs/errors?limit=100&search=${mark}`);
@@ -27,7 +28,7 @@ for (;;) {
   await api('DELETE', '/tools/logs/errors', { signatures: data.map((r) => r.signature) });
 }
 
-/** The same string in everything that has a string. */
+/** The same string in every field that takes a string. */
 function hostile(s, n) {
   const where = n % 3;
   return {
@@ -44,10 +45,10 @@ function hostile(s, n) {
 
 const events = Array.from({ length: 250 }, (_, n) => hostile(strings[n % strings.length], n));
 await send(events);
-// What is still on its way would be in one answer and not in the next.
+// An event that is still on its way could be in one answer and not in the next.
 await until('all of them', async () => (await counted(`search=${mark}`)) === events.length);
 
-// What the page is made of, and nothing else.
+// Only the elements that the page is made of.
 const tags = new Set(['DIV', 'SPAN', 'A', 'BDI', 'INPUT', 'SVG', 'PATH', 'RECT', 'TIME', 'BUTTON', 'H1', 'H2', 'H3', 'DL', 'DT', 'DD', 'P', 'OL', 'UL', 'LI', 'DETAILS', 'SUMMARY', 'PRE', 'CODE', 'SECTION', 'HEADER', 'FIELDSET', 'LEGEND', 'LABEL', 'CANVAS', 'B', 'I', 'KBD', 'SELECT', 'OPTION', 'NAV', 'MAIN', 'FORM', 'TEXTAREA']);
 
 const foreign = (page) => page.evaluate((allowed) => {
@@ -76,7 +77,7 @@ await run({
       seen += await page.locator('.list-rows .line').count();
       const bad = await foreign(page);
       check(bad.length === 0, bad.slice(0, 3).join('\n'));
-      // A row keeps its height whatever it says.
+      // A row keeps its height with every text.
       const high = await page.evaluate(() => Math.max(...[...document.querySelectorAll('.list-rows .line')].map((e) => e.getBoundingClientRect().height)));
       check(high <= 30, `a row is ${high} px high`);
     }
@@ -88,7 +89,8 @@ await run({
     await enter(page, `?limit=100&search=${mark}`);
     await page.waitForSelector('.list-rows .line');
     const rows = (await Promise.all([1, 2, 3].map((at) => api('GET', `/tools/logs/errors?limit=100&page=${at}&search=${mark}`)))).flatMap((a) => a.data);
-    // One of each string: every part of a record is the same for all. The line is the event's number.
+    // One of each string: every part of a record is the same for all. The line is
+    // the event's number.
     const each = new Map(rows.map((row) => [row.line % strings.length, row]));
     check(each.size === strings.length, `only ${each.size} of ${strings.length} strings have a record`);
     for (const row of each.values()) {
@@ -96,7 +98,7 @@ await run({
       await page.waitForFunction((s) => document.querySelector('.record-body > p > code')?.textContent === s, row.signature);
       await page.evaluate(() => document.querySelectorAll('.record details.part:not([open]) > summary').forEach((s) => s.click()));
       await page.evaluate(() => document.querySelectorAll('.record .folded, .record .tree details:not([open]) > summary').forEach((s) => s.click()));
-      // A branch is drawn behind the event that says that it unfolded.
+      // A branch is drawn after the event that reports that it unfolded.
       await page.waitForFunction(() => !document.querySelector('.record .folded') && [...document.querySelectorAll('.record .tree details[open]')].every((d) => d.querySelector(':scope > .branch')));
       const bad = await foreign(page);
       check(bad.length === 0, `${row.signature}: ${bad.slice(0, 3).join('\n')}`);

@@ -1,6 +1,6 @@
 // From an empty ledger to an empty ledger, with a shop on another origin whose
-// errors a real SDK sends: seen, found, read, resolved, seen again, deleted.
-// Somebody else only watches. Nobody reloads.
+// errors a real SDK sends: seen, found, read, resolved, seen again, deleted. A
+// second person only watches. Nobody reloads.
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -40,7 +40,7 @@ const cart = (dsn) => `<!doctype html>
 <button id="reserve">Reserve</button><button id="say">Say</button><button id="save">Save</button>
 <script src="/sdk.js"></script><script src="/shop.js"></script>`;
 
-/** The SDK as a shop would bundle it; its names stay, by which it leaves its own frames out. */
+/** The SDK as a shop would bundle it. Its names stay, because it filters its own frames by them. */
 async function sdk() {
   const [{ output: [{ code }] }] = await build({
     configFile: false, logLevel: 'error',
@@ -49,7 +49,7 @@ async function sdk() {
   return code;
 }
 
-/** A shop that listens and sends to the DSN, and the address of its cart. */
+/** A shop that serves a page and sends to the DSN, and the URL of its cart. */
 async function shop(dsn) {
   const js = 'text/javascript; charset=utf-8';
   const files = { '/sdk.js': [js, await sdk()], '/shop.js': [js, script], '/cart': ['text/html; charset=utf-8', cart(dsn)] };
@@ -66,13 +66,13 @@ const row = (page, text) => rows(page).filter({ hasText: text });
 const tea = 'no oolong is left';
 const kept = async (text) => (await api('GET', `${errors}?search=${encodeURIComponent(text)}`)).data;
 
-/** The list shows exactly these, whatever their order. */
+/** The list shows exactly these records, in any order. */
 async function shown(page, ...texts) {
   await until(`a list of ${texts.join(', ') || 'nothing'}`, async () => (await rows(page).count()) === texts.length
     && (await Promise.all(texts.map((text) => row(page, text).count()))).every((n) => n === 1));
 }
 
-/** What the record says, by the name that stands beside it. */
+/** The values of the record, by their labels. */
 const facts = (page) => page.locator('.record dl > div').evaluateAll((all) => Object.fromEntries(all.map((e) => [e.querySelector('dt').textContent, e.querySelector('dd').textContent])));
 
 async function stage(name, work) {
@@ -92,7 +92,7 @@ await run({
     const customer = await (await b.newContext()).newPage();
     let at;
 
-    /** A press in the shop, in a page of its own, since the SDK sends the same error of one page once. */
+    /** A click in the shop, in a new page each time, because the SDK sends an error of a page only once. */
     const press = async (name) => {
       await customer.goto(at);
       const answer = customer.waitForResponse((r) => r.url().includes('/envelope/') && r.request().postData().includes('"type":"event"'));
@@ -100,7 +100,7 @@ await run({
       check((await answer).status() === 200, `the SDK was answered ${(await answer).status()}`);
     };
 
-    /** Beside the record the list has no room for a status. */
+    /** Beside the record the list has no room for the status. */
     const state = async (name) => {
       for (const seen of [page.locator('.record'), row(watching.page, tea)]) await seen.locator(`.state-${name}`).waitFor();
       await row(page, tea).locator(`.state-${name}`).waitFor({ state: 'attached' });

@@ -1,5 +1,5 @@
-// Accessibility, dark, phone, zoom: every view, axe finds nothing, nothing
-// sticks out to the side.
+// Accessibility, dark, phone, zoom: in every view axe finds nothing, and nothing
+// is wider than the page.
 import { all, clean, colours, layout } from './axe.mjs';
 import { api, check, enter, event, run, send, settled, until, url, visit } from './browser.mjs';
 
@@ -22,9 +22,9 @@ if ((await listed()).length < 6) {
 const [row] = (await api('GET', `${errors}?limit=1&levels=error,critical&types=system`)).data;
 
 const settings = ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import', 'replay', 'dead'];
-// Each with what is there and nowhere before it.
+// Each view with something that only it shows.
 const places = {
-  // A few rows: axe looks at each of them.
+  // A few rows: axe checks each of them.
   errors: ['?limit=8', '.list-rows .line'],
   filtered: ['?limit=8&levels=error,fatal&file=*&min_occurrence=1', '.chip'],
   none: ['?search=nothing+has+this', '.state.empty'],
@@ -50,8 +50,8 @@ async function go(page, [place, ready]) {
   await settled(page);
 }
 
-// 200 % of 1280 pixels leaves 640; 400 % leaves 320. The phone is the one that
-// has the dark colours of what only a narrow page shows.
+// 200 % of 1280 pixels leaves 640; 400 % leaves 320. The phone shows the dark
+// colours of the narrow layout.
 const looks = {
   light: [all, { colorScheme: 'light' }],
   dark: [colours, { colorScheme: 'dark' }],
@@ -74,7 +74,7 @@ for (const [name, [rules, options]] of Object.entries(looks)) {
       await clean(page, where, rules);
       await fits(page, where);
     }
-    // What opens on top.
+    // Boxes that open on top.
     await go(page, places.errors);
     await page.locator('.list-rows .line input').first().click();
     await page.waitForSelector('.bulk');
@@ -126,7 +126,7 @@ steps['everything can be reached with Tab, and is seen to be'] = async (open) =>
   const { page } = await open();
   await enter(page);
   await page.waitForSelector('.list-rows .line');
-  // What is drawn meanwhile could take the focus with it.
+  // A redraw meanwhile could take the focus with it.
   await settled(page);
   const seen = new Set();
   for (let i = 0; i < 40; i++) {
@@ -137,7 +137,7 @@ steps['everything can be reached with Tab, and is seen to be'] = async (open) =>
       const s = getComputedStyle(e);
       return { name: e.outerHTML.slice(0, 60), ring: s.outlineStyle !== 'none' || e.closest('.segments') !== null };
     });
-    // Past the last.
+    // After the last one.
     if (!at) break;
     check(at.ring, `no ring around ${at.name}`);
     seen.add(at.name);
@@ -145,5 +145,5 @@ steps['everything can be reached with Tab, and is seen to be'] = async (open) =>
   check(seen.size > 25, `Tab reaches only ${seen.size} things`);
 };
 
-// They only look.
+// These steps only look.
 await run(steps, 2);

@@ -23,7 +23,7 @@ export async function seed(times = 1) {
     for (let v = 0; v < 5; v++) {
       const count = Math.max(1, Math.round((n * times) / (1 + v * 3) / 6));
       for (let i = 0; i < count; i++) {
-        // Most of it in the last day, the rest over two weeks.
+        // Most events in the last day, the rest over two weeks.
         const ago = i % 3 === 0 ? (13 * 86400 * ((i * 7919 + p * 104729) % 1000)) / 1000 : (86400 * ((i * 6151 + p * 3571) % 1000)) / 1000;
         const e = event(v === 0 ? type : `${type}${v}`, value, { level, timestamp: now - ago, request: { method: v % 2 ? 'GET' : 'POST', url: `https://shop.example/${['checkout', 'orders', 'cart', 'api/v2/items', 'login'][v]}?page=${v}` } });
         e.exception.values[0].stacktrace.frames[3].filename = `src/${['Orders', 'Payment', 'Cart', 'Session', 'Catalog'][v]}/${type.split(/[\\./]/).pop()}.php`;

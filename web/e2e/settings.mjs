@@ -1,6 +1,6 @@
-// The overview and every form of the settings, against a running service: what
-// is written is read again after a reload; what is refused is told at its
-// field. Everything is put back as it was, but for keys, which stay revoked.
+// The overview and every form of the settings, against a running service: a
+// written value is read again after a reload, and a refused one is reported at
+// its field. All settings are restored at the end; keys stay revoked.
 // long: one step for each form, read one after the other.
 import { clean } from './axe.mjs';
 import { api, check, enter, event, id, run, send, settled, until, url, visit } from './browser.mjs';
@@ -15,7 +15,7 @@ const save = async (page) => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything here is saved.').waitFor();
 };
-/** Saves what may be refused, and answers whether it was. */
+/** Saves values that may be refused, and returns whether they were. */
 const refused = async (page) => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const told = page.locator('.savebar-text', { hasText: /Not saved: see|Everything here is saved/ });
@@ -37,7 +37,7 @@ const security = '/settings/security';
 await run({
   'overview': async (open) => {
     await send([event('Overview', 'for the chart', { level: 'fatal' })]);
-    // The overview asks again only after half a minute.
+    // The overview refreshes only after half a minute.
     await until('the record', async () => (await api('GET', '/tools/logs/errors?limit=1&search=for+the+chart')).meta.total > 0);
     const { page } = await open();
     await enter(page, '?view=overview');
@@ -80,7 +80,7 @@ await run({
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\n10.0.0.0/8\n');
     await page.getByText('5 changes not saved').waitFor();
     await until('one tab that is marked', async () => (await page.locator('.tab-dirty').count()) === 1);
-    // What is not saved outlives a look elsewhere.
+    // Unsaved changes survive a visit elsewhere.
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('link', { name: /^Logging/ }).click();
     await page.getByText('5 changes not saved').waitFor();
@@ -89,7 +89,7 @@ await run({
     await again(page);
     for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) check(await toggle(page, name).isChecked(), `${name} is not on after a reload`);
     check((await page.getByLabel('Addresses', { exact: true }).inputValue()) === '203.0.113.9\n10.0.0.0/8', 'the addresses are not those that were saved');
-    // A bad line is named, marked and has the focus.
+    // A wrong line is named, marked and focused.
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\nnobody');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('.field.wrong .error').waitFor();
@@ -136,7 +136,7 @@ await run({
     await page.getByRole('checkbox', { name: /totp/ }).waitFor();
     check(await page.getByRole('checkbox', { name: /totp/ }).isChecked(), 'the method is not on');
     for (const name of ['Admins', 'Clients', 'Remind at sign-in']) check(await toggle(page, name).isChecked(), `${name} is not on`);
-    // Turning a method off asks.
+    // Turning a method off asks first.
     await page.getByRole('checkbox', { name: /totp/ }).uncheck();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -171,7 +171,7 @@ await run({
       await page.getByRole('button', { name: 'Discard' }).click();
       await page.getByText('Everything here is saved.').waitFor();
     }
-    // Sent alone, a type is checked by itself.
+    // A type that is sent alone is checked alone.
     await page.getByLabel('Compare by').nth(1).selectOption('city');
     const no = await refused(page);
     const { data } = await api('GET', `${security}/location-verification`);
@@ -191,7 +191,7 @@ await run({
     await until('bad lines that are marked while typing', async () => (await page.locator('.lines-marks i').count()) === 2);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('.field.wrong .error').getByText('Line 2').waitFor();
-    // The bad line is selected, once the answer is drawn.
+    // The wrong line is selected when the answer is drawn.
     await page.waitForFunction(() => { const a = document.activeElement; return a?.name === 'admin.whitelist' && a.value.slice(a.selectionStart, a.selectionEnd) === 'not an address'; });
     check((await api('GET', `${security}/ip-verification`)).data.admin.status === 0, 'half of it was written');
     await clean(page, 'addresses, refused');
@@ -205,7 +205,8 @@ await run({
     check(/^10\.0\.0\.0\/8\n2001:db8::\/32\n\S+$/.test(await page.getByLabel('Exempt addresses').first().inputValue()), 'the list of admins is another');
     check((await page.getByLabel('Exempt addresses').nth(1).inputValue()) === '192.0.2.7', 'the list of clients is another');
     check(await toggle(page, 'Check the address', 1).isChecked(), 'clients are not checked');
-    // On, and without one's own address: done, with a warning that stays.
+    // Switched on without the caller's own address: saved, with a warning that
+    // stays.
     await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8');
     await save(page);
     await page.getByText('errata security reset-ip').waitFor();
@@ -301,7 +302,7 @@ await run({
     await api('PUT', `${security}/ip-verification`, { client: { whitelist: '192.0.2.1\n192.0.2.2' } });
     await api('PUT', `${security}/ip-verification`, { client: { whitelist: '192.0.2.1\n192.0.2.3' } });
     await api('PUT', `${security}/ip-verification`, { client: { whitelist: '' } });
-    // The page asks once, and a trail that is late says so.
+    // The page asks once, and says when the trail is behind.
     await until('the trail', async () => !(await api('GET', '/audit?limit=1')).meta.behind);
     await open(page, 'audit');
     await page.waitForSelector('.audit li');
@@ -334,7 +335,7 @@ await run({
 
   'cleanup': async (openTab) => {
     const { page } = await openTab();
-    // Older than anything else that the scripts send, and not too old to be believed.
+    // Older than all other events of the scripts, and not too old to be accepted.
     const old = day(29);
     const at = Date.parse(`${old}T12:00:00Z`) / 1000;
     await send([1, 2, 3].map((n) => event(`Old${id().slice(0, 6)}${n}`, 'long ago', { timestamp: at })));

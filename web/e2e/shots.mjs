@@ -1,5 +1,5 @@
-// Pictures of every view, light and dark, wide and narrow, into the folder
-// that is named: node e2e/shots.mjs shots
+// Pictures of every view, light and dark, wide and narrow, into the named folder:
+// node e2e/shots.mjs shots
 import { mkdirSync } from 'node:fs';
 import { api, browser, enter, tab, until, url } from './browser.mjs';
 import { seed } from './seed.mjs';

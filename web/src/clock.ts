@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The time in milliseconds, for what is shown relative to it. Moves every ten seconds. */
+/** The time in milliseconds, for relative times. Moves every ten seconds. */
 export const now = signal(Date.now());
 
 setInterval(() => {

@@ -1,4 +1,4 @@
-// One listener for the keys of the whole page; views say what they do with an action.
+// One listener for the keys of the whole page; views handle the actions.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { idle, press, type Action, type KeyState } from './lib/keys';
@@ -6,7 +6,7 @@ import { dialogOpen } from './ui/dialog';
 
 const place = 'errata.keys';
 
-/** Whether letters are shortcuts; some people speak or mistype them. */
+/** Whether letters are shortcuts; speech input and typing errors can trigger them. */
 export const shortcuts = signal(localStorage.getItem(place) !== 'off');
 
 export function setShortcuts(on: boolean): void {
@@ -15,7 +15,7 @@ export function setShortcuts(on: boolean): void {
   else localStorage.setItem(place, 'off');
 }
 
-/** Answers whether the action was its business. */
+/** Returns whether it has handled the action. */
 type Handler = (action: Action) => boolean;
 
 const handlers: Handler[] = [];
@@ -33,7 +33,7 @@ addEventListener('keydown', (event) => {
   });
   state = next.state;
   if (!next.action || (!shortcuts.value && next.action !== 'close')) return;
-  // The latest first: what lies on top.
+  // The latest first, because it is on top.
   for (const handle of [...handlers].reverse()) {
     if (handle(next.action)) {
       event.preventDefault();
@@ -42,7 +42,7 @@ addEventListener('keydown', (event) => {
   }
 });
 
-/** Handles actions while the component is there. */
+/** Handles actions while the component is mounted. */
 export function useKeys(handle: Handler): void {
   const latest = useRef(handle);
   latest.current = handle;

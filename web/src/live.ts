@@ -1,4 +1,4 @@
-// The stream of changes, kept open and opened again.
+// The stream of changes, which is opened again whenever it ends.
 import { signal } from '@preact/signals';
 import { createParser } from 'eventsource-parser';
 import { adminURL, answered, ApiError, bearer, failure } from './api/client';
@@ -6,17 +6,16 @@ import { streamPath } from './api/errors';
 import type { StreamRecords } from './api/types';
 import { backoff } from './lib/backoff';
 
-/** off: the key may not, or the service has none. */
+/** off: the key lacks the scope, or the service has no stream. */
 export type LiveState = 'connecting' | 'live' | 'waiting' | 'off';
 
 export const live = signal<LiveState>('connecting');
 
-// Heartbeats come every 15 s: two missing ones are a dead connection that
-// nobody has closed.
+// A heartbeat comes every 15 s: after two missing ones the connection is dead.
 const silence = 40_000;
 
 interface Ends {
-  /** Connected, the first time or again; what happened before is not told. */
+  /** Connected, the first time or again; changes before that are not told. */
   onOpen: () => void;
   onRecords: (batch: StreamRecords) => void;
 }
@@ -62,7 +61,7 @@ async function readOnce(stop: AbortSignal, onOpen: () => void, onRecords: (batch
     const response = await answered(adminURL(streamPath), { headers: { Accept: 'text/event-stream', ...bearer() }, cache: 'no-store', signal: dead.signal });
     if (!response.ok || !response.body) throw await failure(response);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    // EventSource would be less work and cannot send the key.
+    // EventSource would be simpler, but cannot send the key.
     const parser = createParser({
       onEvent: ({ event, data }) => {
         if (event === 'hello') onOpen();

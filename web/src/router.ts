@@ -1,5 +1,5 @@
-// Where one is stands in the query of the address, so that a reload and a
-// link show the same: ?view=settings&tab=keys, ?levels=fatal&record=…
+// The query of the address says where one is, so that a reload and a link show
+// the same: ?view=settings&tab=keys, ?levels=fatal&record=…
 import { computed, signal } from '@preact/signals';
 
 export type View = 'errors' | 'overview' | 'settings';
@@ -14,7 +14,7 @@ export const view = computed<View>(() => {
   return views.find((v) => v === name) ?? 'errors';
 });
 
-/** Which part of the settings is shown; '' for the first. */
+/** The part of the settings that is shown; '' for the first. */
 export const tab = computed(() => query.value.get('tab') ?? '');
 
 addEventListener('popstate', () => {
@@ -28,12 +28,12 @@ export function hrefTo(params: Params): string {
   return address(fromParams(params));
 }
 
-/** The address of this place with some parameters changed; '' and undefined take one away. */
+/** The address of this place with some parameters changed; '' and undefined remove one. */
 export function hrefWith(changes: Params): string {
   return address(changed(changes));
 }
 
-/** Goes to this place with some parameters changed. replace makes no step for the Back button. */
+/** Goes to this place with some parameters changed. With replace, Back skips it. */
 export function change(changes: Params, how: 'push' | 'replace' = 'push'): void {
   go(changed(changes), how);
 }

@@ -1,6 +1,6 @@
-// Who is signed in. The key lives in sessionStorage, which the tab loses when
-// it is closed, and goes out as a Bearer header; there is no cookie. Behind a
-// reverse proxy that sets the header itself there is no key here at all.
+// Who is signed in. The key is in sessionStorage, which the tab loses when it is
+// closed, and is sent as a Bearer header; there is no cookie. Behind a reverse
+// proxy that sets the header itself, there is no key here at all.
 import { signal } from '@preact/signals';
 import { ApiError, call, caller } from './api/client';
 import type { Whoami } from './api/types';
@@ -12,12 +12,12 @@ export type Phase = 'checking' | 'out' | 'in';
 
 export const phase = signal<Phase>('checking');
 export const who = signal<Whoami | null>(null);
-/** Why one is signed out, in words; '' when there is nothing to say. */
+/** Why one is signed out, in words; '' when there is no reason to show. */
 export const reason = signal('');
 /** Signed in without a key of our own. */
 export const byProxy = signal(false);
 
-/** The key was kept: signing in failed for a reason that may pass. */
+/** The key was kept: signing in failed for a reason that may be temporary. */
 export const mayRetry = signal(false);
 
 caller.key = sessionStorage.getItem(place) ?? '';
@@ -28,7 +28,7 @@ export function can(scope: string): boolean {
   return holds(who.value?.scopes ?? [], scope);
 }
 
-/** At the start of the page: with the key of the tab, or with none in case a proxy adds one. */
+/** Called at the start of the page: with the key of the tab, or with none in case a proxy adds one. */
 export async function begin(): Promise<void> {
   const had = caller.key !== '';
   try {
@@ -42,7 +42,7 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** Signs in with a key. Throws ApiError when it does not work. */
+/** Signs in with a key. Throws ApiError when that fails. */
 export async function signIn(text: string): Promise<void> {
   caller.key = text;
   try {
@@ -62,7 +62,7 @@ async function enter(): Promise<void> {
   phase.value = 'in';
 }
 
-/** What the service says of the key, and which alarms stand, as of now. */
+/** Reads what the service knows of the key now, and which alarms stand. */
 export async function refresh(signal: AbortSignal): Promise<Whoami> {
   const { data } = await call<Whoami>('GET', '/whoami', { signal });
   return data;
@@ -72,7 +72,7 @@ export function signOut(): void {
   leave('');
 }
 
-/** The service no longer takes the key. */
+/** The service no longer accepts the key. */
 function expire(): void {
   if (phase.value === 'in') leave('Your session has ended: the key was revoked or has expired. Sign in again.');
 }

@@ -4,7 +4,7 @@ export type Theme = 'auto' | 'light' | 'dark';
 
 const place = 'errata.theme';
 
-/** The theme that the viewer chose; auto is what the system says. */
+/** The theme that the viewer chose; auto follows the system. */
 export const theme = signal<Theme>(stored());
 
 function stored(): Theme {
@@ -12,7 +12,7 @@ function stored(): Theme {
   return text === 'light' || text === 'dark' ? text : 'auto';
 }
 
-/** Keeps the document in the theme. */
+/** Applies the theme to the document. */
 export function followTheme(): void {
   effect(() => {
     const chosen = theme.value;

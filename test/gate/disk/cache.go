@@ -12,16 +12,16 @@ import (
 const (
 	pageSize = 4096
 	// SectorSize is the unit that a disk writes whole: a torn write keeps some
-	// of its sectors and not others. The disks of today write 4096 bytes whole;
-	// the superblocks of ext4 and its journal have 1024 and need them whole: with
-	// 512 one cut in a hundred left a file system that cannot be mounted.
+	// of its sectors. Today's disks write 4096 bytes whole. The superblocks of
+	// ext4 and its journal have 1024 bytes and must be written whole: with 512,
+	// one cut in a hundred left a file system that could not be mounted.
 	SectorSize = 1024
 )
 
 // errOff is what a disk without power answers.
 var errOff = errors.New("disk: the power is off")
 
-// store is what the cache stands before.
+// store is the storage behind the cache.
 type store interface {
 	io.ReaderAt
 	io.WriterAt
@@ -40,10 +40,10 @@ type cache struct {
 
 	mu      sync.Mutex
 	off     bool
-	armed   chan struct{} // closed by the flush that the power does not survive
-	least   int           // writes that such a flush has to do
+	armed   chan struct{} // closed by the flush during which the power is cut
+	least   int           // unflushed writes that such a flush must have
 	pending []write
-	pages   map[int64][]byte // what reads see where it is not what back has
+	pages   map[int64][]byte // data that reads see where it differs from back
 	flushes int
 }
 
@@ -109,7 +109,7 @@ func (c *cache) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Flush makes everything written so far durable: the barrier.
+// Flush makes everything written so far durable.
 func (c *cache) Flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *cache) Flush() error {
 	return nil
 }
 
-// Loss says what a cut did to the writes that were not flushed.
+// Loss says what a cut did to the unflushed writes.
 type Loss struct {
 	Writes  int `json:"writes"` // in the cache at the cut
 	Kept    int `json:"kept"`
@@ -140,9 +140,9 @@ type Loss struct {
 	Flushes int `json:"flushes"` // since the power came on
 }
 
-// await takes the power away in the middle of the next flush that has so many
-// writes to do, when most is in the cache and its senders wait for it, or after
-// the time when there is none.
+// await cuts the power in the middle of the next flush with that many writes,
+// or after the time when there is none. In a flush the cache holds most, and
+// senders wait for it.
 func (c *cache) await(least int, limit time.Duration) {
 	c.mu.Lock()
 	armed := make(chan struct{})
@@ -156,15 +156,15 @@ func (c *cache) await(least int, limit time.Duration) {
 	}
 }
 
-// Cut takes the power away. Of the writes in the cache the random source keeps
-// some whole, some in part and some not at all, in any order.
+// Cut cuts the power. Of the writes in the cache, the random source keeps some
+// whole, some in part and some not at all, in any order.
 func (c *cache) Cut(random *rand.Rand) (Loss, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.off = true
 	loss := Loss{Writes: len(c.pending), Flushes: c.flushes}
-	// Most of one kind in each cut: a mixture each time would hardly ever lose
-	// everything, or nothing but the oldest.
+	// One kind prevails in each cut. An even mixture would hardly ever lose
+	// everything, or nothing but the oldest writes.
 	drop, tear := []float64{1, 0.5, 0.1, 0}[random.IntN(4)], []float64{0, 0.3, 1}[random.IntN(3)]
 	random.Shuffle(len(c.pending), func(i, j int) { c.pending[i], c.pending[j] = c.pending[j], c.pending[i] })
 	for _, w := range c.pending {

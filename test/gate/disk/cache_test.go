@@ -21,7 +21,7 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 
 func (m memory) WriteAt(p []byte, off int64) (int, error) { return copy(m[off:], p), nil }
 
-// TestCacheReadsWhatWasWritten holds reads against a plain slice, over writes
+// TestCacheReadsWhatWasWritten compares reads with a plain slice, over writes
 // of any place and length with flushes in between.
 func TestCacheReadsWhatWasWritten(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
@@ -54,9 +54,8 @@ func TestCacheReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestCutKeepsWhatWasFlushed: nothing flushed changes, and of the rest every
-// sector is the old one or the new one. Over the seeds, writes are kept, torn
-// and dropped.
+// TestCutKeepsWhatWasFlushed: nothing flushed changes, and every other sector is
+// the old one or the new one. Over the seeds, writes are kept, torn and dropped.
 func TestCutKeepsWhatWasFlushed(t *testing.T) {
 	var sum Loss
 	for seed := range uint64(200) {
@@ -98,8 +97,8 @@ func TestCutKeepsWhatWasFlushed(t *testing.T) {
 	}
 }
 
-// TestPowerGoesInAFlush: the flush that was waited for fails, and nothing of it
-// is on the disk for certain.
+// TestPowerGoesInAFlush: a flush during which the power is cut fails, and may
+// have left nothing on the disk.
 func TestPowerGoesInAFlush(t *testing.T) {
 	back := make(memory, SectorSize)
 	c := newCache(back, int64(len(back)))

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usable says what is missing for a disk on this machine, nil for nothing.
+// Usable says what is missing for a disk on this machine; nil when nothing is.
 func Usable() error {
 	if os.Getuid() != 0 {
 		return errors.New("disk: mounts need root")
@@ -33,7 +33,7 @@ func Usable() error {
 type Report struct {
 	Cuts            int
 	Synced, Missing int // files written with fsync, and without it and gone after the cut
-	Damaged         int // files without fsync that are there with something else in them
+	Damaged         int // files without fsync that are there with other content
 }
 
 const (
@@ -43,8 +43,8 @@ const (
 )
 
 // Check verifies the disk in an empty folder: files with fsync are whole after
-// every cut, and over the cuts some without it are gone. An error says that
-// what a cut on this machine shows proves nothing.
+// every cut, and some without it are lost. An error means that cuts on this
+// machine prove nothing.
 func Check(dir string, seed uint64, cuts int) (report Report, err error) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	d, err := New(dir, checkSize)

@@ -32,7 +32,7 @@ type Disk struct {
 }
 
 // New makes an empty disk of a size in bytes with ext4 on it, in an empty
-// folder, and switches it on.
+// folder, and powers it on.
 func New(dir string, size int64) (_ *Disk, err error) {
 	d := &Disk{dir: dir, size: size}
 	defer func() {
@@ -63,8 +63,8 @@ func (d *Disk) Path() string { return filepath.Join(d.dir, "mnt") }
 
 func (d *Disk) fuseDir() string { return filepath.Join(d.dir, "fuse") }
 
-// On gives the disk its power and mounts the file system, which repairs itself
-// by its journal.
+// On powers the disk on and mounts the file system, which repairs itself by its
+// journal.
 func (d *Disk) On() (err error) {
 	d.cache = newCache(d.back, d.size)
 	if d.server, err = serve(d.cache, d.fuseDir()); err != nil {
@@ -73,7 +73,8 @@ func (d *Disk) On() (err error) {
 	if d.loop, err = attach(filepath.Join(d.fuseDir(), imageName)); err != nil {
 		return err
 	}
-	// A journal that cannot be written ends the file system, never the machine.
+	// When the journal cannot be written, only the file system stops, not the
+	// machine.
 	if err := unix.Mount(d.loop.path, d.Path(), "ext4", unix.MS_NOATIME, "errors=remount-ro,nodiscard"); err != nil {
 		return fmt.Errorf("disk: mount ext4 of %s on %s: %w", d.loop.path, d.Path(), err)
 	}
@@ -81,15 +82,15 @@ func (d *Disk) On() (err error) {
 	return nil
 }
 
-// flushLimit is how long a cut waits for a flush to happen in.
+// flushLimit is how long a cut waits for a flush.
 const flushLimit = time.Second
 
-// Cut takes the power away, three times in four in the middle of a flush, and
-// calls kill, which must end every process that
-// uses the disk; then it lets go of the devices. On brings the disk back.
+// Cut cuts the power, three times in four in the middle of a flush, and calls
+// kill, which must end every process that uses the disk. Then it releases the
+// devices. On powers the disk on again.
 func (d *Disk) Cut(random *rand.Rand, kill func()) (Loss, error) {
 	if random.IntN(4) > 0 {
-		// Most flushes are of one file; large ones are those of merges.
+		// Most flushes are of one file; merges make large ones.
 		d.cache.await([]int{1, 3, 8, 20}[random.IntN(4)], flushLimit)
 	}
 	loss, err := d.cache.Cut(random)
@@ -107,7 +108,7 @@ func (d *Disk) Close() error {
 	return err
 }
 
-// release takes the mounts and the devices down, whatever is left of them.
+// release removes the mounts and devices that are still there.
 func (d *Disk) release() error {
 	var failed []error
 	if d.on {
@@ -126,8 +127,8 @@ func (d *Disk) release() error {
 	return errors.Join(failed...)
 }
 
-// Unmount waits until nothing uses the mount any more. One that stays in use is
-// taken out of the tree and said.
+// Unmount waits until nothing uses the mount any more. A mount that stays in
+// use is detached, with an error.
 func Unmount(path string) error {
 	var err error
 	for begin := time.Now(); time.Since(begin) < releaseLimit; {

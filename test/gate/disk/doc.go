@@ -1,7 +1,7 @@
 // Package disk is a disk that can lose power: an image file that FUSE serves
-// from a cache of its own, a loop device over it, and ext4 on that. What the
-// file system has flushed is kept; of what it has not, a cut keeps, tears and
-// reorders what the seed says, as the cache of a real disk does.
+// from a cache of its own, a loop device over it, and ext4 on that. A cut keeps
+// what the file system has flushed. It keeps, tears and reorders the other
+// writes as the seed says, like the cache of a real disk.
 //
 // It needs root and Linux. It knows nothing of Errata.
 package disk

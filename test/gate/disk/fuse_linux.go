@@ -14,7 +14,8 @@ import (
 
 const (
 	imageName = "disk.img"
-	// maxWrite is of one request, with its header less than a pipe takes.
+	// maxWrite is the most bytes of one request; with its header it must fit
+	// into a pipe.
 	maxWrite = 256 << 10
 )
 
@@ -58,8 +59,8 @@ var (
 	_ fs.NodeFsyncer   = (*image)(nil)
 )
 
-// Open asks the kernel to keep no pages of its own, so that the cache here is
-// the only one between the file system and the image.
+// Open asks the kernel not to cache pages, so that the cache here is the only
+// one between the file system and the image.
 func (i *image) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_DIRECT_IO, fs.OK
 }
@@ -91,13 +92,13 @@ func (i *image) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64
 	return uint32(n), said(err)
 }
 
-// Fsync is what a flush of the loop device becomes.
+// Fsync is called when the loop device flushes.
 func (i *image) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return said(i.cache.Flush())
 }
 
-// said is the error as the kernel hears it. One that is not of the power is of
-// the machine under test, and its operator wants to know.
+// said is the error for the kernel. An error that is not about the power comes
+// from the machine under test, so it is printed for its operator.
 func said(err error) syscall.Errno {
 	if err == nil {
 		return fs.OK

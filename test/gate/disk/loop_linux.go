@@ -15,7 +15,7 @@ type loop struct {
 	file *os.File // of the device, open so that nobody else takes it
 }
 
-// attachTries is for others taking the free device in between.
+// attachTries is for other processes that take the free device in between.
 const attachTries = 20
 
 // attach makes a loop device of a file.
@@ -51,8 +51,7 @@ func attach(path string) (*loop, error) {
 	return nil, fmt.Errorf("disk: no free loop device in %d tries", attachTries)
 }
 
-// openDevice opens a loop device; where nobody makes the nodes of new ones, it
-// makes it.
+// openDevice opens a loop device, and makes its node where the system does not.
 func openDevice(path string, n int) (*os.File, error) {
 	const major = 7 // of loop devices
 	file, err := os.OpenFile(path, os.O_RDWR, 0)

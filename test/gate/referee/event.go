@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// World is what all senders of a run share. Every event is a function of it, of
-// its sender and its number, so that nobody has to remember millions of them.
+// World is what all senders of a run share. Every event is a function of the
+// World, its sender and its number, so that nothing has to store millions of
+// them.
 type World struct {
 	Seed uint64
 	// Base is a moment before the run; event times lie in the hour before it.
@@ -17,10 +18,10 @@ type World struct {
 	Problems int
 }
 
-// Event is one event as its sender knows it.
+// Event is one event, as its sender knows it.
 type Event struct {
 	Sender, N int
-	ID        string // 32 hex digits, as every door takes it
+	ID        string // 32 hex digits, as every receiver takes it
 	Problem   int
 	User      int64
 	At        time.Time
@@ -41,7 +42,7 @@ func ParseID(id string) (sender, n int, ok bool) {
 	return sender, n, err == nil
 }
 
-// Event is event n of a sender. A few problems are frequent and most are rare.
+// Event is event n of a sender. A few problems are frequent, most are rare.
 func (w World) Event(sender, n int) Event {
 	random := rand.New(rand.NewPCG(w.Seed^uint64(sender)<<48, uint64(n)))
 	return Event{
@@ -72,7 +73,7 @@ func ParseClass(class string) (problem int, ok bool) {
 	return problem, Class(problem) == class
 }
 
-// letters writes a number without digits, which grouping would fold together.
+// letters writes a number without digits, which the signature would replace.
 func letters(k int) string {
 	var b strings.Builder
 	for ; k > 0; k /= 26 {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Ledger is what the senders know. It may be used by all of them at once.
+// Ledger is what the senders know. It is safe for concurrent use.
 type Ledger struct {
 	World World
 
 	mu       sync.Mutex
 	tallies  map[int]*tally // by problem
 	accepted map[int][]bool // by sender and number
-	doubtful map[key]Event  // their outcome is unknown and nobody sends them again yet
+	doubtful map[key]Event  // with unknown outcome, and not sent again yet
 	events   int
 	resends  int
 }
 
 type key struct{ sender, n int }
 
-// tally is what is certain of one problem.
+// tally is what is certain about one problem.
 type tally struct {
 	count       int
 	first, last time.Time
@@ -42,8 +42,7 @@ func NewLedger(w World) *Ledger {
 	return &Ledger{World: w, tallies: map[int]*tally{}, accepted: map[int][]bool{}, doubtful: map[key]Event{}}
 }
 
-// Clone is the ledger as it stands, for a run that goes on from a copy of the
-// data.
+// Clone is a copy of the ledger, for a run on a copy of the data.
 func (l *Ledger) Clone() *Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,8 +84,8 @@ func (l *Ledger) Accept(events []Event) {
 	}
 }
 
-// Doubt is for events whose outcome nobody knows and that are not sent again
-// for now: they may be counted, and need not be.
+// Doubt is for events with an unknown outcome that are not sent again for now:
+// a record may count them or not.
 func (l *Ledger) Doubt(events []Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +123,8 @@ func (l *Ledger) Accepted() (events, resends int) {
 	return l.events, l.resends
 }
 
-// known says whether a sender may have sent the event: accepted or in doubt.
+// known says whether a sender may have sent the event: it is accepted or in
+// doubt.
 func (l *Ledger) known(sender, n int) bool {
 	if seen := l.accepted[sender]; n >= 0 && n < len(seen) && seen[n] {
 		return true

@@ -6,8 +6,8 @@ import (
 )
 
 // ownedPrefix begins the classes of problems that have an owner. Only the owner
-// sends and changes them, one request after the other, so that it knows at
-// every moment what the record must be.
+// sends and changes them, one request after the other, so that it always knows
+// what the record must be.
 const ownedPrefix = "Owned"
 
 // IsOwned says whether a class belongs to an owner.
@@ -29,7 +29,7 @@ type Owned struct {
 	FirstID          string // of the first sighting since the latest delete
 }
 
-// Sight is one accepted event.
+// Sight counts one accepted event.
 func (o *Owned) Sight(id string, at time.Time) {
 	if o.Count == 0 {
 		o.First, o.Last, o.Status, o.Regressed, o.FirstID = at, at, "open", false, id
@@ -46,12 +46,12 @@ func (o *Owned) Sight(id string, at time.Time) {
 	}
 }
 
-// Delete is a delete that was answered with a success.
+// Delete is for a delete that succeeded.
 func (o *Owned) Delete() {
 	*o = Owned{Class: o.Class, Signature: o.Signature, Deletes: o.Deletes + 1}
 }
 
-// Move is a change of the status that was answered with a success.
+// Move is for a change of the status that succeeded.
 func (o *Owned) Move(status string) {
 	if o.Count > 0 {
 		o.Status, o.Regressed = status, false

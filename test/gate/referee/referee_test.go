@@ -98,8 +98,8 @@ func later(records []Record) []Record {
 	return records
 }
 
-// TestDoubtIsARange: what may have arrived may be counted, and need not be,
-// until it is accepted.
+// TestDoubtIsARange: a record may count events in doubt or not, until they are
+// accepted.
 func TestDoubtIsARange(t *testing.T) {
 	w := world()
 	l := NewLedger(w)

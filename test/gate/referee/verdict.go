@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Record is a record as the service shows it.
+// Record is a record, as the service shows it.
 type Record struct {
 	Signature string    `json:"signature"`
 	Class     string    `json:"exception_class"`
@@ -16,23 +16,23 @@ type Record struct {
 	LastSeen  time.Time `json:"last_seen"`
 	Status    string    `json:"status"`
 	Regressed bool      `json:"regressed"`
-	// Payload is there in the detail of a record only.
+	// Payload is set in the detail of a record only.
 	Payload struct {
 		EventID string `json:"event_id"`
 	} `json:"payload"`
 }
 
-// Verdict is how far records and ledger are apart. All of it should be 0.
+// Verdict is how far records and ledger differ. All of it should be 0.
 type Verdict struct {
 	Lost  int `json:"lost"`  // accepted and not counted
 	Twice int `json:"twice"` // counted more often than they were sent
 	Back  int `json:"back"`  // records that were deleted and are there again
 	Wrong int `json:"wrong"` // records with a wrong status, time, user or payload
-	// Lines say where, the first of each kind.
+	// Lines say where, the first ones of each kind.
 	Lines []string `json:"lines,omitempty"`
 }
 
-// maxLines bounds what a verdict says.
+// maxLines bounds the lines of a verdict.
 const maxLines = 12
 
 // OK says that nothing differs.
@@ -81,7 +81,7 @@ func (l *Ledger) Check(records []Record) (v Verdict) {
 	return v
 }
 
-// compare holds one record against what is certain and what may be.
+// compare compares one record with what is certain and what is possible.
 func (v *Verdict) compare(r Record, sure tally, doubts []Event) {
 	switch {
 	case r.Count < sure.count:
@@ -99,7 +99,7 @@ func (v *Verdict) compare(r Record, sure tally, doubts []Event) {
 	}
 	within := func(at, a, b time.Time) bool { return !at.Before(a) && !at.After(b) }
 	timely := within(r.FirstSeen, most.first, sure.first) && within(r.LastSeen, sure.last, most.last)
-	if sure.count == 0 { // every sighting is in doubt
+	if sure.count == 0 { // every event of the record is in doubt
 		timely = within(r.FirstSeen, most.first, most.last) && within(r.LastSeen, most.first, most.last)
 	}
 	if !timely {
@@ -108,9 +108,9 @@ func (v *Verdict) compare(r Record, sure tally, doubts []Event) {
 	}
 }
 
-// CheckDetail compares one record, read with its payload, with the event that
-// the payload is of: context and payload must be of one and the same event, and
-// somebody must have sent it.
+// CheckDetail compares one record, read with its payload, with the event of the
+// payload: context and payload must be of the same event, and somebody must
+// have sent it.
 func (l *Ledger) CheckDetail(r Record) (v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (l *Ledger) CheckDetail(r Record) (v Verdict) {
 	return v
 }
 
-// Add puts another verdict on top.
+// Add adds another verdict.
 func (v *Verdict) Add(w Verdict) {
 	v.Lost, v.Twice, v.Back, v.Wrong = v.Lost+w.Lost, v.Twice+w.Twice, v.Back+w.Back, v.Wrong+w.Wrong
 	v.Lines = append(v.Lines, w.Lines[:min(len(w.Lines), maxLines-min(maxLines, len(v.Lines)))]...)

@@ -1,19 +1,20 @@
-// The one way to the service: JSON over fetch, with the key of who is signed in.
+// All calls to the service: JSON over fetch, with the key of the person who is
+// signed in.
 
-/** Who asks: the session sets both, so that this file need not know it. */
+/** The caller: the session sets both fields, so that this file need not import it. */
 export const caller = {
   /** '' for none: a proxy may add the header itself. */
   key: '',
-  /** Called when the service does not take the key. */
+  /** Called when the service refuses the key. */
   refused: () => {},
 };
 
-/** The header that proves who asks; none without a key. */
+/** The authorization header; empty without a key. */
 export function bearer(): Record<string, string> {
   return caller.key ? { Authorization: `Bearer ${caller.key}` } : {};
 }
 
-/** An answer that is not 2xx, or none at all (status 0). */
+/** An answer that is not 2xx, or no answer (status 0). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -45,11 +46,11 @@ export interface CallOptions {
   query?: Record<string, string | number | undefined> | URLSearchParams;
   body?: unknown;
   signal?: AbortSignal;
-  /** Does it once, however often it is sent: pass newOnce() and keep it over retries. */
+  /** Makes repeats of this call have one effect: pass newOnce() and keep it over retries. */
   once?: string;
 }
 
-/** Below the path that the page was loaded from, so that a proxy may add one. */
+/** Relative to the path of the page, so that a proxy may add a prefix. */
 export const root = location.pathname.replace(/[^/]*$/, '');
 
 const admin = `${root}api/v1/admin`;
@@ -59,7 +60,7 @@ export function newOnce(): string {
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-/** The address of an admin route; path begins with a slash, behind /api/v1/admin. */
+/** The URL of an admin route; path begins with a slash, after /api/v1/admin. */
 export function adminURL(path: string, query?: CallOptions['query']): string {
   const params = query instanceof URLSearchParams ? query : new URLSearchParams();
   if (query && !(query instanceof URLSearchParams)) {
@@ -72,8 +73,8 @@ export function adminURL(path: string, query?: CallOptions['query']): string {
 }
 
 /**
- * Calls an admin route and answers data and meta. Throws ApiError; a 401 ends
- * the session as well. An aborted call throws the DOMException of fetch.
+ * Calls an admin route and returns data and meta. Throws ApiError; a 401 also
+ * ends the session. An aborted call throws the DOMException of fetch.
  */
 export async function call<T, M = Record<string, unknown>>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -94,7 +95,7 @@ export async function call<T, M = Record<string, unknown>>(
   return { data: body.data, meta: body.meta ?? ({} as M) };
 }
 
-/** fetch, with an ApiError of status 0 when nobody answers. */
+/** fetch, with an ApiError of status 0 when there is no answer. */
 export async function answered(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -114,7 +115,7 @@ export async function failure(response: Response): Promise<ApiError> {
     };
     error = new ApiError(response.status, e.code, e.message, e.details, e.request_id, after, e.debug);
   } catch {
-    // A proxy in between, most likely.
+    // Most likely a proxy in between.
     error = new ApiError(response.status, 'unknown', `Something answered ${response.status} and not in the form of Errata.`, undefined, '', after);
   }
   if (response.status === 401) caller.refused();

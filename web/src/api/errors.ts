@@ -28,12 +28,12 @@ export async function getTrends(refs: readonly RecordRef[], range: SparkRange, s
   return (await call<Trends>('GET', `${errors}/trends`, { query: { signatures: refs.map(keyOf).join(','), range }, signal })).data;
 }
 
-/** Answers how many records have the signatures. */
+/** Returns how many records have the signatures. */
 export async function setStatus(signatures: readonly string[], status: Status): Promise<number> {
   return (await call<{ count: number }>('POST', `${errors}/status`, { body: { signatures, status }, once: newOnce() })).data.count;
 }
 
-/** Answers how many records were deleted. */
+/** Returns how many records were deleted. */
 export async function deleteErrors(signatures: readonly string[]): Promise<number> {
   return (await call<{ count: number }>('DELETE', errors, { body: { signatures } })).data.count;
 }

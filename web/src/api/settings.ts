@@ -1,4 +1,4 @@
-// The routes of the settings and of running the service.
+// The routes of the settings and of operation.
 import { answered, bearer, call, failure, newOnce, root, type Answer } from './client';
 import type { Key, OpsStatus, Overview, SparkRange } from './types';
 import { parseSamples, type Sample } from '../lib/samples';
@@ -219,7 +219,7 @@ export async function getOverview(range: SparkRange, signal?: AbortSignal): Prom
 }
 
 export interface Status extends OpsStatus {
-  /** Counters; none where nobody answers for them, behind a proxy that keeps them for itself. */
+  /** Counters; absent where the service does not return them, for example behind a proxy that hides them. */
   samples: Sample[];
 }
 

@@ -1,11 +1,11 @@
-// The shapes of the API, as the OpenAPI document has them.
+// The types of the API, as in the OpenAPI document.
 
 export type Book = 'system' | 'database';
 export type Level = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'fatal';
 export type Status = 'open' | 'resolved' | 'muted';
 
 export const books: readonly Book[] = ['system', 'database'];
-/** From the least to the most. */
+/** From the lowest to the highest. */
 export const levels: readonly Level[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'fatal'];
 export const statuses: readonly Status[] = ['open', 'resolved', 'muted'];
 
@@ -32,7 +32,7 @@ export interface Alarm {
   since: string;
 }
 
-/** A line of the list. */
+/** A row of the list. */
 export interface Row {
   id: number;
   signature: string;
@@ -76,7 +76,7 @@ export interface Exception {
   frames?: Frame[];
 }
 
-/** The context of the first sighting; applications send what they like, so nothing is sure. */
+/** The context of the first event. Applications may send anything, so no field is certain. */
 export interface Payload {
   source?: string;
   event_id?: string;
@@ -137,7 +137,7 @@ export interface Trends {
 
 export interface StreamRecords {
   records: Row[];
-  /** Changed records that were too many to send. */
+  /** The number of changed records that were too many to send. */
   more: number;
   gone: { type: Book; signature: string }[];
   total_changed: number;
@@ -153,7 +153,7 @@ export interface Overview {
   noisy: { record: Row; count: number }[];
 }
 
-/** Measurements; null is what nobody could tell in time. */
+/** Measurements; null where a value was not known in time. */
 export interface Figures {
   events_per_second: number;
   lag_facts: number | null;
@@ -187,6 +187,6 @@ export interface Key {
   last_used_at: string | null;
   revoked_at: string | null;
   dsn?: string;
-  /** Only in the answer that made it. */
+  /** Only in the answer to its creation. */
   key?: string;
 }

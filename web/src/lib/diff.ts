@@ -1,4 +1,4 @@
-// What is different between two values of JSON, leaf by leaf, and between two texts.
+// Differences between two JSON values, leaf by leaf, and between two texts.
 import { diffArrays } from 'diff/lib/diff/array.js';
 
 export interface Change {
@@ -9,7 +9,7 @@ export interface Change {
   after: unknown;
 }
 
-/** The leaves that differ, in the order of the keys. Arrays are leaves: their order means something. */
+/** The leaves that differ, in the order of the keys. Arrays are leaves, because their order matters. */
 export function diff(before: unknown, after: unknown): Change[] {
   const out: Change[] = [];
   walk('', before ?? undefined, after ?? undefined, out);
@@ -37,33 +37,33 @@ export function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** What stands at a path; undefined for nothing. */
+/** The value at a path; undefined when there is none. */
 export function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((v, name) => fieldsOf(v)?.[name], value);
 }
 
-/** The value with something else at a path; nothing of it is changed in place. */
+/** The value with another value at a path, as a copy. */
 export function put<T>(value: T, path: string, leaf: unknown): T {
   const [name, ...rest] = path.split('.') as [string, ...string[]];
   const fields = fieldsOf(value) ?? {};
   return { ...fields, [name]: rest.length === 0 ? leaf : put(fields[name], rest.join('.'), leaf) } as T;
 }
 
-/** Only the leaves that differ: what has to be sent to make one of the other. */
+/** Only the leaves that differ: the changes to send. */
 export function patch(before: unknown, after: unknown): Record<string, unknown> {
   return diff(before, after).reduce<Record<string, unknown>>((sum, c) => put(sum, c.path, c.after), {});
 }
 
-/** One line of a text that two versions share or do not. */
+/** A line of a text, in both versions or in one. */
 export interface TextLine {
   sign: ' ' | '-' | '+';
   text: string;
 }
 
-// Comparing takes time as the square of it.
+// The comparison takes the square of this in time.
 const mostEdits = 3000;
 
-/** Two texts line by line, such as lists of addresses; with too many edits, one text and then the other. */
+/** Two texts line by line, such as lists of addresses. With too many edits, one text and then the other. */
 export function diffLines(before: string, after: string): TextLine[] {
   const [a, b] = [before, after].map((text) => (text === '' ? [] : text.split('\n'))) as [string[], string[]];
   const parts = diffArrays(a, b, { maxEditLength: mostEdits }) ?? [{ value: a, removed: true, added: false }, { value: b, removed: false, added: true }];

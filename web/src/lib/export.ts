@@ -1,4 +1,4 @@
-// A record as text, to be pasted elsewhere.
+// A record as text, to paste elsewhere.
 import type { Detail, Exception, Frame } from '../api/types';
 
 /** The record as indented JSON. */
@@ -6,7 +6,7 @@ export function toJSON(record: Detail): string {
   return JSON.stringify(record, null, 2);
 }
 
-/** The call that reads the record. The key is a variable: a key must not travel with what is pasted. */
+/** The call that reads the record. The key is a variable, so that it is never pasted with it. */
 export function toCurl(record: Detail, origin: string): string {
   const url = `${origin}/api/v1/admin/tools/logs/errors/${record.signature}?type=${record.type}`;
   return `curl -sS ${quote(url)} \\\n  -H "Authorization: Bearer $ERRATA_KEY"`;
@@ -17,7 +17,7 @@ export function quote(text: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The record for an issue tracker. What strangers wrote stands in code, where Markdown does nothing. */
+/** The record for an issue tracker. Texts of strangers are code, in which Markdown has no effect. */
 export function toMarkdown(record: Detail, link: string): string {
   const p = record.payload;
   const lines = [`### ${code(record.exception_class || record.level)}`, '', fence(p.message || record.message_preview), ''];
@@ -40,7 +40,7 @@ export function toMarkdown(record: Detail, link: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** All exceptions, what was thrown first, the latest call first. */
+/** All exceptions, the thrown one first, the latest call first. */
 export function stackText(exceptions: readonly Exception[] | undefined): string {
   if (!Array.isArray(exceptions)) return '';
   return [...exceptions].reverse().map((e, i) => {
@@ -59,13 +59,13 @@ export function frameText(frame: Frame): string {
   return `${name}${args}${where ? ` (${where})` : ''}`;
 }
 
-/** file:line, or what there is of it. */
+/** file:line, or the part of it that is known. */
 export function place(file: string | undefined, line: number | undefined): string {
   if (!file) return '';
   return line ? `${file}:${line}` : file;
 }
 
-// As many backticks as are needed around those inside.
+// More backticks than inside the text.
 function ticks(text: string, least: number): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   return '`'.repeat(Math.max(least, longest + 1));

@@ -1,19 +1,19 @@
-// The filters of the list. They have the names of the API and stand under them
-// in the address, so that the one is the other.
+// The filters of the list. They have the names of the API, and the query of the
+// address uses the same names.
 
-/** What narrows the list down. */
+/** The parameters that filter the list. */
 export const filterNames = [
   'search', 'types', 'levels', 'status', 'signature', 'file', 'exception_class', 'request_uri', 'message', 'http_method',
   'user_id', 'ip', 'min_occurrence', 'date_range', 'hide_noise',
 ] as const;
 
-/** What orders and pages it. */
+/** The parameters of order and page. */
 export const orderNames = ['order', 'direction', 'page', 'limit'] as const;
 
 export type FilterName = (typeof filterNames)[number];
 export type ListName = FilterName | (typeof orderNames)[number];
 
-/** Only what is set; blanks never are. */
+/** Only the values that are set; blanks are left out. */
 export type Filters = Partial<Record<ListName, string>>;
 
 export const labels: Record<FilterName, string> = {
@@ -22,10 +22,10 @@ export const labels: Record<FilterName, string> = {
   date_range: 'Last seen', hide_noise: 'Noise hidden',
 };
 
-/** Rows on a page, unless the address says otherwise. */
+/** Rows on a page, unless the address has a number. */
 export const defaultLimit = 50;
 
-/** The filters of an address. */
+/** The filters in an address. */
 export function fromQuery(query: URLSearchParams): Filters {
   const out: Filters = {};
   for (const name of [...filterNames, ...orderNames]) {
@@ -35,7 +35,7 @@ export function fromQuery(query: URLSearchParams): Filters {
   return out;
 }
 
-/** The same as the API takes it. */
+/** The same filters for the API. */
 export function toRequest(filters: Filters): URLSearchParams {
   const out = new URLSearchParams();
   for (const name of [...filterNames, ...orderNames]) {
@@ -51,11 +51,11 @@ export function active(filters: Filters): FilterName[] {
   return filterNames.filter((name) => filters[name]);
 }
 
-/** A comma list with one member put in or taken out; members keep the order of all. */
+/** A list with commas with one member added or removed; members keep the order of all. */
 export function toggled(list: string | undefined, member: string, all: readonly string[]): string {
   const set = new Set(members(list));
   if (!set.delete(member)) set.add(member);
-  // All of them is the same as none of them, and shorter.
+  // All members mean the same as none, which is shorter.
   if (all.every((m) => set.has(m))) return '';
   return [...all.filter((m) => set.has(m)), ...[...set].filter((m) => !all.includes(m))].join(',');
 }
@@ -64,13 +64,13 @@ export function members(list: string | undefined): string[] {
   return (list ?? '').split(',').map((m) => m.trim().toLowerCase()).filter(Boolean);
 }
 
-/** A saved view: a name and the query that it stands for, without page and record. */
+/** A saved view: a name and its query, without page and record. */
 export interface SavedView {
   name: string;
   query: string;
 }
 
-/** What of an address belongs into a saved view. */
+/** The part of an address that belongs into a saved view. */
 export function viewQuery(query: URLSearchParams): string {
   const filters = fromQuery(query);
   delete filters.page;
@@ -82,7 +82,7 @@ export function viewQuery(query: URLSearchParams): string {
   return out.toString();
 }
 
-/** Reads what was stored; what is not a list of views is an empty one. */
+/** Reads stored views; an empty list when the text is not one. */
 export function parseViews(text: string | null): SavedView[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]');
@@ -93,13 +93,13 @@ export function parseViews(text: string | null): SavedView[] {
   }
 }
 
-/** The list with the view put in, in the place of one of the same name. */
+/** The list with the view added; it replaces one of the same name. */
 export function withView(list: readonly SavedView[], view: SavedView): SavedView[] {
   const at = list.findIndex((v) => v.name === view.name);
   return at < 0 ? [...list, view] : list.map((v, i) => (i === at ? view : v));
 }
 
-/** What a value of a filter is called. */
+/** The label of a filter's value. */
 export function describe(name: FilterName, value: string): string {
   if (name === 'hide_noise') return labels[name];
   if (name === 'date_range') return `${labels[name]}: ${value.replace('..', ' to ')}`;
@@ -107,13 +107,13 @@ export function describe(name: FilterName, value: string): string {
   return `${labels[name]}: ${value}`;
 }
 
-/** The value of a datetime-local field, in the viewer's zone, as an instant of the API; '' for nothing. */
+/** The value of a datetime-local field, in the viewer's zone, as a time of the API; '' for none. */
 export function instantOf(local: string): string {
   const time = new Date(local);
   return local && !Number.isNaN(time.getTime()) ? time.toISOString().replace(/\.\d+Z$/, 'Z') : '';
 }
 
-/** The other way round, for filling the field. */
+/** The reverse, for filling the field. */
 export function localOf(instant: string): string {
   const time = new Date(instant);
   if (!instant || Number.isNaN(time.getTime())) return '';

@@ -1,4 +1,4 @@
-// Which key does what, as a function of what was pressed before.
+// Which action a key has, as a function of the keys before it.
 
 export type Action =
   | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete'
@@ -8,16 +8,16 @@ export interface Press {
   key: string;
   /** Control, Alt or Meta is held. */
   modified: boolean;
-  /** The focus is where letters are text. */
+  /** The focus is in a text field. */
   typing: boolean;
-  /** The focus is on a control that takes Enter or Space itself. */
+  /** The focus is on a control that uses Enter or Space itself. */
   control: boolean;
   /** The focus is in the list, where arrows move the cursor; elsewhere they scroll. */
   inList: boolean;
 }
 
 export interface KeyState {
-  /** g was pressed, and what comes next says where to go. */
+  /** g was pressed, and the next key says where to go. */
   prefix: boolean;
 }
 
@@ -38,7 +38,7 @@ const moves = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End']);
 
 const places: Record<string, Action> = { e: 'go-errors', o: 'go-overview', s: 'go-settings' };
 
-/** What a press does. Keys that are text where the focus is do nothing, but for Escape. */
+/** The action of a key. In a text field only Escape has one. */
 export function press(state: KeyState, p: Press): Pressed {
   if (p.modified) return { state: idle };
   if (p.typing) return { state: idle, action: p.key === 'Escape' ? 'close' : undefined };
@@ -49,7 +49,7 @@ export function press(state: KeyState, p: Press): Pressed {
   return { state: idle, action: actions[p.key] };
 }
 
-/** Where the cursor stands after a move through n rows; -1 is nowhere. */
+/** The cursor after a move through n rows; -1 is no row. */
 export function moved(at: number, n: number, action: Action): number {
   if (n === 0) return -1;
   switch (action) {
@@ -61,7 +61,7 @@ export function moved(at: number, n: number, action: Action): number {
   }
 }
 
-/** The help sheet. */
+/** The list of shortcuts. */
 export const sheet: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
   {
     title: 'In the list',

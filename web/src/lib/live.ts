@@ -1,31 +1,31 @@
-// The list while records change under it.
+// The list while its records change.
 import type { Book, Row } from '../api/types';
 
-/** What a record is told apart by: a signature may be in both books. */
+/** The identity of a record: a signature may be in both books. */
 export function keyOf(record: { type: Book; signature: string }): string {
   return `${record.type}:${record.signature}`;
 }
 
-/** The rows with those of the changes that are among them, each in its place. The same array when none is. */
+/** The rows with their changes, each in its place. The same array when none changed. */
 export function updated(rows: readonly Row[], changes: readonly Row[]): readonly Row[] {
   const byKey = new Map(changes.map((r) => [keyOf(r), r]));
   if (!rows.some((r) => byKey.has(keyOf(r)))) return rows;
   return rows.map((r) => byKey.get(keyOf(r)) ?? r);
 }
 
-/** The rows without those that are gone. The same array when none is. */
+/** The rows without deleted ones. The same array when none was deleted. */
 export function without(rows: readonly Row[], gone: readonly { type: Book; signature: string }[]): readonly Row[] {
   const keys = new Set(gone.map(keyOf));
   return rows.some((r) => keys.has(keyOf(r))) ? rows.filter((r) => !keys.has(keyOf(r))) : rows;
 }
 
-/** How many of the fresh rows are not shown yet. */
+/** How many of the new rows are not shown yet. */
 export function unseen(shown: readonly Row[], fresh: readonly Row[]): number {
   const keys = new Set(shown.map(keyOf));
   return fresh.filter((r) => !keys.has(keyOf(r))).length;
 }
 
-/** Counts with what came since put into the last bucket. */
+/** Counts with the events since then added to the last bucket. */
 export function grown(counts: readonly number[], by: number): number[] {
   const out = [...counts];
   if (out.length > 0 && by > 0) out[out.length - 1]! += by;

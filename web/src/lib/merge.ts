@@ -1,7 +1,7 @@
-// A form that somebody fills in while somebody else changes the same setting.
+// A form that is edited while somebody else changes the same setting.
 import { at, diff, put, same } from './diff';
 
-/** A field that both have changed, and not to the same. */
+/** A field that both have changed, to different values. */
 export interface Conflict {
   path: string;
   mine: unknown;
@@ -9,14 +9,14 @@ export interface Conflict {
 }
 
 export interface Merged<T> {
-  /** Theirs with my changes, mine where both have changed a field. */
+  /** Theirs with my changes; mine where both have changed a field. */
   value: T;
   conflicts: Conflict[];
-  /** Fields that only they have changed. */
+  /** Fields that only the others have changed. */
   taken: string[];
 }
 
-/** Brings my changes of base onto what stands there now. */
+/** Applies my changes of base to the current value. */
 export function merge<T>(base: T, mine: T, theirs: T): Merged<T> {
   const myPaths = new Set(diff(base, mine).map((c) => c.path));
   const theirPaths = diff(base, theirs).map((c) => c.path);

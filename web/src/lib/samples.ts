@@ -1,4 +1,4 @@
-// The service's counters, from the text that Prometheus reads.
+// The service's metrics, from the text for Prometheus.
 
 export interface Sample {
   name: string;
@@ -6,7 +6,7 @@ export interface Sample {
   value: number;
 }
 
-/** The samples of a text; lines that are none are left out. */
+/** The samples of a text; other lines are left out. */
 export function parseSamples(text: string): Sample[] {
   const out: Sample[] = [];
   for (const line of text.split('\n')) {
@@ -23,20 +23,20 @@ export function parseSamples(text: string): Sample[] {
   return out;
 }
 
-/** The sum over all labels; undefined when there is no such figure. */
+/** The sum over all labels; undefined when there is no such metric. */
 export function total(samples: readonly Sample[], name: string): number | undefined {
   const found = samples.filter((s) => s.name === name);
   return found.length === 0 ? undefined : found.reduce((n, s) => n + s.value, 0);
 }
 
-/** The values that are not 0, by a label, the largest first. */
+/** The values above 0, by a label, the largest first. */
 export function byLabel(samples: readonly Sample[], name: string, label: string): [string, number][] {
   return samples.filter((s) => s.name === name && s.value > 0)
     .map((s): [string, number] => [s.labels[label] ?? '', s.value])
     .sort((a, b) => b[1] - a[1]);
 }
 
-/** 0, 0.4, 12, 1,204: as many digits as mean something. */
+/** 0, 0.4, 12, 1,204: only digits that matter. */
 export function perSecond(n: number): string {
   if (n === 0) return '0';
   return n < 10 ? n.toFixed(1) : Math.round(n).toLocaleString('en');

@@ -1,9 +1,9 @@
-// The scopes there are, in words.
+// All scopes, in words.
 import type { Key } from '../api/types';
 
 export interface Scope {
   name: string;
-  /** What a key with it may do. */
+  /** What a key with this scope may do. */
   means: string;
 }
 
@@ -67,12 +67,12 @@ export const kinds: readonly { value: Key['kind']; label: string; means: string 
   { value: 'ops', label: 'Monitoring', means: 'For probes and dashboards. It looks and changes nothing.' },
 ];
 
-/** What a kind may hold at all. */
+/** The scopes that a kind of key may hold at all. */
 export function offered(kind: Key['kind'], scope: string): boolean {
   return kind === 'adm' || (kind === 'ops' ? scope === 'Ops/Read' || scope === 'Audit/Read' : scope === 'Events/Write');
 }
 
-/** What a scope or pattern means; '' for one that this page does not know. */
+/** The meaning of a scope or pattern; '' for one that this page does not know. */
 export function meaning(scope: string): string {
   if (scope === '*') return 'everything';
   for (const g of scopeGroups) {

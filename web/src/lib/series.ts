@@ -1,4 +1,4 @@
-// The series of the overview as a chart and a legend show them.
+// The series of the overview for the chart and its legend.
 import type { Book, Level } from '../api/types';
 import { books, levels } from '../api/types';
 
@@ -8,20 +8,20 @@ export interface Series {
   counts: readonly number[];
 }
 
-/** What the layers of the chart stand for. */
+/** The layers of the chart. */
 export type By = 'level' | 'book';
 
 export interface Layer {
   name: Level | Book;
   total: number;
   counts: number[];
-  /** The sums of this layer and those below it: what uPlot draws. */
+  /** The sums of this layer and those below it, which uPlot draws. */
   tops: number[];
 }
 
 /**
- * Layers from the bottom up, only those that occur. Levels lie with the most
- * severe at the bottom: its height is read from a straight base.
+ * Layers from the bottom up, only those with events. The most severe level is at
+ * the bottom, where its height can be read from a straight base.
  */
 export function stack(series: readonly Series[], by: By, length: number): Layer[] {
   const names: readonly (Level | Book)[] = by === 'level' ? [...levels].reverse() : books;
@@ -37,7 +37,7 @@ export function stack(series: readonly Series[], by: By, length: number): Layer[
   return out;
 }
 
-/** Totals for each level, most severe first, and book; only levels that occur. */
+/** Totals for each level, most severe first, and book; only levels with events. */
 export function totals(series: readonly Series[]): { level: Level; system: number; database: number; all: number }[] {
   return [...levels].reverse().map((level) => {
     const of = (type: Book) => sum(series.filter((s) => s.level === level && s.type === type).flatMap((s) => s.counts));
@@ -54,7 +54,7 @@ export function sum(counts: readonly number[]): number {
   return counts.reduce((n, c) => n + c, 0);
 }
 
-/** How much more, in words: "new", "3×", "+20 %". */
+/** The growth in words: "new", "3×", "+20 %". */
 export function growth(before: number, now: number): string {
   if (before === 0) return 'new';
   const times = now / before;

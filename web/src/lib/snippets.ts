@@ -1,4 +1,4 @@
-// What to paste into an application to send its first error.
+// Code to paste into an application to send its first error.
 
 export interface Snippet {
   name: string;
@@ -6,7 +6,7 @@ export interface Snippet {
   text: string;
 }
 
-/** The parts of a DSN; null for what is none. */
+/** The parts of a DSN; null when it is invalid. */
 export function parseDSN(dsn: string): { origin: string; publicKey: string; path: string; project: string } | null {
   try {
     const url = new URL(dsn);
@@ -19,7 +19,7 @@ export function parseDSN(dsn: string): { origin: string; publicKey: string; path
   }
 }
 
-/** Snippets for a DSN; ingestKey, when there is one, makes the curl line the native one. */
+/** Snippets for a DSN. With an ingestKey the curl line sends a native event. */
 export function snippets(dsn: string, ingestKey = ''): Snippet[] {
   return [
     {

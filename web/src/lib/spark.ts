@@ -8,14 +8,14 @@ export interface Box {
 }
 
 /**
- * Bars as one path, from the bottom of the box. The highest bar fills it; what
- * is not zero is at least one unit high, so that a single event is seen.
+ * Bars as one path, from the bottom of the box. The highest bar fills it. Every
+ * bar above zero is at least one unit high, so that a single event is visible.
  */
 export function sparkPath(counts: readonly number[], box: Box): string {
   const most = Math.max(...counts, 0);
   if (most <= 0) return '';
   const pitch = box.width / counts.length;
-  // A gap of a quarter, which never falls below what a screen can show.
+  // A gap of a quarter, but at least as wide as a screen can show.
   const wide = pitch > 2 ? pitch - Math.max(0.75, pitch / 4) : pitch;
   let path = '';
   counts.forEach((n, i) => {
@@ -30,7 +30,7 @@ function round(n: number): number {
   return Math.round(n * 100) / 100;
 }
 
-/** The numbers of a sparkline in words, for titles: the total, the peak, and when it was. */
+/** A sparkline in words, for titles: the total, the peak, and its time. */
 export function sparkTitle(counts: readonly number[], from: number, step: 'hour' | 'day', label: (ms: number) => string): string {
   const total = counts.reduce((sum, n) => sum + n, 0);
   if (total === 0) return 'none in this time';

@@ -1,4 +1,4 @@
-// A stack as one reads it: what was thrown first, the latest call first, and
+// A stack for reading: the thrown exception first, the latest call first, and
 // runs of other people's code folded.
 import type { Exception, Frame } from '../api/types';
 
@@ -7,15 +7,15 @@ export interface Run {
   frames: Frame[];
 }
 
-/** The exceptions of a payload, what was thrown first. Payloads may hold anything. */
+/** The exceptions of a payload, the thrown one first. Payloads may hold anything. */
 export function thrown(exceptions: unknown): Exception[] {
   if (!Array.isArray(exceptions)) return [];
   return exceptions.filter((e): e is Exception => typeof e === 'object' && e !== null).reverse();
 }
 
 /**
- * The frames, latest call first, in runs of one's own code and others'. When no
- * frame is one's own, nobody has said which are: then all are.
+ * The frames, latest call first, in runs of the application's code and other
+ * code. When no frame is marked as the application's, all count as its own.
  */
 export function runs(frames: unknown): Run[] {
   if (!Array.isArray(frames)) return [];
@@ -56,7 +56,7 @@ export interface Crumb {
   level: string;
 }
 
-/** The breadcrumbs of a payload, wherever its sender put them. */
+/** The breadcrumbs of a payload, from every place where senders put them. */
 export function crumbs(payload: Record<string, unknown>): Crumb[] {
   const extra = payload.extra as Record<string, unknown> | undefined;
   let list: unknown = payload.breadcrumbs ?? extra?.breadcrumbs;

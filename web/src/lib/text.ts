@@ -1,9 +1,10 @@
-// How text from strangers is shown. It only ever becomes text nodes; here what
-// would be invisible or would turn the line around is made visible.
+// How texts of strangers are shown. They only ever become text nodes. Here,
+// characters that are invisible or change the direction of the line are made
+// visible.
 
 export interface Piece {
   text: string;
-  /** What the text stands for, when it is a character made visible. */
+  /** The character, when this piece is one that is made visible. */
   name?: string;
 }
 
@@ -16,12 +17,12 @@ const named: Record<number, string> = {
 // C0, DEL, C1, and the characters above. Tab and line feed are kept.
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
-// Emoji are joined with ZWJ and Persian words with ZWNJ: harmless between
-// characters that are no ASCII.
+// ZWJ joins emoji and ZWNJ stands in Persian words: both are harmless between
+// characters that are not ASCII.
 const harmless = (text: string, at: number, code: number): boolean =>
   (code === 0x200c || code === 0x200d) && text.charCodeAt(at - 1) > 0x2ff && text.charCodeAt(at + 1) > 0x2ff;
 
-/** Cuts text into pieces of plain text and of characters made visible. */
+/** Splits text into plain pieces and characters that are made visible. */
 export function pieces(text: string): Piece[] {
   const out: Piece[] = [];
   let from = 0;
@@ -50,7 +51,7 @@ export function visible(text: string): string {
   return pieces(text).map((p) => (p.name && p.text.length > 1 ? `[${p.text}]` : p.text)).join('');
 }
 
-/** The URL when it is one that may be followed, http or https; else ''. */
+/** The URL if it is http or https; else ''. */
 export function safeLink(text: string): string {
   if (!/^https?:\/\//i.test(text)) return '';
   try {
@@ -64,7 +65,7 @@ export function safeLink(text: string): string {
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat('en');
 
-/** 12,345 to 99,999 and then 1.2M: numbers of a column stay narrow. */
+/** 12,345 up to 99,999 and then 1.2M, so that columns of numbers stay narrow. */
 export function shortCount(n: number): string {
   return n < 100_000 ? whole.format(n) : compact.format(n);
 }
@@ -89,7 +90,7 @@ export function bytes(n: number): string {
   return `${i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${units[i]}`;
 }
 
-/** The last part of a qualified class name; what is no name stays as it is. */
+/** The last part of a qualified class name; other texts stay as they are. */
 export function shortClass(name: string): string {
   if (!/^[\p{L}\p{N}_$\\.:/*-]+$/u.test(name)) return name;
   const last = name.split(/\\|::|\//).filter(Boolean).pop() ?? name;

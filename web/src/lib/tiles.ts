@@ -1,4 +1,4 @@
-// How the service is, in words, for people who do not know which number is
+// The state of the service in words, for people who do not know which numbers are
 // too high.
 import type { Figures, OpsStatus } from '../api/types';
 import type { Tone } from '../ui/badge';
@@ -9,21 +9,21 @@ export interface Tile {
   name: string;
   label: string;
   value: string;
-  /** A sentence or less. */
+  /** A sentence at most. */
   words: string;
   tone: Tone;
   /** 0 to 1, where there is a limit. */
   part?: number;
 }
 
-// The service calls itself not ready at 30 s; from 5 s on one notices.
+// The service is not ready from 30 s on; people notice 5 s.
 const slowLag = 5_000;
 const badLag = 30_000;
-// The service itself warns at 90 %; before, there is time to do something.
+// The service warns at 90 %; before that, there is time to act.
 const tight = 0.75;
 const nearlyFull = 0.9;
 
-/** Tiles for what is known. */
+/** Tiles for the figures that are known. */
 export function tiles({ figures, checks }: Pick<OpsStatus, 'figures' | 'checks'>, samples: readonly Sample[]): Tile[] {
   const passes = (name: string) => checks.find((c) => c.name === name)?.ok !== false;
   return [
@@ -56,7 +56,7 @@ function disk(f: Figures): Tile | undefined {
   const { disk_free_bytes: free, disk_total_bytes: all } = f;
   if (free === null || !all) return undefined;
   const part = 1 - free / all;
-  // What the log may still grow by has to fit.
+  // The rest of the log must fit on the disk.
   const missing = f.log_max_bytes && f.log_bytes !== null ? f.log_max_bytes - f.log_bytes - free : 0;
   const tone: Tone = part >= nearlyFull ? 'bad' : missing > 0 ? 'warn' : 'plain';
   const words = part >= nearlyFull ? `free of ${bytes(all)}: nearly full` : missing > 0 ? `free; ${bytes(missing)} too little for a full log` : `free of ${bytes(all)}`;

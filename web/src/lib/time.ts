@@ -1,10 +1,10 @@
-// Times as people read them, in the viewer's zone.
+// Times for people, in the viewer's zone.
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago, short: now, 42s, 5m, 3h, 12d, 2y; in the future "in 3h". */
+/** How long ago, short: now, 42s, 5m, 3h, 12d, 2y; for the future "in 3h". */
 export function relative(iso: string, now: number): string {
   const then = Date.parse(iso);
   if (Number.isNaN(then)) return '–';
@@ -29,7 +29,7 @@ const exactly: Intl.DateTimeFormatOptions = {
 const hourly: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
 const daily: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
 
-// To make one costs more than all that a page formats with it.
+// Making one costs more than all formatting of a page with it.
 const made = new Map<Intl.DateTimeFormatOptions, Map<string, Intl.DateTimeFormat>>();
 
 function format(options: Intl.DateTimeFormatOptions, zone = ''): Intl.DateTimeFormat {
@@ -54,7 +54,7 @@ export function bucket(ms: number, step: 'hour' | 'day'): string {
   return step === 'hour' ? format(hourly).format(ms) : format(daily, 'UTC').format(ms);
 }
 
-/** YYYY-MM-DD of a day in UTC, days back from now. */
+/** YYYY-MM-DD of a UTC day, this many days ago. */
 export function dayUTC(now: number, back = 0): string {
   return new Date(now - back * day).toISOString().slice(0, 10);
 }

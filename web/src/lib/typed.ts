@@ -1,12 +1,12 @@
-// What has to be typed before something is done that cannot be undone.
+// The phrase that must be typed before an action that cannot be undone.
 import { plural } from './text';
 
-/** "delete 1,204 records": the number makes one look at it. */
+/** "delete 1,204 records": typing the number makes a person look at it. */
 export function phrase(count: number): string {
   return `delete ${plural(count, 'record')}`;
 }
 
-/** Whether what was typed is the phrase. How blanks, commas and capitals are typed says nothing. */
+/** Whether the typed text is the phrase. Blanks, commas and capitals do not matter. */
 export function agrees(typed: string, wanted: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[,.' \u00a0\u202f]/g, '');
   return plain(wanted) !== '' && plain(typed) === plain(wanted);

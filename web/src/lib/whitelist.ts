@@ -1,5 +1,5 @@
-// Lists of addresses and prefixes, one a line, read as the service reads them:
-// so that a bad line is marked before it is sent. The service decides.
+// Lists of addresses and prefixes, one a line, parsed as the service parses them,
+// so that a wrong line is marked before it is sent. The service decides.
 
 /** An address as a number, of 32 or 128 bits. */
 interface Address {
@@ -12,10 +12,10 @@ interface Prefix extends Address {
 }
 
 export interface Line {
-  /** From 1, as errors count. */
+  /** From 1, as in errors. */
   number: number;
   text: string;
-  /** null: neither an address nor a prefix; blank lines are good. */
+  /** null: neither an address nor a prefix; blank lines are valid. */
   prefix: Prefix | null;
   blank: boolean;
 }
@@ -33,12 +33,12 @@ export function badLines(list: string): number[] {
   return parseLines(list).filter((l) => !l.blank && !l.prefix).map((l) => l.number);
 }
 
-/** What stands on the lines, without the empty ones. */
+/** The entries, without empty lines. */
 export function entries(list: string): string[] {
   return parseLines(list).filter((l) => !l.blank).map((l) => l.text);
 }
 
-/** The line on which the entry with this index stands, counted without the empty ones; 0 for none. */
+/** The line of the entry with this index, counted without empty lines; 0 for none. */
 export function lineOf(list: string, index: number): number {
   return parseLines(list).filter((l) => !l.blank)[index]?.number ?? 0;
 }
@@ -50,7 +50,7 @@ export function covers(list: string, address: string): boolean {
   return parseLines(list).some(({ prefix: p }) => p !== null && p.bits === at.bits && p.value === masked(at, p.length));
 }
 
-/** The list with an entry at its end. */
+/** The list with an entry added at its end. */
 export function added(list: string, entry: string): string {
   const before = list.replace(/\s+$/, '');
   return before === '' ? entry : `${before}\n${entry}`;
@@ -69,7 +69,7 @@ function parsePrefix(text: string): Prefix | null {
   if (length > raw.bits) return null;
   let address: Address = raw;
   if (isMapped(raw)) {
-    // Shorter, it is neither of IPv4 nor of IPv6.
+    // A shorter text is neither IPv4 nor IPv6.
     if (length < 96) return null;
     address = unmapped(raw);
     length -= 96;
@@ -77,7 +77,7 @@ function parsePrefix(text: string): Prefix | null {
   return { bits: address.bits, value: masked(address, length), length };
 }
 
-/** An address; IPv4 within IPv6 is IPv4. */
+/** An address; IPv4 inside IPv6 becomes IPv4. */
 function parseAddress(text: string): Address | null {
   const raw = parseRaw(text);
   return raw && unmapped(raw);
@@ -87,7 +87,7 @@ function parseRaw(text: string): Address | null {
   return text.includes(':') ? parseSix(text) : parseFour(text);
 }
 
-// Leading zeros are octal to some, so they are refused.
+// Leading zeros mean octal to some programs, so they are refused.
 const decimal = /^(0|[1-9][0-9]{0,2})$/;
 
 function parseFour(text: string): Address | null {
@@ -107,7 +107,7 @@ function parseSix(text: string): Address | null {
   return { bits: 128, value: all.reduce((sum, g) => (sum << 16n) | BigInt(g), 0n) };
 }
 
-/** 16 bits each; the last may be IPv4 where the address ends. */
+/** 16 bits each; the last one may be IPv4 where the address ends. */
 function groups(text: string, atEnd: boolean): number[] | null {
   if (text === '') return [];
   const out: number[] = [];

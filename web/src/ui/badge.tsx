@@ -9,8 +9,8 @@ export function LevelBadge({ level }: { level: Level }) {
   return <span class={`badge level-${level}`} title={level}>{short[level] ?? level}</span>;
 }
 
-/** Open says nothing: it is what a record is as long as nobody has decided. */
-/** Marks a record that stands for problems beyond the hour's budget of new records. */
+/** Open has no badge: it is the status of every record that nobody has decided about. */
+/** Marks a record that counts problems beyond the hour's budget of new records. */
 export function OverflowBadge() {
   return <span class="badge tone-warn" title="More new problems of this class came within an hour than get records of their own; their events are counted here">overflow</span>;
 }
@@ -22,7 +22,7 @@ export function StatusBadge({ status, regressed }: { status: Status; regressed: 
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
-/** A word in a box, for anything else. */
+/** A word in a box, for everything else. */
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: string }) {
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }

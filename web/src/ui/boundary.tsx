@@ -3,12 +3,12 @@ import { Button } from './button';
 import { Note } from './state';
 
 interface Props {
-  /** What could not be shown, for the words. */
+  /** Names the part in the message. */
   what: string;
   children: ComponentChildren;
 }
 
-/** Keeps a part that fails to draw from taking the page with it. Give it a key, so that another content is another try. */
+/** Keeps an error in drawing a part from breaking the page. Give it a key, so that other content is another try. */
 export class Boundary extends Component<Props, { failed: Error | null }> {
   override state = { failed: null as Error | null };
 

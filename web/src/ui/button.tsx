@@ -5,10 +5,10 @@ import { toast } from './toast';
 
 type Props = Omit<JSX.IntrinsicElements['button'], 'type' | 'kind'> & {
   kind?: 'plain' | 'main' | 'danger' | 'quiet';
-  /** Work is under way: it cannot be pressed again. */
+  /** Work is in progress: the button is disabled. */
   busy?: boolean;
   type?: 'button' | 'submit';
-  /** A dialog begins here. */
+  /** It opens a dialog. */
   'data-focus'?: string;
   children?: ComponentChildren;
 };
@@ -21,12 +21,12 @@ export function Button({ kind = 'plain', busy, type = 'button', class: name, chi
   );
 }
 
-/** A link to a place in the page. */
+/** A link to another place in the page. */
 export function PageLink({ to, children, class: name, current }: { to: Params; children: ComponentChildren; class?: string; current?: boolean }) {
   return <a href={hrefTo(to)} onClick={follow} class={name} aria-current={current ? 'page' : undefined}>{children}</a>;
 }
 
-/** Copies text and says so. */
+/** Copies text, and reports that it did. */
 export function CopyButton({ text, label = 'Copy', class: name }: { text: () => string; label?: string; class?: string }) {
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -41,7 +41,7 @@ export function CopyButton({ text, label = 'Copy', class: name }: { text: () => 
   return <Button kind="quiet" class={name} onClick={() => void copy()}>{done ? 'Copied' : label}</Button>;
 }
 
-/** Whether it worked. Plain http has no clipboard API, so there the old way is tried. */
+/** Returns whether it worked. Plain http has no clipboard API, so the old way is tried there. */
 export async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -57,13 +57,13 @@ export interface Question {
   /** The verb on the button. */
   yes: string;
   danger?: boolean;
-  /** A word that has to be typed first, for what cannot be undone. */
+  /** A word that must be typed first when the action cannot be undone. */
   typed?: string;
 }
 
 const asked = signal<(Question & { answer: (yes: boolean) => void }) | null>(null);
 
-/** Asks, and answers whether the person agreed. */
+/** Asks, and returns whether the person agreed. */
 export function confirm(question: Question): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
@@ -77,12 +77,12 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-/** Whether some dialog is open, for keyboard shortcuts that then must rest. */
+/** Whether a dialog is open; keyboard shortcuts are then off. */
 export function dialogOpen(): boolean {
   return document.querySelector('dialog[open]') !== null;
 }
 
-/** Stands once, at the end of the page. */
+/** Used once, at the end of the page. */
 export function Confirms() {
   const question = asked.value;
   return question ? <Confirm key={question.title} {...question} /> : null;

@@ -1,12 +1,12 @@
-// Labelled fields. Hint and error are tied to the control, so that a screen
-// reader tells them.
+// Labelled fields. Hint and error are linked to the control, so that a screen
+// reader reads them.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface Common {
   label: string;
   hint?: ComponentChildren;
-  /** What is wrong with the value; '' for nothing. */
+  /** What is wrong with the value; '' when nothing is. */
   error?: string;
   disabled?: boolean;
   name?: string;
@@ -102,7 +102,7 @@ export function Select(props: Common & { value: string; onChange: (value: string
   );
 }
 
-/** On or off, at once readable as such; label behind it. */
+/** A switch, on or off, with its label behind it. */
 export function Switch(props: Common & { checked: boolean; onChange: (checked: boolean) => void }) {
   const id = useId();
   const { label, hint, error, checked, onChange, disabled, name, changed } = props;
@@ -119,7 +119,7 @@ export function Switch(props: Common & { checked: boolean; onChange: (checked: b
   );
 }
 
-/** One of several boxes that may all be ticked. */
+/** One of several boxes; more than one may be ticked. */
 export function Check({ label, checked, onChange, disabled }: { label: ComponentChildren; checked: boolean; onChange: (checked: boolean) => void; disabled?: boolean }) {
   return (
     <label class="check">

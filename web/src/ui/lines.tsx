@@ -1,4 +1,4 @@
-// A text with numbered lines, of which some are marked.
+// A text with numbered lines, some of which are marked.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { ties, Unsaved } from './field';
@@ -10,7 +10,7 @@ interface LinesProps {
   onInput: (value: string) => void;
   /** Numbers of the lines that are wrong. */
   bad?: readonly number[];
-  /** The line that the service has named: it is scrolled to. */
+  /** The line that the service has named: the box scrolls to it. */
   named?: number;
   hint?: ComponentChildren;
   error?: string;

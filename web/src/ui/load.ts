@@ -3,14 +3,14 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 export interface Loaded<T> {
   data: T | undefined;
   error: unknown;
-  /** Under way, the first time or again; data of before stays meanwhile. */
+  /** In progress, the first time or again; the earlier data stays meanwhile. */
   loading: boolean;
   reload: () => void;
-  /** Puts in what a write has answered. */
+  /** Replaces the data by the answer to a write. */
   set: (data: T) => void;
 }
 
-/** Loads when it begins and whenever key changes; what is overtaken is aborted. */
+/** Loads at the start and whenever key changes; an older call is aborted. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, key = ''): Loaded<T> {
   const [state, setState] = useState<{ data?: T; error?: unknown; loading: boolean }>({ loading: true });
   const [turn, setTurn] = useState(0);

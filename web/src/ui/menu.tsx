@@ -1,16 +1,17 @@
-// What opens below a button: a <details> that closes as one expects.
+// A menu below a button: a <details> that closes on Escape and on a click
+// outside.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 interface MenuProps {
   label: ComponentChildren;
-  /** For when the label is no text. */
+  /** For a label that is not text. */
   name?: string;
   children: ComponentChildren;
-  /** Which edge of the button the box keeps to. */
+  /** The edge of the button to which the box is aligned. */
   align?: 'start' | 'end';
   kind?: string;
-  /** Something is set in it. */
+  /** A value is set in it. */
   on?: boolean;
   class?: string;
 }
@@ -46,7 +47,7 @@ export function Menu({ label, name, children, align = 'start', kind = '', on, cl
   );
 }
 
-/** Closes the menu that an element is in and gives the focus back to its button. */
+/** Closes the menu of an element and gives the focus back to its button. */
 export function closeMenu(element: Element): void {
   const menu = element.closest('details');
   if (!menu) return;

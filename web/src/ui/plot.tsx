@@ -6,26 +6,26 @@ import { theme } from '../theme';
 
 export type { uPlot };
 
-/** What options are made of, so that views need not load uPlot themselves. */
+/** The parts of options, so that views need not load uPlot themselves. */
 export interface Tools {
   bars: (options: uPlot.Series.BarsPathBuilderOpts) => uPlot.Series.PathBuilder;
-  /** A date of UTC, for days. */
+  /** A UTC date, for days. */
   utc: (seconds: number) => Date;
   /** The label of a tick: hours as 14:00, days and midnights as 21 Nov. */
   tick: (ms: number, step: 'hour' | 'day') => string;
-  /** Steps of an axis of counts: whole numbers. */
+  /** Steps for an axis of counts: whole numbers. */
   whole: number[];
   font: string;
 }
 
 interface PlotProps {
-  /** What it shows, in words, with the numbers that matter: the chart itself is a picture. */
+  /** The chart in words, with its main numbers: the chart itself is only a picture. */
   label: string;
   data: uPlot.AlignedData;
-  /** Made anew for each drawing; colour('--ink') is the value of a token. */
+  /** Called for each drawing; colour('--ink') is the value of a token. */
   options: (colour: (token: string) => string, tools: Tools) => Omit<uPlot.Options, 'width' | 'height'>;
   height?: number;
-  /** Changes when options has to be called again. */
+  /** A change calls options again. */
   shape?: string;
 }
 
@@ -47,7 +47,8 @@ export function Plot({ label, data, options, height = 140, shape = '' }: PlotPro
       made.destroy();
       chart.current = null;
     };
-    // Canvas takes no light-dark(): another theme is another drawing.
+    // A canvas does not understand light-dark(): another theme needs another
+    // drawing.
   }, [chosen, system, height, shape]);
   useEffect(() => { chart.current?.setData(data); }, [data]);
   return <div class="plot" ref={box} role="img" aria-label={label} />;

@@ -1,16 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/client';
 
-// Longer than any answer takes; whoever waits for one shall not see old figures
-// as if they were of now.
+// Longer than any answer takes, so that old figures never look current.
 const patience = 8_000;
-// After an error one waits to see that it is over.
+// The time to wait after an error.
 const afterError = 5_000;
 
 /**
- * Asks again and again while the page is seen, one question after the other.
- * An error keeps the last answer and the questions going; another key asks at
- * once.
+ * Asks again and again while the page is visible, one request after the other.
+ * After an error the last answer stays and the requests continue; a change of key
+ * asks at once.
  */
 export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number, key: unknown = ''): { data: T | undefined; error: unknown } {
   const [state, setState] = useState<{ data?: T; error?: unknown }>({});

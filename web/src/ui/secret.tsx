@@ -1,6 +1,6 @@
 import { CopyButton } from './button';
 
-/** A text to copy that is shown once. */
+/** A text that is shown once, to be copied. */
 export function Secret({ label, text }: { label: string; text: string }) {
   return (
     <div class="secret">

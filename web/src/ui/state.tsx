@@ -1,5 +1,5 @@
-// What stands where there is nothing to show: nothing yet, nothing at all,
-// something wrong, not allowed.
+// Replacements for missing content: still loading, nothing there, an error, not
+// allowed.
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../api/client';
 import { who } from '../session';
@@ -14,7 +14,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   return <div class="state empty"><h2>{title}</h2>{children}</div>;
 }
 
-/** An error in the place of what was asked for, with a button to try again. */
+/** An error in the place of the content, with a button to try again. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error instanceof ApiError && error.scope) return <Denied scope={error.scope} />;
   const words = wordsOf(error);
@@ -28,7 +28,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
-/** Clear words for what the key may not do. */
+/** Says what the key may not do. */
 export function Denied({ scope, what }: { scope: string; what?: string }) {
   return (
     <div class="state denied" role="note">
@@ -40,7 +40,7 @@ export function Denied({ scope, what }: { scope: string; what?: string }) {
   );
 }
 
-/** A note in the flow of a page. */
+/** A note inside a page. */
 export function Note({ tone = 'plain', children }: { tone?: 'plain' | 'warn' | 'bad' | 'good'; children: ComponentChildren }) {
   return <div class={`note ${tone}`} role={tone === 'bad' || tone === 'warn' ? 'alert' : 'note'}>{children}</div>;
 }

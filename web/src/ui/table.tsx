@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 
 export interface Column<T> {
-  /** Names the column's class, col-NAME, as well. */
+  /** Also names the column's class, col-NAME. */
   name: string;
   head: ComponentChildren;
   cell: (row: T) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   right?: boolean;
 }
 
@@ -17,7 +17,7 @@ interface TableProps<T> {
   empty?: ComponentChildren;
 }
 
-/** A plain table, dense; on a narrow page it scrolls by itself. */
+/** A plain, dense table; on a narrow page it scrolls by itself. */
 export function Table<T>({ label, columns, rows, id, empty }: TableProps<T>) {
   if (rows.length === 0 && empty) return <>{empty}</>;
   return (

@@ -1,10 +1,10 @@
-// Text from strangers, times, counts, links.
+// Texts of strangers, times, counts, links.
 import type { ComponentChildren } from 'preact';
 import { now } from '../clock';
 import { exact, relative } from '../lib/time';
 import { fullCount, pieces, safeLink, shortCount, visible } from '../lib/text';
 
-/** Text that somebody else wrote: isolated from its surroundings, with what is invisible made visible. */
+/** Text that somebody else wrote: isolated from its surroundings, with invisible characters made visible. */
 export function Safe({ text, class: name }: { text: string; class?: string }) {
   const parts = pieces(text);
   return (
@@ -14,20 +14,20 @@ export function Safe({ text, class: name }: { text: string; class?: string }) {
   );
 }
 
-/** A time, relative, exact on hover. null is "never". */
+/** A time, relative, with the exact time on hover. null is "never". */
 export function Time({ iso, never = 'never' }: { iso: string | null | undefined; never?: string }) {
   if (!iso) return <span class="dim">{never}</span>;
   return <time dateTime={iso} title={exact(iso)}>{relative(iso, now.value)}</time>;
 }
 
-/** A number, short, whole on hover. */
+/** A number, shortened, with all digits on hover. */
 export function Count({ n }: { n: number }) {
   const short = shortCount(n);
   const full = fullCount(n);
   return short === full ? <span class="num">{full}</span> : <span class="num" title={full}>{short}</span>;
 }
 
-/** A link out of the page when the address is http or https; else the text alone. */
+/** A link out of the page when the URL is http or https; otherwise the text alone. */
 export function Outside({ url }: { url: string }) {
   const href = safeLink(url);
   if (!href) return <Safe text={url} />;

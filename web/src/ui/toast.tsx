@@ -1,4 +1,4 @@
-// Short messages at the edge: what was really done, and what did not work.
+// Short messages at the edge of the page: what was done, and what failed.
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/client';
 
@@ -11,7 +11,7 @@ interface Toast {
 const shown = signal<Toast[]>([]);
 let last = 0;
 
-// Long enough to read a sentence; failures stay until they are closed.
+// Long enough to read a sentence. Failures stay until they are closed.
 const stay = 6_000;
 
 function add(tone: Toast['tone'], text: string): void {
@@ -27,14 +27,14 @@ function drop(id: number): void {
 export const toast = {
   good: (text: string) => add('good', text),
   bad: (text: string) => add('bad', text),
-  /** The words of an error. An aborted call and a 401, which shows the sign-in, say nothing. */
+  /** Shows an error. It shows nothing for an aborted call, nor for a 401, which leads to the sign-in. */
   failed: (error: unknown) => {
     const text = wordsOf(error);
     if (text) add('bad', text);
   },
 };
 
-/** What to tell a person of an error; '' for what they need not know. */
+/** The text of an error for a person; '' when a person need not know it. */
 export function wordsOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return '';
   if (error instanceof ApiError) {
@@ -48,7 +48,7 @@ export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Stands once, at the end of the page. */
+/** Used once, at the end of the page. */
 export function Toasts() {
   return (
     <div class="toasts" role="region" aria-label="Messages">

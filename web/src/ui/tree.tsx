@@ -1,14 +1,14 @@
-// JSON as a tree that unfolds. Only what is open is in the page, so that a
-// large payload costs nothing until somebody looks.
+// JSON as a tree that unfolds. The page contains only open branches, so that a
+// large payload costs nothing while it is closed.
 import { useState } from 'preact/hooks';
 import { safeLink } from '../lib/text';
 import { Outside, Safe } from './text';
 
-// What fits on one glance.
+// What can be read at a glance.
 const openUpTo = 12;
-// A branch shows so many at once; more come on request.
+// A branch shows this many children at once, and more on request.
 const chunk = 200;
-// A value longer than this is cut until it is asked for.
+// A longer value is cut until it is asked for.
 const longText = 600;
 
 export function Tree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
@@ -57,7 +57,7 @@ function Leaf({ value }: { value: unknown }) {
   return <span class={`is-${typeof value}`}>{String(value)}</span>;
 }
 
-/** Text that is shown whole only when asked for. */
+/** Text that is shown in full only on request. */
 export function Long({ text, limit = longText }: { text: string; limit?: number }) {
   const [whole, setWhole] = useState(false);
   if (whole || text.length <= limit) return <Safe class="string" text={text} />;

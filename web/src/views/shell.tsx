@@ -1,4 +1,4 @@
-// The frame of every view: where one can go, who one is, how it looks.
+// The frame of every view: navigation, the account, the theme.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { root } from '../api/client';
@@ -73,7 +73,7 @@ const themes: readonly { value: Theme; label: string }[] = [
   { value: 'dark', label: 'Dark' },
 ];
 
-/** Who is signed in, and what belongs to that. */
+/** Who is signed in, with the settings of the viewer. */
 function Me() {
   const me = who.value;
   if (!me) return null;
@@ -105,7 +105,7 @@ function Me() {
   );
 }
 
-/** The sheet of shortcuts, and the shortcuts that hold in every view. */
+/** The list of shortcuts, and the shortcuts that work in every view. */
 function Help() {
   const [open, setOpen] = useState(false);
   useKeys((action) => {

@@ -1,4 +1,4 @@
-// What can be done to records, with the words that belong to it.
+// Actions on records, with their texts.
 import { h } from 'preact';
 import { deleteErrors, setStatus } from '../../api/errors';
 import type { Row, Status } from '../../api/types';
@@ -13,12 +13,12 @@ const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', op
 
 export const scopes = { status: 'Tools/UpdateErrorStatus', delete: 'Tools/DeleteErrorLogs' } as const;
 
-/** Why a button is disabled, for its title; '' when the key may. */
+/** Why a button is disabled, for its title; '' when the key has the scope. */
 export function lacking(scope: string): string {
   return can(scope) ? '' : `Your key does not hold the scope ${scope}.`;
 }
 
-/** Moves records to a status and says how many were. */
+/** Changes the status of records and reports how many were changed. */
 export async function move(rows: readonly Row[], status: Status): Promise<boolean> {
   const scope = lacking(scopes.status);
   if (scope) {
@@ -28,7 +28,7 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
   if (rows.length === 0) return false;
   try {
     const count = await setStatus(signatures(rows), status);
-    // At once, in place; a filter by status is applied by the load behind it.
+    // At once, in place; the load after it applies a filter by status.
     put(rows.map((r) => ({ ...r, status, regressed: status === 'open' ? r.regressed : false })));
     selected.value = new Set();
     toast.good(count === 0 ? 'No record has these signatures any more.' : `${plural(count, 'record')} ${verbs[status]}.`);
@@ -40,7 +40,7 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
   }
 }
 
-/** Asks, deletes, and says what really went. */
+/** Asks, deletes, and reports what was deleted. */
 export async function remove(rows: readonly Row[]): Promise<boolean> {
   const scope = lacking(scopes.delete);
   if (scope) {
@@ -70,7 +70,7 @@ export async function remove(rows: readonly Row[]): Promise<boolean> {
   }
 }
 
-/** What a delete really did, in words. */
+/** What a delete did, in words. */
 export function deleted(count: number, asked: number): string {
   if (count === 0) return 'Nothing was deleted: the records were gone already.';
   if (count < asked) return `${plural(count, 'record')} of ${asked} deleted; the others were gone already.`;

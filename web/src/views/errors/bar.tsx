@@ -1,4 +1,4 @@
-// What stands above the rows: filters, and what is selected or waits.
+// The area above the rows: filters, and the selected or waiting records.
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { levels, statuses, type Row, type SparkRange } from '../../api/types';
@@ -19,7 +19,7 @@ import { lacking, move, remove, scopes } from './actions';
 import { clearFilters } from './list';
 import { filters, held, loaded, release, selected, setSparkRange, sparkRange } from './store';
 
-/** A filter changes: from the first page again, and with nothing open. */
+/** Changes a filter: from the first page again, with no record open. */
 function set(changes: Record<string, string>): void {
   change({ ...changes, page: '' });
 }
@@ -50,7 +50,7 @@ export function Bar() {
   );
 }
 
-// Long enough for the next letter, short enough to feel at once.
+// Longer than the time between two letters, and short enough to feel immediate.
 const typing = 250;
 
 function Search() {
@@ -58,8 +58,8 @@ function Search() {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(value);
-  // The address changed and not through this field: Back, a saved view. At once,
-  // before what is typed next.
+  // The address changed without this field: Back, or a saved view. Update at
+  // once, before the next letter is typed.
   useLayoutEffect(() => {
     if (value !== sent.current) {
       sent.current = value;
@@ -70,7 +70,7 @@ function Search() {
     clearTimeout(timer.current);
     sent.current = next.trim();
     const was = query.peek().get('search') ?? '';
-    // A word is one step back, not one for each letter.
+    // A word is one step of Back, not one for each letter.
     change({ search: next.trim(), page: '' }, was && next ? 'replace' : 'push');
   };
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -43,7 +43,7 @@ function Main() {
   );
 }
 
-// On a narrow page a record takes the place of the list, which loses its place.
+// On a narrow page a record replaces the list, which loses its scroll position.
 function useKeptScroll(open: boolean): void {
   const kept = useRef(0);
   const was = useRef(open);
@@ -59,7 +59,7 @@ function rows() {
   return loaded.peek()?.rows ?? [];
 }
 
-/** What an action is done to: what is selected, else what is open, else what is under the cursor. */
+/** The records of an action: the selected ones, else the open one, else the one under the cursor. */
 function targets() {
   const list = rows();
   if (selected.peek().size > 0) return list.filter((r) => selected.peek().has(keyOf(r)));
@@ -74,7 +74,8 @@ function act(action: Action): boolean {
   switch (action) {
     case 'next': case 'previous': case 'first': case 'last': {
       const found = list.findIndex((r) => keyOf(r) === (openKey.peek() || cursor.peek()));
-      // It may have left the list by what was done to it; what came after it stands in its place now.
+      // The action may have removed the record from the list; the next one then
+      // has its place.
       const at = found < 0 && lastAt > 0 ? lastAt - (action === 'next' ? 1 : 0) : found;
       const next = moved(at, list.length, action);
       const to = list[next];
@@ -142,7 +143,7 @@ function close(): boolean {
   if (openKey.peek()) {
     const key = openKey.peek();
     change({ record: '', book: '' });
-    // Where one came from.
+    // Back to the row of the record.
     requestAnimationFrame(() => focusRow(key));
     return true;
   }

@@ -12,7 +12,7 @@ import { Secret } from '../../ui/secret';
 import { Failure, Note } from '../../ui/state';
 import { toast } from '../../ui/toast';
 
-/** The key that was made here. Its text is shown once, so it outlives this view. */
+/** The key that was created here. Its text is shown once, so it is kept when this view goes. */
 const made = signal<Key | null>(null);
 
 export function FirstRun() {
@@ -104,7 +104,7 @@ function Snippets({ dsn, ingestKey }: { dsn: string; ingestKey: string }) {
   );
 }
 
-/** The key that was made here, above the list until it is put away. */
+/** The key that was created here, above the list until it is closed. */
 export function KeptDSN() {
   const key = made.value;
   if (!key?.dsn || !key.key) return null;

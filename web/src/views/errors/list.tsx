@@ -1,4 +1,5 @@
-// The rows. Roles of a table on elements that a narrow page can lay out anew.
+// The rows. They have the roles of a table on elements that a narrow page can lay
+// out differently.
 import { Component } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Row } from '../../api/types';
@@ -17,9 +18,9 @@ import { cursor, filters, goneKeys, noteMove, openKey, select, selectAll, select
 interface Head {
   name: string;
   label: string;
-  /** What the API sorts by. */
+  /** The API's name of the order. */
   order?: string;
-  /** What one wants first. */
+  /** The direction of the first click. */
   first?: 'asc' | 'desc';
 }
 
@@ -108,7 +109,7 @@ interface LineProps {
   step: 'hour' | 'day';
 }
 
-// A hundred of them, of which few change.
+// There are a hundred of them, and few change.
 class Line extends Component<LineProps> {
   override shouldComponentUpdate(next: LineProps): boolean {
     const now = this.props;
@@ -150,7 +151,7 @@ class Line extends Component<LineProps> {
   }
 }
 
-// The address of this moment: filters may have changed without this line having been drawn anew.
+// The address at this moment: filters may have changed since this row was drawn.
 function followHere(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   const line = link.closest<HTMLElement>('[data-key]')!;
@@ -172,7 +173,7 @@ function onRow(event: MouseEvent, key: string): void {
 
 let anchor = '';
 
-/** Shift selects all between this one and the one before. */
+/** Shift selects all rows from the last one to this one. */
 function onCheck(event: MouseEvent, key: string): void {
   const on = (event.currentTarget as HTMLInputElement).checked;
   const keys = [...document.querySelectorAll<HTMLElement>('.list-rows [data-key]')].map((e) => e.dataset.key!);
@@ -193,7 +194,7 @@ export function showRow(key: string): void {
   document.querySelector(`.list-rows [data-key="${CSS.escape(key)}"]`)?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The end of a path is what tells; the beginning gives way. */
+/** The end of a path matters most, so the beginning is cut. */
 function Where({ file, line }: { file: string; line: number }) {
   if (!file) return null;
   const at = Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1;

@@ -51,7 +51,7 @@ function Whole({ of }: { of: RecordRef }) {
   return <Body record={record} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record, status, regressed: status === 'open' && record.regressed })} />;
 }
 
-/** The head of a record that is not there. */
+/** The head without a record. */
 function Bare({ title }: { title: string }) {
   return (
     <header class="record-head">
@@ -91,7 +91,7 @@ function Body({ record, gone, onMoved }: { record: Detail; gone: boolean; onMove
   );
 }
 
-/** To the records beside it in the list, and back to the list. */
+/** To the previous and next record of the list, and back to the list. */
 function Walk({ row }: { row: Row | undefined }) {
   const list = loaded.value?.rows ?? [];
   const at = row ? list.findIndex((r) => keyOf(r) === keyOf(row)) : -1;
@@ -148,7 +148,7 @@ function CopyMenu({ record }: { record: Detail }) {
   );
 }
 
-/** The numbers that one looks for first. */
+/** The most important numbers. */
 function Sums({ record }: { record: Detail }) {
   const release = record.payload?.release;
   return (
@@ -163,7 +163,7 @@ function Sums({ record }: { record: Detail }) {
   );
 }
 
-/** A time in both ways: a touch has no hover. */
+/** A time in both forms, because a touch screen has no hover. */
 function Moment({ iso }: { iso: string }) {
   return <><Time iso={iso} /> <span class="dim num">{exact(iso).replace(/\.\d+/, '')}</span></>;
 }

@@ -1,4 +1,4 @@
-// Exceptions and their frames; what led up to them.
+// Exceptions with their frames, and the breadcrumbs before them.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Exception, Frame, Payload } from '../../api/types';
@@ -35,7 +35,7 @@ function Thrown({ exception, cause, only }: { exception: Exception; cause: boole
   );
 }
 
-// Folding two frames away saves nothing.
+// Folding two frames saves nothing.
 const foldFrom = 2;
 
 function Frames({ run }: { run: Run }) {

@@ -1,9 +1,8 @@
-// The list: what is loaded, what is selected, and what came meanwhile.
-//
-// While somebody reads (has scrolled, selected, opened or focused something, or
-// moves the pointer over the rows) nothing moves: rows change in their places,
-// and what is new waits behind a button. Otherwise the page is loaded again,
-// because only the service knows what a filter lets through.
+// The list: loaded rows, selected rows, and changes that wait. A person reads
+// while something is scrolled, selected, opened or focused, or while the pointer
+// moves over the rows. Then nothing moves: rows change in place, and new rows
+// wait behind a button. At other times the page is loaded again, because only the
+// service knows which records a filter finds.
 import { computed, effect, signal } from '@preact/signals';
 import { getTrends, listErrors, type RecordRef } from '../../api/errors';
 import type { PageMeta, Row, SparkRange, StreamRecords, Trends } from '../../api/types';
@@ -34,7 +33,7 @@ export const selected = signal<ReadonlySet<string>>(new Set());
 /** Where the keyboard is, as a key of a record. */
 export const cursor = signal('');
 
-/** The record that is open, from the address. */
+/** The open record, from the address. */
 export const opened = computed<RecordRef | null>(() => {
   const signature = query.value.get('record') ?? '';
   if (!/^[0-9a-f]{32}$/i.test(signature)) return null;
@@ -61,9 +60,9 @@ export const sparks = signal<Sparks | null>(null);
 let running: AbortController | null = null;
 let sparking: AbortController | null = null;
 
-/** Loads the page that the address names; quiet keeps what is shown until it is there, and may hold it back. */
+/** Loads the page of the address. With quiet the old rows stay until the answer is there, and the answer waits while a person reads. */
 export async function load(quiet = false): Promise<void> {
-  // Whoever overtakes what shall show at once shows at once.
+  // A load that aborts a visible one is visible too.
   quiet &&= !loading.peek();
   running?.abort();
   const mine = new AbortController();
@@ -78,7 +77,8 @@ export async function load(quiet = false): Promise<void> {
     else show({ rows: page.rows, meta: page.meta }, quiet);
   } catch (error) {
     if (mine.signal.aborted) return;
-    // A quiet try that fails leaves what is there; the stream says that something is wrong.
+    // A quiet load that fails keeps the rows; the state of the stream shows that
+    // something is wrong.
     if (!quiet || !loaded.peek()) failed.value = error;
   } finally {
     if (running === mine) {
@@ -104,8 +104,8 @@ function hold(shown: Loaded, page: Loaded): void {
 }
 
 /**
- * Loads after an own change, which shows at once. When the row under the cursor
- * is gone by that, the next one that is left takes its place.
+ * Loads after the viewer's own change, which is visible at once. When that
+ * removes the row under the cursor, the cursor moves to the next row.
  */
 export async function settleAfter(): Promise<void> {
   const before = (loaded.peek()?.rows ?? []).map(keyOf);
@@ -119,14 +119,14 @@ export async function settleAfter(): Promise<void> {
   if (next && focused && !opened.peek()) refocus(next);
 }
 
-/** Gives the focus back to a row that was drawn anew. */
+/** Gives the focus back to a row that was drawn again. */
 function refocus(key: string): void {
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>(`.list-rows [data-key="${CSS.escape(key)}"] a`)?.focus();
   });
 }
 
-/** Shows what was held back. */
+/** Shows the page that was held back. */
 export function release(): void {
   const focused = document.activeElement?.closest<HTMLElement>('.list-rows [data-key]')?.dataset.key;
   if (focused) refocus(focused);
@@ -135,7 +135,7 @@ export function release(): void {
   void load(true);
 }
 
-/** The sparklines of the rows, in one call; with onlyNew, of those that have none yet. */
+/** Loads the sparklines of the rows, in one call; with onlyNew, of those that have none yet. */
 async function loadSparks(onlyNew: boolean): Promise<void> {
   const rows = loaded.peek()?.rows ?? [];
   const have = onlyNew ? sparks.peek() : null;
@@ -158,10 +158,10 @@ function joined(have: Sparks | null, trends: Trends): Sparks {
   return { from: Date.parse(trends.from), step: trends.step, counts };
 }
 
-// What reading() asks of the page.
+// The conditions of reading().
 let scroller: HTMLElement | null = null;
 let movedAt = 0;
-// Who has not moved the pointer for so long is looking elsewhere.
+// Without pointer movement for this long, the person is not reading.
 const attention = 10_000;
 
 export function setScroller(element: HTMLElement | null): void {
@@ -178,21 +178,21 @@ function reading(): boolean {
     || (loaded.peek()?.meta.page ?? 1) > 1;
 }
 
-// Changes come up to four times a second; the list is asked for at most once
-// in this time.
+// Changes come up to four times a second; the list is loaded at most once in this
+// time.
 const pace = 1_500;
 let due: ReturnType<typeof setTimeout> | undefined;
 
 function soon(): void {
   due ??= setTimeout(() => {
     due = undefined;
-    // What was asked for by hand is waited for, with the focus, and not overtaken.
+    // A load that the person started is not replaced by this one.
     if (loading.peek()) soon();
     else if (phase.peek() === 'in' && view.peek() === 'errors') void load(true);
   }, pace);
 }
 
-/** What the stream says. */
+/** Handles a message of the stream. */
 export function take(batch: StreamRecords): void {
   const shown = loaded.peek();
   if (!shown) return;
@@ -201,7 +201,7 @@ export function take(batch: StreamRecords): void {
   if (rows !== shown.rows) loaded.value = { ...shown, rows };
   noteGone(batch.gone);
   const unknown = batch.more > 0 || unseen(rows, batch.records) > 0;
-  // An answer that is under way may be older than the batch, which it replaces.
+  // An answer in progress may be older than the message, so the message wins.
   if (unknown || running || !reading()) soon();
 }
 
@@ -229,7 +229,7 @@ function growSparks(rows: readonly Row[], changes: readonly Row[]): void {
   if (counts) sparks.value = { ...have, counts };
 }
 
-/** Puts changed rows in, as an answer of our own may have them. */
+/** Replaces changed rows, also those of our own answers. */
 export function put(rows: readonly Row[]): void {
   const shown = loaded.peek();
   if (shown) loaded.value = { ...shown, rows: updated(shown.rows, rows) };
@@ -268,11 +268,12 @@ export function follow(): () => void {
     firstRange = false;
   }));
   if (can('Tools/GetErrorLogs')) {
-    // What changed between the answer with the list and the opening is not told.
+    // The stream does not tell changes between the answer with the list and its
+    // opening.
     ends.push(followStream({ onOpen: soon, onRecords: take }));
   }
-  // What is held is shown once nobody reads any more; the last bucket of the
-  // sparklines ends, too.
+  // A held page is shown when nobody reads any more. The sparklines are loaded
+  // again from time to time, because their last bucket ends.
   const settle = setInterval(() => {
     if (held.peek() && !reading()) release();
   }, 2_000);

@@ -1,4 +1,4 @@
-// How often a record was seen, with a range that can be brushed.
+// How often a record was seen, with a range that can be selected by dragging.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { getTrend, type RecordRef } from '../../api/errors';
 import type { Trend } from '../../api/types';
@@ -13,7 +13,7 @@ import { Failure } from '../../ui/state';
 const ranges = ['24h', '7d', '14d', '30d', '90d'] as const;
 const place = 'errata.trend';
 
-/** count is the record's, so that the chart is drawn anew when the record is seen again. */
+/** count is the record's: a change draws the chart again. */
 export function TrendChart({ of, count }: { of: RecordRef; count: number }) {
   const [range, setRange] = useState(() => ranges.find((r) => r === sessionStorage.getItem(place)) ?? '24h');
   const [brushed, setBrushed] = useState<[number, number] | null>(null);
@@ -65,7 +65,7 @@ function Sum({ trend, brushed }: { trend: Trend; brushed: [number, number] | nul
   return <span class="num">{fullCount(n)}×, {bucket(from, trend.step)} to {bucket(trend.step === 'hour' ? last + stepMs.hour : last, trend.step)}</span>;
 }
 
-/** The list, with those that were last seen within. */
+/** The list with the records that were last seen in the range. */
 function listRange(trend: Trend, brushed: [number, number]): void {
   const list = inside(trend, brushed);
   const from = Date.parse(list[0]?.time ?? trend.from);
@@ -74,7 +74,7 @@ function listRange(trend: Trend, brushed: [number, number]): void {
   change({ date_range: `${text(from)}..${text(to)}`, page: '', record: '', book: '' });
 }
 
-/** A label at the very edge would be cut, or stand on that of the other axis. */
+/** A label at the edge would be cut off, or overlap the other axis. */
 function fits(u: uPlot, x: number): boolean {
   const at = u.valToPos(x, 'x');
   return at > 24 && at < u.over.clientWidth - 20;
@@ -83,7 +83,7 @@ function fits(u: uPlot, x: number): boolean {
 function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, number] | null; onBrush: (range: [number, number] | null) => void }) {
   const step = stepMs[trend.step];
   const shown = useMemo(() => (brushed ? inside(trend, brushed) : trend.buckets), [trend, brushed]);
-  // A bar stands over the middle of its bucket.
+  // A bar stands in the middle of its bucket.
   const data = useMemo<uPlot.AlignedData>(() => [shown.map((b) => (Date.parse(b.time) + step / 2) / 1000), shown.map((b) => b.count)], [shown, step]);
   const total = shown.reduce((sum, b) => sum + b.count, 0);
   const most = shown.reduce((max, b) => (b.count > max.count ? b : max), shown[0] ?? { time: trend.from, count: 0 });
@@ -106,7 +106,7 @@ function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, nu
             x: { time: true, range: (_u, min, max) => [min - step / 2000, max + step / 2000] },
             y: { range: (_u, _min, max) => [0, Math.max(4, Math.ceil(max * 1.05))] },
           },
-          // Days are UTC days, hours are the viewer's.
+          // Days are UTC days, hours are in the viewer's zone.
           tzDate: trend.step === 'day' ? tools.utc : undefined,
           axes: [
             { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, values: (u, at) => at.map((s) => (fits(u, s) ? tools.tick(s * 1000, trend.step) : '')), space: 64 },

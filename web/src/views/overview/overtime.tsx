@@ -1,4 +1,4 @@
-// Errors over time, in layers, and their totals as the legend.
+// Errors over time, in layers, with their totals as the legend.
 import { useMemo, useState } from 'preact/hooks';
 import type { Overview } from '../../api/types';
 import { stack, sum, totals, type By } from '../../lib/series';
@@ -41,7 +41,7 @@ export function OverTime({ of, stale }: { of: Overview; stale: unknown }) {
 
 function Legend({ of, by, all }: { of: Overview; by: By; all: number }) {
   const rows = totals(of.series);
-  // The list filters by when a record was last seen, which is the nearest to it.
+  // The list can filter only by the last sighting, which comes nearest.
   const date = of.range;
   const to = (more: Record<string, string>) => ({ ...more, date_range: date });
   const cell = (n: number, more: Record<string, string>, what: string) => (
@@ -80,12 +80,12 @@ function Legend({ of, by, all }: { of: Overview; by: By; all: number }) {
   );
 }
 
-// A label needs so many pixels.
+// The width of a label, in pixels.
 const labelWidth = 56;
-// Steps of hours that fall on midnight.
+// Steps of hours that divide a day.
 const hourSteps = [1, 2, 3, 4, 6, 12];
 
-/** Bars are named below their middle, as many as fit: days from the last one back, hours on round ones. */
+/** Labels below the middle of bars, as many as fit: days counted back from the last one, hours at round times. */
 function named(step: Overview['step']): uPlot.Axis.Splits {
   return (u) => {
     const middles = [...u.data[0]];
@@ -102,7 +102,8 @@ function Chart({ of, by }: { of: Overview; by: By }) {
   const length = Math.max(1, of.series[0]?.counts.length ?? Math.round((Date.parse(of.to) - from) / step));
   const layers = useMemo(() => stack(of.series, by, length), [of, by, length]);
   const whole = layers[layers.length - 1]?.tops ?? Array<number>(length).fill(0);
-  // The highest first: each layer is drawn over the one that reaches further up.
+  // The highest first, because each layer is drawn over the one that reaches
+  // higher.
   const drawn = useMemo(() => [...layers].reverse(), [layers]);
   const data = useMemo<uPlot.AlignedData>(
     () => [Array.from({ length }, (_, i) => (from + (i + 0.5) * step) / 1000), ...(drawn.length > 0 ? drawn.map((l) => l.tops.map((n) => n || null)) : [whole.map(() => null)])],
@@ -126,7 +127,7 @@ function Chart({ of, by }: { of: Overview; by: By }) {
             x: { time: true, range: (_u, min, max) => [min - step / 2000, max + step / 2000] },
             y: { range: (_u, _min, max) => [0, Math.max(4, Math.ceil(max * 1.05))] },
           },
-          // Days are UTC days, hours are the viewer's.
+          // Days are UTC days, hours are in the viewer's zone.
           tzDate: of.step === 'day' ? tools.utc : undefined,
           axes: [
             { stroke: colour('--dim'), grid: { show: false }, ticks: { show: false }, size: 22, gap: 2, font: tools.font, splits: named(of.step), values: (_u, list) => list.map((s) => tools.tick(s * 1000 - step / 2, of.step)) },
@@ -135,7 +136,8 @@ function Chart({ of, by }: { of: Overview; by: By }) {
           series: [
             {},
             ...(drawn.length > 0 ? drawn : [{ name: 'none' }]).map((l) => ({
-              // A line in the colour of the ground keeps layers apart without their colours.
+              // A line in the background colour separates layers, also without
+              // their colours.
               stroke: colour('--surface'), width: 1, fill: colour(by === 'book' ? `--bar-${l.name}` : `--fill-${l.name}`), points: { show: false }, paths: tools.bars({ size: [0.86, 60], align: 0 }),
             })),
           ],

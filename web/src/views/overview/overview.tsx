@@ -1,4 +1,4 @@
-// What happened lately, and how the service is.
+// What happened recently, and the state of the service.
 import { getOverview } from '../../api/settings';
 import type { SparkRange } from '../../api/types';
 import { change, query } from '../../router';
@@ -11,7 +11,7 @@ import { Growing, Noisy } from './tops';
 
 const ranges: readonly SparkRange[] = ['24h', '14d'];
 
-// The chart has hours or days; what grows is seen soon enough.
+// The chart has hours or days, so a refresh every half minute is enough.
 const every = 30_000;
 
 export function OverviewView() {

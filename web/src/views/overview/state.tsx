@@ -8,7 +8,7 @@ import { wordsOf } from '../../ui/toast';
 
 const every = 4_000;
 
-/** How the service is: first what is wrong, then the figures, then every check. */
+/** The state of the service: first what is wrong, then the figures, then every check. */
 export function State() {
   const { data, error } = usePoll(getStatus, every);
   if (!data) return error ? <Failure error={error} /> : <div class="tiles waiting" />;

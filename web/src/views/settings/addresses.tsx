@@ -53,7 +53,7 @@ function Side({ side, title, draft }: { side: 'admin' | 'client'; title: string;
   );
 }
 
-/** Warns the caller of being asked at every sign-in. */
+/** Warns callers who would be asked at each of their sign-ins. */
 function OwnAddress({ list }: { list: string }) {
   const mine = who.value?.address ?? '';
   if (!mine || covers(list, mine)) return mine ? <p class="dim">Your address <code class="mono">{mine}</code> is exempt.</p> : null;

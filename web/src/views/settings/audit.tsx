@@ -139,7 +139,7 @@ function What({ of, changes }: { of: AuditEntry; changes: readonly Change[] }) {
   return told.length > 0 ? <Safe text={told.map(([name, v]) => `${name} ${name === 'before' && typeof v === 'number' ? new Date(v).toISOString() : short(v)}`).join(', ')} /> : null;
 }
 
-// Fits in a cell.
+// Fits into a cell.
 const fewChars = 40;
 
 function short(value: unknown): string {

@@ -1,4 +1,4 @@
-// The frame of a form: what is not saved, what was refused, what others did.
+// The frame of a form: unsaved changes, refusals, changes of others.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { can } from '../../session';
@@ -11,12 +11,12 @@ import type { AnySetting, Setting } from './setting';
 interface FormProps<T extends object> {
   of: Setting<T>;
   title: string;
-  /** What it is for, in a sentence. */
+  /** What the setting is for, in a sentence. */
   lead: ComponentChildren;
   children: (draft: T) => ComponentChildren;
 }
 
-/** Reads the setting when it is shown. A key that may not change it sees it as it is. */
+/** Reads the setting when it is shown. A key that may not change it sees it read-only. */
 export function SettingForm<T extends object>({ of, title, lead, children }: FormProps<T>) {
   const box = useRef<HTMLFormElement>(null);
   const may = can(of.reads);
@@ -104,7 +104,7 @@ export function SettingSwitch({ of, path, checked, label, hint, disabled }: { of
   );
 }
 
-/** Fields that belong together, under a name. */
+/** Fields that belong together, under a heading. */
 export function Group({ title, children, hint }: { title: string; children: ComponentChildren; hint?: ComponentChildren }) {
   return (
     <fieldset class="group">

@@ -13,7 +13,7 @@ import { toast, wordsOf } from '../../ui/toast';
 
 const scope = 'Tools/RebuildErrorLogs';
 
-// An import goes on while one looks at something else, so this does too.
+// An import continues while other views are shown, and so does its state here.
 const mine = signal(false);
 const result = signal<Rebuilt | null>(null);
 const failed = signal('');
@@ -39,7 +39,7 @@ export function ImportTab() {
   return can(scope) ? <Import /> : <><h2>Import</h2><Denied scope={scope} what="Your key may not import" /></>;
 }
 
-// Often enough for a bar that moves.
+// Often enough for a moving bar.
 const every = 1000;
 
 function Import() {

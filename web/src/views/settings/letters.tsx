@@ -1,4 +1,5 @@
-// Messages that applications published to NATS and that were refused for good.
+// Dead letters: messages that applications published to NATS and that were
+// refused.
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../api/client';
 import { lettersPath, type Letter, type LetterMeta } from '../../api/settings';

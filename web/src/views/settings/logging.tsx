@@ -7,7 +7,7 @@ import { setting } from './setting';
 import { badWords } from './words';
 import { computed, signal } from '@preact/signals';
 
-/** The addresses as they are typed: blank and half-written lines are no entries yet. */
+/** The addresses as they are typed: blank and unfinished lines do not count. */
 const typed = signal<string | null>(null);
 
 const logging = setting<LogSettings>({
@@ -19,7 +19,7 @@ const logging = setting<LogSettings>({
   body: (changes) => Object.fromEntries(Object.entries(changes).map(([name, v]) => [name, typeof v === 'boolean' ? Number(v) : v])),
 });
 
-/** The text of the list, as long as it stands for what the draft holds. */
+/** The text of the list, as long as it matches the draft. */
 const listText = computed(() => {
   const ips = logging.draft.value?.query_logging_ips ?? [];
   const text = typed.value;

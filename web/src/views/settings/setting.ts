@@ -1,5 +1,5 @@
-// A setting that is read, filled in and written. What is filled in outlives
-// its tab, and is brought onto what others have written meanwhile.
+// A setting that is read, edited and written. Edits survive a change of tabs, and
+// are merged with what others have written meanwhile.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { ApiError } from '../../api/client';
 import { read, write } from '../../api/settings';
@@ -12,32 +12,32 @@ interface Definition<T> {
   /** The name of its tab. */
   name: string;
   path: string;
-  /** What the key must hold to read and to change it. */
+  /** The scopes for reading and for changing it. */
   reads: string;
   writes: string;
-  /** Fields as people call them, by path. */
+  /** The labels of fields, by path. */
   labels: Record<string, string>;
-  /** What stands behind a word in a note; the default is on and off for switches. */
+  /** The text of a value in a note; by default on and off for switches. */
   show?: (path: string, value: unknown) => string;
-  /** Makes of the changes what the API takes. */
+  /** Converts the changes into the body for the API. */
   body?: (changes: Record<string, unknown>, draft: T) => unknown;
-  /** Asks before changes that will surprise; false keeps them unsaved. */
+  /** Asks before surprising changes; false keeps them unsaved. */
   ask?: (base: T, draft: T) => Promise<boolean>;
-  /** Which field of the form an error is about, when it is not details.field. */
+  /** The field of the form that an error is about, when it is not details.field. */
   fieldOf?: (error: ApiError) => string;
 }
 
-/** What a form needs to know of a setting of any shape. */
+/** What a form needs of a setting of any shape. */
 export interface AnySetting {
   readonly name: string;
   readonly reads: string;
   readonly writes: string;
   readonly failed: ReadonlySignal<unknown>;
-  /** What is wrong, by path; '' for what is about no field. */
+  /** What is wrong, by path; '' for errors about no field. */
   readonly errors: ReadonlySignal<Record<string, string>>;
-  /** Of the latest refusal. */
+  /** From the latest refusal. */
   readonly details: ReadonlySignal<Record<string, unknown>>;
-  /** What the latest write will surprise with. */
+  /** The warnings of the latest write. */
   readonly warnings: ReadonlySignal<string[]>;
   readonly conflicts: ReadonlySignal<Conflict[]>;
   /** Fields that others have changed, and nobody here. */

@@ -20,7 +20,7 @@ interface Tab {
   content: () => ComponentChildren;
 }
 
-// One file for each beside this one.
+// Each has a file beside this one.
 const groups: readonly { label: string; tabs: readonly Tab[] }[] = [
   {
     label: 'Records',

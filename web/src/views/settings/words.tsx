@@ -1,9 +1,9 @@
 import { Fragment } from 'preact';
 
-// More numbers than that are no help.
+// More line numbers than that do not help.
 const most = 8;
 
-/** Which lines the service would refuse, as a sentence; null for none. */
+/** The lines that the service would refuse, as a sentence; null for none. */
 export function badWords(lines: readonly number[]) {
   if (lines.length === 0) return null;
   const shown = lines.slice(0, most).join(', ');
