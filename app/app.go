@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -44,8 +47,12 @@ type App struct {
 	strays *stray.Counter
 
 	// In the order they come to be.
-	dir       *datadir.Dir
-	engines   *engine.Engines
+	dir     *datadir.Dir
+	engines *engine.Engines
+	// keysBucket has the API keys. imports remembers what was taken onto the log,
+	// also when that is purged.
+	keysBucket, imports jetstream.KeyValue
+
 	keys      *access.Store
 	logCare   *logcare.Keeper
 	projector *projector.Projector
@@ -112,7 +119,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
-	if a.rules, err = o.rules(); err != nil {
+	if a.rules, err = ingest.NewRules(o.InstallRoots, o.Scrub); err != nil {
 		return nil, err
 	}
 	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
@@ -175,25 +182,10 @@ func (a *App) openData(context.Context) (err error) {
 }
 
 func (a *App) startEngines(ctx context.Context) (err error) {
-	o := a.options
-	cfg := engine.Config{
-		DataDir: a.dir.Path(),
-		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
-		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
-		EngineBinary: o.EngineBinary, Library: o.LibCHDB, ClickHouseLater: true,
-		Logger: a.logger, Registerer: o.Registry,
-	}
-	if o.NATSListen != "" {
-		a.welcome.NATSFile = a.dir.Join(datadir.NATSFile)
-		cfg.NATSClients = engine.NATSClients{Addr: o.NATSListen, File: a.welcome.NATSFile, Publish: migrations.IntakeSubjects(o.Namespace)}
-	}
-	if o.NATSLeafListen != "" {
-		cfg.NATSLeaves = engine.NATSLeaves{Addr: o.NATSLeafListen, File: a.dir.Join(datadir.LeafFile)}
-	}
-	if o.isLeaf() {
-		cfg.NATSHub = engine.NATSHub{URL: o.NATSLeaf, IDFile: a.dir.Join(datadir.LeafIDFile)}
-	}
-	if a.engines, err = engine.Start(ctx, cfg); err != nil {
+	if a.engines, err = engine.Start(ctx, engine.Config{
+		Options: a.options.Options, Dir: a.dir, Publish: migrations.IntakeSubjects(a.options.Namespace),
+		ClickHouseLater: true, Logger: a.logger, Registerer: a.options.Registry,
+	}); err != nil {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
@@ -203,17 +195,25 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 	return nil
 }
 
-func (a *App) migrateLog(ctx context.Context) error {
-	if a.options.isLeaf() {
-		return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
-	}
-	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
-	})
-	if err != nil {
+// migrateLog makes the streams and buckets that are missing.
+func (a *App) migrateLog(ctx context.Context) (err error) {
+	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}
+	js, namespace := a.engines.JetStream(), a.options.Namespace
+	if a.keysBucket, err = js.KeyValue(ctx, migrations.KeysBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of API keys: %w", err)
+	}
+	if a.imports, err = js.KeyValue(ctx, migrations.ImportsBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of imported files: %w", err)
+	}
 	return a.engines.KeepStreamFiles()
+}
+
+// resizeLog gives the log so much room, and the streams and buckets around it what
+// they need.
+func (a *App) resizeLog(ctx context.Context, bytes int64) error {
+	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{Namespace: a.options.Namespace, MaxBytes: bytes, Replicas: a.options.NATSReplicas})
 }
 
 func (a *App) openKeys(ctx context.Context) error {
@@ -227,11 +227,8 @@ func (a *App) openKeys(ctx context.Context) error {
 			a.alarms.Raise("keys-damaged", detail, hint)
 		}
 	}
-	bucket, err := a.keysBucket(ctx)
-	if err != nil {
-		return err
-	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
+	var err error
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: a.keysBucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
@@ -256,7 +253,7 @@ func (a *App) openLog(context.Context) error {
 func (a *App) stream() eventlog.Log {
 	log := a.options.log()
 	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
-	if a.options.isLeaf() {
+	if a.options.IsLeaf() {
 		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
 	}
 	return log

@@ -3,12 +3,13 @@ package app
 import (
 	"context"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/logcare"
 )
 
 // openLogCare comes before the projector, which asks it about every gap.
 func (a *App) openLogCare(ctx context.Context) (err error) {
-	files := a.dir.Join(natsFolder)
+	files := a.dir.Join(datadir.NATSDir)
 	if a.options.NATSURL != "" {
 		files = "" // out of reach
 	}

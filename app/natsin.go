@@ -44,14 +44,10 @@ func (a *App) openQuotas(context.Context) (err error) {
 }
 
 // startNATSIn begins to take what applications publish, to whatever NATS there is.
-func (a *App) startNATSIn(ctx context.Context) error {
-	kept, err := a.importsBucket(ctx)
-	if err != nil {
-		return err
-	}
+func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: kept, Project: a.options.NATSProject, Quotas: a.quotas,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {

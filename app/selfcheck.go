@@ -25,7 +25,7 @@ func (a *App) markCleanStop(context.Context) error {
 			return nil
 		}
 		// What stands beside the rows of a part is not synced by an insert.
-		return errors.Join(a.syncEmbedded(ctx), a.checker.Stopped())
+		return errors.Join(a.engines.SyncFiles(ctx), a.checker.Stopped())
 	})
 	return nil
 }

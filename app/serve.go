@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
-	"os"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -190,7 +186,7 @@ func (a *App) announce(context.Context) error {
 		return err
 	}
 	w := &a.welcome
-	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.isLeaf()
+	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.IsLeaf()
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL
@@ -199,21 +195,10 @@ func (a *App) announce(context.Context) error {
 	if w.DSN, err = access.WriteDSN(a.dir, a.keys, public); err != nil {
 		return err
 	}
-	w.NotReachable = a.options.PublicURL == "" && !isLoopback(a.Addr())
-	w.AdminKeyFile = existing(a.dir.Join(datadir.AdminKeyFile))
-	w.IngestKeyFile = existing(a.dir.Join(datadir.IngestKeyFile))
-	return a.dir.Announce(w.URL)
-}
-
-// existing is path if there is something, else "".
-func existing(path string) string {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ""
+	w.NotReachable = a.options.PublicURL == "" && !datadir.IsLoopback(a.Addr())
+	w.AdminKeyFile, w.IngestKeyFile = a.dir.Find(datadir.AdminKeyFile), a.dir.Find(datadir.IngestKeyFile)
+	if a.options.NATSListen != "" {
+		w.NATSFile = a.dir.Join(datadir.NATSFile)
 	}
-	return path
-}
-
-func isLoopback(addr net.Addr) bool {
-	bound, err := netip.ParseAddrPort(addr.String())
-	return err == nil && bound.Addr().IsLoopback()
+	return a.dir.Announce(w.URL)
 }

@@ -41,6 +41,8 @@ const (
 	// LeafIDFile holds the id of an ingest node. The hub counts the node's events
 	// by it, so it must not be copied to another one.
 	LeafIDFile = "leaf.id"
+	// NATSDir is the folder of the embedded NATS, in which the log stands.
+	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.
 	KeyCopiesFile = "keys.copy"
 )
@@ -133,6 +135,14 @@ func (d *Dir) Path() string { return d.path }
 
 // Join is the absolute path of a file below the folder.
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, name) }
+
+// Find is the absolute path of a file below the folder, "" when it is not there.
+func (d *Dir) Find(name string) string {
+	if _, err := os.Stat(d.Join(name)); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return d.Join(name)
+}
 
 // Holder is the service that runs on a data folder.
 type Holder struct {

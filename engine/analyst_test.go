@@ -116,7 +116,7 @@ func TestAnalystReadsNoPassword(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
 	conn := analyst(t, dir)
-	for _, path := range []string{"run/clickhouse.dsn", "run/clickhouse-analyst.dsn", "keys/admin.key", "lock"} {
+	for _, path := range []string{"run/clickhouse.dsn", "run/clickhouse-analyst.dsn", "keys/admin.key", "errata.lock"} {
 		var text string
 		if err := conn.QueryRow(t.Context(), "SELECT file(?)", filepath.Join(dir, path)).Scan(&text); err == nil {
 			t.Errorf("an analyst has read %d bytes of %s", len(text), path)

@@ -42,7 +42,7 @@ type ClickHouseConfig struct {
 	// DataDir holds the embedded engine's tables, RunDir the files of one
 	// start. Both are made when absent; one engine at a time may use them.
 	DataDir, RunDir string
-	// EngineBinary, Library: see [Config.EngineBinary].
+	// EngineBinary, Library: see [Options.EngineBinary].
 	EngineBinary, Library string
 	// Memory bounds the embedded engine in bytes, 0 means 2 GiB.
 	Memory int64

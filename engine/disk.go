@@ -1,14 +1,14 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-)
 
-// storeFolder is where the embedded NATS keeps its streams, below the data folder.
-const storeFolder = "nats"
+	"github.com/errata-log/errata/datadir"
+)
 
 // LogRoom is what the embedded log in a data folder uses, and what is free on its
 // disk, in bytes. The folders need not exist.
@@ -17,7 +17,7 @@ func LogRoom(dataDir string) (used, free int64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("data folder %s: %w", dataDir, err)
 	}
-	if used, err = usedBytes(filepath.Join(path, storeFolder)); err != nil {
+	if used, err = usedBytes(filepath.Join(path, datadir.NATSDir)); err != nil {
 		return 0, 0, fmt.Errorf("size of the log: %w", err)
 	}
 	free, _, err = diskRoom(path)
@@ -25,7 +25,16 @@ func LogRoom(dataDir string) (used, free int64, err error) {
 }
 
 // DiskRoom is what is free on the disk of the data folder, and its size, in bytes.
-func (e *Engines) DiskRoom() (free, total int64, err error) { return diskRoom(e.cfg.DataDir) }
+func (e *Engines) DiskRoom() (free, total int64, err error) { return diskRoom(e.cfg.path("")) }
+
+// SyncFiles returns when the files of an embedded ClickHouse are on disk, names of
+// files included. It does nothing for an external one.
+func (e *Engines) SyncFiles(context.Context) error {
+	if _, embedded := e.EmbeddedClickHouse(); embedded {
+		syncDisks()
+	}
+	return nil
+}
 
 // defaultLogMaxBytes is the room of the log when nobody has set it. An external
 // NATS has its own disk, of which nothing is known here.
@@ -43,7 +52,7 @@ func defaultLogMaxBytes(dataDir string, embedded bool) int64 {
 // log holds, or every event would be refused.
 func logRoom(free, used int64) int64 {
 	room := min(DefaultLogMaxBytes, (free+used)/10*8)
-	return max(room, min(used, DefaultLogMaxBytes), minLogMaxBytes)
+	return max(room, min(used, DefaultLogMaxBytes), leastLogRoom)
 }
 
 // usedBytes adds up the files below a folder, 0 when it does not exist.

@@ -25,6 +25,6 @@ func diskRoom(path string) (free, total int64, err error) {
 	return int64(stat.Bavail) * int64(stat.Bsize), int64(stat.Blocks) * int64(stat.Bsize), nil
 }
 
-// SyncDisks returns when what any process has written is on disk, names of
+// syncDisks returns when what any process has written is on disk, names of
 // files included.
-func SyncDisks() { unix.Sync() }
+func syncDisks() { unix.Sync() }

@@ -5,8 +5,8 @@
 // Either is embedded or external, and nobody above this package can tell:
 //
 //	             embedded                            external
-//	NATS         in this process, no port at all     Config.NATSURL
-//	ClickHouse   a child process (cmd/errata-engine  Config.ClickHouseDSN
+//	NATS         in this process, no port at all     Options.NATSURL
+//	ClickHouse   a child process (cmd/errata-engine  Options.ClickHouseDSN
 //	             with libchdb), one loopback port,
 //	             watched, restarted
 //

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -13,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/logfiles"
 )
 
@@ -25,7 +24,6 @@ const bucketRoom = 1 << 30
 // goroutines; the connections stay the same for as long as the engines run.
 type Engines struct {
 	cfg        Config
-	lock       *dirLock // nil without a data directory
 	nats       *NATS
 	clickhouse *ClickHouse
 
@@ -47,24 +45,10 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 		}
 	}()
 
-	if cfg.DataDir != "" {
-		if e.cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
-			return nil, fmt.Errorf("engine: find the data directory: %w", err)
-		}
-		if err = os.MkdirAll(e.cfg.DataDir, 0o700); err != nil {
-			return nil, fmt.Errorf("engine: make the data directory: %w", err)
-		}
-		if e.lock, err = lockDir(e.cfg.DataDir); err != nil {
-			return nil, err
-		}
-	}
-	if err = e.cfg.readLogins(); err != nil {
-		return nil, err
-	}
 	if err = e.startNATS(ctx); err != nil {
 		return nil, err
 	}
-	if cfg.NATSHub.URL != "" {
+	if cfg.IsLeaf() {
 		if cfg.Registerer != nil {
 			if err = cfg.Registerer.Register(e.nats.joinedGauge()); err != nil {
 				return nil, fmt.Errorf("engine: register metrics: %w", err)
@@ -79,21 +63,24 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	store := filepath.Join(e.cfg.DataDir, storeFolder)
 	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, e.cfg.NATSURL == "")
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.path(""), e.cfg.NATSURL == "")
 	}
-	e.nats, err = StartNATS(ctx, NATSConfig{
+	cfg := NATSConfig{
 		URL:            e.cfg.NATSURL,
 		ConnectTimeout: e.cfg.ConnectTimeout,
-		StoreDir:       store,
+		StoreDir:       e.cfg.path(datadir.NATSDir),
 		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
 		LazySync:       e.cfg.LazySync,
-		Clients:        e.cfg.NATSClients,
-		Leaves:         e.cfg.NATSLeaves,
-		Hub:            e.cfg.NATSHub,
+		Clients:        NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish},
+		Leaves:         NATSLeaves{Addr: e.cfg.NATSLeafListen},
+		Hub:            NATSHub{URL: e.cfg.NATSLeaf},
 		Logger:         e.cfg.Logger,
-	})
+	}
+	if err := cfg.readLogins(e.cfg.Dir); err != nil {
+		return err
+	}
+	e.nats, err = StartNATS(ctx, cfg)
 	return err
 }
 
@@ -102,10 +89,10 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		DSN:            e.cfg.ClickHouseDSN,
 		Database:       e.cfg.Database,
 		ConnectTimeout: e.cfg.ConnectTimeout,
-		DataDir:        filepath.Join(e.cfg.DataDir, "clickhouse"),
-		RunDir:         filepath.Join(e.cfg.DataDir, "run"),
+		DataDir:        e.cfg.path("clickhouse"),
+		RunDir:         e.cfg.path("run"),
 		EngineBinary:   e.cfg.EngineBinary,
-		Library:        e.cfg.Library,
+		Library:        e.cfg.LibCHDB,
 		Memory:         e.cfg.ClickHouseMemory,
 		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
@@ -194,9 +181,6 @@ func (e *Engines) Stop(ctx context.Context) error {
 		}
 		if e.nats != nil {
 			errs = append(errs, e.nats.Stop(ctx))
-		}
-		if e.lock != nil {
-			errs = append(errs, e.lock.release())
 		}
 		e.stopErr = errors.Join(errs...)
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -33,7 +35,32 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func config(t testing.TB, dir string) engine.Config {
 	t.Helper()
-	return engine.Config{DataDir: dir, EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20, Logger: quiet}
+	return engine.Config{
+		Dir: hold(t, dir), Options: engine.Options{EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20}, Logger: quiet,
+	}
+}
+
+// held are the data folders that tests hold, by path.
+var held sync.Map
+
+// hold holds a data folder until the test ends. It may be called again.
+func hold(t testing.TB, path string) *datadir.Dir {
+	t.Helper()
+	if dir, ok := held.Load(path); ok {
+		return dir.(*datadir.Dir)
+	}
+	dir, err := datadir.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Store(path, dir)
+	t.Cleanup(func() {
+		held.Delete(path)
+		if err := dir.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 func start(t testing.TB, cfg engine.Config) *engine.Engines {
@@ -112,11 +139,11 @@ func TestStartStop(t *testing.T) {
 func TestSecondServiceOnOneDirectoryIsRefused(t *testing.T) {
 	cfg := config(t, t.TempDir())
 	first := start(t, cfg)
-	_, err := engine.Start(t.Context(), cfg)
+	_, err := datadir.Open(cfg.Dir.Path())
 	if err == nil {
-		t.Fatal("a second service was started on the same directory")
+		t.Fatal("a second service may use the same directory")
 	}
-	for _, want := range []string{cfg.DataDir, "in use by another errata", "process"} {
+	for _, want := range []string{cfg.Dir.Path(), "in use by", "process"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not say %q", err, want)
 		}
@@ -136,7 +163,7 @@ func TestMissingPartsAreNamedInOneSentence(t *testing.T) {
 		want   []string
 	}{
 		"library": {
-			func(c *engine.Config) { c.Library = "/nowhere/libchdb.so" },
+			func(c *engine.Config) { c.LibCHDB = "/nowhere/libchdb.so" },
 			[]string{"/nowhere/libchdb.so", "make engine", "ERRATA_CLICKHOUSE_DSN"},
 		},
 		"program": {
@@ -148,7 +175,7 @@ func TestMissingPartsAreNamedInOneSentence(t *testing.T) {
 			[]string{"errata-engine does not exist", "make build"},
 		},
 		"library that is none": {
-			func(c *engine.Config) { c.Library = text },
+			func(c *engine.Config) { c.LibCHDB = text },
 			[]string{"exit status 69", text, "make engine"},
 		},
 		"program that is none": {

@@ -21,7 +21,7 @@ const (
 )
 
 // Find says where the program and the library are that would run the embedded
-// ClickHouse, and whether they exist; see [Config.EngineBinary].
+// ClickHouse, and whether they exist; see [Options.EngineBinary].
 func Find(binary, library string) (string, error) {
 	library, err := FindLibrary(library)
 	if err != nil {

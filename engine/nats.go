@@ -52,11 +52,10 @@ type NATSConfig struct {
 	// the disk has: JetStream answers a full store with an error code and goes
 	// on, but a full disk stops a stream until the server is restarted.
 	MaxStore int64
-	// LazySync: see [Config.LazySync].
+	// LazySync: see [Options.LazySync].
 	LazySync bool
-	// Clients: see [Config.NATSClients].
-	Clients NATSClients
-	// Leaves: see [Config.NATSLeaves]. Hub makes the server one of them.
+	Clients  NATSClients
+	// Hub makes the server one of the Leaves of another one.
 	Leaves NATSLeaves
 	Hub    NATSHub
 	// Logger is slog.Default() when nil.

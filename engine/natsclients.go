@@ -32,9 +32,8 @@ type NATSClients struct {
 	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
 	// free one, which stays the same when the server is restarted.
 	Addr string
-	// Password is that of [ClientUser]. File keeps it over restarts, in the URL
-	// that applications use; "" when Password is given. See [Engines.WriteLogins].
-	Password, File string
+	// Password is that of [ClientUser].
+	Password string
 	// Publish are the subjects that the user may publish to; it may listen to
 	// nothing but its own answers.
 	Publish []string

@@ -168,7 +168,7 @@ func TestClientsConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: %v, want an error about %q", addr, err, want)
 		}
 	}
-	cfg := engine.Config{NATSURL: "nats://127.0.0.1:1", ClickHouseDSN: "clickhouse://127.0.0.1:1/x", NATSClients: engine.NATSClients{Addr: "127.0.0.1:0"}}
+	cfg := engine.Config{Options: engine.Options{NATSURL: "nats://127.0.0.1:1", ClickHouseDSN: "clickhouse://127.0.0.1:1/x", NATSListen: "127.0.0.1:0"}}
 	if _, err := engine.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "publish there") {
 		t.Errorf("both: %v", err)
 	}

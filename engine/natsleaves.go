@@ -40,9 +40,8 @@ type NATSLeaves struct {
 	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
 	// free one, which stays the same when the server is restarted.
 	Addr string
-	// Password is that of [LeafUser]. File keeps it over restarts, in the URL that
-	// ingest nodes use; "" when Password is given. See [Engines.WriteLogins].
-	Password, File string
+	// Password is that of [LeafUser].
+	Password string
 }
 
 // NATSHub makes the embedded NATS that of an ingest node. The zero NATSHub is
@@ -50,9 +49,9 @@ type NATSLeaves struct {
 type NATSHub struct {
 	// URL is that of the hub's [NATSLeaves], nats://errata_leaf:password@host:port.
 	URL string
-	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for the node's streams
-	// under it. IDFile keeps it over restarts; "" when ID is given.
-	ID, IDFile string
+	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for
+	// the node's streams under it.
+	ID string
 }
 
 // leafID is what the id of an ingest node looks like.

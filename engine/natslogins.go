@@ -15,43 +15,43 @@ import (
 // nodeIDSize is how much of chance the id of a node has, 5 bits a character.
 const nodeIDSize = 16
 
-// readLogins reads from their files the passwords and the id that outlive a
+// readLogins reads from the data folder the passwords and the id that outlive a
 // restart, and makes those that are not there yet.
-func (c *Config) readLogins() (err error) {
-	if c.NATSClients.File != "" {
-		if c.NATSClients.Password, err = passwordOf(c.NATSClients.File); err != nil {
+func (c *NATSConfig) readLogins(dir *datadir.Dir) (err error) {
+	if c.Clients.Addr != "" {
+		if c.Clients.Password, err = passwordOf(dir.Join(datadir.NATSFile)); err != nil {
 			return err
 		}
 	}
-	if c.NATSLeaves.File != "" {
-		if c.NATSLeaves.Password, err = passwordOf(c.NATSLeaves.File); err != nil {
+	if c.Leaves.Addr != "" {
+		if c.Leaves.Password, err = passwordOf(dir.Join(datadir.LeafFile)); err != nil {
 			return err
 		}
 	}
-	if c.NATSHub.IDFile != "" {
-		c.NATSHub.ID, err = nodeID(c.NATSHub.IDFile)
+	if c.Hub.URL != "" {
+		c.Hub.ID, err = nodeID(dir.Join(datadir.LeafIDFile))
 	}
 	return err
 }
 
 // WriteLogins tells applications and ingest nodes where the embedded NATS is: it
-// writes the files of [Config.NATSClients] and [Config.NATSLeaves].
+// writes [datadir.NATSFile] and [datadir.LeafFile] where NATS is open to them.
 func (e *Engines) WriteLogins() error {
-	if c := e.cfg.NATSClients; c.File != "" {
+	if e.cfg.NATSListen != "" {
 		addr := e.nats.ClientsAddr()
 		if addr == nil {
 			return errors.New("engine: the embedded NATS does not listen for applications")
 		}
-		if err := writeLogin(c.File, ClientUser, c.Password, addr.String()); err != nil {
+		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.nats.cfg.Clients.Password, addr.String()); err != nil {
 			return err
 		}
 	}
-	if c := e.cfg.NATSLeaves; c.File != "" {
+	if e.cfg.NATSLeafListen != "" {
 		addr := e.nats.LeavesAddr()
 		if addr == "" {
 			return errors.New("engine: the embedded NATS does not listen for ingest nodes")
 		}
-		return writeLogin(c.File, LeafUser, c.Password, addr)
+		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.nats.cfg.Leaves.Password, addr)
 	}
 	return nil
 }

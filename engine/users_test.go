@@ -85,7 +85,7 @@ func TestEngineReadsNoFilesButItsOwn(t *testing.T) {
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	e := start(t, cfg)
 	for who, conn := range map[string]driver.Conn{"the service's user": e.ClickHouse(), "the reader": e.ReadOnlyClickHouse()} {
-		for _, path := range []string{"/etc/passwd", "/proc/1/environ", filepath.Join(dir, "lock"), filepath.Join(dir, "nats")} {
+		for _, path := range []string{"/etc/passwd", "/proc/1/environ", filepath.Join(dir, "errata.lock"), filepath.Join(dir, "nats")} {
 			var text string
 			if err := conn.QueryRow(t.Context(), "SELECT file(?)", path).Scan(&text); err == nil {
 				t.Errorf("%s has read %d bytes of %s", who, len(text), path)

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +23,19 @@ type Rules struct {
 	DatabaseClasses []string
 	// Scrubber removes the secrets; nil means the default rules.
 	Scrubber *scrub.Scrubber
+}
+
+// NewRules are the rules with what an operator has added to them. The error names
+// the setting that is wrong.
+func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
+	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
+		return Rules{}, errors.New("install-roots: want paths, got an empty one")
+	}
+	scrubber, err := scrub.New(additions)
+	if err != nil {
+		return Rules{}, fmt.Errorf("scrub-%w", err)
+	}
+	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
 }
 
 // How far a client's clock is believed, as in Sentry: an event from the future

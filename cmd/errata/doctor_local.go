@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/engine"
 )
 
 // checkData looks at the data folder, or at the place where it would be made.
@@ -100,7 +100,8 @@ func checkDisk(c *config) finding {
 	if c.service.NATSURL != "" {
 		return f.skipped("the log is on the servers of nats-url")
 	}
-	limit, used, free, err := app.LogRoom(c.service)
+	limit := c.service.LogMaxBytes
+	used, free, err := engine.LogRoom(c.service.Data)
 	if err != nil {
 		return f.failed(err.Error(), "see that the data folder can be read")
 	}
@@ -175,7 +176,7 @@ func checkEngine(c *config) finding {
 	if c.service.ClickHouseDSN != "" {
 		return f.skipped("ClickHouse is at clickhouse-dsn")
 	}
-	found, err := app.FindEngine(c.service)
+	found, err := engine.Find(c.service.EngineBinary, c.service.LibCHDB)
 	if err != nil {
 		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/signin/geo"
 )
 
 const geoHelp = `Brings what is needed to tell where a sign-in comes from. No address leaves
@@ -39,7 +39,7 @@ func newGeoInstall(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := app.InstallLocation(cmd.Context(), c.service)
+			got, err := geo.Install(cmd.Context(), c.service.GeoDir())
 			if err != nil {
 				return err
 			}

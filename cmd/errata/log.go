@@ -116,7 +116,12 @@ func newLogVerify(t *terminal) *cobra.Command {
 
 func verifyLog(ctx context.Context, c *client, cfg *config, stopped bool) (report logcare.Report, err error) {
 	if stopped {
-		return app.VerifyStoppedLog(cfg.service)
+		log, err := app.OpenStoppedLog(cfg.service)
+		if err != nil {
+			return report, err
+		}
+		defer log.Close()
+		return log.Verify()
 	}
 	patient := *c
 	patient.http.Timeout = 0 // the service says when it ends
@@ -192,7 +197,12 @@ func newLogRepair(t *terminal) *cobra.Command {
 		Short: "Put lost facts back from a copy, while the service is stopped",
 		Long:  logRepairHelp,
 	}, func() bool { return false }, func(cmd *cobra.Command, _ *client, cfg *config) error {
-		restored, gone, err := app.RepairStoppedLog(cmd.Context(), cfg.service, from)
+		log, err := app.OpenStoppedLog(cfg.service)
+		if err != nil {
+			return fmt.Errorf("repair the log: %w", err)
+		}
+		defer log.Close()
+		restored, gone, err := log.Repair(cmd.Context(), from)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)
 		}

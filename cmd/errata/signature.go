@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/sentry"
 )
 
 func newSignature(t *terminal) *cobra.Command {
@@ -50,7 +52,11 @@ func newSignatureExplain(t *terminal) *cobra.Command {
 				return err
 			}
 			defer in.Close()
-			return explainEvents(cmd.OutOrStdout(), in, c.service, application, asJSON)
+			rules, err := ingest.NewRules(c.service.InstallRoots, c.service.Scrub)
+			if err != nil {
+				return err
+			}
+			return explainEvents(cmd.OutOrStdout(), in, rules, application, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object for each event.")
@@ -69,7 +75,7 @@ func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
 
 // explainEvents explains each event in turn. An event that cannot be taken ends
 // it: its number says which one.
-func explainEvents(w io.Writer, in io.Reader, o app.Options, application uint64, asJSON bool) error {
+func explainEvents(w io.Writer, in io.Reader, rules ingest.Rules, application uint64, asJSON bool) error {
 	events := json.NewDecoder(in)
 	for n := 1; ; n++ {
 		var document json.RawMessage
@@ -80,16 +86,26 @@ func explainEvents(w io.Writer, in io.Reader, o app.Options, application uint64,
 		if err != nil {
 			return fmt.Errorf("event %d is not JSON: %w", n, err)
 		}
-		if err := explainEvent(w, document, o, application, asJSON, n); err != nil {
+		if err := explainEvent(w, document, rules, application, asJSON, n); err != nil {
 			return fmt.Errorf("event %d: %w", n, err)
 		}
 	}
 }
 
-func explainEvent(w io.Writer, document []byte, o app.Options, application uint64, asJSON bool, n int) error {
-	x, err := app.Explain(o, application, document)
+// explainEvent explains an event as the native receiver takes it, or a Sentry
+// event. An *errata.Error says why the event cannot be taken.
+func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application uint64, asJSON bool, n int) error {
+	parse := native.ParseEvent
+	if sentry.LooksLike(document) {
+		parse = sentry.ParseEvent
+	}
+	draft, err := parse(document)
 	if err != nil {
 		return err
+	}
+	x, refused := rules.Explain(&draft, application)
+	if refused != nil {
+		return refused
 	}
 	if asJSON {
 		lines := json.NewEncoder(w)
