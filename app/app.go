@@ -236,30 +236,3 @@ func (a *App) openKeys(ctx context.Context) error {
 	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }
-
-func (a *App) openLog(context.Context) error {
-	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		Log: a.stream(), Logger: a.logger, Registerer: a.options.Registry,
-	})
-	if err != nil {
-		return err
-	}
-	a.cleanups.add("log", appender.Close)
-	a.log = ops.NewLog(appender, a.logState, a.options.Now)
-	return nil
-}
-
-// stream says where the log is. That of an ingest node is its spool.
-func (a *App) stream() eventlog.Log {
-	log := a.options.log()
-	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
-	if a.options.IsLeaf() {
-		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
-	}
-	return log
-}
-
-// logState asks the log how far it reaches and how large it is.
-func (a *App) logState(ctx context.Context) (eventlog.State, error) {
-	return eventlog.Inspect(ctx, a.stream())
-}

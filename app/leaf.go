@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
@@ -68,15 +66,9 @@ func (a *App) listenLeaf(context.Context) error {
 	if err := a.registerMetrics(); err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	handler, err := api.New(api.Config{
-		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         a.leafHealth(),
-		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
-		TrustedProxies: a.options.TrustedProxies,
-		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
-		Logger: a.logger, Now: a.options.Now,
-	})
+	c := a.apiConfig(receivers, a.leafHealth())
+	c.Leaf = true
+	handler, err := api.New(c)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/selfcheck"
@@ -12,10 +11,6 @@ import (
 // selfCheckMark is the file of the data folder that tells the next start what
 // need not be looked at again.
 const selfCheckMark = "selfcheck.json"
-
-// selfCheckPatience is how much of a stop a question to a ClickHouse that does
-// not answer may take.
-const selfCheckPatience = time.Second
 
 // markCleanStop has the self-check note a clean stop once the projector has
 // stopped, which comes to be after this.
@@ -55,17 +50,6 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		return err
 	}
 	a.records.WhenUpOrDamaged(a.checker.Start) // a start that met damage goes on when that is mended
-	a.cleanups.add("self-check", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
-		defer cancel()
-		err := a.records.Stop(ctx)
-		if err == nil { // nothing starts it any more
-			err = a.checker.Stop(ctx)
-		}
-		if err != nil {
-			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
-		}
-		return nil
-	})
+	a.cleanups.add("self-check", func(ctx context.Context) error { a.checker.Stop(ctx, a.records.Stop); return nil })
 	return nil
 }

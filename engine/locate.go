@@ -20,14 +20,15 @@ const (
 	whatToRun = "run 'make engine' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
 )
 
-// Find says where the program and the library are that would run the embedded
-// ClickHouse, and whether they exist; see [Options.EngineBinary].
-func Find(binary, library string) (string, error) {
-	library, err := FindLibrary(library)
+// FindEngine says where the program and the library are that would run the
+// embedded ClickHouse. The error says what to do about one that is missing.
+func (o Options) FindEngine() (string, error) {
+	library, err := FindLibrary(o.LibCHDB)
 	if err != nil {
 		return "", err
 	}
-	if binary, err = binaryPath(binary); err == nil && !isFile(binary) {
+	binary, err := binaryPath(o.EngineBinary)
+	if err == nil && !isFile(binary) {
 		err = fmt.Errorf("the program %s, which runs the embedded ClickHouse, does not exist", binary)
 	}
 	return binary + " with " + library, err

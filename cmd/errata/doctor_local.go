@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/engine"
 )
 
 // checkData looks at the data folder, or at the place where it would be made.
@@ -101,7 +100,7 @@ func checkDisk(c *config) finding {
 		return f.skipped("the log is on the servers of nats-url")
 	}
 	limit := c.service.LogMaxBytes
-	used, free, err := engine.LogRoom(c.service.Data)
+	used, free, err := c.service.LogRoom()
 	if err != nil {
 		return f.failed(err.Error(), "see that the data folder can be read")
 	}
@@ -176,7 +175,7 @@ func checkEngine(c *config) finding {
 	if c.service.ClickHouseDSN != "" {
 		return f.skipped("ClickHouse is at clickhouse-dsn")
 	}
-	found, err := engine.Find(c.service.EngineBinary, c.service.LibCHDB)
+	found, err := c.service.FindEngine()
 	if err != nil {
 		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
 	}
