@@ -189,7 +189,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
-	if mended := a.engines.MendedFiles(); len(mended) > 0 {
+	if mended := a.engines.NATS.MendedFiles(); len(mended) > 0 {
 		a.alarms.Raise("nats-files-damaged", strings.Join(mended, "; "), "nothing is missing; check the disk. The alarm ends with the next start")
 	}
 	return nil
@@ -207,7 +207,7 @@ func (a *App) migrateLog(ctx context.Context) (err error) {
 	if a.imports, err = js.KeyValue(ctx, migrations.ImportsBucket(namespace)); err != nil {
 		return fmt.Errorf("open the bucket of imported files: %w", err)
 	}
-	return a.engines.KeepStreamFiles()
+	return a.engines.NATS.KeepStreamFiles()
 }
 
 // resizeLog gives the log so much room, and the streams and buckets around it what

@@ -91,7 +91,7 @@ func (a *App) startHub(context.Context) error {
 		return nil
 	}
 	hub, err := leaf.NewHub(leaf.Config{
-		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Connected: a.engines.Leaves, Conn: a.engines.HubConn(),
+		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
 		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
 		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
 	})

@@ -30,7 +30,7 @@ func (a *App) openLog(context.Context) error {
 // stream says where the log is. That of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
 	log := a.options.log()
-	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
+	log.NATS, log.JetStream = a.engines.NATS.Conn(), a.engines.JetStream()
 	if a.options.IsLeaf() {
 		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
 	}
@@ -50,7 +50,7 @@ func (a *App) openLogCare(ctx context.Context) (err error) {
 	}
 	a.logCare, err = logcare.New(ctx, logcare.Config{
 		Log: a.stream(), Policy: logcare.Policy(a.options.LogGaps), Alarms: a.alarms,
-		Folder: files, Mended: a.engines.Damaged(), LazySync: a.options.LazySync,
+		Folder: files, Mended: a.engines.NATS.Damaged(), LazySync: a.options.LazySync,
 		Logger: a.logger, Registerer: a.options.Registry,
 	})
 	return err
@@ -63,7 +63,7 @@ func (a *App) startWatchdog(context.Context) error {
 		return nil
 	}
 	dog, err := watchdog.New(watchdog.Config{
-		Stopped: a.engines.NATSStopped, TestRoom: a.engines.TestLogRoom, Restart: a.engines.RestartNATS,
+		Stopped: a.engines.NATS.Stopped, TestRoom: a.engines.NATS.TestRoom, Restart: a.engines.NATS.Restart,
 		Silent: a.log.Silent,
 		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})

@@ -37,7 +37,7 @@ func (e *Engines) Checks(ctx context.Context) []errata.Check {
 
 func (e *Engines) checkNATS() errata.Check {
 	c := errata.Check{Name: "nats"}
-	conn := e.nats.Conn()
+	conn := e.NATS.Conn()
 	rtt, err := conn.RTT()
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("does not answer: %v", err), "is NATS running, and is ERRATA_NATS_URL right?"
@@ -55,7 +55,7 @@ func (e *Engines) checkNATS() errata.Check {
 // the room that the limit promises.
 func (e *Engines) checkLogStorage(ctx context.Context) errata.Check {
 	c := errata.Check{Name: "log storage"}
-	info, err := e.nats.JetStream().AccountInfo(ctx)
+	info, err := e.NATS.JetStream().AccountInfo(ctx)
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("JetStream does not answer: %v", err), "is NATS started with JetStream on?"
 		return c

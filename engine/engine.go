@@ -8,11 +8,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/logfiles"
 )
 
 // bucketRoom is what JetStream may keep beside the log: buckets and their
@@ -23,8 +21,10 @@ const bucketRoom = 1 << 30
 // Engines are the two running engines. All methods may be called by many
 // goroutines; the connections stay the same for as long as the engines run.
 type Engines struct {
+	// NATS holds the log.
+	NATS *NATS
+
 	cfg        Config
-	nats       *NATS
 	clickhouse *ClickHouse
 
 	stopOnce sync.Once
@@ -50,7 +50,7 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	}
 	if cfg.IsLeaf() {
 		if cfg.Registerer != nil {
-			if err = cfg.Registerer.Register(e.nats.joinedGauge()); err != nil {
+			if err = cfg.Registerer.Register(e.NATS.joinedGauge()); err != nil {
 				return nil, fmt.Errorf("engine: register metrics: %w", err)
 			}
 		}
@@ -80,7 +80,7 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 	if err := cfg.readLogins(e.cfg.Dir); err != nil {
 		return err
 	}
-	e.nats, err = StartNATS(ctx, cfg)
+	e.NATS, err = StartNATS(ctx, cfg)
 	return err
 }
 
@@ -101,27 +101,8 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 	return err
 }
 
-// NATS is the connection to NATS. It reconnects for ever and buffers nothing
-// while it is away, so a publish fails at once instead of being kept in memory.
-func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
-
-// MendedFiles has a sentence for each file of the embedded NATS that was found
-// damaged before the start and is whole again.
-func (e *Engines) MendedFiles() []string { return e.nats.mended }
-
-// Leaves are the ids of the ingest nodes that are connected, sorted.
-func (e *Engines) Leaves() []string { return e.nats.Leaves() }
-
-// HubConn is the connection to reach the streams of ingest nodes through, nil
-// where none can come.
-func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
-
-// KeepStreamFiles copies what the streams of the embedded NATS are made again
-// from; see [NATS.KeepStreamFiles].
-func (e *Engines) KeepStreamFiles() error { return e.nats.KeepStreamFiles() }
-
-// JetStream is the JetStream side of the same connection.
-func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }
+// JetStream is the JetStream side of the connection to NATS.
+func (e *Engines) JetStream() jetstream.JetStream { return e.NATS.JetStream() }
 
 // ClickHouse is the connection to ClickHouse over the native protocol, with the
 // database selected and asynchronous inserts off. It survives restarts of the
@@ -153,23 +134,6 @@ func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 // restarted.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
 
-// Damaged are the files of the embedded NATS from which damaged messages were
-// taken; see [NATS.Damaged].
-func (e *Engines) Damaged() []logfiles.Mended { return e.nats.Damaged() }
-
-// RestartNATS stops the embedded NATS and starts it on the same data, which
-// heals a stream that a full disk or a failed fsync has stopped. The
-// connection reconnects by itself. It is an error with an external NATS.
-func (e *Engines) RestartNATS(ctx context.Context) error { return e.nats.Restart(ctx) }
-
-// NATSStopped is why the embedded NATS takes no messages until it is restarted,
-// "" while it does and when it is external.
-func (e *Engines) NATSStopped() string { return e.nats.Stopped() }
-
-// TestLogRoom writes something where the embedded NATS has its files, and removes
-// it: the error says why the log could not be written.
-func (e *Engines) TestLogRoom() error { return e.nats.TestRoom() }
-
 // Stop ends both engines: ClickHouse first, because the projection follows the
 // log, NATS last. It may be called more than once; later calls return what the
 // first returned.
@@ -179,8 +143,8 @@ func (e *Engines) Stop(ctx context.Context) error {
 		if e.clickhouse != nil {
 			errs = append(errs, e.clickhouse.Stop(ctx))
 		}
-		if e.nats != nil {
-			errs = append(errs, e.nats.Stop(ctx))
+		if e.NATS != nil {
+			errs = append(errs, e.NATS.Stop(ctx))
 		}
 		e.stopErr = errors.Join(errs...)
 	})

@@ -127,7 +127,7 @@ func TestStartStop(t *testing.T) {
 		if err := e.ClickHouse().Ping(t.Context()); err == nil {
 			t.Error("after Stop ClickHouse answers")
 		}
-		if e.NATS().IsConnected() {
+		if e.NATS.Conn().IsConnected() {
 			t.Error("after Stop NATS is connected")
 		}
 		if left, err := os.ReadDir(filepath.Join(dir, "run")); err != nil || len(left) != 0 {
@@ -289,12 +289,12 @@ func TestRestartNATS(t *testing.T) {
 	if _, err := bucket.Put(t.Context(), "k", []byte("before")); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.RestartNATS(t.Context()); err != nil {
+	if err := e.NATS.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for e.NATS().FlushWithContext(ctx) != nil {
+	for e.NATS.Conn().FlushWithContext(ctx) != nil {
 		if ctx.Err() != nil {
 			t.Fatal("the connection did not come back in 10 s")
 		}
@@ -304,7 +304,7 @@ func TestRestartNATS(t *testing.T) {
 		t.Errorf("after a restart the bucket has %v, error %v", entry, err)
 	}
 	stop(t, e)
-	if err := e.RestartNATS(t.Context()); err == nil {
+	if err := e.NATS.Restart(t.Context()); err == nil {
 		t.Error("NATS was restarted after Stop")
 	}
 }

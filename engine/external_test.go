@@ -61,7 +61,7 @@ func TestExternalEngines(t *testing.T) {
 		if _, ok := e.EmbeddedClickHouse(); ok {
 			t.Error("an external ClickHouse has a process id")
 		}
-		if err := e.RestartNATS(t.Context()); err == nil {
+		if err := e.NATS.Restart(t.Context()); err == nil {
 			t.Error("an external NATS was restarted")
 		}
 		for _, check := range e.Checks(t.Context()) {

@@ -71,8 +71,8 @@ type NATS struct {
 	conn *nats.Conn
 	hub  *nats.Conn // to the account of ingest nodes, nil where none can come
 	js   jetstream.JetStream
-	// mended has a sentence for each file that was damaged before the start.
-	mended []string
+
+	mended []string // see MendedFiles
 
 	restart sync.Mutex // held while one restart is under way
 	// failure is why the running server has stopped taking messages, nil while it
@@ -274,6 +274,10 @@ func redactURL(addresses string) string {
 	return strings.Join(redacted, ",")
 }
 
+// MendedFiles has a sentence for each file of a stream or a consumer that was
+// found damaged before the start and is whole again.
+func (n *NATS) MendedFiles() []string { return n.mended }
+
 // Damaged are the files of the embedded server from which damaged messages were
 // taken since this process has started.
 func (n *NATS) Damaged() []logfiles.Mended {
@@ -282,7 +286,8 @@ func (n *NATS) Damaged() []logfiles.Mended {
 	return slices.Clone(n.damaged)
 }
 
-// Conn is the connection; see [Engines.NATS].
+// Conn is the connection. It reconnects for ever and buffers nothing while it is
+// away, so a publish fails at once instead of being kept in memory.
 func (n *NATS) Conn() *nats.Conn { return n.conn }
 
 // JetStream is the JetStream side of the connection.
@@ -302,8 +307,9 @@ func (n *NATS) InProcessConn() (net.Conn, error) {
 	return n.embedded.InProcessConn()
 }
 
-// Restart stops the embedded server and starts it on the same files. After a
-// failed restart it may be called again.
+// Restart stops the embedded server and starts it on the same files, which heals
+// a stream that a full disk or a failed fsync has stopped. The connection
+// reconnects by itself. After a failed restart it may be called again.
 func (n *NATS) Restart(ctx context.Context) error {
 	return n.RestartAfter(ctx, func() {})
 }
@@ -375,24 +381,3 @@ func (n *NATS) Stop(ctx context.Context) error {
 		return fmt.Errorf("engine: stop the embedded NATS: %w", ctx.Err())
 	}
 }
-
-// natsLog passes what the server says to the service's log. Its notices are
-// its banner and its configuration: of interest to those who look for them.
-type natsLog struct {
-	log *slog.Logger
-	// serious is told of each warning and error.
-	serious func(string)
-}
-
-func (l natsLog) tell(level slog.Level, format string, v []any) {
-	text := fmt.Sprintf(format, v...)
-	l.serious(text)
-	l.log.Log(context.Background(), level, text)
-}
-
-func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
-func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
-func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,3 +79,24 @@ func (n *NATS) TestRoom() (err error) {
 	}
 	return nil
 }
+
+// natsLog passes what the server says to the service's log. Its notices are
+// its banner and its configuration: of interest to those who look for them.
+type natsLog struct {
+	log *slog.Logger
+	// serious is told of each warning and error.
+	serious func(string)
+}
+
+func (l natsLog) tell(level slog.Level, format string, v []any) {
+	text := fmt.Sprintf(format, v...)
+	l.serious(text)
+	l.log.Log(context.Background(), level, text)
+}
+
+func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
+func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
+func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

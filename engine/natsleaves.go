@@ -168,7 +168,7 @@ func (n *NATS) Joined() bool {
 
 // CheckHub says whether this ingest node is connected to its hub.
 func (e *Engines) CheckHub(context.Context) errata.Check {
-	if !e.nats.Joined() {
+	if !e.NATS.Joined() {
 		return errata.Check{Name: "hub", Detail: "not connected",
 			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
 	}

@@ -38,20 +38,20 @@ func (c *NATSConfig) readLogins(dir *datadir.Dir) (err error) {
 // writes [datadir.NATSFile] and [datadir.LeafFile] where NATS is open to them.
 func (e *Engines) WriteLogins() error {
 	if e.cfg.NATSListen != "" {
-		addr := e.nats.ClientsAddr()
+		addr := e.NATS.ClientsAddr()
 		if addr == nil {
 			return errors.New("engine: the embedded NATS does not listen for applications")
 		}
-		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.nats.cfg.Clients.Password, addr.String()); err != nil {
+		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.NATS.cfg.Clients.Password, addr.String()); err != nil {
 			return err
 		}
 	}
 	if e.cfg.NATSLeafListen != "" {
-		addr := e.nats.LeavesAddr()
+		addr := e.NATS.LeavesAddr()
 		if addr == "" {
 			return errors.New("engine: the embedded NATS does not listen for ingest nodes")
 		}
-		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.nats.cfg.Leaves.Password, addr)
+		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.NATS.cfg.Leaves.Password, addr)
 	}
 	return nil
 }

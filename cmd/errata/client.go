@@ -47,6 +47,13 @@ func newClient(cmd *cobra.Command, t *terminal, c *config) *client {
 	return &client{http: http.Client{Timeout: clientTimeout}, url: serviceURL(cmd, t, c)}
 }
 
+// keyClient finds the service and the admin key.
+func keyClient(cmd *cobra.Command, t *terminal, c *config) (_ *client, err error) {
+	service := newClient(cmd, t, c)
+	service.key, err = readKey(cmd, t, c)
+	return service, err
+}
+
 func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
 	url := flagOrEnv(cmd, t, "url")
 	if url == "" {

@@ -33,17 +33,12 @@ not JSON, too large, the wrong shape. They are kept for 30 days, at most 16 MiB,
 without the secrets that were found in them.`
 
 func newDead(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "dead",
-		Short: "Messages from NATS that were refused: list, publish again, drop",
-		Long:  deadHelp,
-	}
-	group.AddCommand(newDeadList(t),
+	return group("dead", "Messages from NATS that were refused: list, publish again, drop", deadHelp,
+		newDeadList(t),
 		newDeadDo(t, "replay", "replayed", "Publish refused messages again, as they are kept",
 			"Publishes refused messages again, by their ids as \"errata dead list\" shows them.\nWhat is refused again becomes a new entry of the list. An event counts once,\nhowever often it is published."),
 		newDeadDo(t, "drop", "dropped", "Drop refused messages for good",
 			"Drops refused messages for good, by their ids as \"errata dead list\" shows them."))
-	return group
 }
 
 func newDeadList(t *terminal) *cobra.Command {

@@ -42,14 +42,10 @@ func newDoctor(t *terminal) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine and the running service",
 		Long:  doctorHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
 			findings := append(localChecks(cmd.Context(), c), remoteChecks(cmd, t, c)...)
 			return report(cmd.OutOrStdout(), findings, asJSON)
-		},
+		}),
 	}
 	addSettings(cmd)
 	addURL(cmd)

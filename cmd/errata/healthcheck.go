@@ -21,13 +21,9 @@ func newHealthcheck(t *terminal) *cobra.Command {
 		Use:   "healthcheck",
 		Short: "Ask the running service whether it is ready; exit code 0 or 1",
 		Long:  "Asks GET /readyz of the running service. Exit code 0: ready, also while an\nalarm stands, which no restart mends. Exit code 1: not ready, or not reached.\nFor container health checks, where no shell and no curl is at hand.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
 			return healthcheck(cmd, serviceURL(cmd, t, c))
-		},
+		}),
 	}
 	addSettings(cmd, "data", "listen")
 	addURL(cmd)

@@ -12,7 +12,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/errata-log/errata/ingest/legacy"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/ops"
 )
 
 // rebuildPath is where the API imports, and says how far it is.
@@ -20,26 +22,11 @@ const rebuildPath = "/api/v1/admin/tools/logs/errors/rebuild"
 
 // importResult is what the service says of an import.
 type importResult struct {
-	Count      int64        `json:"count"`
-	Files      int64        `json:"files"`
-	Unreadable int64        `json:"unreadable"`
-	Skipped    []importNote `json:"skipped"`
-	Warnings   []importNote `json:"warnings"`
-}
-
-type importNote struct {
-	File   string `json:"file"`
-	Reason string `json:"reason"`
-}
-
-// importProgress is how far the service says it is.
-type importProgress struct {
-	Running    bool   `json:"running"`
-	File       string `json:"file"`
-	BytesDone  int64  `json:"bytes_done"`
-	BytesTotal int64  `json:"bytes_total"`
-	Lines      int64  `json:"lines"`
-	Events     int64  `json:"events"`
+	Count      int64         `json:"count"`
+	Files      int64         `json:"files"`
+	Unreadable int64         `json:"unreadable"`
+	Skipped    []legacy.Note `json:"skipped"`
+	Warnings   []legacy.Note `json:"warnings"`
 }
 
 // progressPause lies between two questions how far it is.
@@ -91,7 +78,7 @@ func printImport(w io.Writer, r importResult) error {
 	return err
 }
 
-func noteLine(what string, n importNote) string {
+func noteLine(what string, n legacy.Note) string {
 	if n.File == "" {
 		return fmt.Sprintf("%s: %s\n", what, n.Reason)
 	}
@@ -103,9 +90,9 @@ func noteLine(what string, n importNote) string {
 func showProgress(c *client, w io.Writer) (done func()) {
 	bars := progressBars{w: w}
 	return draw(w, func(ctx context.Context) {
-		var p importProgress
+		var p ops.ImportProgress
 		if c.call(ctx, http.MethodGet, rebuildPath, nil, &p) == nil && p.Running {
-			bars.show(p)
+			bars.show(p.Progress)
 		}
 	}, bars.finish)
 }
@@ -131,7 +118,7 @@ type progressBars struct {
 	file string
 }
 
-func (b *progressBars) show(p importProgress) {
+func (b *progressBars) show(p legacy.Progress) {
 	if p.File == "" || p.BytesTotal <= 0 {
 		return
 	}

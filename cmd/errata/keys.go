@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,13 +53,8 @@ and start it again: it makes those of its first keys whose file is missing or
 holds a key that works no more.`
 
 func newKeys(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "keys",
-		Short: "Make, list and end API keys of the running service",
-		Long:  keysHelp,
-	}
-	group.AddCommand(newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
-	return group
+	return group("keys", "Make, list and end API keys of the running service", keysHelp,
+		newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
 }
 
 // keyCommand gives a command a client that holds the admin key.
@@ -66,17 +62,13 @@ func keyCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *
 	addSettings(cmd, "data", "listen")
 	addURL(cmd)
 	addKey(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := loadConfig(cmd.Flags(), t.environ)
+	cmd.RunE = configured(t, func(cmd *cobra.Command, c *config, args []string) error {
+		service, err := keyClient(cmd, t, c)
 		if err != nil {
 			return err
 		}
-		service := newClient(cmd, t, c)
-		if service.key, err = readKey(cmd, t, c); err != nil {
-			return err
-		}
 		return do(cmd, service, args)
-	}
+	})
 	return cmd
 }
 
@@ -127,7 +119,7 @@ func newKeysCreate(t *terminal) *cobra.Command {
 
 func printNewKey(out, about io.Writer, made apiKey) error {
 	text := fmt.Sprintf("made key %s %q, kind %s, scopes %s, expires %s\n",
-		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), orNever(made.ExpiresAt))
+		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), cmp.Or(made.ExpiresAt, "never"))
 	if made.DSN != "" {
 		text += fmt.Sprintf("project %d, Sentry DSN %s\n", made.Project, made.DSN)
 	}
@@ -170,7 +162,7 @@ func printKeys(w io.Writer, keys []apiKey) error {
 			state = "ends soon"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			k.ID, k.Kind, state, project, orNever(day(k.LastUsedAt)), orNever(day(k.ExpiresAt)), strings.Join(k.Scopes, ","), k.Name)
+			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name)
 	}
 	return table.Flush() // a tabwriter keeps the first error until here
 }
@@ -179,13 +171,6 @@ func printKeys(w io.Writer, keys []apiKey) error {
 func day(instant string) string {
 	date, _, _ := strings.Cut(instant, "T")
 	return date
-}
-
-func orNever(text string) string {
-	if text == "" {
-		return "never"
-	}
-	return text
 }
 
 func newKeysRevoke(t *terminal) *cobra.Command {

@@ -55,6 +55,24 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
+// group is a command that only has commands below it.
+func group(use, short, long string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// configured gives what a command does the settings that hold.
+func configured(t *terminal, do func(cmd *cobra.Command, c *config, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := loadConfig(cmd.Flags(), t.environ)
+		if err != nil {
+			return err
+		}
+		return do(cmd, c, args)
+	}
+}
+
 // knownCommand refuses a first word that is no command, and says which one may
 // have been meant.
 func knownCommand(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +17,8 @@ import (
 )
 
 func newSignature(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "signature",
-		Short: "Say what makes two errors one record",
-		Long:  "Say what makes two errors one record. Nothing is sent and no service is needed.",
-	}
-	group.AddCommand(newSignatureExplain(t))
-	return group
+	return group("signature", "Say what makes two errors one record", "Say what makes two errors one record. Nothing is sent and no service is needed.",
+		newSignatureExplain(t))
 }
 
 const signatureExplainHelp = `Says which fields of an event make its signature: class, place, and the message
@@ -42,11 +38,7 @@ func newSignatureExplain(t *terminal) *cobra.Command {
 		Short: "Explain the signature of the events in a file",
 		Long:  signatureExplainHelp,
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, args []string) error {
 			in, err := openInput(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -57,7 +49,7 @@ func newSignatureExplain(t *terminal) *cobra.Command {
 				return err
 			}
 			return explainEvents(cmd.OutOrStdout(), in, rules, application, asJSON)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object for each event.")
 	cmd.Flags().Uint64Var(&application, "application", 1, "`Number` of the application, which is a part of the signature.")
@@ -117,13 +109,10 @@ func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application 
 		out.WriteByte('\n')
 	}
 	row := func(name, value, why string) {
-		if value == "" {
-			value = "none"
-		}
 		if why != "" {
 			why = "   (" + why + ")"
 		}
-		fmt.Fprintf(&out, "%-12s %s%s\n", name, value, why)
+		fmt.Fprintf(&out, "%-12s %s%s\n", name, cmp.Or(value, "none"), why)
 	}
 	row("signature", x.Signature, fmt.Sprintf("recipe %d", x.Recipe))
 	row("application", fmt.Sprint(x.Application), "")
@@ -139,7 +128,7 @@ func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application 
 	row(x.Message.From, x.Message.Head, "")
 	row("  signed as", x.Message.Signed, "")
 	for _, r := range x.Message.Replaced {
-		row("  replaced", r.From, "by "+orNothing(r.To))
+		row("  replaced", r.From, "by "+cmp.Or(r.To, "nothing"))
 	}
 	if len(x.Fingerprint) > 0 {
 		row("fingerprint", strings.Join(x.Fingerprint, " | "), "stands in for class, place and message")
@@ -147,11 +136,4 @@ func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application 
 	row("overflow", x.Overflow, "counts it instead while new-records-per-hour is spent")
 	_, err = io.WriteString(w, out.String())
 	return err
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
 }

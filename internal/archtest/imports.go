@@ -68,7 +68,7 @@ var Layers = withShared([]Layer{
 		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
 		"signin/...", "stray", "watchdog", "datadir",
 	}},
-	{Dir: "cmd/errata", May: []string{".", "app", "datadir", "ingest/...", "logcare", "signin/geo", "signin/smtp"}},
+	{Dir: "cmd/errata", May: []string{".", "app", "audit", "datadir", "ingest/...", "logcare", "ops", "projector", "signin/geo", "signin/smtp"}},
 	{Dir: "cmd/errata-engine"},
 	{Dir: "deploy"},
 	{Dir: "deploy/sbom"},

@@ -54,7 +54,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 }
 
 func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
-	log := eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
+	log := eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
 	if err := fillLog(log, foldEvents, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
 	}

@@ -42,7 +42,7 @@ func (b *bench) folding(dir string) (_ *folding, err error) {
 	}
 	f := &folding{
 		engines: e, stop: stop,
-		log: eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
+		log: eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
 	}
 	if f.projector, err = projector.New(context.Background(), projector.Config{Log: f.log, ClickHouse: e.ClickHouse()}); err != nil {
 		return nil, errors.Join(err, stop())
