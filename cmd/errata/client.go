@@ -67,6 +67,17 @@ func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
 	return strings.TrimRight(url, "/")
 }
 
+// addJSON declares the flag for programs that read the output; see [show].
+func addJSON(cmd *cobra.Command, usage string) { cmd.Flags().Bool("json", false, usage) }
+
+// show prints a value: as JSON where --json is given, else for people.
+func show[T any](cmd *cobra.Command, value T, print func(io.Writer, T) error) error {
+	if asJSON, err := cmd.Flags().GetBool("json"); err != nil || asJSON {
+		return errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(value))
+	}
+	return print(cmd.OutOrStdout(), value)
+}
+
 // errNoKey says where a key is looked for.
 var errNoKey = errors.New("no admin key: give --key @FILE or ERRATA_KEY, or --data the folder of the service, which holds keys/admin.key")
 

@@ -42,7 +42,6 @@ func newDead(t *terminal) *cobra.Command {
 }
 
 func newDeadList(t *terminal) *cobra.Command {
-	var asJSON bool
 	var limit int
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "list",
@@ -52,12 +51,9 @@ func newDeadList(t *terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("list the refused messages: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
-		}
-		return printDead(cmd.OutOrStdout(), list)
+		return show(cmd, list, printDead)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, with the messages themselves.")
+	addJSON(cmd, "Print one JSON array, with the messages themselves.")
 	cmd.Flags().IntVar(&limit, "limit", 100, "List at most so `many`.")
 	return cmd
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,7 +40,6 @@ An import that broke off goes on where it stopped when this is run again, and
 nothing is counted twice. Ending this command does not end the import.`
 
 func newImport(t *terminal) *cobra.Command {
-	var asJSON bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "import",
 		Short: "Import old error files into the running service",
@@ -56,12 +54,9 @@ func newImport(t *terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
-		}
-		return printImport(cmd.OutOrStdout(), result)
+		return show(cmd, result, printImport)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 

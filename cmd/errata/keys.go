@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,7 +86,6 @@ func newKeysCreate(t *terminal) *cobra.Command {
 	var (
 		wanted newAPIKey
 		days   int
-		asJSON bool
 	)
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "create NAME",
@@ -103,17 +101,14 @@ func newKeysCreate(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodPost, keysPath, wanted, &made); err != nil {
 			return fmt.Errorf("make the key: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(made)
-		}
-		return printNewKey(cmd.OutOrStdout(), cmd.ErrOrStderr(), made)
+		return show(cmd, made, func(out io.Writer, made apiKey) error { return printNewKey(out, cmd.ErrOrStderr(), made) })
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&wanted.Kind, "kind", "ing", "The `kind` of the key: ing, adm or ops.")
 	flags.StringSliceVar(&wanted.Scopes, "scopes", nil, "The `scopes` of an adm key, separated by commas.")
 	flags.Uint64Var(&wanted.Project, "project", 0, "The `number` of the project of an ing key; 0 takes the next free one.")
 	flags.IntVar(&days, "expires-in-days", 0, "How many `days` until the key stops working; 0 means never. Without it an ing key never does, others do after a year.")
-	flags.BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 
@@ -131,7 +126,6 @@ func printNewKey(out, about io.Writer, made apiKey) error {
 }
 
 func newKeysList(t *terminal) *cobra.Command {
-	var asJSON bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "list",
 		Short: "List all API keys, oldest first",
@@ -140,12 +134,9 @@ func newKeysList(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodGet, keysPath, nil, &keys); err != nil {
 			return fmt.Errorf("list the keys: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(keys)
-		}
-		return printKeys(cmd.OutOrStdout(), keys)
+		return show(cmd, keys, printKeys)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array.")
+	addJSON(cmd, "Print one JSON array.")
 	return cmd
 }
 

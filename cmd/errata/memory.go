@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -89,23 +89,18 @@ func cgroupFiles(readFile func(string) ([]byte, error)) []string {
 
 // memTotal reads the line "MemTotal:  8011764 kB" of /proc/meminfo.
 func memTotal(text []byte) int64 {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		if fields := strings.Fields(lines.Text()); len(fields) >= 2 && fields[0] == "MemTotal:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kib << 10
-		}
+	_, total, _ := strings.Cut(string(text), "MemTotal:")
+	var kib int64
+	if _, err := fmt.Sscan(total, &kib); err != nil {
+		return 0
 	}
-	return 0
+	return kib << 10
 }
 
 // lookup finds a variable in an environment.
 func lookup(environ []string, name string) (value string, ok bool) {
 	for _, entry := range environ {
-		if key, value, found := strings.Cut(entry, "="); found && key == name {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
 			return value, true
 		}
 	}

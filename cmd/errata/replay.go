@@ -30,7 +30,7 @@ prints where they differ, leaves everything as it was and ends with an error.
 With --force those of the log are taken all the same.`
 
 func newReplay(t *terminal) *cobra.Command {
-	var force, asJSON bool
+	var force bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "replay",
 		Short: "Make the records anew from the log of the running service",
@@ -47,13 +47,10 @@ func newReplay(t *terminal) *cobra.Command {
 		if err != nil && (refused == nil || refused.Details == nil || json.Unmarshal(refused.Details, &result) != nil) {
 			return fmt.Errorf("replay: %w", err)
 		}
-		if asJSON {
-			return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(result), err)
-		}
-		return errors.Join(printReplay(cmd.OutOrStdout(), result), err)
+		return errors.Join(show(cmd, result, printReplay), err)
 	})
 	cmd.Flags().BoolVar(&force, "force", false, "Take the records of the log also where they differ from those that are shown.")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 
