@@ -43,20 +43,20 @@ type App struct {
 	life     life
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
-	// strays are what readers of the streams leave out.
+	// strays counts the messages in our streams that the readers leave out.
 	strays *stray.Counter
 
-	// In the order they come to be.
+	// What the steps make, in their order.
 	dir     *datadir.Dir
 	engines *engine.Engines
-	// keysBucket has the API keys. imports remembers what was taken onto the log,
-	// also when that is purged.
+	// keysBucket holds the API keys. imports holds what was put on the log, and keeps
+	// that when the log is purged.
 	keysBucket, imports jetstream.KeyValue
 
 	keys      *access.Store
 	logCare   *logcare.Keeper
 	projector *projector.Projector
-	// records is whether what needs ClickHouse is up.
+	// records knows whether the parts that need ClickHouse are up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer
 	commander      *eventlog.Commander
@@ -64,7 +64,7 @@ type App struct {
 	log            *ops.Log
 	answers        *kept.Answers
 	settings       *settings.Store
-	switches       func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
+	switches       func() errata.Logging // nil on an ingest node, whose hub applies them
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
 	letters        *natsin.Letters
@@ -73,15 +73,14 @@ type App struct {
 	retention      *ops.Retention
 	replayer       *ops.Replayer
 	checker        *selfcheck.Checker // nil on an ingest node
-	// rules are the same for every way in, for imports and for refused messages.
+	// rules are the same for receivers, imports and dead letters.
 	rules ingest.Rules
-	// history is had while the log is being cut, or read from its first fact on.
+	// history is held by whoever purges the log, or reads it from its first fact on.
 	history   ops.Turn
 	reader    *query.Reader
 	feed      *feed.Feed
 	telemetry *otlp.Handler
-	// servers are that of the service, and that of the second address if there is
-	// one.
+	// servers are one for Listen, and one for OTLPListen if it is set.
 	servers api.Servers
 
 	keyring ingest.Keyring // of the receivers
@@ -110,9 +109,9 @@ type Welcome struct {
 	NotReachable bool
 }
 
-// New builds the service and binds its address. ctx bounds the start only.
-// When it fails, everything that had been started is stopped. Whoever gets an
-// App calls Run or Stop.
+// New builds the service and binds its address. ctx bounds the start only. A
+// start that fails stops all that it has started. The caller of New calls Run or
+// Stop.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -210,8 +209,8 @@ func (a *App) migrateLog(ctx context.Context) (err error) {
 	return a.engines.NATS.KeepStreamFiles()
 }
 
-// resizeLog gives the log so much room, and the streams and buckets around it what
-// they need.
+// resizeLog gives the log so many bytes, and makes the other streams and buckets
+// that are missing.
 func (a *App) resizeLog(ctx context.Context, bytes int64) error {
 	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{Namespace: a.options.Namespace, MaxBytes: bytes, Replicas: a.options.NATSReplicas})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// openIngest makes the one pipeline that all ways in share.
+// openIngest makes the one pipeline that all receivers share.
 func (a *App) openIngest(context.Context) (err error) {
 	a.pipeline, err = ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
@@ -28,7 +28,7 @@ func (a *App) openIngest(context.Context) (err error) {
 	return err
 }
 
-// openQuotas makes the buckets that all ways in share.
+// openQuotas makes the quotas that all receivers share.
 func (a *App) openQuotas(context.Context) (err error) {
 	a.quotas, err = quota.New(quota.Config{
 		KeyPerMinute: a.options.KeyEventsPerMinute, ProjectPerMinute: a.options.ProjectEventsPerMinute,
@@ -37,7 +37,8 @@ func (a *App) openQuotas(context.Context) (err error) {
 	return err
 }
 
-// startNATSIn begins to take what applications publish, to whatever NATS there is.
+// startNATSIn begins to take what applications publish to NATS, embedded or
+// external.
 func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
@@ -52,7 +53,7 @@ func (a *App) startNATSIn(context.Context) error {
 	return nil
 }
 
-// queues says where published events and refused messages are.
+// queues names the streams of published events and of dead letters.
 func (a *App) queues() natsin.Queues {
 	return natsin.Queues{
 		JetStream: a.engines.JetStream(), Prefix: migrations.SubjectPrefix(a.options.Namespace),
@@ -60,7 +61,7 @@ func (a *App) queues() natsin.Queues {
 	}
 }
 
-// receivers are all that take events and entries.
+// receivers are those of events, and those of the module and query logs.
 func (a *App) receivers() (api.Receivers, error) {
 	cfg := a.doorConfig()
 	receivers, err := a.eventReceivers(cfg)
@@ -71,7 +72,7 @@ func (a *App) receivers() (api.Receivers, error) {
 	return receivers, err
 }
 
-// doorConfig is what all receivers share, one budget of memory among it.
+// doorConfig is what all HTTP receivers share, such as one budget of memory.
 func (a *App) doorConfig() door.Config {
 	return door.Config{
 		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
@@ -102,7 +103,7 @@ func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
 	}, nil
 }
 
-// exchanges says where the entries of the two logs wait.
+// exchanges names the stream in which entries of the module and query logs wait.
 func (a *App) exchanges() exchange.Stream {
 	return exchange.Stream{
 		JetStream: a.engines.JetStream(),
@@ -110,7 +111,7 @@ func (a *App) exchanges() exchange.Stream {
 	}
 }
 
-// exchangeReceivers are those of the two logs.
+// exchangeReceivers are the receivers of the module and query logs.
 func (a *App) exchangeReceivers(cfg door.Config) (modules, queries http.Handler, err error) {
 	config := exchange.Config{Door: cfg, Stream: a.exchanges(), Rules: a.rules, Switches: a.switches, Ready: a.records.Err}
 	if modules, err = exchange.NewHandler(exchange.Modules, config); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/ops"
 )
 
-// steps is how the service is built, in order.
+// steps are those of the start, in order.
 func (a *App) steps() []step {
 	if !a.options.IsLeaf() {
 		return a.allSteps()
@@ -75,8 +75,8 @@ func (a *App) listenLeaf(context.Context) error {
 	return a.listenAt(a.options.Listen, handler)
 }
 
-// leafHealth says how an ingest node is: ready when it takes events, whether or
-// not its hub is there.
+// leafHealth is the health of an ingest node. The node is ready when it takes
+// events, also while its hub is away.
 func (a *App) leafHealth() *ops.Health {
 	keys := a.keyring.(*leaf.Keyring)
 	return ops.NewHealth(ops.HealthConfig{

@@ -27,7 +27,7 @@ func (a *App) openLog(context.Context) error {
 	return nil
 }
 
-// stream says where the log is. That of an ingest node is its spool.
+// stream says where the log is. The log of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
 	log := a.options.log()
 	log.NATS, log.JetStream = a.engines.NATS.Conn(), a.engines.JetStream()
@@ -46,7 +46,7 @@ func (a *App) logState(ctx context.Context) (eventlog.State, error) {
 func (a *App) openLogCare(ctx context.Context) (err error) {
 	files := a.dir.Join(datadir.NATSDir)
 	if a.options.NATSURL != "" {
-		files = "" // out of reach
+		files = "" // they are on another server
 	}
 	a.logCare, err = logcare.New(ctx, logcare.Config{
 		Log: a.stream(), Policy: logcare.Policy(a.options.LogGaps), Alarms: a.alarms,
@@ -56,8 +56,8 @@ func (a *App) openLogCare(ctx context.Context) (err error) {
 	return err
 }
 
-// startWatchdog brings the embedded log back when it has stopped. An external
-// NATS is its operator's.
+// startWatchdog restarts the embedded NATS when it takes no messages any more. The
+// operator of an external NATS does that.
 func (a *App) startWatchdog(context.Context) error {
 	if a.options.NATSURL != "" {
 		return nil
@@ -75,11 +75,11 @@ func (a *App) startWatchdog(context.Context) error {
 	return nil
 }
 
-// copyTimeout is how long a server that has a copy may take to be reached.
+// copyTimeout bounds the connection to a server that has a copy of the log.
 const copyTimeout = 5 * time.Second
 
-// OpenStoppedLog opens the embedded log while no service runs, to check and to
-// mend it. A folder that a service holds is a [*datadir.InUseError].
+// OpenStoppedLog opens the embedded log while no service runs, to check or to
+// mend it. The error for a folder that a service holds is a [*datadir.InUseError].
 func OpenStoppedLog(o Options) (*logcare.Stopped, error) {
 	if o.NATSURL != "" {
 		return nil, errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
@@ -90,7 +90,7 @@ func OpenStoppedLog(o Options) (*logcare.Stopped, error) {
 // LogRoom is what the embedded log uses, and what is free on its disk, in bytes.
 func (o Options) LogRoom() (used, free int64, err error) { return engine.LogRoom(o.Data) }
 
-// dialCopy reaches a server that may have a copy of the log.
+// dialCopy connects to a server that may have a copy of the log.
 func (o Options) dialCopy(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error) {
 	if err := engine.CheckNATS(url); err != nil {
 		return log, nil, fmt.Errorf("from: %w", err)
@@ -104,7 +104,7 @@ func (o Options) dialCopy(ctx context.Context, url string) (log eventlog.Log, en
 	return log, server.Stop, nil
 }
 
-// log names the log, without a way to reach it.
+// log names the stream and the subjects of the log. It has no connection.
 func (o Options) log() eventlog.Log {
 	return eventlog.Log{Stream: migrations.StreamName(o.Namespace), Prefix: migrations.SubjectPrefix(o.Namespace)}
 }

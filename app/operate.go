@@ -13,7 +13,7 @@ import (
 // legacyFolder is the folder of old error files in the data folder.
 const legacyFolder = "legacy"
 
-// openImport makes the folders for old error files and whoever imports them.
+// openImport makes the folders for old error files, and the importer.
 func (a *App) openImport(context.Context) error {
 	dir := a.options.LegacyDir
 	if dir == "" {
@@ -43,7 +43,7 @@ func (a *App) startRetention(context.Context) error {
 			{Name: "set the settings again", Do: a.settings.Republish},
 			{Name: "wait for the audit trail", Do: a.audit.CaughtUp},
 			{Name: "keep the marks of queues", Do: func(ctx context.Context) error { return eventlog.KeepSourceMarks(ctx, a.stream(), a.imports) }},
-			{Name: "sync the snapshot", Do: a.engines.SyncFiles}, // it is links to files, which nobody has synced yet
+			{Name: "sync the snapshot", Do: a.engines.SyncFiles}, // it consists of links, which are not on disk yet
 		},
 		History: a.history, Logger: a.logger,
 	})
@@ -51,7 +51,7 @@ func (a *App) startRetention(context.Context) error {
 	return nil
 }
 
-// openReplay makes whoever rebuilds the projection.
+// openReplay makes the replayer, which rebuilds the projection.
 func (a *App) openReplay(context.Context) error {
 	a.replayer = ops.NewReplayer(ops.ReplayConfig{
 		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.logCare.Undecided,

@@ -29,21 +29,21 @@ type Options struct {
 	// OTLPListen is a second address that serves nothing but OTLP/HTTP, "" for
 	// none; the usual port is 4318.
 	OTLPListen string
-	// OTLPSpanExceptions says what becomes of exceptions that spans recorded:
-	// "dedupe" counts one once that comes as a log record too, "on" counts
-	// both, "off" passes over them.
+	// OTLPSpanExceptions says what happens to exceptions in spans: "dedupe" counts
+	// an exception once that also comes as a log record, "on" counts both, "off"
+	// ignores those in spans.
 	OTLPSpanExceptions string
-	// PublicURL is how applications and people reach the service, "" to make
+	// PublicURL is the URL of the service for applications and people, "" to make
 	// it from the address that was bound.
 	PublicURL string
 
 	// NATSProject is the project of all events that are published to NATS.
 	NATSProject uint64
 	// Namespace keeps several services on one NATS apart, "" for the only one.
-	// On one ClickHouse, the database in the DSN does.
+	// Services on one ClickHouse have different databases in their DSNs.
 	Namespace string
-	// LogGaps says what becomes of facts of the log that are gone: "accept" goes
-	// on behind them, "stop" shows nothing new until an operator has decided.
+	// LogGaps says what the projector does at a gap of the log: "accept" goes on
+	// behind it, "stop" shows nothing new until an operator has decided.
 	LogGaps string
 
 	// ModuleLogDays and QueryLogDays are how long entries of the module and
@@ -55,7 +55,7 @@ type Options struct {
 	LegacyDir     string
 	LegacyProject uint64
 
-	// TrustedProxies are the peers whose forwarding headers are believed.
+	// TrustedProxies are the proxies whose forwarding headers are believed.
 	TrustedProxies []netip.Prefix
 	// InstallRoots are cut from the front of file names.
 	InstallRoots []string
@@ -68,11 +68,11 @@ type Options struct {
 	// 0 for no limit. A sixth of them may come at once.
 	KeyEventsPerMinute, ProjectEventsPerMinute int
 	// NewRecordsPerHour is how many new records a project may get in an hour, 0
-	// for any number. Events that would make one more are counted in an overflow
-	// record of their class. It is put on the log at the start, for all nodes.
+	// for any number. Beyond it, new problems are counted in one overflow record for
+	// each class. The start puts the number on the log, for all nodes.
 	NewRecordsPerHour int
 
-	// MailModule sends mails: "smtp", which SMTP is for, or "" for none.
+	// MailModule sends mails: "smtp", which reads SMTP, or "" for none.
 	MailModule string
 	SMTP       smtp.Config
 	// GeoDatabase is a location database in MaxMind's format, "" to look in the

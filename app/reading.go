@@ -11,13 +11,13 @@ import (
 	"github.com/errata-log/errata/query"
 )
 
-// openReader makes what reads records.
+// openReader makes the reader of the records.
 func (a *App) openReader(context.Context) error {
 	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now})
 	return nil
 }
 
-// openCommander makes the way of commands onto the log.
+// openCommander makes what puts commands on the log.
 func (a *App) openCommander(context.Context) (err error) {
 	a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()})
 	if err != nil {
@@ -38,8 +38,8 @@ func (a *App) makeViews(ctx context.Context) error {
 	return migrations.ViewsIfAllowed(ctx, a.engines.ClickHouseOptions(), a.engines.Views(), a.logger)
 }
 
-// openFeed makes the feed of changes. It looks at the log and the records, not
-// at this node's projector: whichever node folds, all tell the same.
+// openFeed makes the feed of changes. It reads the log and the records and not the
+// projector of this node, so that every node tells the same changes.
 func (a *App) openFeed(context.Context) (err error) {
 	a.feed, err = feed.New(feed.Config{
 		Checkpoint: func(ctx context.Context) (uint64, error) {
@@ -56,8 +56,8 @@ func (a *App) openFeed(context.Context) (err error) {
 	return err
 }
 
-// startAudit begins to write the trail. It needs the projector's answers, and
-// stops before the projector; what has no entry by then gets it after the next
+// startAudit begins to write the audit trail. It needs the projector's answers, so
+// it stops before the projector. A change without an entry gets one after the next
 // start.
 func (a *App) startAudit(context.Context) (err error) {
 	cfg := audit.Config{

@@ -8,25 +8,25 @@ import (
 	"github.com/errata-log/errata/selfcheck"
 )
 
-// selfCheckMark is the file of the data folder that tells the next start what
-// need not be looked at again.
+// selfCheckMark is the file of the data folder that tells the next start which
+// parts it need not read again.
 const selfCheckMark = "selfcheck.json"
 
-// markCleanStop has the self-check note a clean stop once the projector has
-// stopped, which comes to be after this.
+// markCleanStop adds the last step of a clean stop: the self-check notes it. The
+// projector is made after this step, so it has stopped by then.
 func (a *App) markCleanStop(context.Context) error {
 	a.cleanups.add("mark of the self-check", func(ctx context.Context) error {
 		if a.checker == nil {
 			return nil
 		}
-		// What stands beside the rows of a part is not synced by an insert.
+		// An insert syncs the rows of a part, and not the files beside them.
 		return errors.Join(a.engines.SyncFiles(ctx), a.checker.Stopped())
 	})
 	return nil
 }
 
-// holdDamaged looks once whether the projector and the merges may change the
-// tables, before they do.
+// holdDamaged looks once for damage, before the projector and the merges change the
+// tables.
 func (a *App) holdDamaged(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
 		return nil
@@ -38,9 +38,9 @@ func (a *App) holdDamaged(ctx context.Context) error {
 	return nil
 }
 
-// startSelfCheck begins to ask whether log and tables agree, when there are tables.
+// startSelfCheck begins to check that log and tables agree, once the tables are up.
 func (a *App) startSelfCheck(context.Context) (err error) {
-	embedded := a.options.ClickHouseDSN == "" // also while it is away
+	embedded := a.options.ClickHouseDSN == ""
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
@@ -49,7 +49,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.records.WhenUpOrDamaged(a.checker.Start) // a start that met damage goes on when that is mended
+	a.records.WhenUpOrDamaged(a.checker.Start) // after damage the start waits for the checker to mend it
 	a.cleanups.add("self-check", func(ctx context.Context) error { a.checker.Stop(ctx, a.records.Stop); return nil })
 	return nil
 }

@@ -28,14 +28,15 @@ func (a *App) listen(context.Context) error {
 	if err := a.listenAt(a.options.Listen, handler); err != nil {
 		return err
 	}
-	// Streams have no end of their own: they end before requests are waited for.
+	// A stream of the feed has no end of its own, so the feed closes before the
+	// server waits for running requests.
 	a.cleanups.addPlain("feed", a.feed.Close)
-	// Added last, for it ends first: a request that imports ends with it.
+	// Added last, so that it stops first: it ends the request that imports.
 	a.cleanups.addPlain("import", a.importer.Stop)
 	return nil
 }
 
-// listenAt binds an address. All servers end together, in the step of the first.
+// listenAt binds an address. The cleanup of the first server ends all of them.
 func (a *App) listenAt(addr string, handler http.Handler) error {
 	server, err := api.NewServer(api.ServerConfig{Addr: addr, Handler: handler, Logger: a.logger})
 	if err != nil {
@@ -118,7 +119,8 @@ func (a *App) health() *ops.Health {
 	})
 }
 
-// announce tells the data folder and the operator where the service is.
+// announce writes the address of the service into the data folder and into the
+// welcome.
 func (a *App) announce(context.Context) error {
 	if err := a.engines.WriteLogins(); err != nil {
 		return err
@@ -141,8 +143,8 @@ func (a *App) announce(context.Context) error {
 	return a.dir.Announce(w.URL)
 }
 
-// registerMetrics adds the size of the log, what every Go process tells (memory,
-// goroutines, files), and more.
+// registerMetrics registers the size of the log, the metrics of every Go process
+// (memory, goroutines, files), and those given.
 func (a *App) registerMetrics(more ...prometheus.Collector) error {
 	for _, c := range append(more, a.log,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {

@@ -23,9 +23,9 @@ func (a *App) openSettings(ctx context.Context) (err error) {
 	return nil
 }
 
-// setLimits puts the limits that a replay must know on the log, unless they stand
-// there. A log that takes nothing is no reason not to start: those that stand
-// there stay in force, and the next start tries again.
+// setLimits puts the limits that a replay must know on the log, unless they are
+// there already. The service also starts when the log takes nothing: the earlier
+// limits stay in force, and the next start tries again.
 func (a *App) setLimits(ctx context.Context) error {
 	err := a.settings.SetLimits(ctx, settings.Limits{NewRecordsPerHour: uint64(a.options.NewRecordsPerHour)})
 	if err != nil {

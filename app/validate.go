@@ -45,7 +45,7 @@ func (o Options) Validate() error {
 	)
 }
 
-// of is the error of a setting, nil where there is none.
+// of puts the name of a setting before its error; nil stays nil.
 func of(setting string, err error) error {
 	if err == nil {
 		return nil
