@@ -16,24 +16,24 @@ const (
 	// DefaultDatabase is the ClickHouse database when neither Config.Database
 	// nor the DSN names one.
 	DefaultDatabase = "errata_store"
-	// DefaultViews is the database of the views on the tables in
-	// DefaultDatabase: what analysts call errata.records.
+	// DefaultViews is the database of the views on the tables in DefaultDatabase.
+	// Analysts query errata.records.
 	DefaultViews = "errata"
 
-	// DefaultLogMaxBytes bounds the log where the disk has room for it: 10 GiB
-	// hold some 45 million events.
+	// DefaultLogMaxBytes bounds the log where the disk has room for it. 10 GiB hold
+	// some 45 million events.
 	DefaultLogMaxBytes = 10 << 30
 
-	// DefaultClickHouseMemory bounds the embedded ClickHouse. It is a ceiling
-	// for merges and large sorts, not what it uses: that is about 60 MiB idle.
+	// DefaultClickHouseMemory bounds the embedded ClickHouse. Merges and large sorts
+	// may reach it; an idle ClickHouse uses about 60 MiB.
 	DefaultClickHouseMemory = 2 << 30
 
 	defaultConnectTimeout = 15 * time.Second
-	// connectRetryWait is how often an external engine is tried in that time.
+	// connectRetryWait is the pause between two tries in that time.
 	connectRetryWait = 100 * time.Millisecond
 
-	// leastLogRoom is the room of a log that nobody has bounded on a disk that is
-	// full, in bytes.
+	// leastLogRoom is the room of a log without a configured bound on a full disk,
+	// in bytes.
 	leastLogRoom = 8 << 20
 )
 
@@ -43,12 +43,12 @@ type Config struct {
 	// Dir is the data folder, which this process holds; nil is possible only
 	// where both engines are external.
 	Dir *datadir.Dir
-	// Publish are the subjects that applications may publish to, where NATSListen
-	// opens the embedded NATS to them.
+	// Publish are the subjects that applications may publish to, when NATSListen is
+	// set.
 	Publish []string
 
 	// ClickHouseLater lets Start succeed while ClickHouse is away. The connections
-	// work when it is back; [Engines.PrepareClickHouse] must have succeeded before.
+	// work once it is back and [Engines.PrepareClickHouse] has succeeded.
 	ClickHouseLater bool
 	// ClickHouseMemory bounds the embedded ClickHouse in bytes, 0 means 2 GiB.
 	ClickHouseMemory int64
@@ -67,8 +67,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// databaseName is what may be written into a statement without quoting; a
-// database's name cannot be a bound parameter.
+// databaseName matches the names that a statement may hold without quotes. The
+// name of a database cannot be a bound parameter.
 var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 // ViewsDatabase is the database of the views on the tables in that database.
@@ -79,7 +79,7 @@ func ViewsDatabase(tables string) string {
 	return tables + "_views"
 }
 
-// path is a file or folder below the data folder, "" without one.
+// path is the path of a file or folder below Dir, "" when Dir is nil.
 func (c Config) path(name string) string {
 	if c.Dir == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// LogRoom is what the embedded log in a data folder uses, and what is free on its
-// disk, in bytes. The folders need not exist.
+// LogRoom says how many bytes the embedded log in a data folder uses, and how many
+// are free on its disk. The folder need not exist.
 func LogRoom(dataDir string) (used, free int64, err error) {
 	path, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -24,7 +24,8 @@ func LogRoom(dataDir string) (used, free int64, err error) {
 	return used, free, err
 }
 
-// DiskRoom is what is free on the disk of the data folder, and its size, in bytes.
+// DiskRoom says how many bytes are free on the disk of the data folder, and how many
+// the disk has.
 func (e *Engines) DiskRoom() (free, total int64, err error) { return diskRoom(e.cfg.path("")) }
 
 // SyncFiles returns when the files of an embedded ClickHouse are on disk, names of
@@ -36,8 +37,8 @@ func (e *Engines) SyncFiles(context.Context) error {
 	return nil
 }
 
-// defaultLogMaxBytes is the room of the log when nobody has set it. An external
-// NATS has its own disk, of which nothing is known here.
+// defaultLogMaxBytes is the room of the log when no setting bounds it. The disk of
+// an external NATS is not known here.
 func defaultLogMaxBytes(dataDir string, embedded bool) int64 {
 	used, free, err := LogRoom(dataDir)
 	if !embedded || err != nil {
@@ -46,10 +47,10 @@ func defaultLogMaxBytes(dataDir string, embedded bool) int64 {
 	return logRoom(free, used)
 }
 
-// logRoom is 10 GiB, but at most 80 % of what the log has and could have. What
-// it has counts, or the limit would sink with every restart while the log
-// grows; and on a disk that others have filled the limit is not below what the
-// log holds, or every event would be refused.
+// logRoom is 10 GiB, but at most 80 % of the bytes that the log uses and that are
+// free. The used bytes count, or the limit would sink with each restart while the
+// log grows. On a disk that others have filled the limit is not below the used
+// bytes, or every event would be refused.
 func logRoom(free, used int64) int64 {
 	room := min(DefaultLogMaxBytes, (free+used)/10*8)
 	return max(room, min(used, DefaultLogMaxBytes), leastLogRoom)
@@ -70,7 +71,7 @@ func usedBytes(root string) (total int64, err error) {
 	return total, err
 }
 
-// gone is err without the one of a file that the engine removed meanwhile.
+// gone is err, or nil where the engine has removed the file in the meantime.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskRoom is what this process may still write to the file system that holds
-// path, or would hold it, and the size of that file system, in bytes.
+// diskRoom says how many bytes this process may still write to the file system of
+// path, which need not exist, and the size of that file system in bytes.
 func diskRoom(path string) (free, total int64, err error) {
 	var stat unix.Statfs_t
 	err = unix.Statfs(path, &stat)

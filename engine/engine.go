@@ -13,13 +13,13 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// bucketRoom is what JetStream may keep beside the log: buckets and their
-// history. It is part of max_file_store, so that a full log is refused with an
-// error code long before the disk is full, which JetStream would not survive.
+// bucketRoom is the room in bytes for the buckets and their history, beside the log.
+// Log and bucketRoom together are max_file_store, so that JetStream refuses messages
+// with an error code before the disk is full, which would stop JetStream.
 const bucketRoom = 1 << 30
 
-// Engines are the two running engines. All methods may be called by many
-// goroutines; the connections stay the same for as long as the engines run.
+// Engines are the two running engines. They are safe for concurrent use. The
+// connections stay the same for as long as the engines run.
 type Engines struct {
 	// NATS holds the log.
 	NATS *NATS
@@ -31,8 +31,8 @@ type Engines struct {
 	stopErr  error
 }
 
-// Start brings both engines up and returns when they answer. The context
-// bounds the start only; Stop ends what was started.
+// Start starts both engines and returns when they answer. The context bounds the
+// start only; Stop ends the engines.
 func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -109,14 +109,13 @@ func (e *Engines) JetStream() jetstream.JetStream { return e.NATS.JetStream() }
 // embedded engine: a query under way fails, the next one works.
 func (e *Engines) ClickHouse() driver.Conn { return e.clickhouse.Conn() }
 
-// ReadOnlyClickHouse is a second connection whose queries can change nothing
-// and are bounded: 10 s unless the context has a deadline, which may be at most
-// 115 s away, and a quarter of the engine's memory. What answers people reads
-// through it.
+// ReadOnlyClickHouse is a second connection, for the queries of people. They can
+// change nothing and are bounded: to 10 s unless the context has a deadline, which
+// may be at most 115 s away, and to a quarter of the engine's memory.
 func (e *Engines) ReadOnlyClickHouse() driver.Conn { return e.clickhouse.ReadOnly() }
 
-// ClickHouseOptions are the options of [Engines.ClickHouse], for those who need
-// a database/sql connection.
+// ClickHouseOptions are the options of [Engines.ClickHouse], to open another
+// connection with.
 func (e *Engines) ClickHouseOptions() *clickhouse.Options { return e.clickhouse.Options() }
 
 // Database is the name of the ClickHouse database.
@@ -130,13 +129,12 @@ func (e *Engines) Views() string { return ViewsDatabase(e.clickhouse.Database())
 func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 
 // EmbeddedClickHouse is the process id of the embedded ClickHouse. ok is false
-// when ClickHouse is external, and for the moment in which it is being
-// restarted.
+// when ClickHouse is external, and while it restarts.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
 
-// Stop ends both engines: ClickHouse first, because the projection follows the
-// log, NATS last. It may be called more than once; later calls return what the
-// first returned.
+// Stop ends both engines: ClickHouse first, then NATS, because the projection
+// follows the log. It may be called more than once; later calls return the error of
+// the first.
 func (e *Engines) Stop(ctx context.Context) error {
 	e.stopOnce.Do(func() {
 		var errs []error

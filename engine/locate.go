@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// libchdbVersion is what fetch-libchdb.sh brings; a test holds the two
-	// together.
+	// libchdbVersion is the version that fetch-libchdb.sh fetches. A test compares
+	// the two.
 	libchdbVersion = "26.7.3-stable.1"
 	libraryName    = "libchdb.so"
 	binaryName     = "errata-engine"
@@ -34,9 +34,9 @@ func (o Options) FindEngine() (string, error) {
 	return binary + " with " + library, err
 }
 
-// FindLibrary is the path of libchdb: the one given, else $ERRATA_LIBCHDB, else
-// beside the running program, else in the cache folder, where fetch-libchdb.sh
-// puts it.
+// FindLibrary is the path of libchdb: the path given, else $ERRATA_LIBCHDB, else
+// beside the running program, else in the cache folder, where fetch-libchdb.sh puts
+// it.
 func FindLibrary(given string) (string, error) {
 	if given == "" {
 		given = os.Getenv("ERRATA_LIBCHDB")
@@ -83,7 +83,7 @@ func findBinary(given string) (string, error) {
 	return path, err
 }
 
-// CacheDir is the folder for what is brought once and shared by all checkouts:
+// CacheDir is the folder for files that are fetched once for all checkouts:
 // $ERRATA_CACHE, else $XDG_CACHE_HOME/errata, else ~/.cache/errata.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("ERRATA_CACHE"); dir != "" {

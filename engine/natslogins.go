@@ -12,11 +12,12 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// nodeIDSize is how much of chance the id of a node has, 5 bits a character.
+// nodeIDSize is how many random characters the id of an ingest node has; each has 5
+// bits.
 const nodeIDSize = 16
 
-// readLogins reads from the data folder the passwords and the id that outlive a
-// restart, and makes those that are not there yet.
+// readLogins reads the passwords and the id from the data folder, where they outlive
+// a restart, and makes those that are missing.
 func (c *NATSConfig) readLogins(dir *datadir.Dir) (err error) {
 	if c.Clients.Addr != "" {
 		if c.Clients.Password, err = passwordOf(dir.Join(datadir.NATSFile)); err != nil {
@@ -34,8 +35,8 @@ func (c *NATSConfig) readLogins(dir *datadir.Dir) (err error) {
 	return err
 }
 
-// WriteLogins tells applications and ingest nodes where the embedded NATS is: it
-// writes [datadir.NATSFile] and [datadir.LeafFile] where NATS is open to them.
+// WriteLogins writes [datadir.NATSFile] for applications and [datadir.LeafFile] for
+// ingest nodes, where the embedded NATS is open to them.
 func (e *Engines) WriteLogins() error {
 	if e.cfg.NATSListen != "" {
 		addr := e.NATS.ClientsAddr()
@@ -61,8 +62,8 @@ func writeLogin(path, user, password, addr string) error {
 	return datadir.WriteFile(path, u.String()+"\n")
 }
 
-// passwordOf is the password in the URL that the file holds, a new one when
-// there is no such file.
+// passwordOf is the password in the URL of the file, a new one when there is no such
+// file.
 func passwordOf(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +81,8 @@ func passwordOf(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no URL with a password; remove it, and the next start makes another one", path)
 }
 
-// nodeID is the id in the file, a new one when there is no such file.
+// nodeID is the id in the file. When there is no such file, it makes an id and writes
+// it.
 func nodeID(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -55,7 +55,7 @@ type Options struct {
 // until its hub has them, and has no records.
 func (o Options) IsLeaf() bool { return o.NATSLeaf != "" }
 
-// Validate names the first setting that cannot be used, or not beside another one.
+// Validate names the first setting that cannot be used, alone or with another one.
 func (o Options) Validate() error {
 	if err := datadir.CheckListen(o.NATSListen, "4222"); err != nil && o.NATSListen != "" {
 		return fmt.Errorf("nats-listen: %w", err)
