@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// LocalAddr is the listen address host:port as seen from this machine: a wildcard
-// address is reached on loopback. What is not host:port stays as it is.
+// LocalAddr is the listen address host:port for clients on this machine: a wildcard
+// address becomes loopback. Text that is not host:port stays as it is.
 func LocalAddr(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -22,10 +22,10 @@ func LocalAddr(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// LocalURL is the URL of a listen address as seen from this machine.
+// LocalURL is the URL of a listen address for clients on this machine.
 func LocalURL(listen string) string { return "http://" + LocalAddr(listen) }
 
-// IsLoopback says whether only this machine reaches what listens at an address.
+// IsLoopback says whether only this machine can connect to the address.
 func IsLoopback(listens net.Addr) bool {
 	bound, err := netip.ParseAddrPort(listens.String())
 	return err == nil && bound.Addr().IsLoopback()

@@ -83,7 +83,7 @@ func newAuditList(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// maxWhat is how many characters of a request the table shows.
+// maxWhat is how many characters of a text the table shows.
 const maxWhat = 60
 
 func printAudit(w io.Writer, entries []audit.Entry) error {
@@ -104,8 +104,8 @@ func printAudit(w io.Writer, entries []audit.Entry) error {
 	return table.Flush() // a tabwriter keeps the first error until here
 }
 
-// printable cuts text to limit characters and takes out what could drive a
-// terminal: names of keys are chosen by people.
+// printable cuts text to limit characters and replaces control characters, which
+// could change the terminal: people choose the names of keys.
 func printable(text string, limit int) string {
 	var shown []rune
 	for _, r := range text {

@@ -33,7 +33,7 @@ func newConfig(t *terminal) *cobra.Command {
 func printConfig(cmd *cobra.Command, c *config, _ []string) error {
 	for _, s := range settings(c) {
 		text := s.redacted(s.get())
-		if s.hint != "" && s.hint != "n" { // words need YAML's quotes, numbers and switches must not have them
+		if s.hint != "" && s.hint != "n" { // texts need YAML's quotes, numbers and booleans must have none
 			value, err := yaml.Marshal(text)
 			if err != nil {
 				return fmt.Errorf("print %s: %w", s.name, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// deadPath is where the API keeps what was refused.
+// deadPath is the route of the dead letters.
 const deadPath = "/api/v1/admin/ops/dead"
 
-// deadMessage is a refused message as the service shows it.
+// deadMessage is a dead letter as the service shows it.
 type deadMessage struct {
 	ID      uint64 `json:"id"`
 	At      string `json:"at"` // RFC 3339
@@ -58,7 +58,7 @@ func newDeadList(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// deadPage is how many one request asks for.
+// deadPage is how many messages one request asks for.
 const deadPage = 100
 
 func listDead(ctx context.Context, c *client, limit int) ([]deadMessage, error) {
@@ -80,8 +80,8 @@ func listDead(ctx context.Context, c *client, limit int) ([]deadMessage, error) 
 	return list, nil
 }
 
-// printDead prints one line for each message, without its body: that is for
-// --json, since it can be long and hold anything.
+// printDead prints one line for each message. The body, which can be long and hold
+// anything, is only shown with --json.
 func printDead(w io.Writer, list []deadMessage) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tREFUSED\tSUBJECT\tBYTES\tREASON\tWHY")
@@ -96,8 +96,7 @@ func printDead(w io.Writer, list []deadMessage) error {
 	return table.Flush()
 }
 
-// newDeadDo is a command that does something with messages, by their ids or
-// with all of them.
+// newDeadDo is a command that changes messages, by their ids or all of them.
 func newDeadDo(t *terminal, verb, done, short, long string) *cobra.Command {
 	var all bool
 	cmd := keyCommand(t, &cobra.Command{
@@ -126,7 +125,7 @@ func newDeadDo(t *terminal, verb, done, short, long string) *cobra.Command {
 	return cmd
 }
 
-// deadPatience bounds going through all messages: 16 MiB of small ones.
+// deadPatience bounds a change of all messages, which are at most 16 MiB.
 const deadPatience = 2 * time.Minute
 
 func doDead(cmd *cobra.Command, c *client, verb, done string, choice map[string]any) error {

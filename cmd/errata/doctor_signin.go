@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/signin/smtp"
 )
 
-// checkMail greets the mail server and leaves; it does not log in.
+// checkMail connects to the mail server, without logging in.
 func checkMail(ctx context.Context, c *config) finding {
 	f := finding{Check: "mail"}
 	sender, err := smtp.Open(c.service.MailModule, c.service.SMTP)
@@ -25,8 +25,8 @@ func checkMail(ctx context.Context, c *config) finding {
 	return f.ok(sender.Server() + " answers; whether it takes mails, the test mail shows")
 }
 
-// oldDatabase is how old a location database may be: blocks of addresses move
-// between countries, some thousands in half a year.
+// oldDatabase is how old a location database may be: in half a year some thousand
+// blocks of addresses move to other countries.
 const oldDatabase = 180 * 24 * time.Hour
 
 // checkLocation reads the location database that the service would use.

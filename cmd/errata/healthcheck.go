@@ -11,7 +11,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// healthTimeout is below the timeout of common health checks, so that this
+// healthTimeout is shorter than the timeout of common health checks, so that this
 // program can still say what is wrong.
 const healthTimeout = 4 * time.Second
 

@@ -16,10 +16,10 @@ import (
 	"github.com/errata-log/errata/ops"
 )
 
-// rebuildPath is where the API imports, and says how far it is.
+// rebuildPath is the route that imports, and says how far the import is.
 const rebuildPath = "/api/v1/admin/tools/logs/errors/rebuild"
 
-// importResult is what the service says of an import.
+// importResult is the service's answer to an import.
 type importResult struct {
 	Count      int64         `json:"count"`
 	Files      int64         `json:"files"`
@@ -28,7 +28,7 @@ type importResult struct {
 	Warnings   []legacy.Note `json:"warnings"`
 }
 
-// progressPause lies between two questions how far it is.
+// progressPause is the pause between two requests for the progress.
 const progressPause = 500 * time.Millisecond
 
 const importHelp = `Imports the old error files that lie in DATA/legacy/system and
@@ -80,8 +80,8 @@ func noteLine(what string, n legacy.Note) string {
 	return fmt.Sprintf("%s %s: %s\n", what, n.File, n.Reason)
 }
 
-// showProgress draws a bar for each file on a terminal until the function that
-// it returns is called. Elsewhere it does nothing.
+// showProgress draws a bar for each file on a terminal until done is called. It draws
+// nothing when w is no terminal.
 func showProgress(c *client, w io.Writer) (done func()) {
 	bars := progressBars{w: w}
 	return draw(w, func(ctx context.Context) {
@@ -92,8 +92,8 @@ func showProgress(c *client, w io.Writer) (done func()) {
 	}, bars.finish)
 }
 
-// draw calls step again and again on a terminal until done is called, and then
-// finish. A question of a step that gets no answer costs one step of the bar.
+// draw calls step again and again until done is called, and then finish. It calls
+// neither when w is no terminal.
 func draw(w io.Writer, step func(ctx context.Context), finish func()) (done func()) {
 	if !isTerminal(w) {
 		return func() {}
@@ -124,7 +124,7 @@ func (b *progressBars) show(p legacy.Progress) {
 			progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(p.File),
 			progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30))
 	}
-	b.bar.ChangeMax64(p.BytesTotal) // a packed file is larger than it looked
+	b.bar.ChangeMax64(p.BytesTotal) // it grows while a packed file is read
 	_ = b.bar.Set64(min(p.BytesDone, p.BytesTotal))
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// keysPath is where the API keeps the keys.
+// keysPath is the route of the keys.
 const keysPath = "/api/v1/admin/keys"
 
 // apiKey is a key as the service shows it. Times are RFC 3339, "" for never.
@@ -35,7 +35,7 @@ type apiKey struct {
 	Key        string   `json:"key,omitempty"` // of a new key only
 }
 
-// newAPIKey is what the service is asked for.
+// newAPIKey is the request for a new key.
 type newAPIKey struct {
 	Name          string   `json:"name"`
 	Kind          string   `json:"kind"`
@@ -56,7 +56,7 @@ func newKeys(t *terminal) *cobra.Command {
 		newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
 }
 
-// keyCommand gives a command a client that holds the admin key.
+// keyCommand gives a command a client with the admin key.
 func keyCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *client, args []string) error) *cobra.Command {
 	addSettings(cmd, "data", "listen")
 	addURL(cmd)
@@ -155,7 +155,7 @@ func printKeys(w io.Writer, keys []apiKey) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name)
 	}
-	return table.Flush() // a tabwriter keeps the first error until here
+	return table.Flush() // it returns the first error of all writes
 }
 
 // day is the date of an RFC 3339 time.

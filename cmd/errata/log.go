@@ -14,14 +14,14 @@ import (
 	"github.com/errata-log/errata/logcare"
 )
 
-// logPath is where the API tells how the log is.
+// logPath is the route of the log.
 const logPath = "/api/v1/admin/ops/log"
 
 const logHelp = `Checks the log for what a damaged disk has taken, mends it from a copy, and says
 what is to become of what cannot be mended.`
 
-// logCommand gives a command the settings of the log's place, and the flags that
-// name a running service.
+// logCommand gives a command the settings that say where the log is, and the flags
+// for a running service.
 func logCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *config, _ []string) error) *cobra.Command {
 	addSettings(cmd, "data", "listen", "nats-url")
 	addURL(cmd)
@@ -35,7 +35,7 @@ func newLog(t *terminal) *cobra.Command {
 		newLogVerify(t), newLogAccept(t), newLogRepair(t))
 }
 
-// gapText is a gap in words.
+// gapText describes a gap.
 func gapText(g logcare.Gap) string {
 	text := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
 	if g.Why == "older" {

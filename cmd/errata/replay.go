@@ -18,7 +18,7 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// replayPath is where the API rebuilds, and says how far it is.
+// replayPath is the route that replays the log, and says how far the replay is.
 const replayPath = "/api/v1/admin/ops/replay"
 
 const replayHelp = `Makes the records anew from the log, in tables beside the live ones, compares
@@ -94,8 +94,8 @@ func printReplay(w io.Writer, r projector.Comparison) error {
 	return err
 }
 
-// showReplay draws a bar on a terminal until the function that it returns is
-// called. Elsewhere it does nothing.
+// showReplay draws a bar on a terminal until done is called. It draws nothing when w is
+// no terminal.
 func showReplay(c *client, w io.Writer) (done func()) {
 	bar := progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("facts"), progressbar.OptionSetWidth(30))
 	return draw(w, func(ctx context.Context) {

@@ -13,8 +13,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// addressVerificationPath is where the API keeps who is asked at sign-in from
-// an unfamiliar address.
+// addressVerificationPath is the route of the check for unfamiliar addresses.
 const addressVerificationPath = "/api/v1/admin/settings/security/ip-verification"
 
 const securityHelp = `Changes what is asked at sign-in, from the machine of the service.`
@@ -54,8 +53,8 @@ func newResetIP(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// hostClient speaks to the service that runs on the data folder, with the key
-// that lies there: whoever may read that file has the machine.
+// hostClient is a client of the service that runs on the data folder, with the admin
+// key in that folder. Who can read that file administers the machine.
 func hostClient(c *config) (*client, error) {
 	holder, err := datadir.HolderOf(c.service.Data)
 	if err == nil && holder.URL == "" {

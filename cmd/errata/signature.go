@@ -65,8 +65,8 @@ func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// explainEvents explains each event in turn. An event that cannot be taken ends
-// it: its number says which one.
+// explainEvents explains each event in turn. It ends at an event that cannot be taken,
+// and the error has the number of that event.
 func explainEvents(w io.Writer, in io.Reader, rules ingest.Rules, application uint64, asJSON bool) error {
 	events := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -84,8 +84,8 @@ func explainEvents(w io.Writer, in io.Reader, rules ingest.Rules, application ui
 	}
 }
 
-// explainEvent explains an event as the native receiver takes it, or a Sentry
-// event. An *errata.Error says why the event cannot be taken.
+// explainEvent explains the n-th event, which is one for the native receiver or one of
+// Sentry. An *errata.Error says why the event cannot be taken.
 func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application uint64, asJSON bool, n int) error {
 	parse := native.ParseEvent
 	if sentry.LooksLike(document) {

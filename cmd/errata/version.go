@@ -51,8 +51,8 @@ func thisBuild() build {
 	return b
 }
 
-// committed is when the source of this binary was committed: a clock that is
-// earlier is wrong. ok is false when the binary does not know.
+// committed is when the source of this binary was committed. A clock that shows an
+// earlier time is wrong. ok is false when the time is not known.
 func (b build) committed() (t time.Time, ok bool) {
 	t, err := time.Parse(time.RFC3339, b.Time)
 	return t, err == nil

@@ -10,17 +10,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// fitting are the licences of parts that may be shipped in an Apache-2.0
-// program: permissive ones, and MPL-2.0, which asks for no more than the
-// unchanged sources that a module path names.
+// fitting are the licences of parts that may be shipped in an Apache-2.0 program:
+// permissive ones, and MPL-2.0, which only asks to name the unchanged sources, as a
+// module path does.
 var fitting = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib"}
 
-// covered is the share of a file, in percent, that must be the text of known
-// licences: below it, conditions of somebody's own may stand among them.
+// covered is the share of a file, in percent, that must be the text of known licences.
+// Below it the file may hold further conditions.
 const covered = 75
 
-// licencesIn are the licences in the files of a module's folder that are named
-// after such. A file that is not a licence throughout counts as none.
+// licencesIn are the licences in the files of a module's folder that are named like
+// licences. A file whose text is not covered by known licences counts as none.
 func licencesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
