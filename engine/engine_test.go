@@ -117,7 +117,7 @@ func TestStartStop(t *testing.T) {
 		stopped := time.Since(begin)
 		stop(t, e) // again, without harm
 		t.Logf("round %d: started in %s, stopped in %s", round, started.Round(time.Millisecond), stopped.Round(time.Millisecond))
-		// Half of what it waits before it kills the child: an orderly end.
+		// A clean end takes less than half of the time after which the child is killed.
 		if stopped > 1500*time.Millisecond {
 			t.Errorf("it took %s to stop", stopped)
 		}
@@ -217,8 +217,8 @@ func TestKilledChildComesBackWithItsData(t *testing.T) {
 	e := start(t, cfg)
 	exec(t, e, createTable)
 
-	// What was acknowledged is there after any number of kills. A statement
-	// that fails has an unknown outcome and is not counted.
+	// Acknowledged inserts are there after any number of kills. A failed one does not
+	// count, since its outcome is not known.
 	const kills = 5
 	var acknowledged, unknown uint64
 	for range kills {

@@ -36,7 +36,7 @@ func listeningNATS(t *testing.T) (address string) {
 	return u.String()
 }
 
-// The embedded ClickHouse of other engines stands for a server elsewhere.
+// The embedded ClickHouse of other engines serves as the external server.
 func TestExternalEngines(t *testing.T) {
 	elsewhere := start(t, config(t, t.TempDir()))
 	cfg := engine.Config{

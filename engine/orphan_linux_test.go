@@ -10,8 +10,8 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// TestStartWhileAnOrphanDies: a service that is started right after another
-// was killed finds the data held by the other's dying child, and waits.
+// TestStartWhileAnOrphanDies: a service that starts right after another was killed waits
+// until the child of the killed one no longer holds the data.
 func TestStartWhileAnOrphanDies(t *testing.T) {
 	cfg := config(t, t.TempDir())
 	first, err := engine.Start(t.Context(), cfg)

@@ -20,8 +20,8 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// What a user of the embedded ClickHouse may not do is answered with one of
-// these codes: not enough privileges, readonly, a setting out of bounds.
+// The embedded ClickHouse refuses what a user may not do with one of these codes: not
+// enough privileges, readonly, a setting out of bounds.
 var refusals = []string{"code: 497", "code: 164", "code: 452"}
 
 func refused(err error) bool {
@@ -99,8 +99,8 @@ func TestEngineReadsNoFilesButItsOwn(t *testing.T) {
 	}
 }
 
-// The engine needs a user without a password to start itself. Over the port
-// that user must be of no use.
+// The engine needs a user without a password to start. Over the port that user must not
+// be able to do anything.
 func TestUserWithoutPasswordCanDoNothing(t *testing.T) {
 	e := start(t, config(t, t.TempDir()))
 	for name, settings := range map[string]clickhouse.Settings{
