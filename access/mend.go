@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -20,6 +21,10 @@ import (
 
 // copyVersion is the version of the file of copies.
 const copyVersion = 1
+
+// lastCopyTimeout bounds the copy that is made at a stop, at which NATS may be
+// away.
+const lastCopyTimeout = time.Second
 
 // saved is one entry of the bucket: a key with the hash of its secret, or the
 // number of a project.
@@ -32,7 +37,9 @@ type saved struct {
 type savedKeys struct {
 	Version int `json:"v"`
 	// Bucket tells one bucket from another: when it was made, in Unix nanoseconds.
-	Bucket  int64            `json:"bucket"`
+	Bucket int64 `json:"bucket"`
+	// Last is a message that the bucket's stream reached, 0 if that is not known.
+	Last    uint64           `json:"last,omitempty"`
 	Entries map[string]saved `json:"entries"`
 }
 
@@ -99,6 +106,9 @@ func Mend(ctx context.Context, js jetstream.JetStream, bucket, copyFile string) 
 			m.done.Lost = append(m.done.Lost, name)
 		}
 	}
+	if m.lastGone(copies.Last) {
+		m.done.History++
+	}
 	if len(m.done.Damaged) == 0 && m.done.History == 0 {
 		return Mended{}, nil
 	}
@@ -114,6 +124,8 @@ type mender struct {
 	bucket jetstream.KeyValue
 	prefix string
 	made   int64
+	last   uint64           // sequence of the stream, as the server knows it
+	end    uint64           // sequence of the last message that can be read, 0 for none
 	found  map[string]saved // what is to stand in the bucket, by name
 	done   Mended
 }
@@ -125,7 +137,7 @@ func (m *mender) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.made = info.Created.UnixNano()
+	m.made, m.last = info.Created.UnixNano(), info.State.LastSeq
 	for subject := range info.State.Subjects {
 		name := strings.TrimPrefix(subject, m.prefix)
 		msg, err := m.stream.GetLastMsgForSubject(ctx, subject)
@@ -149,10 +161,18 @@ func (m *mender) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		next = msg.Sequence + 1
+		m.end, next = msg.Sequence, msg.Sequence+1
 	}
 	m.done.History = max(int(info.State.Msgs)-readable-len(m.done.Damaged), 0)
 	return nil
+}
+
+// lastGone says that the end of the file is gone, and with it nothing but a note
+// when a key was used last: what else was there is damaged or has a copy. The
+// stream never drops its last message, and reached at least the one that the
+// copies tell.
+func (m *mender) lastGone(reached uint64) bool {
+	return m.end > 0 && m.end < max(m.last, reached) && len(m.done.Damaged) == 0 && m.done.History == 0
 }
 
 // writeAnew empties the bucket and writes what was found. It stands in the file of
@@ -228,8 +248,9 @@ func writeCopies(path string, kept savedKeys) error {
 	return datadir.WriteFile(path, string(text))
 }
 
-// keepCopies writes the file, unless it is "", whenever a key changes, until ctx
-// ends.
+// keepCopies writes the file, unless it is "", whenever a key changes, and once
+// more when ctx ends: the bucket has grown by then, for it holds too when a key
+// was used last.
 func (s *Store) keepCopies(ctx context.Context, path string) {
 	for path != "" {
 		snap := s.current.Load()
@@ -239,6 +260,11 @@ func (s *Store) keepCopies(ctx context.Context, path string) {
 		select {
 		case <-snap.replaced:
 		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCopyTimeout)
+			defer cancel()
+			if err := s.copyEntries(ctx, path, s.current.Load()); err != nil {
+				s.logger.Debug("the copy of the API keys is that of their last change", "error", err)
+			}
 			return
 		}
 	}
@@ -253,7 +279,9 @@ func (s *Store) copyEntries(ctx context.Context, path string, snap *snapshot) er
 	if !ok {
 		return fmt.Errorf("the bucket's status is a %T", status)
 	}
-	kept := savedKeys{Version: copyVersion, Bucket: made.StreamInfo().Created.UnixNano(), Entries: map[string]saved{}}
+	kept := savedKeys{
+		Version: copyVersion, Bucket: made.StreamInfo().Created.UnixNano(), Last: made.StreamInfo().State.LastSeq, Entries: map[string]saved{},
+	}
 	var names []string
 	for id := range snap.byID {
 		names = append(names, keyPrefix+id)

@@ -107,6 +107,24 @@ func (f keyFolder) flip(t *testing.T, text string, last bool) {
 	t.Fatalf("none of %v holds %q", blocks, text)
 }
 
+// cut takes the last bytes away, which are of the note when a key was used last.
+func (f keyFolder) cut(t *testing.T) {
+	t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
+	if err != nil || len(blocks) == 0 {
+		t.Fatalf("there is no block of the bucket (%v)", err)
+	}
+	slices.Sort(blocks)
+	path := blocks[len(blocks)-1]
+	info, err := os.Stat(path)
+	if err == nil {
+		err = os.Truncate(path, info.Size()-5)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMendKeys(t *testing.T) {
 	f := keyFolder{nats: filepath.Join(t.TempDir(), "nats"), copies: filepath.Join(t.TempDir(), "keys.copy")}
 	var good, revoked access.Key
@@ -158,5 +176,35 @@ func TestMendKeys(t *testing.T) {
 	mended := f.open(t, func(*access.Store) {})
 	if !slices.Equal(mended.Lost, []string{"key." + good.ID}) {
 		t.Errorf("without a copy %v are lost, want the key %s", mended.Lost, good.ID)
+	}
+}
+
+// The note when a key was used last is gone with the end of the file: no key is
+// missing, and it is told all the same.
+func TestMendTellsThatTheEndIsGone(t *testing.T) {
+	f := keyFolder{nats: filepath.Join(t.TempDir(), "nats"), copies: filepath.Join(t.TempDir(), "keys.copy")}
+	f.open(t, func(s *access.Store) {
+		_, text, err := s.Create(t.Context(), access.NewKey{Kind: access.KindAdmin, Name: "used", Scopes: []access.Scope{access.Everything}})
+		if err == nil {
+			_, err = s.Authenticate(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := time.After(10 * time.Second)
+		for s.List()[0].LastUsedAt.IsZero() {
+			select {
+			case <-time.After(time.Millisecond):
+			case <-late:
+				t.Fatal("after 10 s there is no note that the key was used")
+			}
+		}
+	})
+	f.cut(t)
+	if mended := f.open(t, func(*access.Store) {}); mended.History == 0 || len(mended.Lost) != 0 {
+		t.Errorf("the end of the file is gone, and this is told: %+v", mended)
+	}
+	if again := f.open(t, func(*access.Store) {}); again.History != 0 || len(again.Damaged) != 0 {
+		t.Errorf("told again: %+v", again)
 	}
 }

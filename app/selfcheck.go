@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/selfcheck"
 )
 
@@ -25,17 +24,12 @@ func (a *App) markCleanStop(context.Context) error {
 	return nil
 }
 
-// holdDamaged looks once for damage, before the projector and the merges change the
-// tables.
-func (a *App) holdDamaged(ctx context.Context) error {
+// holdMerges keeps merges from hiding damage before the first look.
+func (a *App) holdMerges(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
 		return nil
 	}
-	conn := a.engines.ClickHouse()
-	if err := selfcheck.Hold(ctx, conn, projector.NewStore(conn, 0)); err != nil {
-		a.logger.Warn("the records were not looked at before the start; the self-check does", "error", err)
-	}
-	return nil
+	return selfcheck.Hold(ctx, a.engines.ClickHouse())
 }
 
 // startSelfCheck begins to check that log and tables agree, once the tables are up.

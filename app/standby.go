@@ -51,7 +51,7 @@ func (a *App) startRecords(ctx context.Context) error {
 	})
 	if a.records, err = standby.Start(ctx, standby.Config{
 		Steps: []func(context.Context) error{
-			a.engines.PrepareClickHouse, a.migrateRecords, a.holdDamaged, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
+			a.engines.PrepareClickHouse, a.migrateRecords, a.holdMerges, a.makeViews, a.projector.Locate, a.makeExchangeWriter,
 		},
 		Begin: func() {
 			a.projector.Start()

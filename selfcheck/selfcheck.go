@@ -27,6 +27,9 @@ const (
 	lookBytes = 256 << 20
 	// suspectPause is between looks that somebody else's trouble asked for.
 	suspectPause = 2 * time.Second
+	// holdPatience is how long merges wait for a first look that fails: parts
+	// pile up meanwhile, some ten a second.
+	holdPatience = time.Minute
 	// settled is how long the kernel may take to write what nobody syncs: what
 	// was read whole so long after it was written was read from the disk, or
 	// will be on it.
@@ -87,6 +90,7 @@ type Checker struct {
 	rest    time.Time            // no mend before
 	// released says that merges which were held at the start go on; see [Hold].
 	released bool
+	began    time.Time
 	lost     bool // the log does not reach what is damaged
 	withheld bool // the log lacks what nobody has decided about
 	// lostBefore is the first fact that was left when all before it was lost, 0
@@ -136,7 +140,7 @@ func New(cfg Config) (*Checker, error) {
 		return nil, err
 	}
 	return &Checker{
-		cfg: cfg, metrics: newMetrics(cfg.Registerer),
+		cfg: cfg, began: cfg.Now(), metrics: newMetrics(cfg.Registerer),
 		mark: m, seen: map[string]time.Time{}, broken: map[string]bool{}, saved: lookBytes, tried: map[string]int{},
 	}, nil
 }
@@ -241,8 +245,8 @@ func (c *Checker) Look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !c.released && result.Err == nil && c.cfg.Sole {
-		// Whatever was held has been tried: parts must not pile up.
+	if !c.released && c.cfg.Sole && (result.Err == nil || c.cfg.Now().Sub(c.began) > holdPatience) {
+		// Parts must not pile up, whatever could be done about the damage.
 		c.released = c.exec(ctx, "SYSTEM START MERGES records", nil) == nil
 	}
 	c.report(result, "")

@@ -107,7 +107,7 @@ func (h *house) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.t.
 // start starts projector, checker and reader, as a start of the service does.
 func (h *house) start() {
 	h.t.Helper()
-	err := selfcheck.Hold(h.t.Context(), h.ClickHouse, projector.NewStore(h.ClickHouse, 0))
+	err := selfcheck.Hold(h.t.Context(), h.ClickHouse)
 	for range 5 { // a connection of before a kill is found out when it is used
 		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger()}); err == nil {
 			break

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -41,16 +42,33 @@ type service struct {
 
 // newService prepares a service on a folder; nothing is started.
 func (g *gate) newService(name, data string, args ...string) (*service, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
+		return nil, err
 	}
-	defer l.Close()
 	return &service{
-		gate: g, data: data, addr: l.Addr().String(),
+		gate: g, data: data, addr: loopback(port),
 		log: filepath.Join(g.out, name+".service.log"), args: args,
 	}, nil
 }
+
+// Ports below those that the kernel gives out by itself: between two starts of
+// a service nobody takes its port for a connection.
+const firstPort, ports = 12_000, 18_000
+
+// freePort is a port of this machine on which nobody listens.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = firstPort + rand.IntN(ports)
+		var l net.Listener
+		if l, err = net.Listen("tcp", loopback(port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, fmt.Errorf("find a free port: %w", err)
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // start starts the process and returns; see await for when it answers.
 func (s *service) start() error {
