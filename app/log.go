@@ -78,13 +78,18 @@ func (a *App) startWatchdog(context.Context) error {
 // copyTimeout bounds the connection to a server that has a copy of the log.
 const copyTimeout = 5 * time.Second
 
-// OpenStoppedLog opens the embedded log while no service runs, to check or to
-// mend it. The error for a folder that a service holds is a [*datadir.InUseError].
-func OpenStoppedLog(o Options) (*logcare.Stopped, error) {
+// OpenStoppedLog takes the data folder while no service runs, and returns it with its
+// log, to check or to mend that. The error for a folder that a service holds is a
+// [*datadir.InUseError].
+func OpenStoppedLog(o Options) (*datadir.Dir, logcare.Stopped, error) {
 	if o.NATSURL != "" {
-		return nil, errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
+		return nil, logcare.Stopped{}, errors.New("the log is on a NATS server of its own (nats-url); mend it there, from another replica or a backup of the stream")
 	}
-	return logcare.OpenStopped(o.Data, o.log(), o.dialCopy)
+	dir, err := datadir.Open(o.Data)
+	if err != nil {
+		return nil, logcare.Stopped{}, err
+	}
+	return dir, logcare.Stopped{Folder: dir.Join(datadir.NATSDir), Log: o.log(), Dial: o.dialCopy}, nil
 }
 
 // LogRoom is what the embedded log uses, and what is free on its disk, in bytes.

@@ -25,19 +25,6 @@ type Rules struct {
 	Scrubber *scrub.Scrubber
 }
 
-// NewRules are the rules with what an operator has added to them. The error names
-// the setting that is wrong.
-func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
-	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
-		return Rules{}, errors.New("install-roots: want paths, got an empty one")
-	}
-	scrubber, err := scrub.New(additions)
-	if err != nil {
-		return Rules{}, fmt.Errorf("scrub-%w", err)
-	}
-	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
-}
-
 // How far a client's clock is believed, as in Sentry: an event from the future
 // or from too long ago gets the time it was received.
 const (
@@ -126,6 +113,19 @@ func ClassOf(thrown string, chain []Exception) string {
 		}
 	}
 	return thrown
+}
+
+// NewRules are the rules with what an operator has added to them. The error names
+// the setting that is wrong.
+func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
+	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
+		return Rules{}, errors.New("install-roots: want paths, got an empty one")
+	}
+	scrubber, err := scrub.New(additions)
+	if err != nil {
+		return Rules{}, fmt.Errorf("scrub-%w", err)
+	}
+	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
 }
 
 // isWrapper says that a Go type only carries another error or a text.

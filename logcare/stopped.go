@@ -7,40 +7,23 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/logfiles"
 )
 
 // Stopped is the embedded log while no service runs: its files.
 type Stopped struct {
-	dir    *datadir.Dir
-	folder string // of NATS's files
-	log    eventlog.Log
-	dial   Dial
+	// Folder is that of NATS's files, Log the names of stream and subjects.
+	Folder string
+	Log    eventlog.Log
+	// Dial reaches a NATS server that may have a copy, and returns what ends the
+	// connection.
+	Dial func(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error)
 }
-
-// Dial reaches a NATS server that may have a copy of the log, and returns what
-// ends the connection.
-type Dial func(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error)
-
-// OpenStopped takes a data folder, until Close, so that no service starts on it.
-// log has the names of stream and subjects. A folder that a service holds is a
-// [*datadir.InUseError].
-func OpenStopped(dataFolder string, log eventlog.Log, dial Dial) (*Stopped, error) {
-	dir, err := datadir.Open(dataFolder)
-	if err != nil {
-		return nil, err
-	}
-	return &Stopped{dir, dir.Join(datadir.NATSDir), log, dial}, nil
-}
-
-// Close gives the data folder back.
-func (s *Stopped) Close() error { return s.dir.Close() }
 
 // Verify reads every fact and changes nothing.
-func (s *Stopped) Verify() (Report, error) {
-	files, err := logfiles.Open(s.folder, s.log.Stream)
+func (s Stopped) Verify() (Report, error) {
+	files, err := logfiles.Open(s.Folder, s.Log.Stream)
 	if err != nil {
 		return Report{}, err
 	}
@@ -68,8 +51,8 @@ func (s *Stopped) Verify() (Report, error) {
 // Repair puts facts back that the log has lost, from copies: folders of NATS's
 // files, and the URLs of NATS servers. It returns how many are back, and what is
 // still gone.
-func (s *Stopped) Repair(ctx context.Context, from []string) (restored int, gone []Gap, err error) {
-	files, err := logfiles.Open(s.folder, s.log.Stream)
+func (s Stopped) Repair(ctx context.Context, from []string) (restored int, gone []Gap, err error) {
+	files, err := logfiles.Open(s.Folder, s.Log.Stream)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -86,7 +69,7 @@ func (s *Stopped) Repair(ctx context.Context, from []string) (restored int, gone
 	if err != nil {
 		return 0, nil, err
 	}
-	keep := filepath.Join(s.folder, "damaged", s.log.Stream)
+	keep := filepath.Join(s.Folder, "damaged", s.Log.Stream)
 	if restored, err = files.Repair(ctx, first, copies, keep, s.worth); err != nil {
 		return 0, nil, err
 	}
@@ -95,12 +78,12 @@ func (s *Stopped) Repair(ctx context.Context, from []string) (restored int, gone
 }
 
 // open opens a copy. end is to be called when it was read.
-func (s *Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end func(context.Context) error, err error) {
+func (s Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end func(context.Context) error, err error) {
 	if strings.Contains(where, "://") {
-		log, end, err := s.dial(ctx, where)
+		log, end, err := s.Dial(ctx, where)
 		return eventlog.Copy{Log: log}, end, err
 	}
-	files, err := logfiles.Open(where, s.log.Stream)
+	files, err := logfiles.Open(where, s.Log.Stream)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,8 +92,8 @@ func (s *Stopped) open(ctx context.Context, where string) (_ logfiles.Copy, end 
 }
 
 // worth says what a message of the log is worth.
-func (s *Stopped) worth(m logfiles.Message) logfiles.Kind {
-	subject := strings.TrimPrefix(m.Subject, s.log.Prefix)
+func (s Stopped) worth(m logfiles.Message) logfiles.Kind {
+	subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 	switch {
 	case eventlog.CheckStored(subject, m.Head, m.Data) != nil:
 		return logfiles.Damaged
@@ -122,10 +105,10 @@ func (s *Stopped) worth(m logfiles.Message) logfiles.Kind {
 
 // begin reads the log once: with which fact it should begin, and how many events
 // are good.
-func (s *Stopped) begin(files logfiles.Stream) (first, events uint64, err error) {
+func (s Stopped) begin(files logfiles.Stream) (first, events uint64, err error) {
 	var keeps []uint64
 	report, err := files.Check(0, func(m logfiles.Message) logfiles.Kind {
-		subject := strings.TrimPrefix(m.Subject, s.log.Prefix)
+		subject := strings.TrimPrefix(m.Subject, s.Log.Prefix)
 		if keep := eventlog.StoredKeep(subject, m.Data); keep > 0 {
 			keeps = append(keeps, keep)
 		}

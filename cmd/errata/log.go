@@ -97,11 +97,11 @@ func newLogVerify(t *terminal) *cobra.Command {
 
 func verifyLog(cmd *cobra.Command, t *terminal, c *config, stopped bool) (report logcare.Report, err error) {
 	if stopped {
-		log, err := app.OpenStoppedLog(c.service)
+		dir, log, err := app.OpenStoppedLog(c.service)
 		if err != nil {
 			return report, err
 		}
-		defer log.Close()
+		defer dir.Close()
 		return log.Verify()
 	}
 	service, err := keyClient(cmd, t, c)
@@ -181,11 +181,11 @@ func newLogRepair(t *terminal) *cobra.Command {
 		Short: "Put lost facts back from a copy, while the service is stopped",
 		Long:  logRepairHelp,
 	}, func(cmd *cobra.Command, c *config, _ []string) error {
-		log, err := app.OpenStoppedLog(c.service)
+		dir, log, err := app.OpenStoppedLog(c.service)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)
 		}
-		defer log.Close()
+		defer dir.Close()
 		restored, gone, err := log.Repair(cmd.Context(), from)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)

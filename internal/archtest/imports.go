@@ -60,7 +60,7 @@ var Layers = withShared([]Layer{
 	{Dir: "client/...", May: []string{"client/..."}},
 	{Dir: "engine", May: []string{".", "datadir", "logfiles"}},
 	{Dir: "logfiles"},
-	{Dir: "logcare", May: []string{".", "datadir", "eventlog", "logfiles"}},
+	{Dir: "logcare", May: []string{".", "eventlog", "logfiles"}},
 	{Dir: "ops", May: []string{".", "eventlog", "logcare", "projector", "ingest/legacy"}},
 	{Dir: "migrations"},
 	{Dir: "app", May: []string{
