@@ -115,19 +115,6 @@ func ClassOf(thrown string, chain []Exception) string {
 	return thrown
 }
 
-// NewRules are the rules with what an operator has added to them. The error names
-// the setting that is wrong.
-func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
-	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
-		return Rules{}, errors.New("install-roots: want paths, got an empty one")
-	}
-	scrubber, err := scrub.New(additions)
-	if err != nil {
-		return Rules{}, fmt.Errorf("scrub-%w", err)
-	}
-	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
-}
-
 // isWrapper says that a Go type only carries another error or a text.
 func isWrapper(class string) bool {
 	switch class {
@@ -214,4 +201,17 @@ func Line(n int64) uint32 {
 		return 0
 	}
 	return uint32(n)
+}
+
+// NewRules are the rules with what an operator has added to them. The error names
+// the setting that is wrong.
+func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
+	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
+		return Rules{}, errors.New("install-roots: want paths, got an empty one")
+	}
+	scrubber, err := scrub.New(additions)
+	if err != nil {
+		return Rules{}, fmt.Errorf("scrub-%w", err)
+	}
+	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
 }
