@@ -132,7 +132,7 @@ func (l *library) serve(args []string) string {
 
 	result := l.queryCmdline(int32(len(args)), unsafe.Pointer(&argv[0]))
 	if result == 0 {
-		return "the engine returned without a word"
+		return "the engine ended without an error text"
 	}
 	return l.resultError(result)
 }
