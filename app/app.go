@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -40,16 +43,20 @@ type App struct {
 	life     life
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
-	// strays are what readers of the streams leave out.
+	// strays counts the messages in our streams that the readers leave out.
 	strays *stray.Counter
 
-	// In the order they come to be.
-	dir       *datadir.Dir
-	engines   *engine.Engines
+	// What the steps make, in their order.
+	dir     *datadir.Dir
+	engines *engine.Engines
+	// keysBucket holds the API keys. imports holds what was put on the log, and keeps
+	// that when the log is purged.
+	keysBucket, imports jetstream.KeyValue
+
 	keys      *access.Store
 	logCare   *logcare.Keeper
 	projector *projector.Projector
-	// records is whether what needs ClickHouse is up.
+	// records knows whether the parts that need ClickHouse are up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer
 	commander      *eventlog.Commander
@@ -57,7 +64,7 @@ type App struct {
 	log            *ops.Log
 	answers        *kept.Answers
 	settings       *settings.Store
-	switches       func() errata.Logging // nil on an ingest node: the hub leaves out what it does not want
+	switches       func() errata.Logging // nil on an ingest node, whose hub applies them
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
 	letters        *natsin.Letters
@@ -66,15 +73,14 @@ type App struct {
 	retention      *ops.Retention
 	replayer       *ops.Replayer
 	checker        *selfcheck.Checker // nil on an ingest node
-	// rules are the same for every way in, for imports and for refused messages.
+	// rules are the same for receivers, imports and dead letters.
 	rules ingest.Rules
-	// history is had while the log is being cut, or read from its first fact on.
+	// history is held by whoever purges the log, or reads it from its first fact on.
 	history   ops.Turn
 	reader    *query.Reader
 	feed      *feed.Feed
 	telemetry *otlp.Handler
-	// servers are that of the service, and that of the second address if there is
-	// one.
+	// servers are one for Listen, and one for OTLPListen if it is set.
 	servers api.Servers
 
 	keyring ingest.Keyring // of the receivers
@@ -103,16 +109,16 @@ type Welcome struct {
 	NotReachable bool
 }
 
-// New builds the service and binds its address. ctx bounds the start only.
-// When it fails, everything that had been started is stopped. Whoever gets an
-// App calls Run or Stop.
+// New builds the service and binds its address. ctx bounds the start only. A
+// start that fails stops all that it has started. The caller of New calls Run or
+// Stop.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
 	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
-	if a.rules, err = o.rules(); err != nil {
+	if a.rules, err = ingest.NewRules(o.InstallRoots, o.Scrub); err != nil {
 		return nil, err
 	}
 	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
@@ -175,45 +181,38 @@ func (a *App) openData(context.Context) (err error) {
 }
 
 func (a *App) startEngines(ctx context.Context) (err error) {
-	o := a.options
-	cfg := engine.Config{
-		DataDir: a.dir.Path(),
-		NATSURL: o.NATSURL, ClickHouseDSN: o.ClickHouseDSN,
-		LogMaxBytes: o.LogMaxBytes, LazySync: o.LazySync,
-		EngineBinary: o.EngineBinary, Library: o.LibCHDB, ClickHouseLater: true,
-		Logger: a.logger, Registerer: o.Registry,
-	}
-	if o.NATSListen != "" {
-		a.welcome.NATSFile = a.dir.Join(datadir.NATSFile)
-		cfg.NATSClients = engine.NATSClients{Addr: o.NATSListen, File: a.welcome.NATSFile, Publish: migrations.IntakeSubjects(o.Namespace)}
-	}
-	if o.NATSLeafListen != "" {
-		cfg.NATSLeaves = engine.NATSLeaves{Addr: o.NATSLeafListen, File: a.dir.Join(datadir.LeafFile)}
-	}
-	if o.isLeaf() {
-		cfg.NATSHub = engine.NATSHub{URL: o.NATSLeaf, IDFile: a.dir.Join(datadir.LeafIDFile)}
-	}
-	if a.engines, err = engine.Start(ctx, cfg); err != nil {
+	if a.engines, err = engine.Start(ctx, engine.Config{
+		Options: a.options.Options, Dir: a.dir, Publish: migrations.IntakeSubjects(a.options.Namespace),
+		ClickHouseLater: true, Logger: a.logger, Registerer: a.options.Registry,
+	}); err != nil {
 		return err
 	}
 	a.cleanups.add("engines", a.engines.Stop)
-	if mended := a.engines.MendedFiles(); len(mended) > 0 {
+	if mended := a.engines.NATS.MendedFiles(); len(mended) > 0 {
 		a.alarms.Raise("nats-files-damaged", strings.Join(mended, "; "), "nothing is missing; check the disk. The alarm ends with the next start")
 	}
 	return nil
 }
 
-func (a *App) migrateLog(ctx context.Context) error {
-	if a.options.isLeaf() {
-		return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
-	}
-	err := migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{
-		Namespace: a.options.Namespace, MaxBytes: a.engines.LogMaxBytes(), Replicas: a.options.NATSReplicas,
-	})
-	if err != nil {
+// migrateLog makes the streams and buckets that are missing.
+func (a *App) migrateLog(ctx context.Context) (err error) {
+	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}
-	return a.engines.KeepStreamFiles()
+	js, namespace := a.engines.JetStream(), a.options.Namespace
+	if a.keysBucket, err = js.KeyValue(ctx, migrations.KeysBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of API keys: %w", err)
+	}
+	if a.imports, err = js.KeyValue(ctx, migrations.ImportsBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of imported files: %w", err)
+	}
+	return a.engines.NATS.KeepStreamFiles()
+}
+
+// resizeLog gives the log so many bytes, and makes the other streams and buckets
+// that are missing.
+func (a *App) resizeLog(ctx context.Context, bytes int64) error {
+	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{Namespace: a.options.Namespace, MaxBytes: bytes, Replicas: a.options.NATSReplicas})
 }
 
 func (a *App) openKeys(ctx context.Context) error {
@@ -227,42 +226,12 @@ func (a *App) openKeys(ctx context.Context) error {
 			a.alarms.Raise("keys-damaged", detail, hint)
 		}
 	}
-	bucket, err := a.keysBucket(ctx)
-	if err != nil {
-		return err
-	}
-	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
+	var err error
+	if a.keys, err = access.Open(ctx, access.Config{Bucket: a.keysBucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = a.keys
 	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
-}
-
-func (a *App) openLog(context.Context) error {
-	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		Log: a.stream(), Logger: a.logger, Registerer: a.options.Registry,
-	})
-	if err != nil {
-		return err
-	}
-	a.cleanups.add("log", appender.Close)
-	a.log = ops.NewLog(appender, a.logState, a.options.Now)
-	return nil
-}
-
-// stream says where the log is. That of an ingest node is its spool.
-func (a *App) stream() eventlog.Log {
-	log := a.options.log()
-	log.NATS, log.JetStream = a.engines.NATS(), a.engines.JetStream()
-	if a.options.isLeaf() {
-		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
-	}
-	return log
-}
-
-// logState asks the log how far it reaches and how large it is.
-func (a *App) logState(ctx context.Context) (eventlog.State, error) {
-	return eventlog.Inspect(ctx, a.stream())
 }

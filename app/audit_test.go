@@ -37,8 +37,8 @@ func trail(t *testing.T, a *app.App, query string) []auditEntry {
 	return answer.Data
 }
 
-// TestAuditOfAService: what an administrator does is in the trail when the next
-// request looks, and stays there over a restart.
+// TestAuditOfAService: a change by an administrator is in the audit trail at the next
+// request, and after a restart.
 func TestAuditOfAService(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)

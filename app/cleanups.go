@@ -15,8 +15,8 @@ type cleanup struct {
 	undo func(ctx context.Context) error
 }
 
-// cleanups undo the start in reverse order. A step is added the moment its
-// thing exists, so that a start that fails half-way is undone like a whole one.
+// cleanups undo the start in reverse order. Each part adds its cleanup as soon as it
+// exists, so that a start that fails half-way is undone like a complete one.
 type cleanups struct {
 	logger *slog.Logger
 	steps  []cleanup
@@ -31,9 +31,9 @@ func (c *cleanups) addPlain(name string, undo func()) {
 	c.add(name, func(context.Context) error { undo(); return nil })
 }
 
-// run undoes all steps, last first, whatever each of them answers, and
-// returns their errors with their names. A step that outlives ctx is left
-// behind, so that one stuck part cannot keep the others from being closed.
+// run undoes all steps, last first, and returns their errors with their names. An
+// error does not end it. It does not wait for a step that runs longer than ctx, so
+// that one stuck part does not prevent the others from being closed.
 func (c *cleanups) run(ctx context.Context) error {
 	var failed []error
 	for _, step := range slices.Backward(c.steps) {
@@ -48,8 +48,8 @@ func (c *cleanups) run(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// lastCall is what a step gets when the time is up before its turn: enough
-// to close a file or a socket, and no more.
+// lastCall is the time for a step whose turn comes after ctx has ended: enough to
+// close a file or a socket.
 const lastCall = 250 * time.Millisecond
 
 func runStep(ctx context.Context, step cleanup) error {
@@ -58,14 +58,14 @@ func runStep(ctx context.Context, step cleanup) error {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastCall)
 		defer cancel()
 	}
-	done := make(chan error, 1) // one answer, also when nobody waits any more
+	done := make(chan error, 1) // with room for the answer when nobody waits any more
 	go func() { done <- step.undo(ctx) }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 	}
-	// A step that ends because of ctx gets the moment to say so.
+	// A step that ends because of ctx gets a moment to return its error.
 	select {
 	case err := <-done:
 		return err

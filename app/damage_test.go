@@ -11,11 +11,10 @@ import (
 	"testing"
 )
 
-// TestOneBitBelowNATS changes one bit in each kind of file of the embedded NATS,
-// with the service stopped. It starts all the same, with the same keys, shows what
-// it showed, takes events, and raises an alarm where something had to be mended.
-// Blocks of the log and of the audit trail are another matter: nothing can bring
-// those back unseen.
+// TestOneBitBelowNATS changes one bit in each kind of file of the embedded NATS while
+// the service is stopped. The next start has the same keys and records, takes events,
+// and raises an alarm where it has mended a file. The blocks of the log and of the
+// audit trail have tests of their own, since a start cannot restore them by itself.
 func TestOneBitBelowNATS(t *testing.T) {
 	o := testOptions(t)
 	o.NATSListen, o.NATSProject = "127.0.0.1:0", 1
@@ -63,7 +62,7 @@ func TestOneBitBelowNATS(t *testing.T) {
 	}
 }
 
-// expectAlarm says that no other alarm stands; "" is none.
+// expectAlarm expects this alarm and no other; "" is none.
 func expectAlarm(t *testing.T, url, want string) {
 	t.Helper()
 	_, metrics := get(t, url+"/metrics", "")
@@ -82,7 +81,7 @@ func expectAlarm(t *testing.T, url, want string) {
 	}
 }
 
-// flipBit changes one bit in the middle of the file that has something in it.
+// flipBit changes one bit in the middle of a file that is not empty.
 func flipBit(t *testing.T, pattern string) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -136,7 +135,7 @@ func copyData(t *testing.T, from, to string) {
 	}
 }
 
-// The file that says what the log is may be lost before there was a second start.
+// The file with the configuration of the log can be damaged before the second start.
 func TestMetaFileIsLostAfterTheFirstStart(t *testing.T) {
 	o := stoppedWithTwoEvents(t)
 	if err := os.Remove(filepath.Join(o.Data, "nats/jetstream/$G/streams/LOG/meta.inf")); err != nil {

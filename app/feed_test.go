@@ -71,8 +71,8 @@ func next(t *testing.T, messages <-chan told) told {
 	}
 }
 
-// TestStreamOfChanges: what is sent, moved, deleted and cleaned up is told on
-// every stream, and a stop of the service does not wait for those who listen.
+// TestStreamOfChanges: every stream tells what is sent, moved, deleted and cleaned up,
+// and a stop of the service does not wait for the streams.
 //
 // long: the life of two records, whose steps build on each other.
 func TestStreamOfChanges(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// startServer is a NATS server of the operator's own.
+// startServer starts an external NATS server.
 func startServer(t *testing.T) (url string, js jetstream.JetStream) {
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{
@@ -41,10 +41,10 @@ func startServer(t *testing.T) (url string, js jetstream.JetStream) {
 	return srv.ClientURL(), js
 }
 
-// TestForeignMessagesEndNothing: whatever somebody with a password of NATS puts
-// into the streams of the service, while it runs and while it does not, events
-// are counted, keys work, settings can be read and changed, changes have their
-// entries; what was left out is counted and told.
+// TestForeignMessagesEndNothing: somebody with a password of NATS puts messages into
+// the streams of the service, while it runs and while it is stopped. Events are still
+// counted, keys work, settings can be read and changed, and changes have their entries.
+// The service counts the foreign messages and tells of them.
 //
 // long: the life of one service.
 func TestForeignMessagesEndNothing(t *testing.T) {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nats-io/nats.go/jetstream"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
@@ -15,15 +12,15 @@ import (
 	"github.com/errata-log/errata/ops"
 )
 
-// steps is how the service is built, in order.
+// steps are those of the start, in order.
 func (a *App) steps() []step {
-	if !a.options.isLeaf() {
+	if !a.options.IsLeaf() {
 		return a.allSteps()
 	}
 	return []step{
 		{"data folder", a.openData},
 		{"engines", a.startEngines},
-		{"streams", a.migrateLog},
+		{"streams", a.migrateSpool},
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
@@ -40,11 +37,17 @@ type step struct {
 	do   func(context.Context) error
 }
 
-// openLeafKeys opens the copies of the keys that the hub sends.
+// migrateSpool makes the stream that keeps the events until the hub has them.
+func (a *App) migrateSpool(ctx context.Context) error {
+	return migrations.Spool(ctx, a.engines.JetStream(), a.engines.LogMaxBytes())
+}
+
+// openLeafKeys opens the copies of the keys that the hub sends. Their bucket
+// belongs to no namespace.
 func (a *App) openLeafKeys(ctx context.Context) error {
-	bucket, err := a.keysBucket(ctx)
+	bucket, err := a.engines.JetStream().KeyValue(ctx, migrations.KeysBucket(""))
 	if err != nil {
-		return err
+		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
 	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
 		return err
@@ -52,20 +55,6 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = leaf.NewKeyring(a.keys, bucket)
 	return nil
-}
-
-// keysBucket is the bucket of API keys. That of an ingest node belongs to no
-// namespace.
-func (a *App) keysBucket(ctx context.Context) (jetstream.KeyValue, error) {
-	name := migrations.KeysBucket(a.options.Namespace)
-	if a.options.isLeaf() {
-		name = migrations.KeysBucket("")
-	}
-	bucket, err := a.engines.JetStream().KeyValue(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("open the bucket of API keys: %w", err)
-	}
-	return bucket, nil
 }
 
 // listenLeaf builds the HTTP side of an ingest node and binds the address.
@@ -77,23 +66,17 @@ func (a *App) listenLeaf(context.Context) error {
 	if err := a.registerMetrics(); err != nil {
 		return err
 	}
-	registry := a.options.Registry
-	handler, err := api.New(api.Config{
-		Leaf: true, Version: a.options.Version, Keys: a.keys, Receivers: receivers,
-		Health:         a.leafHealth(),
-		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
-		TrustedProxies: a.options.TrustedProxies,
-		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
-		Logger: a.logger, Now: a.options.Now,
-	})
+	c := a.apiConfig(receivers, a.leafHealth())
+	c.Leaf = true
+	handler, err := api.New(c)
 	if err != nil {
 		return err
 	}
 	return a.listenAt(a.options.Listen, handler)
 }
 
-// leafHealth says how an ingest node is: ready when it takes events, whether or
-// not its hub is there.
+// leafHealth is the health of an ingest node. The node is ready when it takes
+// events, also while its hub is away.
 func (a *App) leafHealth() *ops.Health {
 	keys := a.keyring.(*leaf.Keyring)
 	return ops.NewHealth(ops.HealthConfig{
@@ -103,20 +86,12 @@ func (a *App) leafHealth() *ops.Health {
 }
 
 // startHub begins to take the events of ingest nodes.
-func (a *App) startHub(ctx context.Context) error {
+func (a *App) startHub(context.Context) error {
 	if a.options.NATSLeafListen == "" {
 		return nil
 	}
-	keys, err := a.keysBucket(ctx)
-	if err != nil {
-		return err
-	}
-	kept, err := a.importsBucket(ctx)
-	if err != nil {
-		return err
-	}
 	hub, err := leaf.NewHub(leaf.Config{
-		Log: a.stream(), Kept: kept, Keys: keys, Connected: a.engines.Leaves, Conn: a.engines.HubConn(),
+		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
 		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
 		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
 	})

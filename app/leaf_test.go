@@ -8,8 +8,9 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// A node that has never reached its hub tells senders to come back: it cannot
-// know their keys, and what is refused with 401 is lost. It needs no ClickHouse.
+// An ingest node that has never reached its hub tells senders to retry: it does not
+// know their keys yet, and senders drop what is refused with 401. It needs no
+// ClickHouse.
 func TestLeafWithoutKeys(t *testing.T) {
 	o := testOptions(t)
 	o.NATSLeaf, o.EngineBinary, o.LibCHDB = "nats://errata_leaf:secret@127.0.0.1:1", "/nonexistent", "/nonexistent"

@@ -11,15 +11,15 @@ import (
 const (
 	// StopTimeout bounds the whole stop.
 	StopTimeout = 10 * time.Second
-	// finishTimeout is how long running requests get of it. What is left must
-	// do for the engines: ClickHouse takes up to 5 s when a query still runs.
+	// finishTimeout is the part of StopTimeout for running requests. The engines
+	// need the rest: ClickHouse takes up to 5 s when a query still runs.
 	finishTimeout = 4 * time.Second
 )
 
 // life holds what Run and Stop share.
 type life struct {
 	stop sync.Once
-	err  error // of the stop, after it
+	err  error // what Stop returned
 }
 
 // Addr is the address that the service listens on.
@@ -54,11 +54,11 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// Stop undoes the start, last part first, within StopTimeout: it takes no new
-// requests, finishes those that run, writes what waits for the log, and ends
-// projector and engines. What was answered with success is on disk before and
-// after. It may be called twice and at any time; later calls wait for the
-// first and return what it returned.
+// Stop undoes the start in reverse order, within StopTimeout: the service takes no
+// new requests, finishes those that run, writes what waits for the log, and ends
+// projector and engines. Events that were answered with success are on disk already.
+// Stop may be called at any time and more than once; later calls wait for the first
+// and return the same error.
 func (a *App) Stop(ctx context.Context) error {
 	a.life.stop.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, StopTimeout)
@@ -68,8 +68,8 @@ func (a *App) Stop(ctx context.Context) error {
 	return a.life.err
 }
 
-// undo stops what a start that fails has started. ctx may have ended: that is
-// one way to fail.
+// undo stops what a failed start has started. ctx may have ended, which is one
+// reason for a failure.
 func (a *App) undo(ctx context.Context, err error) error {
 	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 }

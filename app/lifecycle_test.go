@@ -157,9 +157,8 @@ func TestTwoServicesAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartThatFails looks that nothing is left of a start that failed at
-// different steps: the folder can be used by the next one, and goleak finds
-// no goroutine.
+// TestStartThatFails lets starts fail at different steps. Nothing is left of them: the
+// next start can use the folder, and goleak finds no goroutine.
 func TestStartThatFails(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -200,7 +199,7 @@ func TestStartThatIsStopped(t *testing.T) {
 	if a, err := app.New(ctx, o); a != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, %v; want the context's error", a, err)
 	}
-	// The folder is as good as new.
+	// The folder can be used again.
 	build(t, o)
 }
 

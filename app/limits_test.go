@@ -34,7 +34,7 @@ func TestBudgetOfNewRecords(t *testing.T) {
 			}
 			return sum == want
 		})
-		// An hour may end in between, and brings three more.
+		// Three more when an hour ends in between.
 		if full := len(rows) == 4 || len(rows) == 7 || len(rows) == 10; !full {
 			t.Errorf("%d records, want 3 and one of overflow: %+v", len(rows), rows)
 		}
@@ -59,7 +59,8 @@ func TestBudgetOfNewRecords(t *testing.T) {
 	}
 }
 
-// TestLimitOfAKey: who sends more than it may is refused, and shown.
+// TestLimitOfAKey: a key that sends more than its limit is refused, and the metrics
+// show it.
 func TestLimitOfAKey(t *testing.T) {
 	o := testOptions(t)
 	o.KeyEventsPerMinute = 6 // one at once

@@ -49,9 +49,8 @@ func saveCities(t *testing.T, path string) {
 	}
 }
 
-// TestLocationDatabaseOfAService: one that lies in the data folder is a module
-// that can be chosen, a broken one is as none, and one that was named must be
-// there.
+// TestLocationDatabaseOfAService: a database in the data folder is a module that can be
+// chosen; a broken one counts as none; one that a setting names must exist.
 func TestLocationDatabaseOfAService(t *testing.T) {
 	o := testOptions(t)
 	found := filepath.Join(o.Data, "geo", "cities.mmdb")

@@ -39,9 +39,9 @@ func publisher(t *testing.T, a *app.App) jetstream.JetStream {
 	return js
 }
 
-// TestEventsOverNATS: what an application publishes is in the list; the same
-// event counts once whatever way it comes; poison can be looked at, published
-// again and dropped; all of that also after a restart, with the same password.
+// TestEventsOverNATS: a published event is in the list; the same event counts once over
+// NATS and HTTP; dead letters can be listed, published again and dropped; all of that
+// also works after a restart, with the same password.
 //
 // long: the life of one service.
 func TestEventsOverNATS(t *testing.T) {
@@ -122,7 +122,8 @@ func awaitMetric(t *testing.T, a *app.App, line string) {
 	})
 }
 
-// Without the setting nobody reaches the embedded NATS, and no file says so.
+// Without the setting applications cannot reach the embedded NATS, and there is no file
+// with its address.
 func TestNATSIsClosedByDefault(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)

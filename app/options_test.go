@@ -3,6 +3,8 @@ package app
 import (
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/engine"
 )
 
 func TestValidate(t *testing.T) {
@@ -30,8 +32,8 @@ func TestValidate(t *testing.T) {
 		{"ClickHouse native", func(o *Options) { o.ClickHouseDSN = "clickhouse://h:9000/d?dial_timeout=1s" }, ""},
 		{"ClickHouse over HTTP", func(o *Options) { o.ClickHouseDSN = "https://u:secret@h:8443" }, "clickhouse-dsn"},
 		{"ClickHouse nonsense", func(o *Options) { o.ClickHouseDSN = "u:secret@h" }, "clickhouse-dsn"},
-		{"tiny log", func(o *Options) { o.LogMaxBytes = minLog - 1 }, "log-max-bytes"},
-		{"smallest log", func(o *Options) { o.LogMaxBytes = minLog }, ""},
+		{"tiny log", func(o *Options) { o.LogMaxBytes = engine.MinLogMaxBytes - 1 }, "log-max-bytes"},
+		{"smallest log", func(o *Options) { o.LogMaxBytes = engine.MinLogMaxBytes }, ""},
 		{"negative log", func(o *Options) { o.LogMaxBytes = -1 }, "log-max-bytes"},
 		{"no rate limit", func(o *Options) { o.AdminRateLimit = 0 }, ""},
 		{"no limit of events", func(o *Options) { o.KeyEventsPerMinute, o.ProjectEventsPerMinute = 0, 0 }, ""},
@@ -63,5 +65,23 @@ func TestValidate(t *testing.T) {
 				t.Errorf("the error shows a password: %v", err)
 			}
 		})
+	}
+}
+
+func TestScrubbingIsValidated(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Options)
+		want   string
+	}{
+		{func(o *Options) { o.Scrub.Keys = []string{"id"} }, "scrub-keys: "},
+		{func(o *Options) { o.Scrub.Patterns = []string{"[a"} }, "scrub-patterns: "},
+		{func(o *Options) { o.Scrub.QueryAllow = []string{"token"} }, "scrub-query-allow: "},
+		{func(*Options) {}, ""},
+	} {
+		o := DefaultOptions()
+		c.change(&o)
+		if err := o.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 const oneLog = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityNumber":17,"body":{"stringValue":"queue is full"}}]}]}]}`
 
-// TestSecondAddress: it serves OTLP with the same keys and nothing else, and
-// comes and goes with the service.
+// TestSecondAddress: the second address serves OTLP with the same keys and nothing else,
+// while the service runs.
 func TestSecondAddress(t *testing.T) {
 	o := testOptions(t)
 	o.OTLPListen = "127.0.0.1:0"
@@ -60,7 +60,7 @@ func TestSecondAddress(t *testing.T) {
 	}
 }
 
-// TestSecondAddressBeforeRun: a service that never ran gives both addresses up.
+// TestSecondAddressBeforeRun: a service that is stopped before Run frees both addresses.
 func TestSecondAddressBeforeRun(t *testing.T) {
 	o := testOptions(t)
 	o.OTLPListen = "127.0.0.1:0"

@@ -27,7 +27,7 @@ func engineProcess(t *testing.T) *os.Process {
 		if err != nil {
 			continue // it ended meanwhile
 		}
-		// "pid (name) state ppid …"; the name may hold anything but ends the last bracket.
+		// "pid (name) state ppid …"; the name may hold brackets, so the last one counts.
 		head, tail, _ := strings.Cut(string(text), " (")
 		end := strings.LastIndexByte(tail, ')')
 		fields := strings.Fields(tail[end+1:])
@@ -94,8 +94,8 @@ func TestClickHouseAway(t *testing.T) {
 	}
 }
 
-// TestStopWithSilentConnections stops a service that clients are connected to
-// without saying anything, or breaking off in the middle of a request.
+// TestStopWithSilentConnections stops a service with connections that are silent, or
+// that are silent in the middle of a request.
 func TestStopWithSilentConnections(t *testing.T) {
 	a := build(t, testOptions(t))
 	stop := run(t, a)
@@ -109,7 +109,7 @@ func TestStopWithSilentConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A request on a connection of its own has been accepted after those.
+	// The server has accepted those connections before this request.
 	if status, _ := get(t, a.Welcome().URL+"/healthz", ""); status != http.StatusOK {
 		t.Fatalf("healthz: %d", status)
 	}

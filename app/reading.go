@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/errata-log/errata/api/kept"
+	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/query"
 )
 
-// openReader makes what reads records.
+// openReader makes the reader of the records.
 func (a *App) openReader(context.Context) error {
 	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now})
 	return nil
 }
 
-// openCommander makes the way of commands onto the log.
+// openCommander makes what puts commands on the log.
 func (a *App) openCommander(context.Context) (err error) {
 	a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()})
 	if err != nil {
@@ -37,8 +38,8 @@ func (a *App) makeViews(ctx context.Context) error {
 	return migrations.ViewsIfAllowed(ctx, a.engines.ClickHouseOptions(), a.engines.Views(), a.logger)
 }
 
-// openFeed makes the feed of changes. It looks at the log and the records, not
-// at this node's projector: whichever node folds, all tell the same.
+// openFeed makes the feed of changes. It reads the log and the records and not the
+// projector of this node, so that every node tells the same changes.
 func (a *App) openFeed(context.Context) (err error) {
 	a.feed, err = feed.New(feed.Config{
 		Checkpoint: func(ctx context.Context) (uint64, error) {
@@ -53,4 +54,21 @@ func (a *App) openFeed(context.Context) (err error) {
 		Logger: a.logger,
 	})
 	return err
+}
+
+// startAudit begins to write the audit trail. It needs the projector's answers, so
+// it stops before the projector. A change without an entry gets one after the next
+// start.
+func (a *App) startAudit(context.Context) (err error) {
+	cfg := audit.Config{
+		Log: a.stream(), KeysBucket: migrations.KeysBucket(a.options.Namespace),
+		Stream: migrations.AuditStream(a.options.Namespace), Answers: a.projector.Store(),
+		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("audit"),
+	}
+	if a.audit, err = audit.New(cfg); err != nil {
+		return err
+	}
+	a.audit.Start()
+	a.cleanups.add("audit", a.audit.Stop)
+	return nil
 }

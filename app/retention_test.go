@@ -14,10 +14,9 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// TestLogStaysWithinItsRoom: a log of 16 MiB takes several times as many bytes,
-// because what the projection holds is purged; after that the records can
-// still be made anew from the snapshot and the rest of the log, and are the
-// same.
+// TestLogStaysWithinItsRoom: a log of 16 MiB takes several times as many bytes, because
+// facts that the projection holds are purged. After that a replay of the snapshot and
+// the rest of the log gives the same records.
 func TestLogStaysWithinItsRoom(t *testing.T) {
 	o := testOptions(t)
 	o.LogMaxBytes = 16 << 20
@@ -87,7 +86,7 @@ func fillLog(t *testing.T, url, key string, problems int) (sent int) {
 	return sent
 }
 
-// incompressible makes events with payloads that no packing makes smaller.
+// incompressible makes events with payloads that cannot be compressed.
 func incompressible(events, size, problems, from int) string {
 	var lines bytes.Buffer
 	noise := make([]byte, size/2)

@@ -21,9 +21,8 @@ func wantAnswer(t *testing.T, a *app.App, method, path, body, want string) {
 	}
 }
 
-// TestSecurityOfAService: what is set is read, and outlives the service; what
-// is installed is as the options say, by themselves nothing but the code
-// generator.
+// TestSecurityOfAService: settings can be read and outlive a restart. The modules are
+// those of the options; the default is the code generator alone.
 func TestSecurityOfAService(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)

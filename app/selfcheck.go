@@ -3,28 +3,23 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/errata-log/errata/selfcheck"
 )
 
-// selfCheckMark is the file of the data folder that tells the next start what
-// need not be looked at again.
+// selfCheckMark is the file of the data folder that tells the next start which
+// parts it need not read again.
 const selfCheckMark = "selfcheck.json"
 
-// selfCheckPatience is how much of a stop a question to a ClickHouse that does
-// not answer may take.
-const selfCheckPatience = time.Second
-
-// markCleanStop has the self-check note a clean stop once the projector has
-// stopped, which comes to be after this.
+// markCleanStop adds the last step of a clean stop: the self-check notes it. The
+// projector is made after this step, so it has stopped by then.
 func (a *App) markCleanStop(context.Context) error {
 	a.cleanups.add("mark of the self-check", func(ctx context.Context) error {
 		if a.checker == nil {
 			return nil
 		}
-		// What stands beside the rows of a part is not synced by an insert.
-		return errors.Join(a.syncEmbedded(ctx), a.checker.Stopped())
+		// An insert syncs the rows of a part, and not the files beside them.
+		return errors.Join(a.engines.SyncFiles(ctx), a.checker.Stopped())
 	})
 	return nil
 }
@@ -37,9 +32,9 @@ func (a *App) holdMerges(ctx context.Context) error {
 	return selfcheck.Hold(ctx, a.engines.ClickHouse())
 }
 
-// startSelfCheck begins to ask whether log and tables agree, when there are tables.
+// startSelfCheck begins to check that log and tables agree, once the tables are up.
 func (a *App) startSelfCheck(context.Context) (err error) {
-	embedded := a.options.ClickHouseDSN == "" // also while it is away
+	embedded := a.options.ClickHouseDSN == ""
 	a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
@@ -48,18 +43,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.records.WhenUpOrDamaged(a.checker.Start) // a start that met damage goes on when that is mended
-	a.cleanups.add("self-check", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, selfCheckPatience)
-		defer cancel()
-		err := a.records.Stop(ctx)
-		if err == nil { // nothing starts it any more
-			err = a.checker.Stop(ctx)
-		}
-		if err != nil {
-			a.logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
-		}
-		return nil
-	})
+	a.records.WhenUpOrDamaged(a.checker.Start) // after damage the start waits for the checker to mend it
+	a.cleanups.add("self-check", func(ctx context.Context) error { a.checker.Stop(ctx, a.records.Stop); return nil })
 	return nil
 }

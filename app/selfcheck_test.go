@@ -16,9 +16,8 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// TestRecordsDeletedFromDisk deletes all that ClickHouse has of the records
-// while the service is stopped. The next start shows them again without a hand,
-// and is ready.
+// TestRecordsDeletedFromDisk deletes all files of the records in ClickHouse while the
+// service is stopped. The next start makes them again by itself, and is ready.
 func TestRecordsDeletedFromDisk(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)
@@ -65,9 +64,9 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 	}
 }
 
-// TestOneBitBelowClickHouse changes one bit in each kind of file of the records,
-// their contexts and their hours, with the service stopped. It starts all the
-// same, takes events at once, says what was wrong, and shows what it showed.
+// TestOneBitBelowClickHouse changes one bit in each kind of file of the records, their
+// contexts and their hours, while the service is stopped. The next start takes events
+// at once, says what was wrong, and shows the same records.
 func TestOneBitBelowClickHouse(t *testing.T) {
 	o := stoppedWithTwoEvents(t)
 	for _, file := range []string{"primary.cidx", "data.cmrk*", "checksums.txt", "data.bin"} {
@@ -103,8 +102,7 @@ func TestOneBitBelowClickHouse(t *testing.T) {
 	}
 }
 
-// warnings keeps the lines of a service that somebody is to look at, but for those
-// of its engines.
+// warnings keeps the warnings and errors of a service, without those of its engines.
 type warnings struct {
 	slog.Handler
 	mu    sync.Mutex
@@ -135,7 +133,7 @@ func (w *warnings) havePart(text string) bool {
 	})
 }
 
-// eventually waits until it is so.
+// eventually waits until the condition holds.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	poll := time.NewTicker(50 * time.Millisecond)

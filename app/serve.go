@@ -4,24 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
-	"os"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/ingest/door"
-	"github.com/errata-log/errata/ingest/native"
-	"github.com/errata-log/errata/ingest/otlp"
-	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/web"
 )
@@ -35,21 +28,22 @@ func (a *App) listen(context.Context) error {
 	if err := a.listenAt(a.options.Listen, handler); err != nil {
 		return err
 	}
-	// Streams have no end of their own: they end before requests are waited for.
+	// A stream of the feed has no end of its own, so the feed closes before the
+	// server waits for running requests.
 	a.cleanups.addPlain("feed", a.feed.Close)
-	// Added last, for it ends first: a request that imports ends with it.
+	// Added last, so that it stops first: it ends the request that imports.
 	a.cleanups.addPlain("import", a.importer.Stop)
 	return nil
 }
 
-// listenAt binds an address. All servers end together, in the step of the first.
+// listenAt binds an address. The cleanup of the first server ends all of them.
 func (a *App) listenAt(addr string, handler http.Handler) error {
 	server, err := api.NewServer(api.ServerConfig{Addr: addr, Handler: handler, Logger: a.logger})
 	if err != nil {
 		return err
 	}
 	if a.servers = append(a.servers, server); len(a.servers) == 1 {
-		a.cleanups.add("server", a.finishRequests)
+		a.cleanups.add("server", func(ctx context.Context) error { return a.servers.Finish(ctx, finishTimeout, a.logger) })
 	}
 	return nil
 }
@@ -71,27 +65,12 @@ func (a *App) listenOTLP(context.Context) error {
 	return nil
 }
 
-// finishRequests takes no new requests and lets the running ones finish. Those
-// that do not in time are cut off: their senders got no answer and send again,
-// so that nothing is lost and nothing has failed.
-func (a *App) finishRequests(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
-	defer cancel()
-	err := a.servers.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		a.logger.Warn("cut off connections that did not finish", "after", finishTimeout)
-		return nil
-	}
-	return err
-}
-
 // handler joins the receivers, the API and the metrics.
 func (a *App) handler() (http.Handler, error) {
 	receivers, err := a.receivers()
 	if err != nil {
 		return nil, err
 	}
-	registry := a.options.Registry
 	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
 	if err := a.registerMetrics(policyReports); err != nil {
@@ -101,71 +80,27 @@ func (a *App) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return api.New(api.Config{
-		Version: a.options.Version, PublicURL: a.options.PublicURL,
-		Keys: a.keys, Records: a.reader, Health: a.health(), Receivers: receivers,
-		Insights: a.reader,
-		Changes:  a.commander, Requests: a.answers,
-		LogSettings:    a.settings,
-		Security:       a.signIns,
-		Challenges:     a.signIns,
-		SignIn:         a.signIns,
-		Audit:          a.audit.Trail(),
-		Web:            page,
-		Feed:           a.feed,
-		PolicyReports:  policyReports,
-		Importer:       a.importer,
-		Eraser:         ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention},
-		Replayer:       a.replayer,
-		LogCare:        a.logCare,
-		Letters:        a.letters,
+	c := a.apiConfig(receivers, a.health())
+	c.PublicURL, c.Web, c.PolicyReports = a.options.PublicURL, page, policyReports
+	c.Records, c.Insights, c.Feed = a.reader, a.reader, a.feed
+	c.Changes, c.Requests = a.commander, a.answers
+	c.LogSettings, c.Audit = a.settings, a.audit.Trail()
+	c.Security, c.Challenges, c.SignIn = a.signIns, a.signIns, a.signIns
+	c.Importer, c.Replayer, c.LogCare, c.Letters = a.importer, a.replayer, a.logCare, a.letters
+	c.Eraser = ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention}
+	return api.New(c)
+}
+
+// apiConfig is what every node serves, an ingest node too.
+func (a *App) apiConfig(receivers api.Receivers, health *ops.Health) api.Config {
+	registry := a.options.Registry
+	return api.Config{
+		Version: a.options.Version, Keys: a.keys, Receivers: receivers, Health: health,
 		Metrics:        promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		TrustedProxies: a.options.TrustedProxies,
 		KeyRate:        a.options.AdminRateLimit, FailedAuthRate: api.DefaultFailedAuthRate,
 		Logger: a.logger, Now: a.options.Now,
-	})
-}
-
-// receivers are all that take events and entries.
-func (a *App) receivers() (api.Receivers, error) {
-	cfg := a.doorConfig()
-	receivers, err := a.eventReceivers(cfg)
-	if err != nil {
-		return api.Receivers{}, err
 	}
-	receivers.ModuleLog, receivers.QueryLog, err = a.exchangeReceivers(cfg)
-	return receivers, err
-}
-
-// doorConfig is what all receivers share, one budget of memory among it.
-func (a *App) doorConfig() door.Config {
-	return door.Config{
-		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
-		TrustedProxies: a.options.TrustedProxies,
-		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
-		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
-	}
-}
-
-// eventReceivers are the receivers of events.
-func (a *App) eventReceivers(cfg door.Config) (api.Receivers, error) {
-	events, err := native.New(cfg)
-	if err != nil {
-		return api.Receivers{}, err
-	}
-	envelopes, err := sentry.New(cfg)
-	if err != nil {
-		return api.Receivers{}, err
-	}
-	a.telemetry, err = otlp.New(otlp.Config{Config: cfg, SpanExceptions: otlp.SpanExceptions(a.options.OTLPSpanExceptions)})
-	if err != nil {
-		return api.Receivers{}, err
-	}
-	return api.Receivers{
-		Native:         events,
-		SentryEnvelope: envelopes, SentryStore: envelopes,
-		OTLPLogs: a.telemetry, OTLPTraces: a.telemetry, OTLPMetrics: a.telemetry,
-	}, nil
 }
 
 func (a *App) health() *ops.Health {
@@ -184,13 +119,14 @@ func (a *App) health() *ops.Health {
 	})
 }
 
-// announce tells the data folder and the operator where the service is.
+// announce writes the address of the service into the data folder and into the
+// welcome.
 func (a *App) announce(context.Context) error {
 	if err := a.engines.WriteLogins(); err != nil {
 		return err
 	}
 	w := &a.welcome
-	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.isLeaf()
+	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.IsLeaf()
 	public := a.options.PublicURL
 	if public == "" {
 		public = w.URL
@@ -199,21 +135,22 @@ func (a *App) announce(context.Context) error {
 	if w.DSN, err = access.WriteDSN(a.dir, a.keys, public); err != nil {
 		return err
 	}
-	w.NotReachable = a.options.PublicURL == "" && !isLoopback(a.Addr())
-	w.AdminKeyFile = existing(a.dir.Join(datadir.AdminKeyFile))
-	w.IngestKeyFile = existing(a.dir.Join(datadir.IngestKeyFile))
+	w.NotReachable = a.options.PublicURL == "" && !datadir.IsLoopback(a.Addr())
+	w.AdminKeyFile, w.IngestKeyFile = a.dir.Find(datadir.AdminKeyFile), a.dir.Find(datadir.IngestKeyFile)
+	if a.options.NATSListen != "" {
+		w.NATSFile = a.dir.Join(datadir.NATSFile)
+	}
 	return a.dir.Announce(w.URL)
 }
 
-// existing is path if there is something, else "".
-func existing(path string) string {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ""
+// registerMetrics registers the size of the log, the metrics of every Go process
+// (memory, goroutines, files), and those given.
+func (a *App) registerMetrics(more ...prometheus.Collector) error {
+	for _, c := range append(more, a.log,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
+		if err := a.options.Registry.Register(c); err != nil {
+			return fmt.Errorf("register metrics: %w", err)
+		}
 	}
-	return path
-}
-
-func isLoopback(addr net.Addr) bool {
-	bound, err := netip.ParseAddrPort(addr.String())
-	return err == nil && bound.Addr().IsLoopback()
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// visibleTimeout is far above what an event takes into the list.
+// visibleTimeout is far above the time until an event is in the list.
 const visibleTimeout = 20 * time.Second
 
 // row is what the tests read of a record.
@@ -45,7 +45,7 @@ func list(t *testing.T, a *app.App) []row {
 	return answer.Data
 }
 
-// awaitRecords asks for the list until it is as wanted.
+// awaitRecords asks for the list until it has these records.
 func awaitRecords(t *testing.T, a *app.App, want func([]row) bool) []row {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
@@ -83,12 +83,13 @@ func keyFiles(t *testing.T, data string) map[string]string {
 	return files
 }
 
-// TestFromPostToListAndAfterARestart is the main job of the service.
+// TestFromPostToListAndAfterARestart sends events and reads their records, before and
+// after a restart.
 //
 // long: the life of one record, whose steps build on each other.
 func TestFromPostToListAndAfterARestart(t *testing.T) {
 	o := testOptions(t)
-	// The address stays the same, as it does for an operator, and the DSN with it.
+	// The restart uses the same address, so that the DSN stays the same.
 	o.PublicURL = "http://errors.example.org"
 	a := build(t, o)
 	if !a.Welcome().First {
@@ -154,8 +155,8 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 	awaitRecords(t, again, isWant)
 }
 
-// checkMetrics looks for what an operator watches, after three events. A record
-// is in the list a moment before it is counted.
+// checkMetrics checks the metrics after three events. A record is in the list a moment
+// before it is counted.
 func checkMetrics(t *testing.T, a *app.App) {
 	t.Helper()
 	awaitMetric(t, a, "errata_events_folded_total 3")
@@ -175,8 +176,8 @@ func checkMetrics(t *testing.T, a *app.App) {
 	}
 }
 
-// TestStopLosesNothing stops a service under load. Whatever it answered with
-// 202 is counted after the next start, and what it refused is not.
+// TestStopLosesNothing stops a service under load. After the next start the events that
+// it answered with 202 are counted, and the refused ones are not.
 func TestStopLosesNothing(t *testing.T) {
 	o := testOptions(t)
 	a := build(t, o)

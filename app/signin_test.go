@@ -26,8 +26,9 @@ func wantSignIn(t *testing.T, a *app.App, path, body, want string) {
 	}
 }
 
-// TestSignInsOfAService: a place and an address are asked for until a sign-in
-// from there succeeded, on its side only, and are known after a restart.
+// TestSignInsOfAService: the service asks for a code at an unfamiliar place and address
+// until a sign-in from there succeeds. That counts for its own side only, and also after
+// a restart.
 func TestSignInsOfAService(t *testing.T) {
 	o := mailOptions(t, smtptest.New(t, nil))
 	saveCities(t, filepath.Join(o.Data, "geo", "cities.mmdb"))
@@ -62,8 +63,8 @@ func TestSignInsOfAService(t *testing.T) {
 	wantSignIn(t, a, "evaluate", strings.Replace(ada, "client", "admin", 1)+"}", `"checks":[`+address+`]`)
 }
 
-// TestFamiliarIsMadeFromTheLog: an outcome that got onto the log before a crash
-// is known after the next start, and so is everything when the bucket is lost.
+// TestFamiliarIsMadeFromTheLog: an outcome that was on the log before a crash is known
+// after the next start. So are all outcomes when the bucket is lost.
 func TestFamiliarIsMadeFromTheLog(t *testing.T) {
 	o := mailOptions(t, smtptest.New(t, nil))
 	o.AdminRateLimit = 0
@@ -100,7 +101,7 @@ func TestFamiliarIsMadeFromTheLog(t *testing.T) {
 	}
 }
 
-// wantKnown waits until the account is asked for nothing.
+// wantKnown waits until the account needs no code.
 func wantKnown(t *testing.T, a *app.App, account string) {
 	t.Helper()
 	body := `{"side":"client","account":"` + account + `","ip":"203.0.113.9"}`
@@ -114,7 +115,7 @@ func wantKnown(t *testing.T, a *app.App, account string) {
 	t.Errorf("%s is asked: %s", account, got)
 }
 
-// offline does something to the log of a service that does not run.
+// offline changes the log of a stopped service.
 func offline(t *testing.T, o app.Options, do func(eventlog.Log)) {
 	t.Helper()
 	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: filepath.Join(o.Data, "nats"), MaxStore: 2 << 30})

@@ -11,11 +11,11 @@ import (
 	"github.com/errata-log/errata/standby"
 )
 
-// markFile is how far the log reached, below the data folder.
+// markFile is the file of the data folder that says how far the log reached.
 const markFile = "log.mark"
 
-// makeProjector makes the projector and starts nothing. It is stopped after the
-// log, and folds what came in last if it gets to it.
+// makeProjector makes the projector and does not start it. The projector stops after
+// the log, so that it has a chance to fold the last facts.
 func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
@@ -30,8 +30,8 @@ func (a *App) makeProjector(context.Context) (err error) {
 	return nil
 }
 
-// startRecords brings up what needs ClickHouse, or begins to wait for it. It comes
-// before the log is opened for writing; see [standby.Start].
+// startRecords starts the parts that need ClickHouse, or begins to wait for
+// ClickHouse. It comes before the log is opened for writing; see [standby.Start].
 func (a *App) startRecords(ctx context.Context) error {
 	mark, err := standby.OpenMark(ctx, standby.MarkConfig{
 		File: a.dir.Join(markFile), Reach: a.logReach, Alarms: a.alarms, Logger: a.logger,
@@ -70,8 +70,8 @@ func (a *App) migrateRecords(ctx context.Context) error {
 	return migrations.ClickHouse(ctx, a.engines.ClickHouseOptions())
 }
 
-// makeExchangeWriter finds out how far the module and query logs are written. It
-// comes before their receivers take anything.
+// makeExchangeWriter makes the writer of the module and query logs, which finds out
+// how far they are written. It comes before their receivers take anything.
 func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	a.exchangeWriter, err = exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
@@ -81,7 +81,7 @@ func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	return err
 }
 
-// logReach is how far the log reaches.
+// logReach tells which log this is and its last fact.
 func (a *App) logReach(ctx context.Context) (standby.Mark, error) {
 	state, err := a.logState(ctx)
 	return standby.Mark{Log: state.Created.UnixNano(), Last: state.Last}, err

@@ -21,8 +21,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// expectOpenDoors says that the service takes events and says why while ClickHouse
-// is away, and that all of it is there when it is back.
+// expectOpenDoors expects that the service takes events while ClickHouse is away and says
+// why there are no records, and that all records are there when ClickHouse is back.
 func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 	t.Helper()
 	began := time.Now()
@@ -91,9 +91,8 @@ func TestStartWhileTheEngineDoesNot(t *testing.T) {
 	})
 }
 
-// clickHouseElsewhere is a server of somebody else's, and the address of its user
-// at another port, behind which there is nothing until the returned function is
-// called.
+// clickHouseElsewhere starts an external server and returns a DSN with another port. That
+// port does not answer until the returned function is called.
 func clickHouseElsewhere(t *testing.T) (dsn *url.URL, open func()) {
 	t.Helper()
 	dir := t.TempDir()
@@ -163,7 +162,7 @@ func TestStartWhileAServerIsAway(t *testing.T) {
 	expectOpenDoors(t, o, "connection refused", open)
 }
 
-// A wrong password does not become right by waiting.
+// A wrong password ends the start: waiting does not help.
 func TestStartWithAWrongPasswordFails(t *testing.T) {
 	dsn, open := clickHouseElsewhere(t)
 	open()
@@ -180,15 +179,15 @@ func TestStartWithAWrongPasswordFails(t *testing.T) {
 	}
 }
 
-// TestOlderLogWhileTheEngineIsAway: a log that was put back to an older state uses
-// no sequence twice, also when ClickHouse cannot be asked how far the records are.
+// TestOlderLogWhileTheEngineIsAway: a log that was restored to an older state uses no
+// sequence twice, even when ClickHouse cannot say how far the records are.
 func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
 	a := olderLog(t, func(string) {})
 	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
 	expectAlarm(t, a.Welcome().URL, "log-older") // until somebody decides about what it lost
 }
 
-// Where nobody knows how far the log was, an operator hears of it.
+// Without the mark of the log an alarm tells the operator.
 func TestOlderLogThatNobodyKnows(t *testing.T) {
 	a := olderLog(t, func(data string) {
 		if err := os.Remove(filepath.Join(data, "log.mark")); err != nil {
@@ -211,8 +210,8 @@ func TestOlderLogThatNobodyKnows(t *testing.T) {
 	}
 }
 
-// olderLog is a service whose log was put back to an older state and whose engine
-// was away when an event came. before is called with its data folder.
+// olderLog is a service whose log was restored to an older state and whose engine was
+// away when an event came. It calls before with the data folder.
 func olderLog(t *testing.T, before func(data string)) *app.App {
 	t.Helper()
 	o := testOptions(t)

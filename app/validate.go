@@ -1,82 +1,86 @@
 package app
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net"
-	"net/url"
+	"strings"
 
 	"github.com/errata-log/errata/datadir"
-	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/exchange"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/logcare"
+	"github.com/errata-log/errata/signin/familiar"
+	"github.com/errata-log/errata/signin/smtp"
 )
 
-// maxReplicas is the most that JetStream keeps of a stream.
-const maxReplicas = 5
+// Validate names the first option that cannot be used, by its setting's name.
+// Each package checks the values that are its own.
+func (o Options) Validate() error {
+	_, spans := otlp.ParseSpanExceptions(o.OTLPSpanExceptions)
+	_, gaps := logcare.ParsePolicy(o.LogGaps)
+	_, mail := smtp.Open(o.MailModule, o.SMTP)
+	_, rules := ingest.NewRules(o.InstallRoots, o.Scrub)
+	return cmp.Or(
+		of("data", notEmpty(o.Data)),
+		of("listen", datadir.CheckListen(o.Listen, "8080")),
+		of("otlp-listen", o.checkOTLPListen()),
+		of("otlp-span-exceptions", spans),
+		of("public-url", datadir.CheckURL(o.PublicURL, "http", "https")),
+		o.Options.Validate(),
+		of("nats-project", aProject(o.NATSProject)),
+		of("log-gaps", gaps),
+		of("admin-rate-limit", notNegative(o.AdminRateLimit)),
+		of("key-events-per-minute", notNegative(o.KeyEventsPerMinute)),
+		of("project-events-per-minute", notNegative(o.ProjectEventsPerMinute)),
+		of("new-records-per-hour", notNegative(o.NewRecordsPerHour)),
+		of("module-log-days", exchange.CheckDays(o.ModuleLogDays)),
+		of("query-log-days", exchange.CheckDays(o.QueryLogDays)),
+		of("signin-memory-days", familiar.CheckDays(o.SignInMemoryDays)),
+		of("legacy-project", aProject(o.LegacyProject)),
+		mail,
+		rules,
+	)
+}
 
-// isLeaf says whether this is an ingest node: it takes events, keeps them on
-// disk until its hub has them, and has no records.
-func (o Options) isLeaf() bool { return o.NATSLeaf != "" }
+// of puts the name of a setting before its error; nil stays nil.
+func of(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", setting, err)
+}
 
-// validateListen names the first of the addresses that cannot be used.
-func (o Options) validateListen() error {
-	for _, listen := range []struct{ name, addr, usual string }{
-		{"listen", o.Listen, "8080"},
-		{"otlp-listen", o.OTLPListen, "4318"},
-		{"nats-listen", o.NATSListen, "4222"},
-		{"nats-leaf-listen", o.NATSLeafListen, "4222"},
-	} {
-		_, port, err := net.SplitHostPort(listen.addr)
-		switch {
-		case listen.addr == "" && listen.name != "listen":
-		case err != nil || port == "":
-			return fmt.Errorf("%s: %q is not host:port, such as 127.0.0.1:%s or :%[3]s", listen.name, listen.addr, listen.usual)
-		case listen.name == "otlp-listen" && listen.addr == o.Listen && port != "0":
-			return fmt.Errorf("otlp-listen: %q is what listen is already, which serves OTLP too; leave it empty, or choose another port", o.OTLPListen)
-		}
+func notEmpty(folder string) error {
+	if strings.TrimSpace(folder) == "" {
+		return errors.New("want a folder, got none")
 	}
 	return nil
 }
 
-// validateNATS names the first of the settings of NATS that cannot be used, or not
-// beside another one.
-func (o Options) validateNATS() error {
-	u, err := url.Parse(o.NATSLeaf)
-	for _, c := range []struct {
-		wrong bool
-		why   string
-	}{
-		{o.NATSProject == 0, "nats-project: want the number of a project, from 1 up"},
-		{o.NATSReplicas < 0 || o.NATSReplicas > maxReplicas, fmt.Sprintf("nats-replicas: %d is not from 1 to %d", o.NATSReplicas, maxReplicas)},
-		{o.NATSReplicas > 1 && o.NATSURL == "", "nats-replicas: the embedded NATS is one server; name those of a cluster in nats-url"},
-		{o.NATSListen != "" && o.NATSURL != "", "nats-listen: it opens the embedded NATS, and nats-url names another one; let applications publish there"},
-		{o.NATSListen != "" && o.isLeaf(), "nats-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
-		{o.NATSLeafListen != "" && o.NATSURL != "", "nats-leaf-listen: it opens the embedded NATS, and nats-url names another one; let ingest nodes connect to a service with the embedded one"},
-		{o.NATSLeafListen != "" && o.isLeaf(), "nats-leaf-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
-		// The URL is not shown: it may hold a password.
-		{o.isLeaf() && (err != nil || u.Scheme != "nats" || u.Host == ""), "nats-leaf: want nats://" + engine.LeafUser + ":password@host:port, as it stands in " + datadir.LeafFile + " of the hub"},
-		{o.isLeaf() && o.NATSURL != "", "nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one"},
-		{o.isLeaf() && o.ClickHouseDSN != "", "nats-leaf: an ingest node has no records, and clickhouse-dsn says where to keep them"},
-	} {
-		if c.wrong {
-			return fmt.Errorf("%s", c.why)
-		}
+func notNegative(limit int) error {
+	if limit < 0 {
+		return fmt.Errorf("%d is negative; 0 switches the limit off", limit)
 	}
 	return nil
 }
 
-// validateLimits names the first of the limits that cannot be used.
-func (o Options) validateLimits() error {
-	for _, limit := range []struct {
-		name string
-		n    int
-	}{
-		{"admin-rate-limit", o.AdminRateLimit},
-		{"key-events-per-minute", o.KeyEventsPerMinute},
-		{"project-events-per-minute", o.ProjectEventsPerMinute},
-		{"new-records-per-hour", o.NewRecordsPerHour},
-	} {
-		if limit.n < 0 {
-			return fmt.Errorf("%s: %d is negative; 0 switches the limit off", limit.name, limit.n)
-		}
+func aProject(number uint64) error {
+	if number == 0 {
+		return errors.New("want the number of a project, from 1 up")
 	}
 	return nil
+}
+
+// checkOTLPListen says what is wrong with the second address, if there is one.
+func (o Options) checkOTLPListen() error {
+	if o.OTLPListen == "" {
+		return nil
+	}
+	if _, port, _ := net.SplitHostPort(o.OTLPListen); o.OTLPListen == o.Listen && port != "0" {
+		return fmt.Errorf("%q is what listen is already, which serves OTLP too; leave it empty, or choose another port", o.OTLPListen)
+	}
+	return datadir.CheckListen(o.OTLPListen, "4318")
 }

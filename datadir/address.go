@@ -1,11 +1,16 @@
 package datadir
 
 import (
+	"fmt"
 	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
 )
 
-// LocalAddr is the listen address host:port as seen from this machine: a wildcard
-// address is reached on loopback. What is not host:port stays as it is.
+// LocalAddr is the listen address host:port for clients on this machine: a wildcard
+// address becomes loopback. Text that is not host:port stays as it is.
 func LocalAddr(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -17,5 +22,36 @@ func LocalAddr(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// LocalURL is the URL of a listen address as seen from this machine.
+// LocalURL is the URL of a listen address for clients on this machine.
 func LocalURL(listen string) string { return "http://" + LocalAddr(listen) }
+
+// IsLoopback says whether only this machine can connect to the address.
+func IsLoopback(listens net.Addr) bool {
+	bound, err := netip.ParseAddrPort(listens.String())
+	return err == nil && bound.Addr().IsLoopback()
+}
+
+// CheckListen says what is wrong with an address to listen on. The error shows
+// the usual port in an example.
+func CheckListen(addr, usual string) error {
+	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+		return fmt.Errorf("%q is not host:port, such as 127.0.0.1:%s or :%[2]s", addr, usual)
+	}
+	return nil
+}
+
+// CheckURL says what is wrong with scheme and host of a URL, which may be empty.
+// The error never shows the URL, which may hold a password.
+func CheckURL(text string, schemes ...string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("not a URL; want %s://host", schemes[0])
+	}
+	if slices.Contains(schemes, u.Scheme) {
+		return nil
+	}
+	return fmt.Errorf("scheme %q is not one of %s", u.Scheme, strings.Join(schemes, ", "))
+}

@@ -1,9 +1,9 @@
-// Package datadir is the data folder of one service: who holds it, what the files
-// in it are called that other programs read, and how a small secret file is
-// written.
+// Package datadir is the data folder of one service: which process holds it, the names
+// of its files that other packages and programs read, how a small secret file is
+// written, and how the addresses of the service are checked and shown.
 //
-// The package must not know what the files mean, and must not look into folders
-// of the engines.
+// The package must not know what the files mean, and must not look into the folders of
+// the engines.
 package datadir
 
 import (
@@ -26,51 +26,54 @@ const (
 	IngestKeyFile = KeysDir + "/ingest.key"
 	// DSNFile holds the DSN of the first ingest key.
 	DSNFile = KeysDir + "/dsn"
-	// MakeKeysFile stands there while the first keys are being made. The text
-	// of a key exists only once, in its file: a key whose file a crash
-	// prevented can be used by nobody, and this mark says to make it anew. An
-	// operator who has lost the admin key sets the mark by hand.
+	// MakeKeysFile exists while the first keys are being made. The text of a key is
+	// only in its file. When a crash comes before that file, nobody can use the key,
+	// and the next start sees this mark and makes a new one. An operator who has lost
+	// the admin key makes the mark by hand.
 	MakeKeysFile = KeysDir + "/make-missing"
-	// NATSFile is where applications reach the embedded NATS, with the password:
-	// nats://errata_app:password@host:port. It is written while nats-listen is set.
+	// NATSFile has the address of the embedded NATS for applications, with the
+	// password: nats://errata_app:password@host:port. It is written while nats-listen
+	// is set.
 	NATSFile = KeysDir + "/nats.url"
-	// LeafFile is where ingest nodes reach this service, with the password. It is
-	// written while nats-leaf-listen is set, and is what nats-leaf of a node is,
-	// with the host as the node sees it.
+	// LeafFile has the address of this service for ingest nodes, with the password. It
+	// is written while nats-leaf-listen is set. It is the value for nats-leaf of an
+	// ingest node, except that the host must be one that the node can reach.
 	LeafFile = KeysDir + "/leaf.url"
-	// LeafIDFile holds the id of an ingest node. The hub counts the node's events
-	// by it, so it must not be copied to another one.
+	// LeafIDFile holds the id of an ingest node, by which the hub counts the node's
+	// events. So it must not be copied to another node.
 	LeafIDFile = "leaf.id"
+	// NATSDir is the folder of the embedded NATS, with the log.
+	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.
 	KeyCopiesFile = "keys.copy"
 )
 
-// Permissions of the data folder: error texts are often secret.
+// Permissions of the data folder. Error texts are often secret.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
 )
 
-// lockName is the file whose lock says that a service owns the data folder.
-// It holds the process id and, once the service listens, its URL.
+// lockName is the file whose lock says that a service holds the data folder. The file
+// has the process id and, once the service listens, its URL.
 const lockName = "errata.lock"
 
-// A service that was told to stop may still hold the folder when its
-// supervisor starts the next one, and [HolderOf] holds it for an instant.
+// Open retries for lockPatience: a service that stops may still hold the folder when
+// its supervisor starts the next one, and [HolderOf] holds it for a moment.
 const (
 	lockPatience = 300 * time.Millisecond
 	lockPause    = 20 * time.Millisecond
 )
 
-// Dir is a data folder that belongs to this process.
+// Dir is a data folder that this process holds.
 type Dir struct {
 	path string
 	lock *os.File
 }
 
-// Open makes the folder if need be and takes its lock, which the kernel drops when
-// the process ends in whatever way. A folder that another service holds is an
-// [*InUseError].
+// Open makes the folder if it is missing and takes its lock, which the kernel drops
+// when the process ends, however it ends. The error for a folder that another service
+// holds is an [*InUseError].
 func Open(path string) (*Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -91,8 +94,8 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// take locks the folder. The lock belongs to the open file, so two services
-// of one process exclude each other too.
+// take locks the folder. The lock belongs to the open file, so it also works between
+// two services in one process.
 func (d *Dir) take() error {
 	var err error
 	for waited := time.Duration(0); waited <= lockPatience; waited += lockPause {
@@ -100,7 +103,7 @@ func (d *Dir) take() error {
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			break
 		}
-		time.Sleep(lockPause) // reason: the kernel tells nobody that a lock is free without waiting for it for ever
+		time.Sleep(lockPause) // reason: the kernel has no wait for a lock with a time limit
 	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return &InUseError{Path: d.path, Holder: readHolder(d.lock.Name())}
@@ -111,8 +114,8 @@ func (d *Dir) take() error {
 	return d.Announce("")
 }
 
-// Announce writes who holds the folder and at which URL it listens, for people and
-// for the commands that look for the service. The lock does not depend on it.
+// Announce writes the process id and the URL of the service into the lock file, for
+// people and for commands that look for the service. The lock does not depend on them.
 func (d *Dir) Announce(url string) error {
 	text := strconv.Itoa(os.Getpid()) + "\n" + url + "\n"
 	if err := d.lock.Truncate(0); err != nil {
@@ -124,8 +127,8 @@ func (d *Dir) Announce(url string) error {
 	return nil
 }
 
-// Close gives the folder back. The lock file stays: removing it would let a
-// third service lock a file that a second one has just opened.
+// Close gives the folder back. The lock file stays: if it were removed, a second and a
+// third service could lock different files of that name.
 func (d *Dir) Close() error { return d.lock.Close() }
 
 // Path is the absolute path of the folder.
@@ -134,10 +137,18 @@ func (d *Dir) Path() string { return d.path }
 // Join is the absolute path of a file below the folder.
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, name) }
 
+// Find is the absolute path of a file below the folder, "" when it is not there.
+func (d *Dir) Find(name string) string {
+	if _, err := os.Stat(d.Join(name)); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return d.Join(name)
+}
+
 // Holder is the service that runs on a data folder.
 type Holder struct {
 	PID int
-	URL string // "" until it listens
+	URL string // "" until the service listens
 }
 
 // ErrNotRunning says that no service holds a data folder.
@@ -165,7 +176,7 @@ func HolderOf(path string) (Holder, error) {
 	return Holder{}, ErrNotRunning
 }
 
-// readHolder reads what [Dir.Announce] wrote; what is not readable stays zero.
+// readHolder reads what [Dir.Announce] has written. Parts that cannot be read are zero.
 func readHolder(name string) Holder {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a small file that only its owner may read, so that it is there
-// whole or not at all, also after a power cut.
+// WriteFile replaces a small file that only its owner may read. After a crash or a
+// power cut there is either the old or the whole new file.
 func WriteFile(path, text string) error {
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, ".new-*") // 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(temp.Name()) // gone already when all went well
+	defer os.Remove(temp.Name()) // it does not exist any more after a success
 	_, err = temp.WriteString(text)
 	err = errors.Join(err, temp.Sync(), temp.Close())
 	if err == nil {
@@ -27,7 +27,7 @@ func WriteFile(path, text string) error {
 	return SyncDir(dir)
 }
 
-// SyncDir makes names that are new or gone in a folder survive a power cut.
+// SyncDir brings added and removed names of a folder to the disk.
 func SyncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package deploy_test checks the files of this folder and the compose file beside
-// it. Tests cannot start containers, so they read the files and check what an
-// operator relies on. It must not start anything.
+// Package deploy_test checks the files of this folder and the compose file. There are no
+// containers where the tests run, so the tests read the files and check what operators
+// rely on. They must not start anything.
 package deploy_test
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// compose is the checked part of a compose file.
+// compose is the part of a compose file that is checked.
 type compose struct {
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
@@ -68,8 +68,8 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// pinned is an image with at least a major and a minor number. "latest", a lone
-// major number and a missing tag change without the operator.
+// pinned matches an image with at least a major and a minor number. An image with
+// "latest", a major number alone or no tag changes without the operator's doing.
 var pinned = regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+[a-z0-9.-]*$`)
 
 func TestPinned(t *testing.T) {
@@ -187,11 +187,11 @@ func TestComposeKeepsData(t *testing.T) {
 	}
 }
 
-// required matches a variable without which compose refuses to start.
+// required matches a variable without which compose fails.
 var required = regexp.MustCompile(`\$\{[A-Z_]+:\?[^}]+\}`)
 
-// secretProblem says what is wrong with a variable that holds a secret; "" when
-// nothing is, or when it holds none.
+// secretProblem says what is wrong with a variable that holds a secret. It is "" for
+// other variables, and when nothing is wrong.
 func secretProblem(name, value string) string {
 	inURL := regexp.MustCompile(`://[^:/@]*:(.*)@`).FindStringSubmatch(value)
 	switch {
@@ -217,7 +217,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 		{"X_URL", "http://127.0.0.1:8080", true},
 		{"X_PASSWORD", "${X_PASSWORD:-secret}", false},
 		{"X_PASSWORD", "${X_PASSWORD}", false},
-		{"X_PASSWORD", "", true}, // an empty value is no secret; the next test requires all of them
+		{"X_PASSWORD", "", true}, // nothing is no secret; the next test wants them all set
 		{"X_URL", "nats://user:secret@nats:4222", false},
 		{"X_TOKEN", "s3cret", false},
 	} {
@@ -243,7 +243,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 }
 
 func TestNATSConfig(t *testing.T) {
-	// As compose passes it: in quotes, because digits would be read as a number.
+	// In quotes, as compose passes it: without them digits would be a number.
 	t.Setenv("ERRATA_NATS_PASSWORD", `"12345678"`)
 	options, err := server.ProcessConfigFile("nats.conf")
 	if err != nil {
@@ -287,8 +287,8 @@ func TestClickHouseConfig(t *testing.T) {
 	}
 }
 
-// TestAnalystIsTheSameEverywhere compares the user for other servers with that of
-// the embedded one.
+// TestAnalystIsTheSameEverywhere compares the analyst for external servers with the
+// analyst of the embedded one.
 func TestAnalystIsTheSameEverywhere(t *testing.T) {
 	own, embedded := analystOf(t, "clickhouse/analyst.xml"), analystOf(t, "../engine/testdata/clickhouse-users.xml")
 	if len(own) < 20 || !slices.Equal(own, embedded) {
@@ -299,8 +299,8 @@ func TestAnalystIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// analystOf are the limits and rights of the analyst, without the password and
-// its source.
+// analystOf are the bounds and rights of the analyst, without its password and its
+// networks.
 func analystOf(t *testing.T, name string) (found []string) {
 	t.Helper()
 	for _, leaf := range leaves(t, name) {
@@ -312,7 +312,7 @@ func analystOf(t *testing.T, name string) (found []string) {
 	return found
 }
 
-// leaves are the texts of an XML file, with the paths of their elements.
+// leaves are the texts of an XML file with the path of their element.
 func leaves(t *testing.T, name string) []string {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(string(read(t, name))))

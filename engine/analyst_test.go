@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// analyst connects as a person would: with the file in the run folder.
+// analyst connects as people do, with the DSN in the run folder.
 func analyst(t *testing.T, dataDir string) driver.Conn {
 	t.Helper()
 	path := filepath.Join(dataDir, "run", "clickhouse-analyst.dsn")
@@ -42,11 +42,10 @@ func analyst(t *testing.T, dataDir string) driver.Conn {
 	return conn
 }
 
-// ddlIsOff is what a user hears who may make nothing and asks to.
+// ddlIsOff is the error for a user without the right to make anything.
 const ddlIsOff = "code: 392"
 
-// withView is an engine with one table and one view on it, as they are made
-// at a start.
+// withView is an engine with one table and one view, made as at a start.
 func withView(t *testing.T, dir string) *engine.Engines {
 	t.Helper()
 	e := start(t, config(t, dir))
@@ -97,7 +96,7 @@ func TestAnalystReadsViewsAndNothingElse(t *testing.T) {
 	exec(t, e, "SELECT throwIf(count() != 1) FROM errata.v")
 }
 
-// The names of what an analyst may not read are not told either.
+// An analyst does not see the names of tables that it may not read.
 func TestAnalystSeesNoOtherNames(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
@@ -111,12 +110,12 @@ func TestAnalystSeesNoOtherNames(t *testing.T) {
 	}
 }
 
-// The passwords of others lie outside of what the engine can read.
+// The engine cannot read the files with the passwords of other users.
 func TestAnalystReadsNoPassword(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
 	conn := analyst(t, dir)
-	for _, path := range []string{"run/clickhouse.dsn", "run/clickhouse-analyst.dsn", "keys/admin.key", "lock"} {
+	for _, path := range []string{"run/clickhouse.dsn", "run/clickhouse-analyst.dsn", "keys/admin.key", "errata.lock"} {
 		var text string
 		if err := conn.QueryRow(t.Context(), "SELECT file(?)", filepath.Join(dir, path)).Scan(&text); err == nil {
 			t.Errorf("an analyst has read %d bytes of %s", len(text), path)
@@ -124,7 +123,7 @@ func TestAnalystReadsNoPassword(t *testing.T) {
 	}
 }
 
-// What does not fit into the memory of one query is done on disk.
+// A query that needs more than its memory works on the disk.
 func TestAnalystWorksOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
@@ -185,7 +184,7 @@ func TestAnalystQueriesAtOnce(t *testing.T) {
 	}
 }
 
-// Tables of a service that knew no views stand where the views belong.
+// An older service has left tables in the database of the views.
 func TestTablesMakeRoomForViews(t *testing.T) {
 	dir := t.TempDir()
 	e := start(t, config(t, dir))
@@ -214,7 +213,7 @@ func TestTablesMakeRoomForViews(t *testing.T) {
 		}
 	}
 
-	// Somebody else's server is left as it is, and they are told what to do.
+	// Nothing is renamed on an external server; the error says what to do.
 	exec(t, e, "RENAME DATABASE errata_store TO errata")
 	elsewhere := engine.ClickHouseConfig{DSN: e.ClickHouseForTest().DSNForTest(), Logger: quiet}
 	_, err := engine.StartClickHouse(t.Context(), elsewhere)

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// minNATSVersion is the first with one fsync for a group of messages and
-	// without the compaction that ignored the setting.
+	// minNATSVersion is the first version that does one fsync for a group of
+	// messages, and whose compaction syncs as well.
 	minNATSVersion = "2.15.2"
-	// minClickHouseVersion is the first that reads a projection in order.
+	// minClickHouseVersion is the first version that reads a ClickHouse projection in
+	// its order.
 	minClickHouseVersion = "26.5"
-	// restartMemory is how long a restart of the embedded ClickHouse is worth
-	// a remark.
+	// restartMemory is how long the checks mention a restart of the embedded
+	// ClickHouse.
 	restartMemory = 10 * time.Minute
 )
 
-// Checks looks at both engines. The context bounds all of it; an engine that
-// does not answer is a check that is not OK, never an error.
+// Checks looks at both engines. The context bounds all of it. An engine that does not
+// answer gives a check that is not OK.
 func (e *Engines) Checks(ctx context.Context) []errata.Check {
 	checks := []errata.Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync()}
 	if e.clickhouse == nil { // an ingest node
@@ -37,7 +38,7 @@ func (e *Engines) Checks(ctx context.Context) []errata.Check {
 
 func (e *Engines) checkNATS() errata.Check {
 	c := errata.Check{Name: "nats"}
-	conn := e.nats.Conn()
+	conn := e.NATS.Conn()
 	rtt, err := conn.RTT()
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("does not answer: %v", err), "is NATS running, and is ERRATA_NATS_URL right?"
@@ -51,11 +52,11 @@ func (e *Engines) checkNATS() errata.Check {
 	return c
 }
 
-// checkLogStorage says how full the log's store is, and whether the disk has
-// the room that the limit promises.
+// checkLogStorage says how full the log's store is, and whether the disk has room for
+// the rest of the limit.
 func (e *Engines) checkLogStorage(ctx context.Context) errata.Check {
 	c := errata.Check{Name: "log storage"}
-	info, err := e.nats.JetStream().AccountInfo(ctx)
+	info, err := e.NATS.JetStream().AccountInfo(ctx)
 	if err != nil {
 		c.Detail, c.Hint = fmt.Sprintf("JetStream does not answer: %v", err), "is NATS started with JetStream on?"
 		return c
@@ -127,8 +128,8 @@ func (e *Engines) checkRestarts(now time.Time) errata.Check {
 	return c
 }
 
-// checkLimits says whether the engine gave up what it does not need. Where it
-// could not, it works all the same, and an operator should know.
+// checkLimits says whether the engine has taken all its safety measures. It works
+// without them too, and the operator should know.
 func checkLimits(shortfalls []string) errata.Check {
 	c := errata.Check{Name: "clickhouse limits", OK: true, Detail: "the embedded engine reads its own files only, and no client can end it"}
 	if len(shortfalls) > 0 {
@@ -147,8 +148,8 @@ func whereIs(external bool) string {
 
 func mib(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
-// older compares dotted versions number by number; what is no number (a
-// pre-release, a build) is not looked at.
+// older compares dotted versions number by number. It ignores what is no number, such
+// as a pre-release or a build.
 func older(version, than string) bool {
 	have, want := numbers(version), numbers(than)
 	for i, w := range want {

@@ -19,35 +19,36 @@ import (
 )
 
 const (
-	// childReadyTimeout bounds one start. It takes 0.1 s; a table with many
-	// parts after a power cut takes longer.
+	// childReadyTimeout bounds one start. A start takes 0.1 s, and longer after a
+	// power cut with many parts.
 	childReadyTimeout = 2 * time.Minute
-	// childReadyPoll is how often a starting child is tried.
+	// childReadyPoll is the pause between two pings of a starting child.
 	childReadyPoll = 5 * time.Millisecond
-	// childStopGrace is given for an orderly end, which takes 20 ms when all
-	// connections are closed. The engine itself would wait 5 s for a client
-	// that stays; nothing is lost by killing it.
+	// childStopGrace is the time for a clean end, which takes 20 ms when all
+	// connections are closed. The engine itself would wait 5 s for an open
+	// connection. Killing it loses nothing.
 	childStopGrace = 3 * time.Second
-	// childPortTries is for the port being taken in between.
+	// childPortTries is the number of tries when another program takes the port
+	// before the child does.
 	childPortTries = 3
-	// orphanTimeout is how long the child of a killed service may hold its data
-	// while it dies; 95 ms were seen under load. Another living service is out
-	// of the question: the data directory is locked before.
+	// orphanTimeout is how long the child of a killed service may hold the data
+	// while it ends; 95 ms were seen under load. It cannot be the child of a running
+	// service: this process holds the data folder.
 	orphanTimeout = 10 * time.Second
 	orphanPause   = 50 * time.Millisecond
-	// childSteady is how long a child must have answered for its death to be
-	// an accident and not one more failure in a row.
+	// childSteady is how long a child must have answered, so that its end begins a
+	// new row of failures.
 	childSteady = time.Second
-	// childFreeTries is how many failures in a row are not waited after.
+	// childFreeTries is after how many failures in a row the next start is at once.
 	childFreeTries = 3
-	// childMaxWait bounds the wait between starts that fail.
+	// childMaxWait is the longest pause between starts that fail.
 	childMaxWait = 2 * time.Second
-	// dialPatience is how long a new connection waits for a restart that is
-	// under way: longer than one takes, shorter than a caller's patience.
+	// dialPatience is how long a new connection waits for a restart under way. A
+	// restart takes less, and callers wait longer.
 	dialPatience = 2 * time.Second
 
-	// childQuery opens the port and then reads standard input to its end, so
-	// that the engine serves for as long as the life line is open.
+	// childQuery opens the port and then reads standard input to its end, so that
+	// the engine serves until this process closes it or ends.
 	childQuery = "SYSTEM START LISTEN TCP; SELECT count() FROM file(stdin, LineAsString)"
 )
 
@@ -59,28 +60,28 @@ var (
 
 // child keeps one errata-engine running.
 type child struct {
-	cfg       ClickHouseConfig // with Binary and Library found
+	cfg       ClickHouseConfig // with the paths of EngineBinary and Library
 	keys      childKeys
 	files     childFiles
 	log       *slog.Logger
 	onRestart func()
 
 	work background.Runner
-	done chan struct{} // closed when none is started any more
+	done chan struct{} // closed when no process is started any more
 
 	mu          sync.Mutex // guards what follows
-	proc        *process   // nil while there is none that answers
+	proc        *process   // nil while none answers
 	addr        string
-	up          chan struct{} // closed while there is one that answers
+	up          chan struct{} // closed while proc answers
 	stopped     bool
 	output      *childLog
-	failed      error // of the last start that failed, nil while one answers
+	failed      error // of the last failed start, nil while proc answers
 	restarts    int
 	lastRestart time.Time
 }
 
-// startChild starts the engine and returns when it answers, or when it may come
-// later. The context bounds the start only.
+// startChild starts the engine and returns when it answers; with cfg.Later it may
+// return before. The context bounds the start only.
 func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*child, error) {
 	for _, dir := range []string{cfg.DataDir, cfg.RunDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -102,7 +103,7 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 	return c, nil
 }
 
-// watch starts the child again whenever it ends, until it is told to stop.
+// watch starts the child again whenever it ends, until ctx ends.
 func (c *child) watch(ctx context.Context, p *process) {
 	failures := 0
 	for {
@@ -126,7 +127,7 @@ func (c *child) watch(ctx context.Context, p *process) {
 	}
 }
 
-// revive starts a child until one answers, and returns nil when told to stop.
+// revive starts children until one answers. It returns nil when ctx ends.
 func (c *child) revive(ctx context.Context, failures int) *process {
 	for ; ; failures++ {
 		if !background.Wait(ctx, restartWait(failures)) {
@@ -147,9 +148,8 @@ func (c *child) revive(ctx context.Context, failures int) *process {
 	}
 }
 
-// restartWait is how long to wait after so many failures in a row: not at all
-// after the first few, which may be accidents, and up to two seconds when
-// nothing helps.
+// restartWait is the pause after so many failures in a row: none after the first
+// few, and then up to childMaxWait.
 func restartWait(failures int) time.Duration {
 	if failures <= childFreeTries {
 		return 0
@@ -195,7 +195,7 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 			continue
 		}
 		if time.Since(began) < orphanTimeout && strings.Contains(said, "Cannot lock file") && background.Wait(ctx, orphanPause) {
-			// The child of a service that was killed just now is still dying.
+			// The child of a service that was just killed has not ended yet.
 			continue
 		}
 		if said != "" {
@@ -205,7 +205,8 @@ func (c *child) launch(ctx context.Context) (*process, string, error) {
 	}
 }
 
-// awaitReady returns when the child answers as the user that only it knows.
+// awaitReady returns when the child answers to the user whose password only this
+// child knows.
 func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, childReadyTimeout)
 	defer cancel()
@@ -249,7 +250,7 @@ func pingChild(ctx context.Context, addr, user, password string) error {
 	return conn.Ping(ctx)
 }
 
-// causeOf says how a child that is gone has ended.
+// causeOf says how a child has ended.
 func causeOf(p *process) string {
 	if p.err == nil {
 		return "exit status 0"
@@ -277,7 +278,7 @@ func (c *child) setFailed(err error) {
 	c.failed = err
 }
 
-// away is what to tell whoever waited for the child in vain.
+// away is the error for a caller that has waited for the child until ctx ended.
 func (c *child) away(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,7 +296,7 @@ func (c *child) countRestart() {
 	c.onRestart()
 }
 
-// pid is the process that answers at the moment, if one does.
+// pid is the id of the process that answers at the moment, if one does.
 func (c *child) pid() (pid int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,7 +306,7 @@ func (c *child) pid() (pid int, ok bool) {
 	return c.proc.pid(), true
 }
 
-// shortfalls are what the child could not do for its safety when it started.
+// shortfalls are the safety measures that the child could not take at its start.
 func (c *child) shortfalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -315,15 +316,15 @@ func (c *child) shortfalls() []string {
 	return c.output.shortfalls()
 }
 
-// restarted is how often the child was started again, and when last.
+// restarted says how often the child was restarted, and when last.
 func (c *child) restarted() (times int, last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.restarts, c.lastRestart
 }
 
-// dial connects to wherever the child is now, and waits a moment for a restart
-// that is under way. The driver's pool calls it.
+// dial connects to the child at its present address, and waits a moment for a
+// restart under way. The driver's pool calls it.
 func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, dialPatience, errChildAway)
 	defer cancel()
@@ -336,15 +337,15 @@ func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		// A child that was killed refuses connections some milliseconds before
-		// its end is known here.
+		// A killed child refuses connections some milliseconds before this process
+		// notices its end.
 		if !background.Wait(ctx, childReadyPoll) {
 			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}
 }
 
-// address is where the child answers; it waits until one does.
+// address is the address of the child. It waits until the child answers.
 func (c *child) address(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	addr, up, stopped := c.addr, c.up, c.stopped

@@ -19,20 +19,20 @@ import (
 const (
 	writerUser = "errata"
 	readerUser = "errata_reader"
-	// AnalystUser is the name of the user for people who query the views, here
-	// and in what deploy/ has for other servers.
+	// AnalystUser is the user for people who query the views, in the embedded engine
+	// and in the configuration of deploy/ for other servers.
 	AnalystUser = "errata_analyst"
-	// readerMemoryShare of the engine's memory is what one query of the reader
-	// may take, so that several fit and inserts go on.
+	// One query of the reader may take the engine's memory divided by
+	// readerMemoryShare, so that several run at once and inserts go on.
 	readerMemoryShare = 4
-	// analystMemoryShare is the same for one query of an analyst, of whom there
-	// may be several; it spills to disk beyond that.
+	// analystMemoryShare is the same for one query of an analyst, of whom there may
+	// be several. A sort or a grouping works on the disk above a quarter of that.
 	analystMemoryShare = 8
 	maxMergeThreads    = 8
 )
 
-// tableEngines are those that tables may be made with. File, URL and the like
-// are not among them.
+// tableEngines are the allowed engines of tables. Engines that reach outside, such
+// as File and URL, are not among them.
 var tableEngines = []string{
 	"MergeTree", "ReplacingMergeTree", "SummingMergeTree", "AggregatingMergeTree",
 	"CollapsingMergeTree", "VersionedCollapsingMergeTree", "CoalescingMergeTree",
@@ -58,7 +58,7 @@ func escapeXML(text string) (string, error) {
 	return b.String(), err
 }
 
-// childSettings is what the templates are filled with.
+// childSettings are the values for the templates.
 type childSettings struct {
 	DataDir, UsersFile     string
 	Port                   int
@@ -71,13 +71,13 @@ type childSettings struct {
 
 	Analyst, AnalystHash string
 	AnalystMemory        int64
-	AnalystSpill         int64 // bytes, above which it works on disk
+	AnalystSpill         int64 // bytes; a sort or a grouping above it works on the disk
 }
 
-// childFiles are the files in the run folder that one start needs. Those for
-// the engine stand in a folder of their own: it is the only one that the engine
-// can read, and with it whoever asks it for the function file(). The passwords
-// in the others are not for them.
+// childFiles are the files of one start in the run folder. The files for the engine
+// are in a folder of their own, the only one that the engine can read. Users of the
+// engine can read it too, with the function file(). They must not read the other
+// files, which hold passwords.
 type childFiles struct{ dir, config, users, dsn, analystDSN string }
 
 func childFilesIn(runDir string) childFiles {
@@ -91,8 +91,8 @@ func childFilesIn(runDir string) childFiles {
 	}
 }
 
-// write makes the files for a start on the port. None of them may be read by
-// others: they hold the password or its hash.
+// write makes the files for a start on the port. Only their owner may read them: they
+// hold passwords or hashes of them.
 func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
@@ -130,14 +130,15 @@ func childDSN(user, password string, port int, database string) string {
 	return dsn.String() + "\n"
 }
 
-// remove takes the files away; the password in them is of no use any more.
+// remove removes the files after the child has ended.
 func (f childFiles) remove() {
 	for _, path := range []string{f.config, f.users, f.dsn, f.analystDSN, f.dir} {
-		_ = os.Remove(path) // best effort: it is worthless after this
+		_ = os.Remove(path) // best effort: the passwords are not valid any more
 	}
 }
 
-// writePrivate replaces a file, also one that somebody gave other permissions.
+// writePrivate replaces a file. The new one can only be read by its owner, whatever
+// permissions the old one had.
 func writePrivate(path, text string) error {
 	temp := path + ".new"
 	if err := os.Remove(temp); err != nil && !os.IsNotExist(err) {
@@ -149,8 +150,8 @@ func writePrivate(path, text string) error {
 	return os.Rename(temp, path)
 }
 
-// childKeys are the passwords of one start of the service. They stay the same
-// when the child is restarted, because the connections keep using them.
+// childKeys are the passwords of one start of the service. A restart of the child
+// does not change them, because the connections keep using them.
 type childKeys struct{ writer, reader, analyst string }
 
 func hash(password string) string {
@@ -160,8 +161,8 @@ func hash(password string) string {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePort asks the kernel for a port. Somebody else may take it before the
-// child does; the start is then tried again with another one.
+// freePort asks the kernel for a port. Another program may take it before the child
+// does; then launch tries another one.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -22,7 +22,7 @@ func TestChildFiles(t *testing.T) {
 	files := childFilesIn(runDir)
 	cfg := ClickHouseConfig{DataDir: "/data/<odd> & name/clickhouse", Memory: 2 << 30, Database: DefaultDatabase}
 	keys := childKeys{writer: "the writer's password", reader: "the reader's password", analyst: "the analyst's password"}
-	// A file that somebody made readable for all is replaced, not filled.
+	// A file that all users can read is replaced, so that they cannot read the new one.
 	if err := os.Mkdir(files.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func wellFormed(t *testing.T, name, text string) {
 	}
 }
 
-// The script that brings the library and the code that looks for it must mean
-// the same one.
+// The script that fetches the library and the code that looks for it must agree on the
+// version.
 func TestScriptBringsTheVersionThatIsLookedFor(t *testing.T) {
 	script, err := os.ReadFile("fetch-libchdb.sh")
 	if err != nil {

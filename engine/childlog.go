@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// maxChildLine bounds what is kept of one line; a crash may print megabytes.
+	// maxChildLine bounds one line in bytes; a crash may print megabytes.
 	maxChildLine = 500
-	// maxPlainLines bounds the lines of one run that are no log lines of
-	// ClickHouse, such as the goroutines that Go prints when it crashes.
+	// maxPlainLines bounds the lines of one run that are not log lines of ClickHouse,
+	// such as the goroutines that Go prints at a crash.
 	maxPlainLines = 20
-	// tailLines is how many of those go into the error of a failed start.
+	// tailLines is how many of those lines are in the error of a failed start.
 	tailLines = 5
 )
 
-// schedulePool warns at about every start that it "temporarily pauses" tasks,
-// which then go on within a second. Nobody can or need do anything about it.
+// schedulePool begins the name of a component that warns at most starts that it
+// "temporarily pauses" tasks. They go on within a second, and there is nothing to do.
 const schedulePool = "BackgroundSchedulePool/"
 
 // childLog turns what the child writes into log records. It is an io.Writer
@@ -29,17 +29,17 @@ type childLog struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	rest  []byte // a line without its end yet
+	rest  []byte // the beginning of a line
 	plain int
 	tail  []string
 	short []string // see shortfalls
 }
 
-// shortfall begins the lines in which errata-engine says what it could not do for
-// its safety and does without.
+// shortfall begins the lines in which errata-engine names a safety measure that it
+// could not take.
 const shortfall = "errata-engine: without "
 
-// shortfalls are what the child could not do for its safety.
+// shortfalls are the safety measures that the child could not take.
 func (c *childLog) shortfalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +65,8 @@ func (c *childLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is what the child said besides log lines, for the error of a failed
-// start; call it after the child is gone.
+// last is the child's output besides log lines, for the error of a failed start.
+// Call it after the child has ended.
 func (c *childLog) last() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +80,8 @@ func (c *childLog) last() string {
 func (c *childLog) line(text string) {
 	level, component, message, ok := parseChildLine(text)
 	if ok {
-		// What fails in a query or on a connection is answered to the client,
-		// which is us; logged here it would be told twice, with the query's text.
+		// Errors of a query or a connection are answered to the client, which is
+		// this process. A second report here would show the query's text.
 		if component == "executeQuery" || strings.Contains(component, "TCPHandler") {
 			return
 		}
@@ -92,7 +92,7 @@ func (c *childLog) line(text string) {
 		return
 	}
 	text = strings.TrimSpace(text)
-	if text == "" || isStackLine(text) || strings.HasPrefix(text, "(version ") { // ends such a stack
+	if text == "" || isStackLine(text) || strings.HasPrefix(text, "(version ") { // the end of a stack
 		return
 	}
 	text = shortened(text)
@@ -139,8 +139,8 @@ func parseChildLine(line string) (level slog.Level, component, message string, o
 	return level, component, shortened(message), true
 }
 
-// shortened drops the query's text, which may hold what people searched for,
-// and the stack that follows it.
+// shortened cuts the query's text, which may hold what people searched for, and the
+// stack behind it.
 func shortened(message string) string {
 	for _, mark := range []string{" (in query: ", ", Stack trace", " Stack trace ("} {
 		message, _, _ = strings.Cut(message, mark)
@@ -151,7 +151,7 @@ func shortened(message string) string {
 	return message
 }
 
-// isStackLine tells the frames of ClickHouse's stack traces: "12. ? @ 0x00…".
+// isStackLine recognises a frame of ClickHouse's stack traces: "12. ? @ 0x00…".
 func isStackLine(text string) bool {
 	number, rest, ok := strings.Cut(text, ". ")
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && strings.Contains(rest, " @ 0x")

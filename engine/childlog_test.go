@@ -101,7 +101,7 @@ func FuzzChildLog(f *testing.F) {
 	})
 }
 
-// What the child goes without reaches whoever asks for the checks.
+// A safety measure that the child could not take is in the checks.
 func TestShortfallsAreKept(t *testing.T) {
 	output := &childLog{log: slog.New(slog.DiscardHandler)}
 	if _, err := output.Write([]byte("hello\nerrata-engine: without confinement to its own files: the kernel has no Landlock\n")); err != nil {

@@ -22,11 +22,11 @@ import (
 const (
 	// clickHouseDialTimeout bounds waiting for a connection, new or pooled.
 	clickHouseDialTimeout = 5 * time.Second
-	// clickHouseMaxConns is more than the projector and the readers of one
-	// service use at once; more queries than that wait.
+	// clickHouseMaxConns is more than the projector and the readers of one service
+	// use at once. Further queries wait.
 	clickHouseMaxConns = 16
 	clickHouseMaxIdle  = 8
-	// readerSeconds bounds a reader's query that comes without a deadline.
+	// readerSeconds bounds a query on the read-only connection without a deadline.
 	readerSeconds = 10
 )
 
@@ -39,10 +39,10 @@ type ClickHouseConfig struct {
 	// ConnectTimeout: see [Config.ConnectTimeout].
 	ConnectTimeout time.Duration
 
-	// DataDir holds the embedded engine's tables, RunDir the files of one
-	// start. Both are made when absent; one engine at a time may use them.
+	// DataDir holds the tables of the embedded engine, RunDir the files of one start.
+	// Both are made when absent. One engine at a time may use them.
 	DataDir, RunDir string
-	// EngineBinary, Library: see [Config.EngineBinary].
+	// EngineBinary, Library: see [Options.EngineBinary].
 	EngineBinary, Library string
 	// Memory bounds the embedded engine in bytes, 0 means 2 GiB.
 	Memory int64
@@ -72,8 +72,8 @@ type ClickHouse struct {
 	stopErr  error
 }
 
-// StartClickHouse starts the embedded engine, or not, connects, and makes the
-// database if there is none.
+// StartClickHouse connects to ClickHouse, and makes the database if there is none.
+// It starts the embedded engine first when there is no DSN.
 func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -111,12 +111,12 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (_ *ClickHouse, 
 	return ch, nil
 }
 
-// embed starts the child and gives the options of its two users.
+// embed starts the child and returns the options of its two users.
 func (ch *ClickHouse) embed(ctx context.Context, cfg ClickHouseConfig) (writer, reader *clickhouse.Options, err error) {
 	if cfg.Database == "" {
 		cfg.Database = DefaultDatabase
 	}
-	// The library first: it is what is missing on a new machine.
+	// The library first: on a new machine it is what is missing.
 	if cfg.Library, err = FindLibrary(cfg.Library); err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +147,7 @@ func externalOptions(cfg ClickHouseConfig) (writer, reader *clickhouse.Options, 
 	const form = "clickhouse://user:password@host:9000/database"
 	options, err := clickhouse.ParseDSN(cfg.DSN)
 	if err != nil {
-		// The text of this error repeats the DSN with its password.
+		// The text of a *url.Error repeats the DSN with its password.
 		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
@@ -172,15 +172,15 @@ func externalOptions(cfg ClickHouseConfig) (writer, reader *clickhouse.Options, 
 	return writer, reader, nil
 }
 
-// baseOptions sets what both kinds of connection have in common.
+// baseOptions sets the options that all connections share.
 func baseOptions(o *clickhouse.Options) *clickhouse.Options {
 	if o.Settings == nil {
 		o.Settings = clickhouse.Settings{}
 	}
 	// One insert must be one block that is written before it is answered.
 	o.Settings["async_insert"] = 0
-	// As in users.xml.tmpl: compiling an expression takes 30 to 50 ms, and what
-	// is compiled saves less than one.
+	// As in users.xml.tmpl: compiling an expression takes 30 to 50 ms and saves less
+	// than 1 ms.
 	for _, name := range []string{"compile_expressions", "compile_aggregate_expressions", "compile_sort_description"} {
 		o.Settings[name] = 0
 	}
@@ -205,7 +205,7 @@ func ensureDatabase(ctx context.Context, options *clickhouse.Options, timeout ti
 		if err = createDatabase(ctx, conn, options.Auth.Database, embedded); err == nil {
 			return nil
 		}
-		// An answer will not change by asking again.
+		// A retry does not help when ClickHouse has answered.
 		if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) || errors.Is(err, errNoRoom) {
 			return err
 		}
@@ -226,10 +226,10 @@ func createDatabase(ctx context.Context, conn driver.Conn, name string, embedded
 	if err := row.Scan(&there); err != nil {
 		return fmt.Errorf("look for the ClickHouse database %s: %w", name, err)
 	}
-	if there > 0 { // who may not create one may still use it
+	if there > 0 { // a user without the right to create it may still use it
 		return nil
 	}
-	// The name was checked against databaseName; it cannot be a parameter.
+	// The name matches databaseName. It cannot be a bound parameter.
 	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS `"+name+"`"); err != nil {
 		return fmt.Errorf("create the ClickHouse database %s: %w", name, err)
 	}
@@ -266,9 +266,9 @@ func (ch *ClickHouse) Process() (pid int, ok bool) {
 	return ch.child.pid()
 }
 
-// Stop closes the connections and then ends the embedded engine, in this order:
-// with a connection open, the engine would wait for it. It may be called more
-// than once; later calls return what the first returned.
+// Stop closes the connections and then ends the embedded engine, which would wait
+// for an open connection. It may be called more than once; later calls return the
+// error of the first.
 func (ch *ClickHouse) Stop(ctx context.Context) error {
 	ch.stopOnce.Do(func() {
 		var errs []error

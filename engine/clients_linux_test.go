@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestNoClientEndsTheEngine: what any process of this machine may do at the
-// engine's port ends that connection and nothing else. Half a hello, one with a
-// wrong password, and a reset ended the engine for everybody.
+// TestNoClientEndsTheEngine: whatever a process of this machine sends to the engine's
+// port ends that connection only. Half a hello, a hello with a wrong password and a
+// reset used to end the engine.
 func TestNoClientEndsTheEngine(t *testing.T) {
 	dir := t.TempDir()
 	e := start(t, config(t, dir))
@@ -54,7 +54,7 @@ func TestNoClientEndsTheEngine(t *testing.T) {
 	}
 }
 
-// shownAddress is what the service tells analysts.
+// shownAddress is the address in the DSN for analysts.
 func shownAddress(t *testing.T, dir string) (addr, password string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "run", "clickhouse-analyst.dsn"))

@@ -4,13 +4,14 @@ package engine_test
 
 import "testing"
 
-// An insert sums up for each projection, and so does a merge that cancels rows.
-// Each of them compiled the sums anew, which took longer than all else of it.
+// An insert computes sums for each ClickHouse projection, and so does a merge that
+// cancels rows. Each of them used to compile the sums anew, which took longer than the
+// rest.
 func TestNothingIsCompiled(t *testing.T) {
 	e := start(t, config(t, t.TempDir()))
 	exec(t, e, `CREATE TABLE t (n UInt64, s Int8, v UInt8, PROJECTION sums (SELECT n % 7, sum(s), count() GROUP BY n % 7))
 		ENGINE = VersionedCollapsingMergeTree(s, v) ORDER BY n SETTINGS deduplicate_merge_projection_mode = 'rebuild'`)
-	for range 5 { // it compiles what it has met three times
+	for range 5 { // it compiles an expression at its third use
 		exec(t, e, "INSERT INTO t SELECT number, 1, 1 FROM numbers(1000)")
 		exec(t, e, "OPTIMIZE TABLE t FINAL")
 		for _, query := range []string{"SELECT n % 7, sum(s), count() FROM t GROUP BY n % 7 ORDER BY n % 7, sum(s)", "SELECT n * n + 2 * n - 1 FROM t"} {

@@ -7,24 +7,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/datadir"
 )
 
 func TestConfigNamesTheWrongField(t *testing.T) {
-	both := Config{NATSURL: "nats://h", ClickHouseDSN: "clickhouse://h"}
+	both := Config{Options: Options{NATSURL: "nats://h", ClickHouseDSN: "clickhouse://h"}}
+	held := &datadir.Dir{}
 	for name, test := range map[string]struct {
 		cfg  Config
 		want string // "" for none
 	}{
-		"embedded without a folder":     {Config{}, "DataDir"},
-		"one external without a folder": {Config{NATSURL: "nats://h"}, "DataDir"},
+		"embedded without a folder":     {Config{}, "Dir"},
+		"one external without a folder": {Config{Options: Options{NATSURL: "nats://h"}}, "Dir"},
 		"both external":                 {both, ""},
-		"embedded":                      {Config{DataDir: "d"}, ""},
-		"megabytes instead of bytes":    {Config{DataDir: "d", LogMaxBytes: 1024}, "LogMaxBytes"},
-		"negative log":                  {Config{DataDir: "d", LogMaxBytes: -1}, "LogMaxBytes"},
-		"little memory":                 {Config{DataDir: "d", ClickHouseMemory: 1 << 20}, "ClickHouseMemory"},
-		"database with a quote":         {Config{DataDir: "d", Database: "a`b"}, "Database"},
-		"database with a digit first":   {Config{DataDir: "d", Database: "1a"}, "Database"},
-		"database":                      {Config{DataDir: "d", Database: "errata_2"}, ""},
+		"embedded":                      {Config{Dir: held}, ""},
+		"megabytes instead of bytes":    {Config{Dir: held, Options: Options{LogMaxBytes: 1024}}, "log-max-bytes"},
+		"negative log":                  {Config{Dir: held, Options: Options{LogMaxBytes: -1}}, "log-max-bytes"},
+		"little memory":                 {Config{Dir: held, ClickHouseMemory: 1 << 20}, "ClickHouseMemory"},
+		"database with a quote":         {Config{Dir: held, Database: "a`b"}, "Database"},
+		"database with a digit first":   {Config{Dir: held, Database: "1a"}, "Database"},
+		"database":                      {Config{Dir: held, Database: "errata_2"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.cfg.withDefaults()
@@ -43,7 +46,7 @@ func TestLogRoom(t *testing.T) {
 		"the log's own bytes count":          {3 * gib, 2 * gib, 4 * gib},
 		"others filled the disk":             {0, 5 * gib, 5 * gib},
 		"a full log does not grow by itself": {500 * gib, 11 * gib, 10 * gib},
-		"no room at all":                     {0, 0, minLogMaxBytes},
+		"no room at all":                     {0, 0, leastLogRoom},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := logRoom(test.free, test.used)

@@ -9,5 +9,5 @@ func diskRoom(string) (free, total int64, err error) {
 	return 0, 0, errors.New("the free space of a disk is not known on this system")
 }
 
-// SyncDisks is not needed: nothing is embedded here.
-func SyncDisks() {}
+// syncDisks is not needed: nothing is embedded here.
+func syncDisks() {}

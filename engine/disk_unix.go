@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskRoom is what this process may still write to the file system that holds
-// path, or would hold it, and the size of that file system, in bytes.
+// diskRoom says how many bytes this process may still write to the file system of
+// path, which need not exist, and the size of that file system in bytes.
 func diskRoom(path string) (free, total int64, err error) {
 	var stat unix.Statfs_t
 	err = unix.Statfs(path, &stat)
@@ -25,6 +25,6 @@ func diskRoom(path string) (free, total int64, err error) {
 	return int64(stat.Bavail) * int64(stat.Bsize), int64(stat.Blocks) * int64(stat.Bsize), nil
 }
 
-// SyncDisks returns when what any process has written is on disk, names of
+// syncDisks returns when what any process has written is on disk, names of
 // files included.
-func SyncDisks() { unix.Sync() }
+func syncDisks() { unix.Sync() }

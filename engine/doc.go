@@ -1,19 +1,19 @@
-// Package engine brings up the two engines that Errata stands on and hands out
-// one connection to each: NATS with JetStream, which holds the log, and
-// ClickHouse, which holds the projection of it.
+// Package engine starts the two engines of Errata and hands out one connection to
+// each: NATS with JetStream, which holds the log, and ClickHouse, which holds the
+// projection.
 //
-// Either is embedded or external, and nobody above this package can tell:
+// Each is embedded or external, which makes no difference to the other packages:
 //
 //	             embedded                            external
-//	NATS         in this process, no port at all     Config.NATSURL
-//	ClickHouse   a child process (cmd/errata-engine  Config.ClickHouseDSN
+//	NATS         in this process, no port at all     Options.NATSURL
+//	ClickHouse   a child process (cmd/errata-engine  Options.ClickHouseDSN
 //	             with libchdb), one loopback port,
 //	             watched, restarted
 //
-// The child never outlives this process, whatever ends it, and a crash in it
-// cannot take this process down: it is started again on the same data and the
-// connection that was handed out goes on working.
+// The child never outlives this process, however the process ends. A crash of the
+// child does not end this process: the child is started again on the same data, and
+// the connection that was handed out goes on working.
 //
-// The package knows the drivers, and what the servers keep in the data folder. It
-// makes no stream and no table: that is what package migrations is for.
+// The package knows the drivers, and the files of the servers in the data folder. It
+// must not make a stream or a table, which package migrations does.
 package engine

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestClosedConnIsOverForItsUser: an engine that is frozen never ends its side
-// of a connection. Who had it must get away from it at once all the same, and
-// must not end the draining: that would reset the connection.
+// TestClosedConnIsOverForItsUser: a frozen engine does not end its side of a connection.
+// For its user the connection must end at once. The user must not be able to end the
+// draining, which would reset the connection.
 func TestClosedConnIsOverForItsUser(t *testing.T) {
 	c, theirs := connected(t)
 	read := make(chan error, 1)
@@ -40,9 +40,9 @@ func TestClosedConnIsOverForItsUser(t *testing.T) {
 	expectDrained(t, theirs)
 }
 
-// TestForgottenConnIsDrained: the driver does not close a connection on which
-// the engine did not greet it in time. Closed by the garbage collector it was
-// reset by what the engine said when it went on, and that ended the engine.
+// TestForgottenConnIsDrained: the driver does not close a connection on which the engine
+// does not answer in time. The garbage collector closed it, so that the engine's late
+// answer caused a reset, which ended the engine.
 func TestForgottenConnIsDrained(t *testing.T) {
 	_, theirs := connected(t)
 	ended := make(chan error, 1)
@@ -85,8 +85,8 @@ func connected(t *testing.T) (ours *gentleConn, theirs net.Conn) {
 	return newGentleConn(conn.(*net.TCPConn), time.Hour), theirs
 }
 
-// expectDrained says that what the engine still has to say is taken; on a
-// connection that was reset it fails.
+// expectDrained expects that the connection still takes what the engine sends. A
+// connection that was reset fails.
 func expectDrained(t *testing.T, theirs net.Conn) {
 	t.Helper()
 	for range 30 {

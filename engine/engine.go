@@ -4,37 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/errata-log/errata/logfiles"
+	"github.com/errata-log/errata/datadir"
 )
 
-// bucketRoom is what JetStream may keep beside the log: buckets and their
-// history. It is part of max_file_store, so that a full log is refused with an
-// error code long before the disk is full, which JetStream would not survive.
+// bucketRoom is the room in bytes for the buckets and their history, beside the log.
+// Log and bucketRoom together are max_file_store, so that JetStream refuses messages
+// with an error code before the disk is full, which would stop JetStream.
 const bucketRoom = 1 << 30
 
-// Engines are the two running engines. All methods may be called by many
-// goroutines; the connections stay the same for as long as the engines run.
+// Engines are the two running engines. They are safe for concurrent use. The
+// connections stay the same for as long as the engines run.
 type Engines struct {
+	// NATS holds the log.
+	NATS *NATS
+
 	cfg        Config
-	lock       *dirLock // nil without a data directory
-	nats       *NATS
 	clickhouse *ClickHouse
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// Start brings both engines up and returns when they answer. The context
-// bounds the start only; Stop ends what was started.
+// Start starts both engines and returns when they answer. The context bounds the
+// start only; Stop ends the engines.
 func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -47,26 +45,12 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 		}
 	}()
 
-	if cfg.DataDir != "" {
-		if e.cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
-			return nil, fmt.Errorf("engine: find the data directory: %w", err)
-		}
-		if err = os.MkdirAll(e.cfg.DataDir, 0o700); err != nil {
-			return nil, fmt.Errorf("engine: make the data directory: %w", err)
-		}
-		if e.lock, err = lockDir(e.cfg.DataDir); err != nil {
-			return nil, err
-		}
-	}
-	if err = e.cfg.readLogins(); err != nil {
-		return nil, err
-	}
 	if err = e.startNATS(ctx); err != nil {
 		return nil, err
 	}
-	if cfg.NATSHub.URL != "" {
+	if cfg.IsLeaf() {
 		if cfg.Registerer != nil {
-			if err = cfg.Registerer.Register(e.nats.joinedGauge()); err != nil {
+			if err = cfg.Registerer.Register(e.NATS.joinedGauge()); err != nil {
 				return nil, fmt.Errorf("engine: register metrics: %w", err)
 			}
 		}
@@ -79,21 +63,24 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	store := filepath.Join(e.cfg.DataDir, storeFolder)
 	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.DataDir, e.cfg.NATSURL == "")
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.path(""), e.cfg.NATSURL == "")
 	}
-	e.nats, err = StartNATS(ctx, NATSConfig{
+	cfg := NATSConfig{
 		URL:            e.cfg.NATSURL,
 		ConnectTimeout: e.cfg.ConnectTimeout,
-		StoreDir:       store,
+		StoreDir:       e.cfg.path(datadir.NATSDir),
 		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
 		LazySync:       e.cfg.LazySync,
-		Clients:        e.cfg.NATSClients,
-		Leaves:         e.cfg.NATSLeaves,
-		Hub:            e.cfg.NATSHub,
+		Clients:        NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish},
+		Leaves:         NATSLeaves{Addr: e.cfg.NATSLeafListen},
+		Hub:            NATSHub{URL: e.cfg.NATSLeaf},
 		Logger:         e.cfg.Logger,
-	})
+	}
+	if err := cfg.readLogins(e.cfg.Dir); err != nil {
+		return err
+	}
+	e.NATS, err = StartNATS(ctx, cfg)
 	return err
 }
 
@@ -102,10 +89,10 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		DSN:            e.cfg.ClickHouseDSN,
 		Database:       e.cfg.Database,
 		ConnectTimeout: e.cfg.ConnectTimeout,
-		DataDir:        filepath.Join(e.cfg.DataDir, "clickhouse"),
-		RunDir:         filepath.Join(e.cfg.DataDir, "run"),
+		DataDir:        e.cfg.path("clickhouse"),
+		RunDir:         e.cfg.path("run"),
 		EngineBinary:   e.cfg.EngineBinary,
-		Library:        e.cfg.Library,
+		Library:        e.cfg.LibCHDB,
 		Memory:         e.cfg.ClickHouseMemory,
 		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
@@ -114,41 +101,21 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 	return err
 }
 
-// NATS is the connection to NATS. It reconnects for ever and buffers nothing
-// while it is away, so a publish fails at once instead of being kept in memory.
-func (e *Engines) NATS() *nats.Conn { return e.nats.Conn() }
-
-// MendedFiles has a sentence for each file of the embedded NATS that was found
-// damaged before the start and is whole again.
-func (e *Engines) MendedFiles() []string { return e.nats.mended }
-
-// Leaves are the ids of the ingest nodes that are connected, sorted.
-func (e *Engines) Leaves() []string { return e.nats.Leaves() }
-
-// HubConn is the connection to reach the streams of ingest nodes through, nil
-// where none can come.
-func (e *Engines) HubConn() *nats.Conn { return e.nats.HubConn() }
-
-// KeepStreamFiles copies what the streams of the embedded NATS are made again
-// from; see [NATS.KeepStreamFiles].
-func (e *Engines) KeepStreamFiles() error { return e.nats.KeepStreamFiles() }
-
-// JetStream is the JetStream side of the same connection.
-func (e *Engines) JetStream() jetstream.JetStream { return e.nats.JetStream() }
+// JetStream is the JetStream side of the connection to NATS.
+func (e *Engines) JetStream() jetstream.JetStream { return e.NATS.JetStream() }
 
 // ClickHouse is the connection to ClickHouse over the native protocol, with the
 // database selected and asynchronous inserts off. It survives restarts of the
 // embedded engine: a query under way fails, the next one works.
 func (e *Engines) ClickHouse() driver.Conn { return e.clickhouse.Conn() }
 
-// ReadOnlyClickHouse is a second connection whose queries can change nothing
-// and are bounded: 10 s unless the context has a deadline, which may be at most
-// 115 s away, and a quarter of the engine's memory. What answers people reads
-// through it.
+// ReadOnlyClickHouse is a second connection, for the queries of people. They can
+// change nothing and are bounded: to 10 s unless the context has a deadline, which
+// may be at most 115 s away, and to a quarter of the engine's memory.
 func (e *Engines) ReadOnlyClickHouse() driver.Conn { return e.clickhouse.ReadOnly() }
 
-// ClickHouseOptions are the options of [Engines.ClickHouse], for those who need
-// a database/sql connection.
+// ClickHouseOptions are the options of [Engines.ClickHouse], to open another
+// connection with.
 func (e *Engines) ClickHouseOptions() *clickhouse.Options { return e.clickhouse.Options() }
 
 // Database is the name of the ClickHouse database.
@@ -162,41 +129,20 @@ func (e *Engines) Views() string { return ViewsDatabase(e.clickhouse.Database())
 func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 
 // EmbeddedClickHouse is the process id of the embedded ClickHouse. ok is false
-// when ClickHouse is external, and for the moment in which it is being
-// restarted.
+// when ClickHouse is external, and while it restarts.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
 
-// Damaged are the files of the embedded NATS from which damaged messages were
-// taken; see [NATS.Damaged].
-func (e *Engines) Damaged() []logfiles.Mended { return e.nats.Damaged() }
-
-// RestartNATS stops the embedded NATS and starts it on the same data, which
-// heals a stream that a full disk or a failed fsync has stopped. The
-// connection reconnects by itself. It is an error with an external NATS.
-func (e *Engines) RestartNATS(ctx context.Context) error { return e.nats.Restart(ctx) }
-
-// NATSStopped is why the embedded NATS takes no messages until it is restarted,
-// "" while it does and when it is external.
-func (e *Engines) NATSStopped() string { return e.nats.Stopped() }
-
-// TestLogRoom writes something where the embedded NATS has its files, and removes
-// it: the error says why the log could not be written.
-func (e *Engines) TestLogRoom() error { return e.nats.TestRoom() }
-
-// Stop ends both engines: ClickHouse first, because the projection follows the
-// log, NATS last. It may be called more than once; later calls return what the
-// first returned.
+// Stop ends both engines: ClickHouse first, then NATS, because the projection
+// follows the log. It may be called more than once; later calls return the error of
+// the first.
 func (e *Engines) Stop(ctx context.Context) error {
 	e.stopOnce.Do(func() {
 		var errs []error
 		if e.clickhouse != nil {
 			errs = append(errs, e.clickhouse.Stop(ctx))
 		}
-		if e.nats != nil {
-			errs = append(errs, e.nats.Stop(ctx))
-		}
-		if e.lock != nil {
-			errs = append(errs, e.lock.release())
+		if e.NATS != nil {
+			errs = append(errs, e.NATS.Stop(ctx))
 		}
 		e.stopErr = errors.Join(errs...)
 	})

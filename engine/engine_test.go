@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -33,7 +35,32 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func config(t testing.TB, dir string) engine.Config {
 	t.Helper()
-	return engine.Config{DataDir: dir, EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20, Logger: quiet}
+	return engine.Config{
+		Dir: hold(t, dir), Options: engine.Options{EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20}, Logger: quiet,
+	}
+}
+
+// held are the data folders that tests hold, by path.
+var held sync.Map
+
+// hold holds a data folder until the test ends. It may be called again.
+func hold(t testing.TB, path string) *datadir.Dir {
+	t.Helper()
+	if dir, ok := held.Load(path); ok {
+		return dir.(*datadir.Dir)
+	}
+	dir, err := datadir.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Store(path, dir)
+	t.Cleanup(func() {
+		held.Delete(path)
+		if err := dir.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 func start(t testing.TB, cfg engine.Config) *engine.Engines {
@@ -90,7 +117,7 @@ func TestStartStop(t *testing.T) {
 		stopped := time.Since(begin)
 		stop(t, e) // again, without harm
 		t.Logf("round %d: started in %s, stopped in %s", round, started.Round(time.Millisecond), stopped.Round(time.Millisecond))
-		// Half of what it waits before it kills the child: an orderly end.
+		// A clean end takes less than half of the time after which the child is killed.
 		if stopped > 1500*time.Millisecond {
 			t.Errorf("it took %s to stop", stopped)
 		}
@@ -100,7 +127,7 @@ func TestStartStop(t *testing.T) {
 		if err := e.ClickHouse().Ping(t.Context()); err == nil {
 			t.Error("after Stop ClickHouse answers")
 		}
-		if e.NATS().IsConnected() {
+		if e.NATS.Conn().IsConnected() {
 			t.Error("after Stop NATS is connected")
 		}
 		if left, err := os.ReadDir(filepath.Join(dir, "run")); err != nil || len(left) != 0 {
@@ -112,11 +139,11 @@ func TestStartStop(t *testing.T) {
 func TestSecondServiceOnOneDirectoryIsRefused(t *testing.T) {
 	cfg := config(t, t.TempDir())
 	first := start(t, cfg)
-	_, err := engine.Start(t.Context(), cfg)
+	_, err := datadir.Open(cfg.Dir.Path())
 	if err == nil {
-		t.Fatal("a second service was started on the same directory")
+		t.Fatal("a second service may use the same directory")
 	}
-	for _, want := range []string{cfg.DataDir, "in use by another errata", "process"} {
+	for _, want := range []string{cfg.Dir.Path(), "in use by", "process"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not say %q", err, want)
 		}
@@ -136,7 +163,7 @@ func TestMissingPartsAreNamedInOneSentence(t *testing.T) {
 		want   []string
 	}{
 		"library": {
-			func(c *engine.Config) { c.Library = "/nowhere/libchdb.so" },
+			func(c *engine.Config) { c.LibCHDB = "/nowhere/libchdb.so" },
 			[]string{"/nowhere/libchdb.so", "make engine", "ERRATA_CLICKHOUSE_DSN"},
 		},
 		"program": {
@@ -148,7 +175,7 @@ func TestMissingPartsAreNamedInOneSentence(t *testing.T) {
 			[]string{"errata-engine does not exist", "make build"},
 		},
 		"library that is none": {
-			func(c *engine.Config) { c.Library = text },
+			func(c *engine.Config) { c.LibCHDB = text },
 			[]string{"exit status 69", text, "make engine"},
 		},
 		"program that is none": {
@@ -190,8 +217,8 @@ func TestKilledChildComesBackWithItsData(t *testing.T) {
 	e := start(t, cfg)
 	exec(t, e, createTable)
 
-	// What was acknowledged is there after any number of kills. A statement
-	// that fails has an unknown outcome and is not counted.
+	// Acknowledged inserts are there after any number of kills. A failed one does not
+	// count, since its outcome is not known.
 	const kills = 5
 	var acknowledged, unknown uint64
 	for range kills {
@@ -262,12 +289,12 @@ func TestRestartNATS(t *testing.T) {
 	if _, err := bucket.Put(t.Context(), "k", []byte("before")); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.RestartNATS(t.Context()); err != nil {
+	if err := e.NATS.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for e.NATS().FlushWithContext(ctx) != nil {
+	for e.NATS.Conn().FlushWithContext(ctx) != nil {
 		if ctx.Err() != nil {
 			t.Fatal("the connection did not come back in 10 s")
 		}
@@ -277,7 +304,7 @@ func TestRestartNATS(t *testing.T) {
 		t.Errorf("after a restart the bucket has %v, error %v", entry, err)
 	}
 	stop(t, e)
-	if err := e.RestartNATS(t.Context()); err == nil {
+	if err := e.NATS.Restart(t.Context()); err == nil {
 		t.Error("NATS was restarted after Stop")
 	}
 }

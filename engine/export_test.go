@@ -19,4 +19,4 @@ func (ch *ClickHouse) DSNForTest() string {
 func (e *Engines) ClickHouseForTest() *ClickHouse { return e.clickhouse }
 
 // SyncAlwaysForTest is the setting that the embedded NATS runs with.
-func (e *Engines) SyncAlwaysForTest() bool { return e.nats.embedded.JetStreamConfig().SyncAlways }
+func (e *Engines) SyncAlwaysForTest() bool { return e.NATS.embedded.JetStreamConfig().SyncAlways }

@@ -36,14 +36,13 @@ func listeningNATS(t *testing.T) (address string) {
 	return u.String()
 }
 
-// The embedded ClickHouse of other engines stands for a server elsewhere.
+// The embedded ClickHouse of other engines serves as the external server.
 func TestExternalEngines(t *testing.T) {
 	elsewhere := start(t, config(t, t.TempDir()))
 	cfg := engine.Config{
-		NATSURL:       listeningNATS(t),
-		ClickHouseDSN: elsewhere.ClickHouseForTest().DSNForTest(),
-		Database:      "errata_other",
-		Logger:        quiet,
+		Options:  engine.Options{NATSURL: listeningNATS(t), ClickHouseDSN: elsewhere.ClickHouseForTest().DSNForTest()},
+		Database: "errata_other",
+		Logger:   quiet,
 	}
 	for range 2 { // the database is there the second time
 		e := start(t, cfg)
@@ -62,7 +61,7 @@ func TestExternalEngines(t *testing.T) {
 		if _, ok := e.EmbeddedClickHouse(); ok {
 			t.Error("an external ClickHouse has a process id")
 		}
-		if err := e.RestartNATS(t.Context()); err == nil {
+		if err := e.NATS.Restart(t.Context()); err == nil {
 			t.Error("an external NATS was restarted")
 		}
 		for _, check := range e.Checks(t.Context()) {
@@ -86,19 +85,17 @@ func TestExternalEnginesThatAreWrong(t *testing.T) {
 	wrong := strings.Replace(good, password, "wrong-password", 1)
 	address := listeningNATS(t)
 	for name, test := range map[string]struct {
-		cfg  engine.Config
-		want string
+		servers engine.Options
+		want    string
 	}{
-		"ClickHouse password": {engine.Config{NATSURL: address, ClickHouseDSN: wrong}, "516"},
-		"NATS password":       {engine.Config{NATSURL: strings.Replace(address, "secret", "wrong-password", 1), ClickHouseDSN: good}, "Authorization"},
-		"NATS address":        {engine.Config{NATSURL: "nats://u:wrong-password@127.0.0.1:1", ClickHouseDSN: good}, "127.0.0.1:1"},
-		"ClickHouse address":  {engine.Config{NATSURL: address, ClickHouseDSN: "clickhouse://u:wrong-password@127.0.0.1:1"}, "127.0.0.1:1"},
+		"ClickHouse password": {engine.Options{NATSURL: address, ClickHouseDSN: wrong}, "516"},
+		"NATS password":       {engine.Options{NATSURL: strings.Replace(address, "secret", "wrong-password", 1), ClickHouseDSN: good}, "Authorization"},
+		"NATS address":        {engine.Options{NATSURL: "nats://u:wrong-password@127.0.0.1:1", ClickHouseDSN: good}, "127.0.0.1:1"},
+		"ClickHouse address":  {engine.Options{NATSURL: address, ClickHouseDSN: "clickhouse://u:wrong-password@127.0.0.1:1"}, "127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // two of them wait for a server to appear
-			test.cfg.Logger = quiet
-			test.cfg.ConnectTimeout = 300 * time.Millisecond
-			_, err := engine.Start(t.Context(), test.cfg)
+			_, err := engine.Start(t.Context(), engine.Config{Options: test.servers, Logger: quiet, ConnectTimeout: 300 * time.Millisecond})
 			if err == nil {
 				t.Fatal("it started")
 			}

@@ -1,17 +1,18 @@
 #!/bin/sh
-# Brings libchdb, the ClickHouse engine as a library, once into the cache folder
-# and prints its path. Nothing happens when it is there already.
+# Fetches libchdb, the ClickHouse engine as a library, into the cache folder and
+# prints its path. It fetches nothing when the library is there already.
 #
 #   ERRATA_CACHE   the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
 #
-# The archive's SHA-256 is checked before it is unpacked. The library is renamed
-# into place at the end, so two runs at once, or a broken one, do no harm.
+# It checks the archive's SHA-256 before it unpacks the archive. At the end it
+# renames the library into place, so that two runs at once, or one that breaks off,
+# do no harm.
 set -eu
 
 version=26.7.3-stable.1
 package=@chdb/lib-linux-x64-gnu
 sha256=c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad
-# Bytes of the unpacked library: tells a whole file from one that a power cut left short.
+# Bytes of the unpacked library, to recognise a file that a power cut has left incomplete.
 size=566330096
 
 fail() {
@@ -38,7 +39,7 @@ elif [ -n "${HOME:-}" ]; then
 else
 	fail "no cache folder: set ERRATA_CACHE or HOME"
 fi
-# npm runs in another folder below, so a relative path would change its meaning.
+# npm runs in another folder below, where a relative path would be another one.
 case $cache in
 /*) ;;
 *) cache=$PWD/$cache ;;

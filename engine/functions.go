@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// refusedFunctions are the functions of the engine that reach out of the tables,
-// and that no right is asked for: every user may call them. file reads any file
-// that the engine can read, the files of tables with deleted records among them;
-// the engine takes itself for a command line tool and asks nothing. The others
-// load a model from a path, or send a text to a service.
+// refusedFunctions are the functions of the engine that reach out of the tables and
+// need no right, so that every user may call them. file reads any file that the
+// engine can read, such as files of tables with deleted records: the engine runs as
+// a command line tool, which asks for no right there. The others load a model from a
+// path, or send a text to a service.
 //
-// The table functions of this kind, of which there are dozens, need a right that
-// nobody has: READ or WRITE on their source.
+// The dozens of table functions of this kind need READ or WRITE on their source, a
+// right that no user has.
 var refusedFunctions = []string{
 	"file",
 	"catboostEvaluate",
@@ -22,16 +22,16 @@ var refusedFunctions = []string{
 	"AIClassify", "AIExtract", "AIGenerate", "AITranslate",
 }
 
-// functionsDir is where the engine looks for functions that were made by users.
-// It finds them before its own, wherever in a query a function may be named.
-// Nobody may make any, so the folder is this package's alone.
+// functionsDir is the folder of functions made by users. The engine prefers them to
+// its own functions, everywhere in a query. No user may make any, so only this
+// package writes there.
 const functionsDir = "user_defined"
 
-// refusal is what whoever calls one is told; with another number of arguments the
-// engine counts them, and refuses as well.
+// refusal makes a function that fails with a message. The engine refuses a call with
+// another number of arguments by itself.
 const refusal = "CREATE FUNCTION `%s` AS (path) -> throwIf(1, 'the function %s reaches out of the tables and is not offered here')\n"
 
-// refuseFunctions puts a function that fails in the place of each. It is done
+// refuseFunctions replaces each of refusedFunctions by a function that fails. It runs
 // before every start.
 func refuseFunctions(dataDir string) error {
 	dir := filepath.Join(dataDir, functionsDir)

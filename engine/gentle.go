@@ -9,27 +9,24 @@ import (
 	"time"
 )
 
-// drainTimeout is how long a closed connection waits for the engine to end its
-// side: longer than any query runs, and than an engine that is frozen for a
-// while takes to come back.
+// drainTimeout is how long a closed connection waits for the engine to end its side.
+// It is longer than any query runs, and than an engine is usually frozen.
 const drainTimeout = time.Minute
 
-// gentleConn is a connection to the embedded engine that never resets it.
+// gentleConn is a connection to the embedded engine that is never reset.
 //
-// The driver closes a connection when a query is given up, with an answer on
-// its way. The kernel then resets the connection, the engine's read fails, and
-// where errata-engine could not give the library a handler for that, the whole
-// process ends. So the connection is
-// only ended in one direction here, which the engine takes for a client that
-// has gone and for whom the query is cancelled, and what it still sends is read
-// and thrown away.
+// The driver closes a connection when a query is cancelled, with an answer on its
+// way. The kernel then resets the connection and the engine's read fails. Where
+// errata-engine could not install a handler for that, the whole engine ends. So
+// Close only ends the direction to the engine, which then cancels the query as for
+// any client that has left. What the engine still sends is read and thrown away.
 type gentleConn struct {
 	*net.TCPConn
-	drain time.Duration // [drainTimeout], else in tests
+	drain time.Duration // [drainTimeout], another one in tests
 
-	reading sync.Mutex // held while somebody reads
-	// state is held while closed changes, or something must not happen after
-	// that: a deadline of the user's would end the draining.
+	reading sync.Mutex // held during a Read
+	// state is held while closed changes and while a deadline is set: after Close a
+	// deadline of the driver would end the draining.
 	state  sync.Mutex
 	closed bool
 }
@@ -43,9 +40,10 @@ func dialGently(ctx context.Context, addr string) (net.Conn, error) {
 	return newGentleConn(conn.(*net.TCPConn), drainTimeout), nil
 }
 
-// newGentleConn takes the connection over. The driver forgets one on which the
-// engine does not greet it, and the garbage collector would close it, which
-// resets it as soon as the engine does greet. So that is a Close as well.
+// newGentleConn wraps the connection. The driver drops a connection without closing
+// it when the engine does not answer in time. The garbage collector would then close
+// the socket, which resets it at the engine's late answer, so the finalizer calls
+// Close instead.
 func newGentleConn(conn *net.TCPConn, drain time.Duration) *gentleConn {
 	c := &gentleConn{TCPConn: conn, drain: drain}
 	runtime.SetFinalizer(c, func(c *gentleConn) { _ = c.Close() })
@@ -100,8 +98,8 @@ func (c *gentleConn) SetReadDeadline(t time.Time) error {
 	return c.TCPConn.SetReadDeadline(t)
 }
 
-// Close ends the connection for its user at once, and for the engine when that
-// has ended its side, or after the time to drain.
+// Close ends the connection for the driver at once. The socket closes when the engine
+// has ended its side, at the latest after the time to drain.
 func (c *gentleConn) Close() error {
 	c.state.Lock()
 	defer c.state.Unlock()
@@ -110,11 +108,11 @@ func (c *gentleConn) Close() error {
 	}
 	c.closed = true
 	err := c.CloseWrite()
-	// Whoever reads gets away with an error.
+	// A Read under way ends with an error.
 	_ = c.TCPConn.SetReadDeadline(time.Unix(1, 0))
 	go func() { // ends when the engine ends its side, at the latest after the time to drain
 		c.reading.Lock()
-		c.reading.Unlock() //nolint:staticcheck // nobody reads any more, and who comes later finds it closed
+		c.reading.Unlock() //nolint:staticcheck // no Read runs any more, and later ones find it closed
 		_ = c.TCPConn.SetReadDeadline(time.Now().Add(c.drain))
 		_, _ = io.Copy(io.Discard, c.TCPConn)
 		_ = c.TCPConn.Close()

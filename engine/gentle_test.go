@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestGivenUpQueriesDoNotEndTheEngine: whoever gives up a query closes its
-// connection while an answer is on its way. The embedded engine must live on.
-// (With connections that were reset it ended four times in 9,000 queries.)
+// TestGivenUpQueriesDoNotEndTheEngine: cancelling a query closes its connection while an
+// answer is on its way. That must not end the embedded engine. (With connections that
+// were reset it ended four times in 9,000 queries.)
 func TestGivenUpQueriesDoNotEndTheEngine(t *testing.T) {
 	e := start(t, config(t, t.TempDir()))
 	before, _ := e.EmbeddedClickHouse()

@@ -13,20 +13,20 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// prepareTimeout is how long one call of Prepare waits for a server that is being
-// started at the same time as this one, and a little longer than a connection to
-// the embedded engine, which then says why there is none.
+// prepareTimeout is how long one call of Prepare waits for a server that starts at
+// the same time. It is a little longer than dialPatience, so that the embedded
+// engine can say why it does not answer.
 const prepareTimeout = dialPatience + 500*time.Millisecond
 
 // childFirstPatience is how long a start waits for an embedded engine that does
-// not answer yet. It goes on starting behind that.
+// not answer yet. After that the engine goes on starting in the background.
 const childFirstPatience = 20 * time.Second
 
 // errAway marks errors of a ClickHouse that did not answer.
 var errAway = errors.New("ClickHouse is away")
 
-// passing are the codes of answers that come from what ClickHouse is doing at the
-// moment, and not from what it was asked or what it holds.
+// passing are the error codes that come from the present state of ClickHouse, such
+// as its load, and not from the query or the data. The same query may work later.
 var passing = map[int32]string{
 	159: "TIMEOUT_EXCEEDED",
 	202: "TOO_MANY_SIMULTANEOUS_QUERIES",
@@ -45,8 +45,8 @@ var passing = map[int32]string{
 	999: "KEEPER_EXCEPTION",
 }
 
-// Away says whether the error means that ClickHouse is not there or cannot work at
-// the moment, so that the same may work later. A wrong password is no such error.
+// Away says whether the error means that ClickHouse does not answer or cannot work
+// at the moment, so that a retry may work. A wrong password is no such error.
 func Away(err error) bool {
 	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) {
 		return passing[answer.Code] != ""
@@ -67,8 +67,7 @@ func Away(err error) bool {
 
 // Prepare waits a moment for ClickHouse and makes the database if there is none.
 // After a start with ClickHouseConfig.Later it must have succeeded once before the
-// database is used; it may be called again. [Away] tells the errors after which
-// that is worth it.
+// database is used. It may be called again after an error that is [Away].
 func (ch *ClickHouse) Prepare(ctx context.Context) error {
 	if err := ensureDatabase(ctx, ch.options, prepareTimeout, ch.child != nil); err != nil {
 		return fmt.Errorf("engine: %w", err)
@@ -79,8 +78,8 @@ func (ch *ClickHouse) Prepare(ctx context.Context) error {
 // PrepareClickHouse is [ClickHouse.Prepare] of these engines.
 func (e *Engines) PrepareClickHouse(ctx context.Context) error { return e.clickhouse.Prepare(ctx) }
 
-// begin starts the child and watches it. Where it may come later, a first start
-// that fails or takes long is no error; one that can never work is.
+// begin starts the child and watches it. With cfg.Later, a first start that fails or
+// takes long is no error, unless no later start can work either.
 func (c *child) begin(ctx context.Context) error {
 	first := make(chan error, 1)
 	c.work.Start(func(watching context.Context) {
@@ -127,7 +126,7 @@ func (c *child) begin(ctx context.Context) error {
 	}
 }
 
-// end says that no child is started any more.
+// end removes the files, and says that no child is started any more.
 func (c *child) end() {
 	c.files.remove()
 	close(c.done)
@@ -136,7 +135,7 @@ func (c *child) end() {
 // Exit codes of errata-engine for what it was given and cannot use.
 const exitUsage, exitUnavailable = 64, 69
 
-// hopeless says that the program or the library cannot be run at all.
+// hopeless says whether the program or the library cannot be run at all.
 func hopeless(err error) bool {
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
 		return ended.ExitCode() == exitUsage || ended.ExitCode() == exitUnavailable

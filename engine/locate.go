@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// libchdbVersion is what fetch-libchdb.sh brings; a test holds the two
-	// together.
+	// libchdbVersion is the version that fetch-libchdb.sh fetches. A test compares
+	// the two.
 	libchdbVersion = "26.7.3-stable.1"
 	libraryName    = "libchdb.so"
 	binaryName     = "errata-engine"
@@ -20,22 +20,23 @@ const (
 	whatToRun = "run 'make engine' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
 )
 
-// Find says where the program and the library are that would run the embedded
-// ClickHouse, and whether they exist; see [Config.EngineBinary].
-func Find(binary, library string) (string, error) {
-	library, err := FindLibrary(library)
+// FindEngine says where the program and the library are that would run the
+// embedded ClickHouse. The error says what to do about one that is missing.
+func (o Options) FindEngine() (string, error) {
+	library, err := FindLibrary(o.LibCHDB)
 	if err != nil {
 		return "", err
 	}
-	if binary, err = binaryPath(binary); err == nil && !isFile(binary) {
+	binary, err := binaryPath(o.EngineBinary)
+	if err == nil && !isFile(binary) {
 		err = fmt.Errorf("the program %s, which runs the embedded ClickHouse, does not exist", binary)
 	}
 	return binary + " with " + library, err
 }
 
-// FindLibrary is the path of libchdb: the one given, else $ERRATA_LIBCHDB, else
-// beside the running program, else in the cache folder, where fetch-libchdb.sh
-// puts it.
+// FindLibrary is the path of libchdb: the path given, else $ERRATA_LIBCHDB, else
+// beside the running program, else in the cache folder, where fetch-libchdb.sh puts
+// it.
 func FindLibrary(given string) (string, error) {
 	if given == "" {
 		given = os.Getenv("ERRATA_LIBCHDB")
@@ -82,7 +83,7 @@ func findBinary(given string) (string, error) {
 	return path, err
 }
 
-// CacheDir is the folder for what is brought once and shared by all checkouts:
+// CacheDir is the folder for files that are fetched once for all checkouts:
 // $ERRATA_CACHE, else $XDG_CACHE_HOME/errata, else ~/.cache/errata.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("ERRATA_CACHE"); dir != "" {

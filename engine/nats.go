@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// natsReadyTimeout bounds the start: a log of 10 GiB is read in a second
-	// or two, and a check of every block after a power cut takes longer.
+	// natsReadyTimeout bounds the start. Reading a log of 10 GiB takes a second or
+	// two; checking every block after a power cut takes longer.
 	natsReadyTimeout = 2 * time.Minute
-	// natsRetryWait is short because the embedded server is back in
-	// milliseconds and an external one should not be missed either.
+	// natsRetryWait is short because an embedded server is back within
+	// milliseconds, and an external one should be found soon.
 	natsRetryWait = 100 * time.Millisecond
-	// A server that is frozen keeps its connections. One that answers none of so many
-	// pings, one each interval, is given up for another: after 4 s at most.
+	// A frozen server keeps its connections open. After natsPingsUnheard pings without
+	// an answer, one each natsPing, the client connects to another server: within 4 s.
 	natsPing         = time.Second
 	natsPingsUnheard = 2
-	// natsMaxMemory bounds JetStream's memory storage, which nothing of
-	// Errata's uses.
+	// natsMaxMemory bounds JetStream's memory storage in bytes. Errata does not use
+	// it.
 	natsMaxMemory = 64 << 20
 )
 
@@ -48,21 +48,20 @@ type NATSConfig struct {
 
 	// StoreDir is the folder of JetStream's files. One server at a time.
 	StoreDir string
-	// MaxStore bounds all of JetStream's files in bytes. It must be below what
-	// the disk has: JetStream answers a full store with an error code and goes
-	// on, but a full disk stops a stream until the server is restarted.
+	// MaxStore bounds all of JetStream's files in bytes. It must be below the size
+	// of the disk: at a full store JetStream refuses messages with an error code and
+	// goes on, but a full disk stops a stream until the server restarts.
 	MaxStore int64
-	// LazySync: see [Config.LazySync].
+	// LazySync: see [Options.LazySync].
 	LazySync bool
-	// Clients: see [Config.NATSClients].
-	Clients NATSClients
-	// Leaves: see [Config.NATSLeaves]. Hub makes the server one of them.
+	Clients  NATSClients
+	// Hub connects the server to another one as one of its Leaves.
 	Leaves NATSLeaves
 	Hub    NATSHub
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 
-	password string // of serviceUser, new with each start
+	password string // of serviceUser, new for each start
 }
 
 // NATS is a connection to NATS, and the embedded server behind it if it is
@@ -70,23 +69,24 @@ type NATSConfig struct {
 type NATS struct {
 	cfg  NATSConfig
 	conn *nats.Conn
-	hub  *nats.Conn // to the account of ingest nodes, nil where none can come
+	hub  *nats.Conn // to the account of ingest nodes, nil without Leaves
 	js   jetstream.JetStream
-	// mended has a sentence for each file that was damaged before the start.
-	mended []string
 
-	restart sync.Mutex // held while one restart is under way
-	// failure is why the running server has stopped taking messages, nil while it
+	mended []string // see MendedFiles
+
+	restart sync.Mutex // held during a restart
+	// failure says why the running server takes no messages any more, nil while it
 	// takes them.
 	failure atomic.Pointer[string]
 
 	mu       sync.Mutex     // guards what follows
 	embedded *server.Server // nil when external, and while it restarts
 	stopped  bool
-	damaged  []logfiles.Mended // by this process
+	damaged  []logfiles.Mended // since this process started
 }
 
-// StartNATS starts the embedded server, or not, and connects.
+// StartNATS connects to NATS, and starts the embedded server first when there is no
+// URL.
 func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -126,9 +126,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	return n, nil
 }
 
-// startServer starts the embedded server with room for all that its streams
-// have reserved: a server with less would refuse every change to them, the
-// change to a smaller log among them.
+// startServer starts the embedded server with room for all bytes that its streams
+// have reserved. A server with less room would refuse every change to them, even the
+// change to a smaller log.
 func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 	cfg := n.cfg
 	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
@@ -154,8 +154,8 @@ func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
 	return n.runServer(ctx, cfg)
 }
 
-// guardFiles takes damaged messages out of the files, before a server loses
-// those behind them or does not come up.
+// guardFiles takes damaged messages out of the files. A server would lose the
+// messages behind them, or would not start.
 func (n *NATS) guardFiles() error {
 	mended, err := logfiles.Guard(n.cfg.StoreDir)
 	if err != nil {
@@ -171,9 +171,8 @@ func (n *NATS) guardFiles() error {
 	return nil
 }
 
-// runServer starts a server. Unless applications are to reach it, it
-// listens nowhere: it is reached through memory only, so there is no port to
-// guard.
+// runServer starts a server. It opens no port unless applications or ingest nodes
+// are to reach it; the service itself reaches it through memory.
 func (n *NATS) runServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
 	options := &server.Options{
 		ServerName:         "errata",
@@ -221,8 +220,8 @@ func (n *NATS) options() []nats.Option {
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
 		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsUnheard),
-		// What is published while NATS is away must fail, or the caller would
-		// wait for an answer that depends on memory.
+		// A publish must fail while NATS is away. In a buffer it would be lost when
+		// this process ends.
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -230,7 +229,7 @@ func (n *NATS) options() []nats.Option {
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected again") }),
-		// A refused publish or a slow subscription is told nowhere else.
+		// A refused publish or a slow subscription is reported nowhere else.
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			subject := ""
 			if sub != nil {
@@ -241,7 +240,7 @@ func (n *NATS) options() []nats.Option {
 	}
 }
 
-// dial connects to the external NATS and waits a while for it to appear.
+// dial connects to the external NATS and retries until ConnectTimeout.
 func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.ConnectTimeout)
 	defer cancel()
@@ -251,7 +250,7 @@ func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
 			return conn, nil
 		}
 		err = fmt.Errorf("%s: %w", redactURL(n.cfg.URL), err)
-		// An answer will not change by asking again.
+		// A retry does not help against a refused login.
 		if errors.Is(err, nats.ErrAuthorization) {
 			return nil, err
 		}
@@ -261,8 +260,8 @@ func (n *NATS) dial(ctx context.Context) (*nats.Conn, error) {
 	}
 }
 
-// redactURL hides the passwords of the address, or of the addresses with commas
-// between them, for a sentence.
+// redactURL hides the passwords in an address, or in several with commas between
+// them, for an error message.
 func redactURL(addresses string) string {
 	var redacted []string
 	for address := range strings.SplitSeq(addresses, ",") {
@@ -275,25 +274,30 @@ func redactURL(addresses string) string {
 	return strings.Join(redacted, ",")
 }
 
+// MendedFiles has a sentence for each file of a stream or a consumer that was
+// found damaged before the start and is whole again.
+func (n *NATS) MendedFiles() []string { return n.mended }
+
 // Damaged are the files of the embedded server from which damaged messages were
-// taken since this process has started.
+// taken since this process started.
 func (n *NATS) Damaged() []logfiles.Mended {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.damaged)
 }
 
-// Conn is the connection; see [Engines.NATS].
+// Conn is the connection. It reconnects without end. While NATS is away a publish
+// fails at once, and nothing is buffered.
 func (n *NATS) Conn() *nats.Conn { return n.conn }
 
 // JetStream is the JetStream side of the connection.
 func (n *NATS) JetStream() jetstream.JetStream { return n.js }
 
-// errNATSAway is what the client is told while the server restarts.
+// errNATSAway is the error for the client while the server restarts.
 var errNATSAway = errors.New("the embedded NATS is not running")
 
-// InProcessConn connects to the embedded server that runs at the moment. The
-// NATS client calls it, for the first connection and for every later one.
+// InProcessConn connects to the embedded server that runs at the moment. The NATS
+// client calls it for the first connection and for each reconnect.
 func (n *NATS) InProcessConn() (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -303,13 +307,14 @@ func (n *NATS) InProcessConn() (net.Conn, error) {
 	return n.embedded.InProcessConn()
 }
 
-// Restart stops the embedded server and starts it on the same files. After a
-// failed restart it may be called again.
+// Restart stops the embedded server and starts it on the same files, which heals
+// a stream that a full disk or a failed fsync has stopped. The connection
+// reconnects by itself. After a failed restart it may be called again.
 func (n *NATS) Restart(ctx context.Context) error {
 	return n.RestartAfter(ctx, func() {})
 }
 
-// RestartAfter is Restart, and calls do while no server uses the files.
+// RestartAfter is Restart. It calls do while no server uses the files.
 func (n *NATS) RestartAfter(ctx context.Context, do func()) error {
 	if n.cfg.URL != "" {
 		return errors.New("engine: an external NATS cannot be restarted from here")
@@ -342,7 +347,8 @@ func (n *NATS) RestartAfter(ctx context.Context, do func()) error {
 	return nil
 }
 
-// take removes the server, so that nobody else stops it or connects to it.
+// take takes the server out of n, so that no other goroutine stops it or connects to
+// it. forGood says that none is started any more.
 func (n *NATS) take(forGood bool) (srv *server.Server, stopped bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -376,24 +382,3 @@ func (n *NATS) Stop(ctx context.Context) error {
 		return fmt.Errorf("engine: stop the embedded NATS: %w", ctx.Err())
 	}
 }
-
-// natsLog passes what the server says to the service's log. Its notices are
-// its banner and its configuration: of interest to those who look for them.
-type natsLog struct {
-	log *slog.Logger
-	// serious is told of each warning and error.
-	serious func(string)
-}
-
-func (l natsLog) tell(level slog.Level, format string, v []any) {
-	text := fmt.Sprintf(format, v...)
-	l.serious(text)
-	l.log.Log(context.Background(), level, text)
-}
-
-func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
-func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
-func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

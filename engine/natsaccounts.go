@@ -9,32 +9,31 @@ import (
 )
 
 const (
-	// ownAccount holds everything of the service's. It is the server's default,
-	// under whose name streams have stood on the disk since before there were
-	// others.
+	// ownAccount holds everything of the service. It is the server's default account:
+	// older versions had no other, and the name is part of the paths of streams on
+	// the disk.
 	ownAccount = "$G"
-	// applicationsAccount is that of [ClientUser]. JetStream answers a publisher
-	// with its own rights, at whatever subject the publisher wants the answer.
-	// In an account of their own that subject is one of theirs.
+	// applicationsAccount is the account of [ClientUser]. A publisher chooses the
+	// subject of the answer, and JetStream answers with rights of its own. In an
+	// account of their own, applications can only choose a subject of that account.
 	applicationsAccount = "APPLICATIONS"
-	// leavesAccount is that of [LeafUser], for the same reason: what a node says
-	// is answered and acknowledged by the hub.
+	// leavesAccount is the account of [LeafUser], for the same reason: the hub
+	// answers and acknowledges the messages of an ingest node.
 	leavesAccount = "LEAVES"
-	// hubUser is the service's own user among its ingest nodes.
+	// hubUser is the user of the service in leavesAccount.
 	hubUser = "errata_hub"
 )
 
-// accounts keeps those who reach the server apart from what is the service's.
-// Applications see the subjects that they may publish to, as a service of the
-// service's account, and nothing else of it; nodes see nothing of it. o has
-// none when nobody reaches the server.
+// accounts keeps applications and ingest nodes away from the streams of the service.
+// Of the service's account, applications see the subjects that they may publish to,
+// and ingest nodes see nothing. A server that is open to neither has no accounts.
 func (c NATSConfig) accounts(o *server.Options) error {
 	if c.Clients.Addr == "" && c.Leaves.Addr == "" {
 		return nil
 	}
 	own := server.NewAccount(ownAccount)
 	o.Accounts = append(o.Accounts, own)
-	// Without an account of its own it is of ownAccount.
+	// A user without an account belongs to ownAccount.
 	o.Users = append(o.Users, &server.User{
 		Username: serviceUser, Password: c.password, AllowedConnectionTypes: map[string]struct{}{typeInProcess: {}},
 	})
@@ -62,8 +61,8 @@ func (c NATSConfig) accounts(o *server.Options) error {
 	return nil
 }
 
-// enableOwnJetStream gives the service its streams on a server with accounts.
-// One without accounts has done it by itself.
+// enableOwnJetStream switches JetStream on for the service's account. A server
+// without accounts has done that itself.
 func enableOwnJetStream(srv *server.Server) error {
 	own := srv.GlobalAccount()
 	if own.JetStreamEnabled() {
@@ -75,7 +74,7 @@ func enableOwnJetStream(srv *server.Server) error {
 	return nil
 }
 
-// connectHub connects the service to the account of its ingest nodes.
+// connectHub connects the service to leavesAccount.
 func (n *NATS) connectHub() (err error) {
 	if n.cfg.Leaves.Addr == "" {
 		return nil
@@ -84,6 +83,6 @@ func (n *NATS) connectHub() (err error) {
 	return err
 }
 
-// HubConn is the connection through which the streams of ingest nodes are
-// reached, nil where none can come. Nothing of the service's own is behind it.
+// HubConn is the connection to the streams of ingest nodes, nil when NATS is not open
+// to them. It does not reach the streams of the service.
 func (n *NATS) HubConn() *nats.Conn { return n.hub }

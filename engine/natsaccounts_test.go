@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// ours are subjects that mean something to the service, one of each kind.
+// ours are subjects of the service, one of each kind.
 var ours = []string{
 	"ev.0", "cmd.delete", "set.logging", "set.security.admin", "sig.outcome", "audit", "exchanges.modules", "exchanges.queries",
 	"errors.dead.invalid_type", "$KV.keys.key.1", "$KV.keys.project.7", "$KV.imports.a", "$KV.requests.a", "$KV.challenges.a", "$KV.enrolments.a",
@@ -25,8 +25,8 @@ var ours = []string{
 	"progress.0", "_R_.x",
 }
 
-// JetStream answers a publisher with its own rights. Whatever subject an
-// application names for the answer, nothing reaches one of the service's.
+// JetStream answers a publisher with rights of its own. Whatever subject an application
+// chooses for the answer, nothing reaches the subjects of the service.
 func TestNoReplySubjectReachesTheService(t *testing.T) {
 	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{
 		StoreDir: t.TempDir(), MaxStore: 4 << 30, Logger: quiet,
@@ -39,7 +39,7 @@ func TestNoReplySubjectReachesTheService(t *testing.T) {
 	wantNoWayIn(t, n, n.ClientsAddr().String())
 }
 
-// The same holds for a server of the operator's own.
+// The same holds for an external server.
 func TestNoReplySubjectReachesTheServiceByTheGivenConfiguration(t *testing.T) {
 	addr := serveGivenConfiguration(t, t.TempDir()).ClientURL()
 	wantNoWayIn(t, dialService(t, addr), addr)
@@ -92,7 +92,7 @@ func serve(t *testing.T, options *server.Options) *server.Server {
 
 const servicePassword = "the-service"
 
-// dialService connects as the service to a server of the operator's own.
+// dialService connects to an external server as the service does.
 func dialService(t *testing.T, addr string) *engine.NATS {
 	t.Helper()
 	u, err := url.Parse(addr)
@@ -124,7 +124,7 @@ func wantNoWayIn(t *testing.T, n *engine.NATS, addr string) {
 		t.Fatal(err)
 	}
 	app, err := nats.Connect(addr, nats.UserInfo(engine.ClientUser, appPassword), nats.CustomInboxPrefix(engine.ClientInbox),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // refusals are welcome
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // refusals are expected
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,16 +133,16 @@ func wantNoWayIn(t *testing.T, n *engine.NATS, addr string) {
 		for _, header := range []nats.Header{
 			nil,
 			{"Nats-Expected-Stream": {"another"}}, // its answer is an error
-			{"Nats-Trace-Dest": {subject}},        // what the server tells of the way that the message takes
+			{"Nats-Trace-Dest": {subject}},        // the server's report on the way of the message
 			{"Nats-Trace-Dest": {subject}, "Accept-Encoding": {"gzip"}},
 		} {
-			// A client of ours would refuse some of these by itself.
+			// The NATS client would refuse some of these itself.
 			if err := app.PublishMsg(&nats.Msg{Subject: appSubject, Reply: subject, Header: header, Data: []byte(`{"v":1}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	// Answers come in order: behind this one all others have been given.
+	// Answers come in order, so all others came before this one.
 	js, err := jetstream.New(app)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func lastSequences(t *testing.T, n *engine.NATS) map[string]uint64 {
 	return last
 }
 
-// Streams of a server that had no accounts are found again by those that have.
+// A server with accounts finds the streams of one without accounts.
 func TestStreamsOutliveTheirMoveIntoAnAccount(t *testing.T) {
 	dir := t.TempDir()
 	options := &server.Options{
@@ -208,7 +208,7 @@ func TestStreamsOutliveTheirMoveIntoAnAccount(t *testing.T) {
 	}
 }
 
-// An embedded server that was not open before finds its streams where they were.
+// An embedded server that is opened to applications finds its earlier streams.
 func TestStreamsOutliveTheOpeningToApplications(t *testing.T) {
 	dir := t.TempDir()
 	for i, clients := range []engine.NATSClients{{}, {Addr: "127.0.0.1:0", Password: appPassword, Publish: []string{appSubject}}, {}} {

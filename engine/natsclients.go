@@ -10,32 +10,31 @@ import (
 )
 
 const (
-	// ClientUser is the user of applications that publish events to the
-	// embedded NATS. It may do nothing else.
+	// ClientUser is the user of applications that publish events to the embedded
+	// NATS. It has no other rights.
 	ClientUser = "errata_app"
-	// serviceUser is the service's own user on a server that others reach too.
+	// serviceUser is the user of the service on a server that is open to others.
 	serviceUser = "errata"
-	// ClientInbox begins the subjects that [ClientUser] hears its answers at.
-	// Each user has such a beginning, made of its name, so that nobody hears the
-	// answers of another; client/natstransport uses it by itself.
+	// ClientInbox begins the subjects at which [ClientUser] receives answers. Each
+	// user has a prefix of its own, made of its name, so that no user receives the
+	// answers of another. client/natstransport sets it.
 	ClientInbox = "_INBOX_" + ClientUser
-	// serviceInbox begins the subjects of what the service is told: its keys
-	// and its log among them.
+	// serviceInbox begins the subjects at which the service receives answers, the
+	// API keys and the log among them.
 	serviceInbox = "_ERRATA"
 	// maxNATSConns bounds the connections to the embedded server.
 	maxNATSConns = 4096
 )
 
-// NATSClients lets applications on other processes and machines publish to the
-// embedded NATS. The zero NATSClients lets nobody.
+// NATSClients opens the embedded NATS to applications in other processes and on
+// other machines, which publish events. The zero NATSClients opens nothing.
 type NATSClients struct {
 	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
 	// free one, which stays the same when the server is restarted.
 	Addr string
-	// Password is that of [ClientUser]. File keeps it over restarts, in the URL
-	// that applications use; "" when Password is given. See [Engines.WriteLogins].
-	Password, File string
-	// Publish are the subjects that the user may publish to; it may listen to
+	// Password is that of [ClientUser].
+	Password string
+	// Publish are the subjects that the user may publish to. It may subscribe to
 	// nothing but its own answers.
 	Publish []string
 }
@@ -45,7 +44,7 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 	if err := errors.Join(c.leaves(o), c.join(o)); err != nil {
 		return err
 	}
-	if c.Leaves.Addr != "" || c.Hub.URL != "" { // a hub and its nodes notice when the other one is frozen
+	if c.Leaves.Addr != "" || c.Hub.URL != "" { // so that hub and ingest nodes notice a frozen peer
 		o.PingInterval, o.MaxPingsOut = natsPing, natsPingsUnheard
 	}
 	if c.Clients.Addr == "" {
@@ -62,7 +61,7 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 	return c.accounts(o)
 }
 
-// clientUser may publish events, and listen to its own answers.
+// clientUser may publish events, and receive its own answers.
 func (c NATSConfig) clientUser(account *server.Account) *server.User {
 	return &server.User{
 		Username: ClientUser, Password: c.Clients.Password, Account: account,
@@ -82,8 +81,8 @@ func (n *NATS) ownOptions() []nats.Option {
 	return append(n.options(), nats.UserInfo(serviceUser, n.cfg.password))
 }
 
-// ClientsAddr is the address that applications reach the embedded NATS at, nil
-// when they cannot.
+// ClientsAddr is the address of the embedded NATS for applications, nil when it is
+// not open to them.
 func (n *NATS) ClientsAddr() net.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,7 +92,7 @@ func (n *NATS) ClientsAddr() net.Addr {
 	return n.embedded.Addr()
 }
 
-// keepAddr makes the ports that were taken those of the next start.
+// keepAddr keeps the ports that the server has got, for its restarts.
 func (n *NATS) keepAddr() {
 	if addr := n.LeavesAddr(); addr != "" {
 		n.cfg.Leaves.Addr = addr
@@ -103,5 +102,5 @@ func (n *NATS) keepAddr() {
 	}
 }
 
-// newPassword is 130 bits of chance.
+// newPassword has 130 random bits.
 func newPassword() string { return rand.Text() }

@@ -19,7 +19,7 @@ const (
 	appSubject  = "errors.v1.system"
 )
 
-// openNATS is an embedded NATS that applications reach, with a queue for them.
+// openNATS is an embedded NATS that is open to applications, with a stream for them.
 func openNATS(t *testing.T) *engine.NATS {
 	t.Helper()
 	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{
@@ -38,7 +38,7 @@ func openNATS(t *testing.T) *engine.NATS {
 	return n
 }
 
-// dialApp connects as an application. What it is refused comes out of the channel.
+// dialApp connects as an application. The channel gives the refusals.
 func dialApp(t *testing.T, n *engine.NATS) (*nats.Conn, <-chan error) {
 	t.Helper()
 	refused := make(chan error, 16)
@@ -51,8 +51,8 @@ func dialApp(t *testing.T, n *engine.NATS) (*nats.Conn, <-chan error) {
 	return conn, refused
 }
 
-// An application publishes events and learns that they are on disk. It can do
-// nothing else, and hears nothing of what others are told.
+// An application publishes events and gets confirmations. It can do nothing else, and
+// does not receive the answers of others.
 func TestApplicationsMayOnlyPublishEvents(t *testing.T) {
 	n := openNATS(t)
 	conn, refused := dialApp(t, n)
@@ -76,7 +76,7 @@ func TestApplicationsMayOnlyPublishEvents(t *testing.T) {
 		}
 		wantRefused(t, refused, subject)
 	}
-	// What the service asks for is told to it alone.
+	// Only the service receives its answers.
 	spy, err := conn.SubscribeSync(engine.ClientInbox + ".>")
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// A restart heals the log; applications find it where it was.
+// After a restart applications find the server at the same address.
 func TestClientsAddrOutlivesARestart(t *testing.T) {
 	n := openNATS(t)
 	before := n.ClientsAddr().String()
@@ -168,7 +168,7 @@ func TestClientsConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: %v, want an error about %q", addr, err, want)
 		}
 	}
-	cfg := engine.Config{NATSURL: "nats://127.0.0.1:1", ClickHouseDSN: "clickhouse://127.0.0.1:1/x", NATSClients: engine.NATSClients{Addr: "127.0.0.1:0"}}
+	cfg := engine.Config{Options: engine.Options{NATSURL: "nats://127.0.0.1:1", ClickHouseDSN: "clickhouse://127.0.0.1:1/x", NATSListen: "127.0.0.1:0"}}
 	if _, err := engine.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "publish there") {
 		t.Errorf("both: %v", err)
 	}

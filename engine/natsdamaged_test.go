@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestDamagedBucket: of a bucket with a flipped bit, one entry is lost and named;
-// the others stay. The server alone would cut them off, or not come up.
+// TestDamagedBucket: a flipped bit in a bucket costs one entry, which is named. The
+// server alone would lose the entries behind it, or would not start.
 func TestDamagedBucket(t *testing.T) {
 	dir := t.TempDir()
 	start := func() *engine.NATS {

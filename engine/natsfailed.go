@@ -1,18 +1,21 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// storageFailed are what the server says, in lower case, when it stops a stream
-// or all of JetStream because of its files. It does not begin again by itself,
-// whatever becomes of the disk, and publishers get no answer.
+// storageFailed are parts of the server's messages, in lower case, when it stops a
+// stream or all of JetStream because of its files. The server does not start them
+// again by itself, even when the disk is well, and publishers get no answer.
 var storageFailed = []string{"critical write error", "will be disabled", "disabling jetstream"}
 
-// noteFailure remembers what the server says if it stops taking messages.
+// noteFailure keeps a message of the server which says that it takes no messages
+// any more.
 func (n *NATS) noteFailure(said string) {
 	lower := strings.ToLower(said)
 	for _, text := range storageFailed {
@@ -23,8 +26,8 @@ func (n *NATS) noteFailure(said string) {
 	}
 }
 
-// Stopped is why the embedded server takes no messages until it is restarted, ""
-// while it does and when NATS is external.
+// Stopped says why the embedded server takes no messages until it restarts. It is ""
+// while the server takes them, and when NATS is external.
 func (n *NATS) Stopped() string {
 	if n.cfg.URL != "" {
 		return ""
@@ -45,15 +48,14 @@ func (n *NATS) Stopped() string {
 	return ""
 }
 
-// testRoom is what must be written for a disk to have room again. A restart
-// writes less.
+// testRoom is how many bytes TestRoom writes. A restart writes less.
 const testRoom = 4 << 20
 
-// TestRoom writes something to the folder of the embedded server, as the server
-// would, and removes it. Neither the free bytes of a disk nor a quota say what
-// can be written.
+// TestRoom writes a file to the folder of the embedded server, as the server would,
+// and removes it. The error says why the log cannot be written. Neither the free
+// bytes of a disk nor a quota tell that.
 func (n *NATS) TestRoom() (err error) {
-	// One that a crash left behind is taken again.
+	// A file that a crash left behind is used again.
 	file, err := os.OpenFile(filepath.Join(n.cfg.StoreDir, ".room"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("engine: test the room for the log: %w", err)
@@ -64,7 +66,7 @@ func (n *NATS) TestRoom() (err error) {
 			err = fmt.Errorf("engine: test the room for the log: %w", gone)
 		}
 	}()
-	// What is not zero takes room on file systems that leave out or compress.
+	// Zeros would take no room on file systems that compress or leave holes.
 	block := make([]byte, testRoom)
 	for i := range block {
 		block[i] = byte(i*i>>8 ^ i)
@@ -77,3 +79,24 @@ func (n *NATS) TestRoom() (err error) {
 	}
 	return nil
 }
+
+// natsLog writes the server's messages to the service's log. Notices are the
+// server's banner and configuration, so they have the level debug.
+type natsLog struct {
+	log *slog.Logger
+	// serious gets each warning and error.
+	serious func(string)
+}
+
+func (l natsLog) tell(level slog.Level, format string, v []any) {
+	text := fmt.Sprintf(format, v...)
+	l.serious(text)
+	l.log.Log(context.Background(), level, text)
+}
+
+func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
+func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
+func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }

@@ -14,12 +14,12 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// fileLimitEnv marks the process that a test starts to be limited.
+// fileLimitEnv marks the process that runs with the limit.
 const fileLimitEnv = "ERRATA_TEST_FILE_LIMIT"
 
-// A server whose files cannot be written says that it has stopped, whatever
-// becomes of the disk, and takes messages after a restart. Nothing that it had
-// confirmed is gone. The limit is on a process of the test's own.
+// A server whose files cannot be written says that it has stopped, also when the disk is
+// well again, and takes messages after a restart. It has all confirmed messages. The
+// limit applies to a process of its own.
 func TestAServerThatCannotWriteSaysSo(t *testing.T) {
 	if os.Getenv(fileLimitEnv) == "" {
 		runLimited(t, fileLimitEnv+"=1")

@@ -14,11 +14,11 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// frozenLimit is within what time a frozen server must be given up.
+// frozenLimit bounds the time until the client leaves a frozen server.
 const frozenLimit = 5 * time.Second
 
-// A server that is frozen keeps its connections open and says nothing. The
-// service notices, and takes the other one.
+// A frozen server keeps its connections open and does not answer. The service notices
+// it and connects to the other server.
 func TestAFrozenServerIsGivenUp(t *testing.T) {
 	proxies, list := map[string]*testenv.FreezingProxy{}, []string{}
 	for _, name := range []string{"one", "two"} {
@@ -61,7 +61,7 @@ func TestAFrozenServerIsGivenUp(t *testing.T) {
 	}
 }
 
-// A node and its hub notice the same of each other.
+// An ingest node and its hub notice that the other one is frozen.
 func TestAFrozenHubIsGivenUp(t *testing.T) {
 	hub := openHub(t, t.TempDir(), "127.0.0.1:0")
 	proxy := testenv.NewFreezingProxy(t, hub.LeavesAddr())

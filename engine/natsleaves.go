@@ -20,42 +20,42 @@ import (
 )
 
 const (
-	// LeafUser is the user that ingest nodes come to their hub as. Its
-	// connection lets the hub ask the node, and the node answer, nothing else.
+	// LeafUser is the user of ingest nodes at their hub. Over its connection the hub
+	// may ask the node and the node may answer, and nothing else.
 	LeafUser = "errata_leaf"
-	// leafServer begins the server names of ingest nodes; the node's id follows.
+	// leafServer begins the server name of an ingest node; its id follows.
 	leafServer = "errata-leaf-"
-	// leafRetry is how often a node tries to reach its hub.
+	// leafRetry is the pause between two tries of a node to reach its hub.
 	leafRetry = time.Second
-	// connection types as nats-server calls them.
+	// Connection types by their names in nats-server.
 	typeLeaf   = "LEAFNODE"
 	typeClient = "STANDARD"
-	// typeInProcess is the service itself, through memory.
+	// typeInProcess is the connection of the service itself, through memory.
 	typeInProcess = "IN_PROCESS"
 )
 
-// NATSLeaves lets ingest nodes connect to the embedded NATS. The zero
-// NATSLeaves lets nobody.
+// NATSLeaves opens the embedded NATS to ingest nodes. The zero NATSLeaves opens
+// nothing.
 type NATSLeaves struct {
 	// Addr is the address to listen on, host:port, "" for none. Port 0 takes a
 	// free one, which stays the same when the server is restarted.
 	Addr string
-	// Password is that of [LeafUser]. File keeps it over restarts, in the URL that
-	// ingest nodes use; "" when Password is given. See [Engines.WriteLogins].
-	Password, File string
+	// Password is that of [LeafUser].
+	Password string
 }
 
-// NATSHub makes the embedded NATS that of an ingest node. The zero NATSHub is
-// that of a service that keeps its own records.
+// NATSHub connects the embedded NATS of an ingest node to its hub. The zero NATSHub
+// is for a service that keeps its own records.
 type NATSHub struct {
-	// URL is that of the hub's [NATSLeaves], nats://errata_leaf:password@host:port.
+	// URL is nats://errata_leaf:password@host:port, with the address of the hub's
+	// [NATSLeaves].
 	URL string
-	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for the node's streams
-	// under it. IDFile keeps it over restarts; "" when ID is given.
-	ID, IDFile string
+	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for
+	// the node's streams under it.
+	ID string
 }
 
-// leafID is what the id of an ingest node looks like.
+// leafID matches the id of an ingest node.
 var leafID = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 
 // leaves opens the server to ingest nodes.
@@ -70,7 +70,7 @@ func (c NATSConfig) leaves(o *server.Options) (err error) {
 	return err
 }
 
-// join makes the server a leaf of its hub.
+// join connects the server to its hub.
 func (c NATSConfig) join(o *server.Options) error {
 	if c.Hub.URL == "" {
 		return nil
@@ -90,8 +90,8 @@ func (c NATSConfig) join(o *server.Options) error {
 	return nil
 }
 
-// listenAt reads an address and sees that it is free: the server itself would
-// only log that it is not, and look as if it started for ever.
+// listenAt reads an address and checks that it is free. The server itself would only
+// log that it is not, and its start would not end.
 func listenAt(whom, addr string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -113,7 +113,7 @@ func listenAt(whom, addr string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// leafUser may let the hub ask for the streams of its node, and answer.
+// leafUser lets the hub ask for the streams of the node, and the node answer.
 func (c NATSConfig) leafUser(account *server.Account) *server.User {
 	return &server.User{
 		Username: LeafUser, Password: c.Leaves.Password, Account: account,
@@ -125,8 +125,8 @@ func (c NATSConfig) leafUser(account *server.Account) *server.User {
 	}
 }
 
-// LeavesAddr is the address that ingest nodes reach the embedded NATS at, "" when
-// they cannot.
+// LeavesAddr is the address of the embedded NATS for ingest nodes, "" when it is not
+// open to them.
 func (n *NATS) LeavesAddr() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -140,7 +140,7 @@ func (n *NATS) LeavesAddr() string {
 	return net.JoinHostPort(vars.LeafNode.Host, strconv.Itoa(vars.LeafNode.Port))
 }
 
-// Leaves are the ids of the ingest nodes that are connected, sorted.
+// Leaves are the ids of the connected ingest nodes, sorted.
 func (n *NATS) Leaves() (ids []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -169,14 +169,14 @@ func (n *NATS) Joined() bool {
 
 // CheckHub says whether this ingest node is connected to its hub.
 func (e *Engines) CheckHub(context.Context) errata.Check {
-	if !e.nats.Joined() {
+	if !e.NATS.Joined() {
 		return errata.Check{Name: "hub", Detail: "not connected",
 			Hint: "events are kept here until it is; does the hub run, and is nats-leaf what stands in its " + datadir.LeafFile + "?"}
 	}
 	return errata.Check{Name: "hub", OK: true, Detail: "connected"}
 }
 
-// joinedGauge is what a metric says of [NATS.Joined].
+// joinedGauge is [NATS.Joined] as a metric.
 func (n *NATS) joinedGauge() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "errata_leaf_joined", Help: "1 while this ingest node is connected to its hub.",

@@ -15,7 +15,7 @@ import (
 
 const leafPassword = "a leaf's password"
 
-// openHub is an embedded NATS that ingest nodes reach.
+// openHub is an embedded NATS that is open to ingest nodes.
 func openHub(t *testing.T, dir, addr string) *engine.NATS {
 	t.Helper()
 	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{
@@ -125,7 +125,7 @@ func TestHubReachesItsLeaves(t *testing.T) {
 // wantOneMessage reads the spool of a leaf from its hub.
 func wantOneMessage(t *testing.T, js jetstream.JetStream, want string) {
 	t.Helper()
-	// A leaf that has come is in reach a moment later.
+	// The streams of a leaf can be reached a moment after it has connected.
 	spool, err := js.Stream(t.Context(), "SPOOL")
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
@@ -206,9 +206,9 @@ func TestStrangeLeavesAreRefused(t *testing.T) {
 	}
 }
 
-// A node that was broken into says what it likes, with any subject for the
-// answer. Nothing of it reaches the hub's own account, where acknowledgements of
-// its queues and answers of its streams go.
+// An attacker on an ingest node publishes messages with any subject for the answer.
+// Nothing reaches the account of the service on the hub, where acknowledgements and
+// answers of its streams go.
 func TestLeavesStayInTheirAccount(t *testing.T) {
 	hub := openHub(t, t.TempDir(), "127.0.0.1:0")
 	leaf := openLeaf(t, "a1", t.TempDir(), hub.LeavesAddr(), leafPassword)
@@ -228,7 +228,7 @@ func TestLeavesStayInTheirAccount(t *testing.T) {
 	if err := errors.Join(hub.Conn().Flush(), hub.HubConn().Flush(), leaf.Conn().Flush()); err != nil {
 		t.Fatal(err)
 	}
-	// The hub's interest is known to the node a moment later.
+	// The node knows the subscriptions of the hub a moment later.
 	for say := time.NewTicker(20 * time.Millisecond); ; {
 		if err := leaf.Conn().PublishRequest("_ERRATA.x", "set.logging", []byte("{}")); err != nil {
 			t.Fatal(err)

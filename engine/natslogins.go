@@ -12,46 +12,47 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// nodeIDSize is how much of chance the id of a node has, 5 bits a character.
+// nodeIDSize is how many random characters the id of an ingest node has; each has 5
+// bits.
 const nodeIDSize = 16
 
-// readLogins reads from their files the passwords and the id that outlive a
-// restart, and makes those that are not there yet.
-func (c *Config) readLogins() (err error) {
-	if c.NATSClients.File != "" {
-		if c.NATSClients.Password, err = passwordOf(c.NATSClients.File); err != nil {
+// readLogins reads the passwords and the id from the data folder, where they outlive
+// a restart, and makes those that are missing.
+func (c *NATSConfig) readLogins(dir *datadir.Dir) (err error) {
+	if c.Clients.Addr != "" {
+		if c.Clients.Password, err = passwordOf(dir.Join(datadir.NATSFile)); err != nil {
 			return err
 		}
 	}
-	if c.NATSLeaves.File != "" {
-		if c.NATSLeaves.Password, err = passwordOf(c.NATSLeaves.File); err != nil {
+	if c.Leaves.Addr != "" {
+		if c.Leaves.Password, err = passwordOf(dir.Join(datadir.LeafFile)); err != nil {
 			return err
 		}
 	}
-	if c.NATSHub.IDFile != "" {
-		c.NATSHub.ID, err = nodeID(c.NATSHub.IDFile)
+	if c.Hub.URL != "" {
+		c.Hub.ID, err = nodeID(dir.Join(datadir.LeafIDFile))
 	}
 	return err
 }
 
-// WriteLogins tells applications and ingest nodes where the embedded NATS is: it
-// writes the files of [Config.NATSClients] and [Config.NATSLeaves].
+// WriteLogins writes [datadir.NATSFile] for applications and [datadir.LeafFile] for
+// ingest nodes, where the embedded NATS is open to them.
 func (e *Engines) WriteLogins() error {
-	if c := e.cfg.NATSClients; c.File != "" {
-		addr := e.nats.ClientsAddr()
+	if e.cfg.NATSListen != "" {
+		addr := e.NATS.ClientsAddr()
 		if addr == nil {
 			return errors.New("engine: the embedded NATS does not listen for applications")
 		}
-		if err := writeLogin(c.File, ClientUser, c.Password, addr.String()); err != nil {
+		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.NATS.cfg.Clients.Password, addr.String()); err != nil {
 			return err
 		}
 	}
-	if c := e.cfg.NATSLeaves; c.File != "" {
-		addr := e.nats.LeavesAddr()
+	if e.cfg.NATSLeafListen != "" {
+		addr := e.NATS.LeavesAddr()
 		if addr == "" {
 			return errors.New("engine: the embedded NATS does not listen for ingest nodes")
 		}
-		return writeLogin(c.File, LeafUser, c.Password, addr)
+		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.NATS.cfg.Leaves.Password, addr)
 	}
 	return nil
 }
@@ -61,8 +62,8 @@ func writeLogin(path, user, password, addr string) error {
 	return datadir.WriteFile(path, u.String()+"\n")
 }
 
-// passwordOf is the password in the URL that the file holds, a new one when
-// there is no such file.
+// passwordOf is the password in the URL of the file, a new one when there is no such
+// file.
 func passwordOf(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +81,8 @@ func passwordOf(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no URL with a password; remove it, and the next start makes another one", path)
 }
 
-// nodeID is the id in the file, a new one when there is no such file.
+// nodeID is the id in the file. When there is no such file, it makes an id and writes
+// it.
 func nodeID(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

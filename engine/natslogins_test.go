@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What outlives a restart is read from its file, and never made anew over a file
-// that cannot be read.
+// Passwords and ids are read from their files. A file that cannot be read is not
+// replaced.
 func TestLogins(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	for _, c := range []struct {

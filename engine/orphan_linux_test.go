@@ -2,20 +2,18 @@ package engine_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/engine"
-	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestStartWhileAnOrphanDies: a service that is started right after another
-// was killed finds the data held by the other's dying child, and waits.
+// TestStartWhileAnOrphanDies: a service that starts right after another was killed waits
+// until the child of the killed one no longer holds the data.
 func TestStartWhileAnOrphanDies(t *testing.T) {
-	cfg := engine.Config{DataDir: t.TempDir(), EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 64 << 20, Logger: quiet}
+	cfg := config(t, t.TempDir())
 	first, err := engine.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +21,7 @@ func TestStartWhileAnOrphanDies(t *testing.T) {
 	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	held, err := os.OpenFile(filepath.Join(cfg.DataDir, "clickhouse", "status"), os.O_RDWR|os.O_CREATE, 0o600)
+	held, err := os.OpenFile(cfg.Dir.Join("clickhouse/status"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

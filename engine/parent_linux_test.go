@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -25,7 +26,13 @@ const helperVariable = "ERRATA_ENGINE_TEST_HELPER"
 // killed. With the word "panic" on standard input it panics.
 func runHelper() {
 	dir, binary, _ := strings.Cut(os.Getenv(helperVariable), "\n")
-	e, err := engine.Start(context.Background(), engine.Config{DataDir: dir, EngineBinary: binary, LogMaxBytes: 64 << 20, Logger: quiet})
+	held, err := datadir.Open(dir)
+	var e *engine.Engines
+	if err == nil {
+		e, err = engine.Start(context.Background(), engine.Config{
+			Dir: held, Options: engine.Options{EngineBinary: binary, LogMaxBytes: 64 << 20}, Logger: quiet,
+		})
+	}
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -11,11 +11,11 @@ import (
 // process is one run of errata-engine.
 type process struct {
 	cmd *exec.Cmd
-	// stdin is the child's life line: it leaves when this end is closed. It is
-	// kept here because the collector would close a pipe that nobody holds.
+	// stdin is the child's life line: the child ends when it is closed. It stands
+	// here so that the garbage collector does not close it.
 	stdin io.Closer
 
-	exited chan struct{} // closed after the child is gone and err is set
+	exited chan struct{} // closed after the child has ended and err is set
 	err    error
 }
 
@@ -32,9 +32,9 @@ func startProcess(cmd *exec.Cmd, log io.Writer) (*process, error) {
 
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the parent-death signal when the thread that made the
-		// child ends, not the process. So the thread is this goroutine's alone,
-		// for as long as the child lives.
+		// The kernel sends the parent-death signal when the thread ends that has
+		// started the child. So this goroutine keeps its thread for as long as the
+		// child lives.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if err := cmd.Start(); err != nil {
@@ -54,8 +54,8 @@ func startProcess(cmd *exec.Cmd, log io.Writer) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// stop closes the life line, and kills the child if it has not left after
-// grace. A kill loses nothing: every insert is on disk before it is answered.
+// stop closes the life line, and kills the child if it has not ended after grace. A
+// kill loses nothing: every insert is on disk before it is answered.
 func (p *process) stop(grace time.Duration) {
 	_ = p.stdin.Close() // an error says that it is closed already
 	select {

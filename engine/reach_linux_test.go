@@ -13,9 +13,9 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// harmless are the table functions that reach nothing but tables, for which a
-// right is asked, and what they make up. One that a new engine brings and that
-// stands neither here nor is refused fails the test below.
+// harmless are the table functions that only reach tables, which need a right, and made
+// up rows. A function of a new engine that is not in this list and is not refused fails
+// the test below.
 var harmless = words(`dictionary eval format fuzzJSON fuzzQuery generateRandom generateSeries generate_series input loop
 	merge mergeTreeAnalyzeIndexes mergeTreeAnalyzeIndexesUUID mergeTreeIndex mergeTreeProjection mergeTreeTextIndex null
 	numbers numbers_mt primes prometheusQuery prometheusQueryRange timeSeriesData timeSeriesMetrics timeSeriesSamples
@@ -29,7 +29,7 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// What a table function is called with here: some take the one, some the other.
+// The arguments for table functions: some take these, some those.
 var arguments = []string{
 	"'http://127.0.0.1:1/bucket/key', LineAsString", "'http://127.0.0.1:1/bucket/key'",
 	"'/etc/passwd', LineAsString", "'/etc/passwd'", "'a', 'b'", "'a', 'b', 'c'", "'a', 'b', 'c', 'd'", "'a', 'b', 'c', 'd', 'e'",
@@ -38,13 +38,13 @@ var arguments = []string{
 	"'default', 'http://127.0.0.1:1/bucket/key', LineAsString",
 }
 
-// people are those who may ask the engine, each with a connection.
+// people are the users of the engine, each with a connection.
 func people(t *testing.T, e *engine.Engines, dir string) map[string]driver.Conn {
 	return map[string]driver.Conn{"writer": e.ClickHouse(), "reader": e.ReadOnlyClickHouse(), "analyst": analyst(t, dir)}
 }
 
-// What is missing where no right is: those that work on servers of a cluster,
-// and a program to run, of which there are none.
+// Other reasons for a refusal than a missing right: there is no cluster, and no program
+// to run.
 var missing = []string{"code: 701", "does not exist inside user scripts folder"}
 
 func nothingThere(err error) bool {
@@ -84,8 +84,8 @@ func TestTableFunctionsReachNothing(t *testing.T) {
 	}
 }
 
-// TestFunctionsReachNothing: a function of the engine is called by everybody, and
-// file reads what the engine can read.
+// TestFunctionsReachNothing: every user may call the functions of the engine, such as
+// file, which reads the files that the engine can read.
 func TestFunctionsReachNothing(t *testing.T) {
 	dir := t.TempDir()
 	e := withView(t, dir)
@@ -132,7 +132,7 @@ func TestFunctionsReachNothing(t *testing.T) {
 	}
 }
 
-// expectNoSecret says that the statement fails and tells nothing.
+// expectNoSecret expects that the statement fails without showing the secret.
 func expectNoSecret(t *testing.T, who string, conn driver.Conn, statement string) {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), statement)
@@ -150,8 +150,8 @@ func expectNoSecret(t *testing.T, who string, conn driver.Conn, statement string
 	}
 }
 
-// TestEnvironmentIsNotRead: what this service was given in its environment, a
-// password of the mail server among it, is for nobody who asks the engine.
+// TestEnvironmentIsNotRead: users of the engine cannot read the environment of the
+// service, which may have the password of the mail server.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	dir := t.TempDir()
 	helper, _, child := startHelper(t, dir)

@@ -16,27 +16,30 @@ import (
 	"github.com/minio/highwayhash"
 )
 
-// Every stream and every consumer of JetStream has a file that says what it is,
-// and one with the checksum of that. Where the two do not agree the server starts
-// without the stream: the log would be made anew, under another identity. So they
-// are looked at before the server is started. A bit that changed is found by
-// trying each: a checksum of 64 bits that fits is proof enough. Else the copy
-// serves that is taken at every start.
+// Every stream and every consumer of JetStream has a file with its configuration, and
+// a file with the checksum of it. Where the two do not agree the server starts
+// without the stream, and the log would be made anew with another identity. So this
+// package checks them before the server starts. It finds one changed bit by trying
+// each: a checksum of 64 bits that fits is proof enough. Else it takes the copy,
+// which is made at every start.
 const (
 	metaFile, sumFile = "meta.inf", "meta.sum"
 	// metaCopies is the folder of the copies, beside JetStream's own.
 	metaCopies = "meta-copies"
-	// damagedMark stands between the name of a file that was put aside and the time.
+	// damagedMark is put between the name of a damaged file and the time, to name the
+	// file that is kept of it.
 	damagedMark = ".damaged-"
-	// maxMetaFile bounds the search for a bit; such a file has a kilobyte or two.
+	// maxMetaFile bounds the search for a bit, in bytes. Such a file has one or two
+	// KiB.
 	maxMetaFile = 64 << 10
 )
 
-// errDamaged tells what to do about a file that cannot be mended.
+// errDamaged says what to do about a file that cannot be mended.
 var errDamaged = errors.New("it is damaged, and there is no copy of it: put back this file and " + sumFile + " beside it from a backup of the data folder, with the service stopped")
 
-// mendMetaFiles looks at all streams and consumers below the folder and mends what
-// is damaged. mended has a sentence for each file; the damaged one is kept beside.
+// mendMetaFiles checks the files of all streams and consumers below the folder and
+// mends the damaged ones, which it keeps under another name. mended has a sentence
+// for each.
 func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) {
 	err = eachMeta(storeDir, func(m metaFiles) error {
 		m.now = now
@@ -49,10 +52,9 @@ func mendMetaFiles(storeDir string, now time.Time) (mended []string, err error) 
 	return mended, err
 }
 
-// KeepStreamFiles copies the files that say what the embedded server's streams
-// are, from which a damaged one is made again. Each start does it for those that
-// there are; whoever has made streams calls it, so that the first damage may come
-// before the second start.
+// KeepStreamFiles copies the configuration files of the embedded server's streams and
+// consumers, for mending. Each start copies those that exist by then. A caller that
+// has made streams calls it, so that they have copies before the second start.
 func (n *NATS) KeepStreamFiles() error {
 	if n.cfg.URL != "" {
 		return nil
@@ -60,14 +62,14 @@ func (n *NATS) KeepStreamFiles() error {
 	return keepMetaFiles(n.cfg.StoreDir)
 }
 
-// keepMetaFiles copies the files of all streams and consumers that are whole. The
-// server may be writing one, which is copied another time.
+// keepMetaFiles copies the files of all streams and consumers that are whole. It
+// leaves out a file that the server is just writing.
 func keepMetaFiles(storeDir string) error {
 	return eachMeta(storeDir, func(m metaFiles) error {
 		meta, metaErr := os.ReadFile(filepath.Join(m.dir, metaFile))
 		sum, sumErr := os.ReadFile(filepath.Join(m.dir, sumFile))
 		if errors.Join(metaErr, sumErr) != nil || !m.fits(meta, sum) {
-			return nil //nolint:nilerr // the next start looks at it
+			return nil //nolint:nilerr // the next start checks it
 		}
 		return m.keep(meta, sum)
 	})
@@ -140,10 +142,10 @@ func (m metaFiles) mend() (said string, err error) {
 	return "", errDamaged
 }
 
-// holdsAnything says whether the folder has messages, or could be a consumer's.
+// holdsAnything says whether the folder is that of a stream with messages.
 func (m metaFiles) holdsAnything() bool {
 	if !m.isStream {
-		return false // a consumer is made again by who uses it
+		return false // the user of a consumer makes it again
 	}
 	blocks, _ := filepath.Glob(filepath.Join(m.dir, "msgs", "*.blk")) // the pattern has no mistake in it
 	for _, block := range blocks {
@@ -159,9 +161,9 @@ func (m metaFiles) sum(meta []byte) [highwayhash.Size64]byte {
 	var sum [highwayhash.Size64]byte
 	hash, err := highwayhash.New64(key[:])
 	if err != nil {
-		return sum // of a key of another size
+		return sum // the key has the right size, so this does not happen
 	}
-	_, _ = hash.Write(meta) // a hash takes everything
+	_, _ = hash.Write(meta) // it returns no error
 	copy(sum[:], hash.Sum(nil))
 	return sum
 }
@@ -175,7 +177,7 @@ func (m metaFiles) fits(meta, sum []byte) bool {
 	return len(meta) > 0 && json.Valid(meta) && m.text(meta) == string(sum)
 }
 
-// search finds the one bit that changed, in either file.
+// search finds the one bit that has changed in either file.
 func (m metaFiles) search(meta, sum []byte) (found []byte, ok bool) {
 	if len(meta) == 0 || len(meta) > maxMetaFile || len(sum) != 2*highwayhash.Size64 {
 		return nil, false
@@ -202,7 +204,7 @@ func bitsBetween(a, b string) (n int) {
 	return n
 }
 
-// replace puts what is there aside and writes what was found.
+// replace keeps the present files under another name and writes the mended ones.
 func (m metaFiles) replace(meta []byte, how string) (said string, err error) {
 	aside := damagedMark + m.now.UTC().Format("20060102T150405Z")
 	for _, name := range []string{metaFile, sumFile} {
@@ -222,7 +224,7 @@ func (m metaFiles) replace(meta []byte, how string) (said string, err error) {
 		metaFile, sumFile, m.key, how, aside, m.dir), nil
 }
 
-// keep copies the files where the copy is another one.
+// keep copies the files unless the copy is the same.
 func (m metaFiles) keep(meta, sum []byte) error {
 	if kept, err := os.ReadFile(filepath.Join(m.copies, sumFile)); err == nil && string(kept) == string(sum) {
 		return nil

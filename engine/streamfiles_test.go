@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// madeStream is the folder of a JetStream with one stream that has a message and a
-// durable consumer.
+// madeStream is a JetStream folder with one stream, which has a message and a durable
+// consumer.
 func madeStream(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func madeStream(t *testing.T) string {
 	return dir
 }
 
-// withStream starts a server on the folder and returns what it has mended.
+// withStream starts a server on the folder and returns which files it has mended.
 func withStream(t *testing.T, dir string, do func(jetstream.JetStream)) (mended []string) {
 	t.Helper()
 	n, err := StartNATS(t.Context(), NATSConfig{StoreDir: dir, MaxStore: 64 << 20})
@@ -108,9 +108,9 @@ func TestDamagedMetaFilesAreMended(t *testing.T) {
 	}
 }
 
-// expectMended damages a copy of the folder and says that the stream is whole after
-// a start. file is one below the folder of streams; copies says whether those of the
-// last start are needed.
+// expectMended damages a copy of the folder and expects a whole stream after a start. file
+// is a path below the folder of streams. copies says that mending it needs the copies of
+// the last start.
 func expectMended(t *testing.T, dir string, made time.Time, file string, damage func(path string) error, copies bool, how string) {
 	t.Helper()
 	damaged := filepath.Join(t.TempDir(), "nats")
@@ -138,7 +138,7 @@ func expectMended(t *testing.T, dir string, made time.Time, file string, damage 
 	}
 }
 
-// Without a copy, what cannot be found is named.
+// Without a copy the error names the file that cannot be mended.
 func TestDamagedMetaFileIsNamed(t *testing.T) {
 	dir := madeStream(t)
 	path := filepath.Join(dir, "jetstream", "$G", "streams", "S", metaFile)

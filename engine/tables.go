@@ -18,13 +18,12 @@ var (
 	sqlUnsyncedTables string
 )
 
-// checkPatience is what ClickHouse gets for one answer: whoever looks at the
-// checks does so while something is wrong.
+// checkPatience bounds the wait for one answer of ClickHouse. It is short because
+// people look at the checks while something is wrong.
 const checkPatience = 1500 * time.Millisecond
 
-// inTime asks ClickHouse and waits at most checkPatience. It does not wait for
-// the driver, which gives a frozen server 5 s to shake hands whatever the
-// context says.
+// inTime asks ClickHouse and waits at most checkPatience. It does not wait for the
+// driver, which ignores the context and gives a frozen server 5 s for the handshake.
 func inTime[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
@@ -57,7 +56,7 @@ func ready(ctx context.Context, ping func(context.Context) error) error {
 	return nil
 }
 
-// TableBytes is what the tables have on disk, in bytes. It waits at most 1.5 s.
+// TableBytes is the size of the tables on disk, in bytes. It waits at most 1.5 s.
 func (e *Engines) TableBytes(ctx context.Context) (uint64, error) {
 	return inTime(ctx, func(ctx context.Context) (bytes uint64, err error) {
 		err = e.ReadOnlyClickHouse().QueryRow(ctx, sqlTableBytes).Scan(&bytes)
@@ -85,8 +84,8 @@ func checkTables(ctx context.Context, unsynced func(context.Context) ([]string, 
 	return c
 }
 
-// unsyncedTables names the tables of the database that do not have on disk what
-// they confirmed.
+// unsyncedTables names the tables of the database that confirm inserts before they
+// are on disk.
 func (e *Engines) unsyncedTables(ctx context.Context) (names []string, err error) {
 	rows, err := e.ClickHouse().Query(ctx, sqlUnsyncedTables)
 	if err != nil {

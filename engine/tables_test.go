@@ -45,8 +45,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Whoever looks at the checks does so while something is wrong: a ClickHouse
-// that is frozen must not keep them from answering.
+// People look at the checks while something is wrong, so a frozen ClickHouse must not
+// delay them.
 func TestChecksAnswerWhileClickHouseIsFrozen(t *testing.T) {
 	thaw := make(chan struct{})
 	defer close(thaw)

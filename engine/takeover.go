@@ -8,19 +8,19 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// companions are the databases that the projector keeps beside the tables, by
-// what their names end in: the snapshot, without which a log that was cut
-// cannot be folded again, and what an interrupted rebuild has left. They go
-// first, so that a crash in between leaves the old database to be found again.
+// companions are the suffixes of the databases that belong together. The projector
+// keeps two beside the tables: the snapshot, without which a purged log cannot be
+// folded again, and the remains of an interrupted rebuild. They are renamed first,
+// so that after a crash in between the next start finds the old tables again.
 var companions = []string{"_snapshot", "_rebuild", ""}
 
-// errNoRoom tells the owner of another server what to do.
+// errNoRoom tells the owner of an external server what to do.
 var errNoRoom = errors.New("the ClickHouse database " + DefaultViews + " holds tables of Errata, and the views for analysts belong there: " +
 	"RENAME DATABASE " + DefaultViews + " TO " + DefaultDatabase + " while Errata is stopped, or name " + DefaultViews + " in the DSN to leave it as it is")
 
-// makeRoom gives tables that stand where the views belong, in DefaultViews, the
-// name DefaultDatabase: they were made before there were views. On a server of
-// somebody else's nothing is renamed behind their back.
+// makeRoom renames the database DefaultViews to DefaultDatabase if it holds tables of
+// an older version, which had no views. On an external server it renames nothing and
+// returns errNoRoom.
 func makeRoom(ctx context.Context, conn driver.Conn, embedded bool) error {
 	var old, own uint64
 	row := conn.QueryRow(ctx, `SELECT

@@ -20,8 +20,8 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
-// What a user of the embedded ClickHouse may not do is answered with one of
-// these codes: not enough privileges, readonly, a setting out of bounds.
+// The embedded ClickHouse refuses what a user may not do with one of these codes: not
+// enough privileges, readonly, a setting out of bounds.
 var refusals = []string{"code: 497", "code: 164", "code: 452"}
 
 func refused(err error) bool {
@@ -85,7 +85,7 @@ func TestEngineReadsNoFilesButItsOwn(t *testing.T) {
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	e := start(t, cfg)
 	for who, conn := range map[string]driver.Conn{"the service's user": e.ClickHouse(), "the reader": e.ReadOnlyClickHouse()} {
-		for _, path := range []string{"/etc/passwd", "/proc/1/environ", filepath.Join(dir, "lock"), filepath.Join(dir, "nats")} {
+		for _, path := range []string{"/etc/passwd", "/proc/1/environ", filepath.Join(dir, "errata.lock"), filepath.Join(dir, "nats")} {
 			var text string
 			if err := conn.QueryRow(t.Context(), "SELECT file(?)", path).Scan(&text); err == nil {
 				t.Errorf("%s has read %d bytes of %s", who, len(text), path)
@@ -99,8 +99,8 @@ func TestEngineReadsNoFilesButItsOwn(t *testing.T) {
 	}
 }
 
-// The engine needs a user without a password to start itself. Over the port
-// that user must be of no use.
+// The engine needs a user without a password to start. Over the port that user must not
+// be able to do anything.
 func TestUserWithoutPasswordCanDoNothing(t *testing.T) {
 	e := start(t, config(t, t.TempDir()))
 	for name, settings := range map[string]clickhouse.Settings{

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,16 +48,24 @@ type Writer struct {
 	work  background.Runner
 }
 
+// maxDays is ten years: what is kept longer is not a log.
+const maxDays = 3650
+
+// CheckDays says why entries cannot be kept for so many days.
+func CheckDays(days int) error {
+	if days < 1 || days > maxDays {
+		return fmt.Errorf("%d is not from 1 to %d; the log itself is switched on and off while the service runs", days, maxDays)
+	}
+	return nil
+}
+
 // NewWriter finds out how far each log is written. It must be called before
 // anything is put on the stream by this process; Start begins the work.
 func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
-	switch {
-	case cfg.ClickHouse == nil:
+	if cfg.ClickHouse == nil {
 		return nil, errors.New("exchange: ClickHouse is required")
-	case cfg.ModuleDays < 1 || cfg.QueryDays < 1:
-		return nil, fmt.Errorf("exchange: entries are kept for %d and %d days, want at least 1", cfg.ModuleDays, cfg.QueryDays)
 	}
-	if err := cfg.Stream.validate(); err != nil {
+	if err := cmp.Or(cfg.Stream.validate(), CheckDays(cfg.ModuleDays), CheckDays(cfg.QueryDays)); err != nil {
 		return nil, err
 	}
 	if cfg.Logger == nil {

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,4 +200,17 @@ func Line(n int64) uint32 {
 		return 0
 	}
 	return uint32(n)
+}
+
+// NewRules are the rules with what an operator has added to them. The error names
+// the setting that is wrong.
+func NewRules(installRoots []string, additions scrub.Additions) (Rules, error) {
+	if slices.ContainsFunc(installRoots, func(root string) bool { return strings.TrimSpace(root) == "" }) {
+		return Rules{}, errors.New("install-roots: want paths, got an empty one")
+	}
+	scrubber, err := scrub.New(additions)
+	if err != nil {
+		return Rules{}, fmt.Errorf("scrub-%w", err)
+	}
+	return Rules{InstallRoots: installRoots, Scrubber: scrubber}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/pressly/goose/v3"
 )
 
@@ -56,6 +57,19 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 		return fmt.Errorf("migrations: ClickHouse database %s: %w", options.Auth.Database, err)
 	}
 	return nil
+}
+
+// Connect makes the tables in a database beside the one that the options name, and
+// returns a connection to it.
+func Connect(ctx context.Context, options *clickhouse.Options) func(database string) (driver.Conn, error) {
+	return func(database string) (driver.Conn, error) {
+		beside := *options
+		beside.Auth.Database = database
+		if err := ClickHouse(ctx, &beside); err != nil {
+			return nil, err
+		}
+		return clickhouse.Open(&beside)
+	}
 }
 
 func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {

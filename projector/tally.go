@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strconv"
 )
 
 var (
@@ -40,6 +41,13 @@ func (c Checksum) String() string { return fmt.Sprintf("%016x", uint64(c)) }
 
 // MarshalText returns the text for JSON.
 func (c Checksum) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads it again.
+func (c *Checksum) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	*c = Checksum(n)
+	return err
+}
 
 // Tally counts the projection as it is now.
 func (s *Store) Tally(ctx context.Context) (t Tally, err error) {

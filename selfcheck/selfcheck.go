@@ -158,9 +158,24 @@ func (c *Checker) Start() {
 	}, Failed: background.Tell(c.cfg.Logger.Warn, "the self-check came to nothing, trying again")}.Run)
 }
 
-// Stop ends the looks, and a mend under way: the next start begins it again. It
-// waits for a ClickHouse that does not answer only until ctx ends.
-func (c *Checker) Stop(ctx context.Context) error { return c.work.Stop(ctx) }
+// stopPatience is how much of a stop a question to a ClickHouse that does not
+// answer may take.
+const stopPatience = time.Second
+
+// Stop ends the looks, and a mend under way: the next start begins it again. Before
+// that it calls the function that ends whatever may still call Start. It leaves a
+// ClickHouse that does not answer within a second alone.
+func (c *Checker) Stop(ctx context.Context, endStarting func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	err := endStarting(ctx)
+	if err == nil {
+		err = c.work.Stop(ctx)
+	}
+	if err != nil {
+		c.cfg.Logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
+	}
+}
 
 // Stopped notes a clean stop, once nobody writes the tables any more.
 func (c *Checker) Stopped() error {

@@ -12,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCapabilities takes from the calling thread, and from all that it starts,
-// what root has beyond a user: reading every file and every process's memory and
-// environment. Only files of the data folder that belong to another user are worth
-// a right: a service that ran as that user before has left them, and they must be
-// read.
+// dropCapabilities takes the capabilities of root from the calling thread and from all
+// threads that it starts, such as reading every file and the memory of every process.
+// It keeps those to read and change files of other users only if the data folder has
+// such files: a service that ran as another user has left them.
 func dropCapabilities(data string) error {
 	keep := uint64(0)
 	if ownedByOthers(data) {
@@ -26,7 +25,7 @@ func dropCapabilities(data string) error {
 		if keep>>capability&1 == 1 {
 			continue
 		}
-		// Without the right to do so there is nothing to take either.
+		// A user without the right to do this has no capabilities either.
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -45,7 +44,7 @@ func dropCapabilities(data string) error {
 	return nil
 }
 
-// ownedByOthers looks at the folder and what stands right in it.
+// ownedByOthers says whether the folder, or an entry of it, belongs to another user.
 func ownedByOthers(dir string) bool {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern has no mistake in it
 	for _, path := range append(paths, dir) {

@@ -16,41 +16,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What fails on one connection ends the whole engine: a first packet that is
-// wrong or does not come to its end, a wrong password, a reset. The thread of
-// the connection hands such an exception to the error handler of the process, and
-// the one that the library installs is that of a command line client, which
-// calls std::terminate. A server of ClickHouse's own installs one that writes a
-// line, and goes on. The library has no function and no setting for it. So its
-// handler's three functions are exchanged for one that does nothing: the
-// connection ends and the engine has written what failed before.
+// With libchdb, an error on one connection ends the whole engine: a wrong or incomplete
+// first packet, a wrong password, a reset. The thread of the connection passes such an
+// exception to the error handler of the process. The handler of the library is that of
+// a command line client, which calls std::terminate. (The handler of clickhouse-server
+// writes a line and goes on.) The library has no function and no setting to change it.
+// So this file replaces the three functions of the handler by one that does nothing:
+// the connection ends, and the engine has logged the error before.
 //
-// They are found by what every C++ class with virtual functions has in the
-// library: the name of the class, the type information that points to the name,
-// that of the classes made from it, and their tables of functions.
+// It finds them by what every C++ class with virtual functions has in the library: the
+// name of the class, the type information that points to the name, the type
+// information of its derived classes, and their tables of functions.
 
 const (
 	// handlerClass is the name of Poco::ErrorHandler as the compiler writes it.
 	handlerClass = "N4Poco12ErrorHandlerE\x00"
 	word         = unsafe.Sizeof(uintptr(0))
-	// Words of a type information: what it is itself, the name, the base class.
+	// Words of a type information: its own type, the name, the base class.
 	infoName, infoBase = 1, 2
-	// Words of a table, counted from the type information in it: two destructors,
-	// and then the handlers of a Poco::Exception, a std::exception and all else.
+	// Words of a table, counted from the type information in it: two destructors, then
+	// the handlers of a Poco::Exception, of a std::exception and of all others.
 	firstHandler, handlers = 3, 3
 	searchStep             = 1 << 20
 )
 
-// image is what is needed of the library in memory.
+// image is the part of the library in memory that this file reads.
 type image struct {
-	base  uintptr   // where the file is in memory
+	base  uintptr   // address of the file in memory
 	words []uintptr // its constants with addresses
-	at    uintptr   // where the first of words is
+	at    uintptr   // address of the first of words
 }
 
-// surviveErrors keeps what fails on one connection from ending the engine. path
-// is the library's file, known the address of its function called name. An error
-// says that nothing was changed.
+// surviveErrors prevents errors on one connection from ending the engine. path is the
+// library's file, known the address of its function called name. With an error nothing
+// was changed.
 func surviveErrors(path, name string, known uintptr) error {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -82,7 +81,7 @@ func surviveErrors(path, name string, known uintptr) error {
 	return nil
 }
 
-// loadedImage says where the library is.
+// loadedImage finds the library in memory.
 func loadedImage(file *elf.File, name string, known uintptr) (image, error) {
 	symbols, err := file.DynamicSymbols()
 	if err != nil {
@@ -98,15 +97,15 @@ func loadedImage(file *elf.File, name string, known uintptr) (image, error) {
 	return image{base: base, at: at, words: unsafe.Slice((*uintptr)(pointer(at)), tables.Size/uint64(word))}, nil
 }
 
-// pointer is the address as a pointer. It is the loader's memory, with which the
-// collector has nothing to do.
+// pointer is the address as a pointer. The memory belongs to the loader, not to the
+// garbage collector.
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// find is where the text begins in what is read. Not all of it is read at once:
-// it is tens of megabytes.
+// find is the offset of the text in the input. It does not read all of the input at
+// once, which is tens of megabytes.
 func find(from io.Reader, text []byte) (offset uintptr, err error) {
 	buffer := make([]byte, searchStep)
-	kept := 0 // bytes at its beginning that were searched already
+	kept := 0 // bytes at its beginning from the read before
 	for {
 		n, err := io.ReadFull(from, buffer[kept:])
 		if i := bytes.Index(buffer[:kept+n], text); i >= 0 {
@@ -122,16 +121,16 @@ func find(from io.Reader, text []byte) (offset uintptr, err error) {
 	}
 }
 
-// handlerSlots are the places of the functions of all error handlers, by the
-// address of the name of their base class.
+// handlerSlots are the addresses that hold the functions of all error handlers. name is
+// the address of the name of their base class.
 func (m image) handlerSlots(name uintptr) (slots []uintptr) {
 	for _, base := range m.holding(name) {
 		baseInfo := m.at + uintptr(base-infoName)*word
 		for _, derived := range m.holding(baseInfo) {
 			info := m.at + uintptr(derived-infoBase)*word
 			for _, table := range m.holding(info) {
-				// In front of the type information a table has the distance to the
-				// object's beginning, which is none.
+				// Before the type information a table has the offset of the object,
+				// which is 0.
 				if table == 0 || m.words[table-1] != 0 || table+firstHandler+handlers > len(m.words) {
 					continue
 				}
@@ -144,7 +143,7 @@ func (m image) handlerSlots(name uintptr) (slots []uintptr) {
 	return slots
 }
 
-// holding are the words with the value.
+// holding are the indexes of the words with the value.
 func (m image) holding(value uintptr) (found []int) {
 	for i, w := range m.words {
 		if w == value {
@@ -154,8 +153,8 @@ func (m image) holding(value uintptr) (found []int) {
 	return found
 }
 
-// replace puts another function into a slot, on a page that the loader has made
-// read-only and that is read-only again afterwards.
+// replace puts another function into a slot. The loader has made its page read-only,
+// and it is read-only again afterwards.
 func replace(slot, function uintptr) error {
 	size := uintptr(unix.Getpagesize())
 	page := slot &^ (size - 1)

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minLandlock is the first version that allows renaming between folders, which
-// the engine does with every table that is dropped.
+// minLandlock is the first version that allows renames between folders, which the
+// engine needs to drop a table.
 const minLandlock = 2
 
-// What the engine reads of the system: its own limits and counters, time
-// zones, libraries that the C library loads late. Of /proc it is not what other
-// processes show: their environment may hold passwords.
+// systemPaths are what the engine reads of the system: its own limits and counters,
+// time zones, libraries that the C library loads late. The folders of other processes
+// in /proc are not among them: their environment may hold passwords.
 var systemPaths = []string{
 	"/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/uptime", "/proc/loadavg",
 	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/max_map_count",
@@ -30,30 +30,30 @@ var systemPaths = []string{
 
 const (
 	readRights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	// fileRights are those that a rule about a file, not a folder, may have.
+	// fileRights are the rights that a rule for a file may have, unlike a folder.
 	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	// allRights is every right of the first version of Landlock.
 	allRights = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 )
 
-// confine takes from the calling thread, and from all that it starts, the
-// rights that the engine does not need: those of root, every file but those
-// below data (to write), run and the system's own (to read), running programs,
-// and connecting to anything. What reads files in the engine could otherwise
-// read whatever the service may read.
+// confine takes the rights that the engine does not need from the calling thread and
+// from all threads that it starts. They may write below data, read below run and
+// systemPaths, and reach no other file. They may not run programs or connect to
+// anything, and have no capabilities of root. Otherwise the functions of the engine
+// that read files could read all that the service may read.
 //
-// Threads of Go's own that are there already keep their rights; they run
-// nothing of the engine's. An error says that less was taken.
+// Go's threads that exist already keep their rights; no code of the engine runs on
+// them. An error says which rights could not be taken.
 func confine(data, run string) error {
-	// The kernel wants it for Landlock from those who are not root.
+	// The kernel requires this for Landlock of a process that is not root.
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	return errors.Join(dropCapabilities(data), restrictFiles(data, run))
 }
 
-// restrictFiles leaves the engine the files that it needs.
+// restrictFiles takes all files but those that the engine needs.
 func restrictFiles(data, run string) error {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -106,8 +106,8 @@ func addRule(set int, path string, rights uint64) error {
 	if err != nil {
 		return err
 	}
-	// The kernel forgets a file of /proc that nobody has open, makes another one
-	// for the next who asks, and the rule is not about that one.
+	// The kernel drops a file of /proc that no process has open and makes a new one at
+	// the next access, to which the rule does not apply. So it stays open.
 	if !strings.HasPrefix(path, "/proc/") {
 		defer unix.Close(fd)
 	}

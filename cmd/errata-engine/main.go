@@ -1,20 +1,20 @@
 //go:build (linux || darwin) && (amd64 || arm64)
 
 // Command errata-engine is the embedded ClickHouse: libchdb, loaded without
-// cgo, serving the native protocol in a process of its own, so that a crash in
-// it cannot take the service down. The service starts it, watches it and hands
-// it its options; it is of no use by hand.
+// cgo, serving the native protocol in a process of its own, so that its crash does not
+// end the service. The service starts it with its options and watches it; nobody
+// starts it by hand.
 //
 //	errata-engine LIBRARY DATA RUN OPTION...
 //
-// LIBRARY is the path of libchdb.so, DATA the folder that the engine may write,
-// RUN the folder of its configuration, and the options are those of
-// clickhouse-local. Where the kernel can, the engine is kept from all else.
-// Standard input is the life line: the query that the service passes reads it
-// to its end, so the engine leaves when its parent is gone, whatever the cause.
+// LIBRARY is the path of libchdb.so, DATA the folder that the engine may write, RUN the
+// folder of its configuration, and the options are those of clickhouse-local. Where the
+// kernel has Landlock, the engine can reach no other files. Standard input is the life
+// line: the query of the service reads it to its end, so the engine ends when its
+// parent has ended, however that happens.
 //
-// The program imports nothing else of ours: purego makes a binary dynamically
-// linked, and the main binary stays static.
+// It must not import other packages of ours, nor they it: purego makes a binary
+// dynamically linked, and that of the service stays static.
 package main
 
 import (
@@ -29,8 +29,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Exit codes, after sysexits.h, so that the parent's log tells the cases apart.
-// libchdb itself ends the process with 0 when standard input ends.
+// Exit codes, after sysexits.h, by which the parent tells the cases apart. libchdb
+// itself ends the process with 0 when standard input ends.
 const (
 	exitUsage       = 64 // wrong arguments
 	exitUnavailable = 69 // the library cannot be loaded
@@ -42,12 +42,12 @@ func main() {
 		fail(exitUsage, "usage: errata-engine LIBRARY DATA RUN OPTION... (it is started by errata serve)")
 	}
 	library, data, run, options := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
-	// The terminal's ^C and the service manager's TERM are for the parent, which
-	// closes its connections first and then this process's standard input.
+	// The terminal's ^C and the service manager's TERM are for the parent, which closes
+	// its connections first and then the standard input of this process.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 
-	// The engine keeps thread-local state of the thread that enters it, and
-	// yield and confine are about threads.
+	// The engine keeps thread-local state, and yield and confine act on the calling
+	// thread.
 	runtime.LockOSThread()
 	yield()
 	lib, err := load(library)
@@ -65,8 +65,8 @@ func main() {
 	}
 }
 
-// goWithout tells the parent what could not be done for safety. It shows it to
-// whoever asks for the checks, so the first words must stay as they are.
+// goWithout tells the parent which safety measure could not be taken. The parent looks
+// for these first words and shows the rest in its checks.
 func goWithout(what string, err error) {
 	fmt.Fprintf(os.Stderr, "errata-engine: without %s: %s\n", what, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
@@ -76,7 +76,7 @@ func fail(code int, text string) {
 	os.Exit(code)
 }
 
-// library is the part of libchdb's C interface that is used here.
+// library is the part of libchdb's C interface that this program uses.
 type library struct {
 	queryCmdline             func(argc int32, argv unsafe.Pointer) uintptr
 	resultError              func(result uintptr) string
@@ -85,7 +85,7 @@ type library struct {
 	known uintptr // the address of knownSymbol
 }
 
-// knownSymbol is a function of the library by which its place in memory is found.
+// knownSymbol is the function whose address tells where the library is in memory.
 const knownSymbol = "chdb_query_cmdline"
 
 // load opens the library and finds its functions.
@@ -112,12 +112,11 @@ func load(path string) (*library, error) {
 	return &lib, nil
 }
 
-// serve runs the engine until standard input ends, when the engine leaves the
-// process by itself; it returns only when the engine could not start, with the
-// engine's text.
+// serve runs the engine. At the end of standard input the engine ends the process, so
+// serve returns only when the engine could not start, with the engine's error text.
 func (l *library) serve(args []string) string {
-	// With its own handlers a crash takes the engine more than 5 s to die of;
-	// with Go's it is gone at once and the parent starts it again.
+	// With its own signal handlers the engine takes more than 5 s to end after a crash.
+	// With Go's it ends at once, and the parent restarts it.
 	l.setSignalHandlersEnabled(0)
 
 	var pin runtime.Pinner
@@ -133,7 +132,7 @@ func (l *library) serve(args []string) string {
 
 	result := l.queryCmdline(int32(len(args)), unsafe.Pointer(&argv[0]))
 	if result == 0 {
-		return "the engine returned without a word"
+		return "the engine ended without an error text"
 	}
 	return l.resultError(result)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// How it ends tells the parent what is wrong; that it serves is tested with
-// package engine.
+// The exit code tells the parent what is wrong. Package engine tests that the program
+// serves.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.so")
@@ -50,9 +50,9 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestConfined: what the engine cannot read it reads for nobody, whatever its users
-// may call. Here it is asked without any user and without what the service takes
-// from them.
+// TestConfined: the engine cannot read the files outside of its folders, whatever its
+// users may call. This test asks it without a user and without the functions that the
+// service refuses.
 func TestConfined(t *testing.T) {
 	library, err := engine.FindLibrary("")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestConfined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It says nothing about a query that works.
+		// It prints nothing when a query works.
 		if said := string(out); want && said != "" || !want && !strings.Contains(said, "Permission denied") {
 			t.Errorf("%s: may be read is %t, and it said: %s", path, want, said)
 		}

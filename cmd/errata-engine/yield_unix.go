@@ -4,12 +4,12 @@ package main
 
 import "syscall"
 
-// niceness is how far the engine stands back where processors are scarce: an
-// event that is being taken comes before one that is being shown.
+// niceness lowers the engine's share of a busy processor: taking events comes before
+// showing them.
 const niceness = 5
 
-// yield lowers the priority of this process. The threads that the engine makes
-// later inherit it. Without the right to do so all stays as it is.
+// yield lowers the priority of this process, which later threads of the engine inherit.
+// Where that is not allowed it does nothing.
 func yield() {
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, niceness)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,10 +9,13 @@ import (
 	"net/url"
 	"strconv"
 	"text/tabwriter"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/audit"
 )
 
 // auditPath is where the API keeps the audit trail.
@@ -22,27 +26,8 @@ who changed what, when, and what came of it. The key needs the scope Audit/Read
 and comes from --key, ERRATA_KEY, or the file of the first start.`
 
 func newAudit(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "audit",
-		Short: "Show and check who changed what",
-		Long:  auditHelp,
-	}
-	group.AddCommand(newAuditList(t), newAuditVerify(t))
-	return group
-}
-
-// auditEntry is what the table shows of an entry.
-type auditEntry struct {
-	N      uint64 `json:"n"`
-	Time   string `json:"time"`
-	Action string `json:"action"`
-	Actor  struct {
-		KeyID   string `json:"key_id"`
-		KeyName string `json:"key_name"`
-		IP      string `json:"ip"`
-	} `json:"actor"`
-	After   json.RawMessage `json:"after"`
-	Request json.RawMessage `json:"request"`
+	return group("audit", "Show and check who changed what", auditHelp,
+		newAuditList(t), newAuditVerify(t))
 }
 
 const auditListHelp = `Lists entries of the audit trail, newest first. The table shows the beginning of
@@ -81,7 +66,7 @@ func newAuditList(t *terminal) *cobra.Command {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", raw)
 			return err
 		}
-		var entries []auditEntry
+		var entries []audit.Entry
 		if err := json.Unmarshal(raw, &entries); err != nil {
 			return fmt.Errorf("list the audit trail: %w", err)
 		}
@@ -98,10 +83,10 @@ func newAuditList(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// maxWhat is how many characters of a request the table shows.
+// maxWhat is how many characters of a text the table shows.
 const maxWhat = 60
 
-func printAudit(w io.Writer, entries []auditEntry) error {
+func printAudit(w io.Writer, entries []audit.Entry) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "N\tTIME\tACTION\tBY\tIP\tWHAT")
 	for _, e := range entries {
@@ -114,20 +99,13 @@ func printAudit(w io.Writer, entries []auditEntry) error {
 			what = string(e.After)
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n",
-			e.N, e.Time, printable(e.Action, maxWhat), orDash(who), orDash(e.Actor.IP), printable(what, maxWhat))
+			e.N, e.Time.Format(time.RFC3339Nano), printable(e.Action, maxWhat), cmp.Or(who, "-"), cmp.Or(e.Actor.IP, "-"), printable(what, maxWhat))
 	}
 	return table.Flush() // a tabwriter keeps the first error until here
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-// printable cuts text to limit characters and takes out what could drive a
-// terminal: names of keys are chosen by people.
+// printable cuts text to limit characters and replaces control characters, which
+// could change the terminal: people choose the names of keys.
 func printable(text string, limit int) string {
 	var shown []rune
 	for _, r := range text {
@@ -154,14 +132,8 @@ func newAuditVerify(t *terminal) *cobra.Command {
 		Long:  auditVerifyHelp,
 	}, func(cmd *cobra.Command, c *client, _ []string) error {
 		var report struct {
-			OK      bool   `json:"ok"`
-			Entries uint64 `json:"entries"`
-			Head    string `json:"head"`
-			Foreign uint64 `json:"foreign"`
-			Problem *struct {
-				N      uint64 `json:"n"`
-				Reason string `json:"reason"`
-			} `json:"problem"`
+			OK bool `json:"ok"`
+			audit.Report
 		}
 		if err := c.call(cmd.Context(), http.MethodGet, auditPath+"/verify", nil, &report); err != nil {
 			return fmt.Errorf("check the audit trail: %w", err)
@@ -173,7 +145,7 @@ func newAuditVerify(t *terminal) *cobra.Command {
 			}
 			return fmt.Errorf("the audit trail is broken at entry %d: %s; %d entries before it are good", n, reason, report.Entries)
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d entries, none changed or missing\nhash of the last one %s\n", report.Entries, orDash(report.Head))
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d entries, none changed or missing\nhash of the last one %s\n", report.Entries, cmp.Or(report.Head, "-"))
 		if err == nil && report.Foreign > 0 {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of them were put there by somebody else, who can write to NATS; see the action audit.foreign\n", report.Foreign)
 		}

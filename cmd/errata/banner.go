@@ -9,8 +9,8 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// firstBanner greets who has never seen Errata: where it is, who may do what,
-// and two commands that show it working. Both must run as they are printed.
+// firstBanner is for the first start: where the service is, what each key may do, and
+// two commands to try. Both must run as they are printed.
 var firstBanner = template.Must(template.New("first").Funcs(bannerFuncs).Parse(`
 Errata is ready at {{.URL}}
 
@@ -53,8 +53,8 @@ var leafBanner = template.Must(template.New("leaf").Parse(
 
 var bannerFuncs = template.FuncMap{"quote": shellQuote}
 
-// printBanner tells the operator where the service is. It shows where the keys
-// are, never a key; a DSN is no secret, since it is made to be published.
+// printBanner tells the operator where the service is. It shows the files of the
+// keys and no key. A DSN is no secret: applications publish it.
 func printBanner(w io.Writer, welcome app.Welcome) error {
 	banner := laterBanner
 	switch {
@@ -69,8 +69,8 @@ func printBanner(w io.Writer, welcome app.Welcome) error {
 	return nil
 }
 
-// shellQuote makes one word of a POSIX shell, which prints as it is while
-// nothing in it is special.
+// shellQuote makes text one word of a POSIX shell, with quotes only where it has
+// special characters.
 func shellQuote(text string) string {
 	special := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/.:_-+@%", r))

@@ -18,18 +18,18 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// clientTimeout bounds one call: the slowest answer, a command that waits for
-// the projection, takes at most a few seconds.
+// clientTimeout bounds one call. The slowest answers wait for the projection, which
+// takes at most a few seconds.
 const clientTimeout = 15 * time.Second
 
-// maxAnswer bounds what a client reads; the longest answer is a list of keys.
+// maxAnswer bounds an answer in bytes; the longest one is a list of keys.
 const maxAnswer = 8 << 20
 
 // client talks to a running service through its HTTP API.
 type client struct {
 	http http.Client
 	url  string // without a slash at the end
-	key  string // "" for the open routes
+	key  string // "" for routes without a key
 }
 
 // addURL declares the flag that says where the service is.
@@ -37,14 +37,21 @@ func addURL(cmd *cobra.Command) {
 	cmd.Flags().String("url", "", "`URL` of the service. Empty: the one that runs on the data folder, else made from --listen. [ERRATA_URL]")
 }
 
-// addKey declares the flag that says as whom to speak to the service.
+// addKey declares the flag for the admin key.
 func addKey(cmd *cobra.Command) {
 	cmd.Flags().String("key", "", "Admin `key`, or @FILE that holds one. The file is better: everybody on this machine can read a command line. Empty: DATA/keys/admin.key. [ERRATA_KEY]")
 }
 
-// newClient finds the service. The key is only read when a command needs one.
+// newClient finds the service; see [keyClient] for one with a key.
 func newClient(cmd *cobra.Command, t *terminal, c *config) *client {
 	return &client{http: http.Client{Timeout: clientTimeout}, url: serviceURL(cmd, t, c)}
+}
+
+// keyClient finds the service and the admin key.
+func keyClient(cmd *cobra.Command, t *terminal, c *config) (_ *client, err error) {
+	service := newClient(cmd, t, c)
+	service.key, err = readKey(cmd, t, c)
+	return service, err
 }
 
 func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
@@ -60,7 +67,18 @@ func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
 	return strings.TrimRight(url, "/")
 }
 
-// errNoKey says where a key is looked for.
+// addJSON declares the flag --json; see [show].
+func addJSON(cmd *cobra.Command, usage string) { cmd.Flags().Bool("json", false, usage) }
+
+// show prints a value: as JSON where --json is given, else for people.
+func show[T any](cmd *cobra.Command, value T, print func(io.Writer, T) error) error {
+	if asJSON, err := cmd.Flags().GetBool("json"); err != nil || asJSON {
+		return errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(value))
+	}
+	return print(cmd.OutOrStdout(), value)
+}
+
+// errNoKey says where the command looks for a key.
 var errNoKey = errors.New("no admin key: give --key @FILE or ERRATA_KEY, or --data the folder of the service, which holds keys/admin.key")
 
 // readKey finds the admin key: flag, variable, then the file of the first start.
@@ -88,13 +106,13 @@ func flagOrEnv(cmd *cobra.Command, t *terminal, name string) string {
 	return text
 }
 
-// apiError is an answer of the service that is no success.
+// apiError is an error that the service answers.
 type apiError struct {
 	Status    int
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	RequestID string `json:"request_id"`
-	// Details is what the service adds for programs, nil for nothing.
+	// Details is for programs, nil for none.
 	Details json.RawMessage `json:"details"`
 }
 
@@ -105,8 +123,8 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("the service answered %d %s: %s", e.Status, e.Code, e.Message)
 }
 
-// call sends one request and decodes the "data" of the answer into data, which
-// may be nil. Errors: *apiError for what the service refused.
+// call sends one request and decodes the "data" of the answer into data, which may be
+// nil. The error is an *apiError when the service refuses the request.
 func (c *client) call(ctx context.Context, method, path string, body, data any) error {
 	var content io.Reader
 	if body != nil {
@@ -139,7 +157,7 @@ func (c *client) call(ctx context.Context, method, path string, body, data any) 
 		refusal := struct {
 			Error apiError `json:"error"`
 		}{}
-		_ = json.Unmarshal(text, &refusal) // what is no envelope of ours keeps its status only
+		_ = json.Unmarshal(text, &refusal) // of an answer that is not Errata's only the status is known
 		refusal.Error.Status = resp.StatusCode
 		return &refusal.Error
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// usageError is a mistake of the person who typed the command or wrote the
-// configuration. The program ends with code 2 for it.
+// usageError is a mistake in the command line or the configuration. The program ends
+// with code 2.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
@@ -31,21 +31,20 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// configFlag names the configuration file. It is a flag and a variable, but
-// not a key of the file.
+// configFlag names the configuration file. It is a flag and an environment variable,
+// and no key of the file.
 const configFlag = "config"
 
-// layer is one place that settings come from. Later layers win.
+// layer is one source of settings. Later layers win.
 type layer struct {
 	values *koanf.Koanf
-	// place is where a person finds the setting in this layer.
+	// place names the setting in this layer, for people.
 	place func(name string) string
 	path  string // of the file
 }
 
-// loadConfig reads the settings: defaults, then the file, then the
-// environment, then the flags that were given. Errors are usageErrors that
-// name the setting and where it was set.
+// loadConfig reads the settings: defaults, then the file, then the environment, then
+// the flags. Errors are usageErrors that name the setting and where it was set.
 func loadConfig(flags *pflag.FlagSet, environ []string) (*config, error) {
 	c := defaultConfig()
 	known := settings(c)
@@ -72,8 +71,8 @@ func loadConfig(flags *pflag.FlagSet, environ []string) (*config, error) {
 	return c, nil
 }
 
-// openSecret names the configuration file if it holds a password and others
-// can read it.
+// openSecret is the path of the configuration file if it holds a password and other
+// users can read it, else "".
 func openSecret(known []setting, layers []layer) string {
 	file := layers[0]
 	info, err := os.Stat(file.path)
@@ -124,10 +123,10 @@ func readLayers(flags *pflag.FlagSet, environ []string, known []setting) ([]laye
 	}, nil
 }
 
-// settingOfEnv names the setting of a variable. Variables that are no
-// setting of ours are left alone: ERRATA_KEY is one, and other programs of
-// the operator may use the prefix. An empty variable counts as not set, since
-// compose files pass those for what is missing.
+// settingOfEnv names the setting of an environment variable. It ignores variables
+// that are no setting: ERRATA_KEY is one, and other programs may use the prefix. An
+// empty variable counts as not set, since compose files pass empty ones for those
+// that are missing.
 func settingOfEnv(known []setting) func(key, value string) (string, any) {
 	names := map[string]string{envName(configFlag): configFlag}
 	for _, s := range known {
@@ -145,8 +144,8 @@ func settingOfEnv(known []setting) func(key, value string) (string, any) {
 // from setting to value, and nothing else.
 type yamlFile struct{ known []setting }
 
-// Unmarshal reads the file. A key that is no setting, a key given twice, a
-// mapping for a value and text that is no YAML are errors that show the line.
+// Unmarshal reads the file. These are errors that show the line: a key that is no
+// setting, a key given twice, a mapping for a value, and text that is not YAML.
 func (y yamlFile) Unmarshal(text []byte) (map[string]any, error) {
 	parsed, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -168,11 +167,11 @@ func (y yamlFile) Unmarshal(text []byte) (map[string]any, error) {
 	if err := yaml.UnmarshalWithOptions(text, &values, yaml.Strict()); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(values, func(_ string, v any) bool { return v == nil }) // "data:" with nothing behind it
+	maps.DeleteFunc(values, func(_ string, v any) bool { return v == nil }) // "data:" without a value
 	return values, nil
 }
 
-// entries are the keys with their values of a mapping, nil for anything else.
+// entries are the keys and values of a mapping, nil for anything else.
 func entries(node ast.Node) []*ast.MappingValueNode {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -191,8 +190,7 @@ func keyText(entry *ast.MappingValueNode) string {
 	return entry.Key.String()
 }
 
-// Marshal is the other half of koanf's parser interface. The file is never
-// written by this program.
+// Marshal is part of koanf's parser interface. This program never writes the file.
 func (yamlFile) Marshal(map[string]any) ([]byte, error) {
 	return nil, errors.New("the configuration file is never written")
 }
@@ -201,8 +199,8 @@ func (y yamlFile) has(name string) bool {
 	return slices.ContainsFunc(y.known, func(s setting) bool { return s.name == name })
 }
 
-// configFileError puts the file's name before what is wrong with it, and the
-// lines around the place after it where the parser knows them.
+// configFileError names the file and what is wrong with it, and shows the lines around
+// the mistake where the parser knows them.
 func configFileError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		var cause *os.PathError
@@ -212,8 +210,8 @@ func configFileError(path string, err error) error {
 	return usagef("configuration file %s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, true)))
 }
 
-// text is a value of any layer as the text that a flag would carry: a list of
-// the file becomes one text.
+// text is the value of a layer as a flag would give it: a list in the file becomes
+// one text.
 func (s setting) text(value any) string {
 	list, ok := value.([]any)
 	if !ok {
@@ -229,8 +227,8 @@ func (s setting) text(value any) string {
 	return strings.Join(texts, ",")
 }
 
-// redact hides the passwords in a comma list of URLs, both in the user part
-// and as a parameter.
+// redact hides the passwords in URLs with commas between them, in the user part and
+// in parameters.
 func redact(text string) string {
 	parts := strings.Split(text, ",")
 	for i, part := range parts {
@@ -239,14 +237,14 @@ func redact(text string) string {
 	return strings.Join(parts, ",")
 }
 
-// hidden stands for a secret wherever settings are shown.
+// hidden is shown in place of a secret.
 const hidden = "xxxxx"
 
 func redactURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		if strings.ContainsAny(text, "@?") {
-			return hidden // not readable, so not known to be harmless
+			return hidden // it may hold a password
 		}
 		return text // host:port without a scheme
 	}

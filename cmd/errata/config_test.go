@@ -99,7 +99,7 @@ func TestPrecedence(t *testing.T) {
 			}
 			file := s.name + ": \"" + v[0] + "\"\n"
 			environ := []string{envName(s.name) + "=" + v[1]}
-			if s.name == "mail-module" { // it needs to be told where to send
+			if s.name == "mail-module" { // it needs a server
 				environ = append(environ, "ERRATA_SMTP_HOST=h", "ERRATA_SMTP_FROM=a@example.com")
 			}
 			if s.name == "nats-replicas" { // of a cluster
@@ -142,8 +142,8 @@ func secretFile(t *testing.T, text string, mode os.FileMode) string {
 	return path
 }
 
-// TestPasswordOutOfAFile: the service gets what is in it, and whoever asks for
-// the setting its name.
+// TestPasswordOutOfAFile: the service gets the content of the file, and the setting
+// shows its name.
 func TestPasswordOutOfAFile(t *testing.T) {
 	path := secretFile(t, "hunter2\n", 0o600)
 	c, _, err := load(t, "", []string{"ERRATA_SMTP_PASSWORD=@" + path}, nil)

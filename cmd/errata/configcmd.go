@@ -9,45 +9,31 @@ import (
 )
 
 func newConfig(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "config",
-		Short: "Show or check the configuration",
-		Long:  "Show or check the configuration as \"errata serve\" would read it with the same\nflags, environment and file.",
-	}
 	print := &cobra.Command{
 		Use:   "print",
 		Short: "Print the settings that hold, as a configuration file",
 		Long:  "Print the settings that hold, as a configuration file, and behind each where it was set.\nPasswords are printed as " + hidden + ".",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
-			return printConfig(cmd, c)
-		},
+		RunE:  configured(t, printConfig),
 	}
 	validate := &cobra.Command{
 		Use:   "validate",
 		Short: "Check the settings; exit code 2 names the wrong one",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := loadConfig(cmd.Flags(), t.environ); err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, _ *config, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
 			return err
-		},
+		}),
 	}
 	addSettings(print)
 	addSettings(validate)
-	group.AddCommand(print, validate)
-	return group
+	return group("config", "Show or check the configuration",
+		"Show or check the configuration as \"errata serve\" would read it with the same\nflags, environment and file.", print, validate)
 }
 
 // printConfig writes each setting as a line of a configuration file.
-func printConfig(cmd *cobra.Command, c *config) error {
+func printConfig(cmd *cobra.Command, c *config, _ []string) error {
 	for _, s := range settings(c) {
 		text := s.redacted(s.get())
-		if s.hint != "" && s.hint != "n" { // words need YAML's quotes, numbers and switches must not have them
+		if s.hint != "" && s.hint != "n" { // texts need YAML's quotes, numbers and booleans must have none
 			value, err := yaml.Marshal(text)
 			if err != nil {
 				return fmt.Errorf("print %s: %w", s.name, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// deadPath is where the API keeps what was refused.
+// deadPath is the route of the dead letters.
 const deadPath = "/api/v1/admin/ops/dead"
 
-// deadMessage is a refused message as the service shows it.
+// deadMessage is a dead letter as the service shows it.
 type deadMessage struct {
 	ID      uint64 `json:"id"`
 	At      string `json:"at"` // RFC 3339
@@ -33,21 +33,15 @@ not JSON, too large, the wrong shape. They are kept for 30 days, at most 16 MiB,
 without the secrets that were found in them.`
 
 func newDead(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "dead",
-		Short: "Messages from NATS that were refused: list, publish again, drop",
-		Long:  deadHelp,
-	}
-	group.AddCommand(newDeadList(t),
+	return group("dead", "Messages from NATS that were refused: list, publish again, drop", deadHelp,
+		newDeadList(t),
 		newDeadDo(t, "replay", "replayed", "Publish refused messages again, as they are kept",
 			"Publishes refused messages again, by their ids as \"errata dead list\" shows them.\nWhat is refused again becomes a new entry of the list. An event counts once,\nhowever often it is published."),
 		newDeadDo(t, "drop", "dropped", "Drop refused messages for good",
 			"Drops refused messages for good, by their ids as \"errata dead list\" shows them."))
-	return group
 }
 
 func newDeadList(t *terminal) *cobra.Command {
-	var asJSON bool
 	var limit int
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "list",
@@ -57,17 +51,14 @@ func newDeadList(t *terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("list the refused messages: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
-		}
-		return printDead(cmd.OutOrStdout(), list)
+		return show(cmd, list, printDead)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, with the messages themselves.")
+	addJSON(cmd, "Print one JSON array, with the messages themselves.")
 	cmd.Flags().IntVar(&limit, "limit", 100, "List at most so `many`.")
 	return cmd
 }
 
-// deadPage is how many one request asks for.
+// deadPage is how many messages one request asks for.
 const deadPage = 100
 
 func listDead(ctx context.Context, c *client, limit int) ([]deadMessage, error) {
@@ -89,8 +80,8 @@ func listDead(ctx context.Context, c *client, limit int) ([]deadMessage, error) 
 	return list, nil
 }
 
-// printDead prints one line for each message, without its body: that is for
-// --json, since it can be long and hold anything.
+// printDead prints one line for each message. The body, which can be long and hold
+// anything, is only shown with --json.
 func printDead(w io.Writer, list []deadMessage) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tREFUSED\tSUBJECT\tBYTES\tREASON\tWHY")
@@ -105,8 +96,7 @@ func printDead(w io.Writer, list []deadMessage) error {
 	return table.Flush()
 }
 
-// newDeadDo is a command that does something with messages, by their ids or
-// with all of them.
+// newDeadDo is a command that changes messages, by their ids or all of them.
 func newDeadDo(t *terminal, verb, done, short, long string) *cobra.Command {
 	var all bool
 	cmd := keyCommand(t, &cobra.Command{
@@ -135,7 +125,7 @@ func newDeadDo(t *terminal, verb, done, short, long string) *cobra.Command {
 	return cmd
 }
 
-// deadPatience bounds going through all messages: 16 MiB of small ones.
+// deadPatience bounds a change of all messages, which are at most 16 MiB.
 const deadPatience = 2 * time.Minute
 
 func doDead(cmd *cobra.Command, c *client, verb, done string, choice map[string]any) error {

@@ -1,8 +1,7 @@
 // Command errata runs the Errata service and talks to a running one.
 //
-// It only translates the outside world: flags, environment, files, signals and
-// the terminal become [app.Options], a context and log lines; answers of the
-// HTTP API become text. What the service does is in package app. The command
-// stays statically linked: it must never import cgo or a loader of shared
-// libraries, which is the work of errata-engine.
+// It makes [app.Options], a context and a logger of flags, environment, files and
+// signals, and text of the answers of the HTTP API. The service itself is in package
+// app. The command stays statically linked: it must not import cgo or a loader of
+// shared libraries, which errata-engine is for.
 package main

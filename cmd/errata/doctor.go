@@ -17,17 +17,17 @@ answered, how far the records are behind the log, and how full the log is.
 Each failed check says what to do. Exit code 1 when one failed. Nothing is
 changed.`
 
-// state is how a check came out.
+// state is the result of a check.
 type state string
 
 const (
 	stateOK      state = "ok"
-	stateWarning state = "warning" // works, but somebody should look
+	stateWarning state = "warning" // works, but the operator should look at it
 	stateFailed  state = "failed"
-	stateSkipped state = "skipped" // does not apply, or could not be asked
+	stateSkipped state = "skipped" // does not apply, or cannot be checked
 )
 
-// finding is the outcome of one check.
+// finding is what one check found.
 type finding struct {
 	Check  string `json:"check"`
 	State  state  `json:"state"`
@@ -42,14 +42,10 @@ func newDoctor(t *terminal) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine and the running service",
 		Long:  doctorHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
 			findings := append(localChecks(cmd.Context(), c), remoteChecks(cmd, t, c)...)
 			return report(cmd.OutOrStdout(), findings, asJSON)
-		},
+		}),
 	}
 	addSettings(cmd)
 	addURL(cmd)
@@ -58,8 +54,7 @@ func newDoctor(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// localChecks look at this machine as "errata serve" with the same settings
-// would find it.
+// localChecks check this machine for "errata serve" with the same settings.
 func localChecks(ctx context.Context, c *config) []finding {
 	return []finding{
 		checkConfigFile(c),
@@ -73,7 +68,7 @@ func localChecks(ctx context.Context, c *config) []finding {
 	}
 }
 
-// report prints the findings and fails when a check did.
+// report prints the findings. It fails when a check has failed.
 func report(w io.Writer, findings []finding, asJSON bool) error {
 	failed := 0
 	for _, f := range findings {

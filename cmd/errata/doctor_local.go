@@ -12,11 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
 )
 
-// checkData looks at the data folder, or at the place where it would be made.
+// checkData checks the data folder, or the folder in which it would be made.
 func checkData(c *config) finding {
 	f := finding{Check: "data folder"}
 	path, err := filepath.Abs(c.service.Data)
@@ -56,7 +55,7 @@ func existingParent(path string) string {
 	}
 }
 
-// checkConfigFile sees that no password stands in it for everybody to read.
+// checkConfigFile checks that other users cannot read a password in the file.
 func checkConfigFile(c *config) finding {
 	f := finding{Check: "configuration"}
 	if c.openSecret != "" {
@@ -65,7 +64,7 @@ func checkConfigFile(c *config) finding {
 	return f.ok("valid")
 }
 
-// checkKeyFiles looks whether other users can read the keys of the first start.
+// checkKeyFiles checks that other users cannot read the keys of the first start.
 func checkKeyFiles(c *config) finding {
 	f := finding{Check: "key files"}
 	found := 0
@@ -73,7 +72,7 @@ func checkKeyFiles(c *config) finding {
 		path := filepath.Join(c.service.Data, name)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // not started yet, or moved to a safer place
+			continue // not made yet, or moved to a safer place
 		}
 		if err != nil {
 			return f.failed(err.Error(), "run as the user of the service")
@@ -89,18 +88,19 @@ func checkKeyFiles(c *config) finding {
 	return f.ok(fmt.Sprintf("%d files, readable by their owner only", found))
 }
 
-// leastFree is what a first day needs: a log, the records, and merging them.
+// leastFree is the room in bytes for a first day: log, records, and their merges.
 const leastFree = 1 << 30
 
-// checkDisk compares the room on the disk with what the log may still take.
-// A disk that fills before the log reaches its limit stops the log until
-// somebody restarts the service.
+// checkDisk compares the free bytes of the disk with what the log may still take. A
+// disk that is full before the log reaches its limit stops the log until there is
+// room again.
 func checkDisk(c *config) finding {
 	f := finding{Check: "disk"}
 	if c.service.NATSURL != "" {
 		return f.skipped("the log is on the servers of nats-url")
 	}
-	limit, used, free, err := app.LogRoom(c.service)
+	limit := c.service.LogMaxBytes
+	used, free, err := c.service.LogRoom()
 	if err != nil {
 		return f.failed(err.Error(), "see that the data folder can be read")
 	}
@@ -118,7 +118,7 @@ func checkDisk(c *config) finding {
 	return f.ok(detail)
 }
 
-// roundSize prints a size for people, in three digits.
+// roundSize is a size for people, with three digits.
 func roundSize(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
@@ -133,17 +133,18 @@ func roundSize(n int64) string {
 }
 
 const (
-	// clockWatch is how long the clocks are compared, clockDrift how far they
-	// may part: a clock that is being slewed parts by at most 0.05 %.
+	// clockWatch is how long the wall clock is compared with the monotonic one,
+	// clockDrift how far they may differ then. A clock that is being slewed differs
+	// by at most 0.05 %.
 	clockWatch = 100 * time.Millisecond
 	clockDrift = 20 * time.Millisecond
-	// clockSkew is how far the clocks of this machine and of a service may be
-	// apart, the time of the request included.
+	// clockSkew is how far the clocks of this machine and of the service may differ,
+	// with the time of the request.
 	clockSkew = 5 * time.Second
 )
 
-// checkClock sees that the clock is not before this binary was made, and that
-// it runs as fast as the time that passes.
+// checkClock checks that the clock is not earlier than the commit of this binary, and
+// that it runs at the right speed.
 func checkClock(ctx context.Context, b build) finding {
 	f := finding{Check: "clock"}
 	const fix = "set the clock and let a time service keep it (timedatectl set-ntp true)"
@@ -158,7 +159,7 @@ func checkClock(ctx context.Context, b build) finding {
 	case <-time.After(clockWatch):
 	}
 	now := time.Now()
-	// Round(0) leaves the wall clock alone; Sub uses the monotonic one otherwise.
+	// Round(0) drops the monotonic clock, which Sub uses otherwise.
 	wall, passed := now.Round(0).Sub(began.Round(0)), now.Sub(began)
 	if drift := (wall - passed).Abs(); drift > clockDrift {
 		return f.failed(fmt.Sprintf("the clock moved by %v while %v passed", wall, passed), fix)
@@ -166,7 +167,7 @@ func checkClock(ctx context.Context, b build) finding {
 	return f.ok(began.UTC().Format(time.RFC3339))
 }
 
-// checkEngine looks for what the embedded ClickHouse needs.
+// checkEngine looks for the program and the library of the embedded ClickHouse.
 func checkEngine(c *config) finding {
 	f := finding{Check: "engine"}
 	if c.service.NATSLeaf != "" {
@@ -175,7 +176,7 @@ func checkEngine(c *config) finding {
 	if c.service.ClickHouseDSN != "" {
 		return f.skipped("ClickHouse is at clickhouse-dsn")
 	}
-	found, err := app.FindEngine(c.service)
+	found, err := c.service.FindEngine()
 	if err != nil {
 		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
 	}

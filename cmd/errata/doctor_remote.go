@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// remoteChecks ask the running service how it is. When none runs here and
-// none was named, there is nothing to ask and nothing wrong.
+// remoteChecks check the running service. It is no failure when none runs here and
+// --url names none.
 func remoteChecks(cmd *cobra.Command, t *terminal, c *config) []finding {
 	f := finding{Check: "service"}
 	holder, err := datadir.HolderOf(c.service.Data)
@@ -40,8 +40,8 @@ func remoteChecks(cmd *cobra.Command, t *terminal, c *config) []finding {
 	return append(findings, askStatus(cmd, service)...)
 }
 
-// checkServiceClock compares the clocks of this machine and of the service.
-// It fails when no service of ours answers.
+// checkServiceClock compares the clocks of this machine and of the service. The error
+// says that no Errata answers.
 func checkServiceClock(cmd *cobra.Command, service *client) (finding, error) {
 	f := finding{Check: "service clock"}
 	var answer struct {
@@ -55,7 +55,7 @@ func checkServiceClock(cmd *cobra.Command, service *client) (finding, error) {
 	if !answer.Pong {
 		return f, errors.New("something answers that is not Errata")
 	}
-	// The service looked at its clock somewhere between sending and now.
+	// The service read its clock between sent and now.
 	early, late := sent.Sub(answer.Time), time.Until(answer.Time)
 	if skew := max(early, late); skew > clockSkew {
 		return f.failed(fmt.Sprintf("it is %s there, at least %v away from here", answer.Time.Format(time.RFC3339), skew.Round(time.Second)),
@@ -64,7 +64,7 @@ func checkServiceClock(cmd *cobra.Command, service *client) (finding, error) {
 	return f.ok(answer.Time.Format(time.RFC3339)), nil
 }
 
-// askStatus gets the checks that the service makes of itself.
+// askStatus gets the checks of the service.
 func askStatus(cmd *cobra.Command, service *client) []finding {
 	var status struct {
 		Checks []struct {

@@ -5,30 +5,34 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/signin/geo"
+	"github.com/errata-log/errata/signin/smtp"
 )
 
-// checkMail greets the mail server and leaves; it does not log in.
+// checkMail connects to the mail server, without logging in.
 func checkMail(ctx context.Context, c *config) finding {
 	f := finding{Check: "mail"}
-	server, err := app.CheckMail(ctx, c.service)
-	switch {
-	case server == "" && err == nil:
+	sender, err := smtp.Open(c.service.MailModule, c.service.SMTP)
+	if sender == nil && err == nil {
 		return f.skipped("no mail-module is set; sign-in codes cannot be mailed")
-	case err != nil:
+	}
+	if err == nil {
+		err = sender.Reach(ctx)
+	}
+	if err != nil {
 		return f.failed(err.Error(), "look at smtp-host, smtp-port and smtp-tls, and whether the server runs")
 	}
-	return f.ok(server + " answers; whether it takes mails, the test mail shows")
+	return f.ok(sender.Server() + " answers; whether it takes mails, the test mail shows")
 }
 
-// oldDatabase is how old a location database may be: blocks of addresses move
-// between countries, some thousands in half a year.
+// oldDatabase is how old a location database may be: in half a year some thousand
+// blocks of addresses move to other countries.
 const oldDatabase = 180 * 24 * time.Hour
 
 // checkLocation reads the location database that the service would use.
 func checkLocation(c *config, now time.Time) finding {
 	f := finding{Check: "location"}
-	info, err := app.CheckLocation(c.service)
+	info, err := geo.Look(c.service.GeoDatabase, c.service.GeoDir())
 	switch {
 	case err != nil:
 		return f.failed(err.Error(), "run errata geo install, or set --geo-database to a file in MaxMind's format")

@@ -123,7 +123,7 @@ func TestDoctorOnThisMachine(t *testing.T) {
 	}
 }
 
-// mailEnviron sends mails to s.
+// mailEnviron has the settings to send mails to s.
 func mailEnviron(t *testing.T, s *smtptest.Server, more ...string) []string {
 	t.Helper()
 	cfg := s.Config()

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// erasePath is where the API takes persons out of the records.
+// erasePath is the route that erases persons.
 const erasePath = "/api/v1/admin/ops/erase"
 
 const eraseHelp = `Takes persons out of the records of the running service, for good: records of

@@ -5,20 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/signin/geo"
 )
 
 const geoHelp = `Brings what is needed to tell where a sign-in comes from. No address leaves
 the machine: places are looked up in a file on its own disk.`
 
 func newGeo(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "geo",
-		Short: "Bring a location database",
-		Long:  geoHelp,
-	}
-	group.AddCommand(newGeoInstall(t))
-	return group
+	return group("geo", "Bring a location database", geoHelp,
+		newGeoInstall(t))
 }
 
 const geoInstallHelp = `Brings a free country database by npm into DATA/geo, with the texts of its
@@ -34,19 +29,15 @@ func newGeoInstall(t *terminal) *cobra.Command {
 		Use:   "install",
 		Short: "Bring the free country database into the data folder",
 		Long:  geoInstallHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
-			got, err := app.InstallLocation(cmd.Context(), c.service)
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
+			got, err := geo.Install(cmd.Context(), c.service.GeoDir())
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s of %s, %s, from %s\nlicence: %s\n",
 				got.Path, got.Type, got.Built.Format("2006-01-02"), roundSize(got.Bytes), got.Package, got.Licence)
 			return err
-		},
+		}),
 	}
 	addSettings(cmd, "data")
 	return cmd

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestGeoInstallWithoutItsTools: who cannot use npm is told what else to do,
-// and nothing is left behind.
+// TestGeoInstallWithoutItsTools: without npm the error says what else to do, and no file
+// is left.
 func TestGeoInstallWithoutItsTools(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	data := t.TempDir()

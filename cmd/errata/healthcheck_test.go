@@ -10,7 +10,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// A container that is ended because of an alarm comes back with the same alarm.
+// An alarm must not end a container, which would have the same alarm after its restart.
 func TestHealthcheckByAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name   string

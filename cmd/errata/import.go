@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,37 +11,24 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/errata-log/errata/ingest/legacy"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/ops"
 )
 
-// rebuildPath is where the API imports, and says how far it is.
+// rebuildPath is the route that imports, and says how far the import is.
 const rebuildPath = "/api/v1/admin/tools/logs/errors/rebuild"
 
-// importResult is what the service says of an import.
+// importResult is the service's answer to an import.
 type importResult struct {
-	Count      int64        `json:"count"`
-	Files      int64        `json:"files"`
-	Unreadable int64        `json:"unreadable"`
-	Skipped    []importNote `json:"skipped"`
-	Warnings   []importNote `json:"warnings"`
+	Count      int64         `json:"count"`
+	Files      int64         `json:"files"`
+	Unreadable int64         `json:"unreadable"`
+	Skipped    []legacy.Note `json:"skipped"`
+	Warnings   []legacy.Note `json:"warnings"`
 }
 
-type importNote struct {
-	File   string `json:"file"`
-	Reason string `json:"reason"`
-}
-
-// importProgress is how far the service says it is.
-type importProgress struct {
-	Running    bool   `json:"running"`
-	File       string `json:"file"`
-	BytesDone  int64  `json:"bytes_done"`
-	BytesTotal int64  `json:"bytes_total"`
-	Lines      int64  `json:"lines"`
-	Events     int64  `json:"events"`
-}
-
-// progressPause lies between two questions how far it is.
+// progressPause is the pause between two requests for the progress.
 const progressPause = 500 * time.Millisecond
 
 const importHelp = `Imports the old error files that lie in DATA/legacy/system and
@@ -54,7 +40,6 @@ An import that broke off goes on where it stopped when this is run again, and
 nothing is counted twice. Ending this command does not end the import.`
 
 func newImport(t *terminal) *cobra.Command {
-	var asJSON bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "import",
 		Short: "Import old error files into the running service",
@@ -69,12 +54,9 @@ func newImport(t *terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
-		}
-		return printImport(cmd.OutOrStdout(), result)
+		return show(cmd, result, printImport)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 
@@ -91,27 +73,27 @@ func printImport(w io.Writer, r importResult) error {
 	return err
 }
 
-func noteLine(what string, n importNote) string {
+func noteLine(what string, n legacy.Note) string {
 	if n.File == "" {
 		return fmt.Sprintf("%s: %s\n", what, n.Reason)
 	}
 	return fmt.Sprintf("%s %s: %s\n", what, n.File, n.Reason)
 }
 
-// showProgress draws a bar for each file on a terminal until the function that
-// it returns is called. Elsewhere it does nothing.
+// showProgress draws a bar for each file on a terminal until done is called. It draws
+// nothing when w is no terminal.
 func showProgress(c *client, w io.Writer) (done func()) {
 	bars := progressBars{w: w}
 	return draw(w, func(ctx context.Context) {
-		var p importProgress
+		var p ops.ImportProgress
 		if c.call(ctx, http.MethodGet, rebuildPath, nil, &p) == nil && p.Running {
-			bars.show(p)
+			bars.show(p.Progress)
 		}
 	}, bars.finish)
 }
 
-// draw calls step again and again on a terminal until done is called, and then
-// finish. A question of a step that gets no answer costs one step of the bar.
+// draw calls step again and again until done is called, and then finish. It calls
+// neither when w is no terminal.
 func draw(w io.Writer, step func(ctx context.Context), finish func()) (done func()) {
 	if !isTerminal(w) {
 		return func() {}
@@ -131,7 +113,7 @@ type progressBars struct {
 	file string
 }
 
-func (b *progressBars) show(p importProgress) {
+func (b *progressBars) show(p legacy.Progress) {
 	if p.File == "" || p.BytesTotal <= 0 {
 		return
 	}
@@ -142,7 +124,7 @@ func (b *progressBars) show(p importProgress) {
 			progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(p.File),
 			progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30))
 	}
-	b.bar.ChangeMax64(p.BytesTotal) // a packed file is larger than it looked
+	b.bar.ChangeMax64(p.BytesTotal) // it grows while a packed file is read
 	_ = b.bar.Set64(min(p.BytesDone, p.BytesTotal))
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/errata-log/errata/ingest/legacy"
 )
 
 func TestImport(t *testing.T) {
@@ -40,14 +42,14 @@ skipped system/a.log: it is a symbolic link
 func TestProgressBars(t *testing.T) {
 	var out bytes.Buffer
 	bars := progressBars{w: &out}
-	bars.show(importProgress{Running: true})
-	bars.show(importProgress{Running: true, File: "system/empty.log"})
+	bars.show(legacy.Progress{})
+	bars.show(legacy.Progress{File: "system/empty.log"})
 	if out.Len() > 0 {
 		t.Errorf("drawn: %q", out.String())
 	}
-	bars.show(importProgress{File: "system/a.log", BytesTotal: 10})
-	bars.show(importProgress{File: "system/a.log", BytesDone: 30, BytesTotal: 20})
-	bars.show(importProgress{File: "system/b.log", BytesDone: 5, BytesTotal: 20})
+	bars.show(legacy.Progress{File: "system/a.log", BytesTotal: 10})
+	bars.show(legacy.Progress{File: "system/a.log", BytesDone: 30, BytesTotal: 20})
+	bars.show(legacy.Progress{File: "system/b.log", BytesDone: 5, BytesTotal: 20})
 	bars.finish()
 	text := out.String()
 	if !strings.Contains(text, "system/a.log") || !strings.Contains(text, "system/b.log") || strings.Count(text, "\n") != 2 {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// keysPath is where the API keeps the keys.
+// keysPath is the route of the keys.
 const keysPath = "/api/v1/admin/keys"
 
 // apiKey is a key as the service shows it. Times are RFC 3339, "" for never.
@@ -35,7 +35,7 @@ type apiKey struct {
 	Key        string   `json:"key,omitempty"` // of a new key only
 }
 
-// newAPIKey is what the service is asked for.
+// newAPIKey is the request for a new key.
 type newAPIKey struct {
 	Name          string   `json:"name"`
 	Kind          string   `json:"kind"`
@@ -52,31 +52,22 @@ and start it again: it makes those of its first keys whose file is missing or
 holds a key that works no more.`
 
 func newKeys(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "keys",
-		Short: "Make, list and end API keys of the running service",
-		Long:  keysHelp,
-	}
-	group.AddCommand(newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
-	return group
+	return group("keys", "Make, list and end API keys of the running service", keysHelp,
+		newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
 }
 
-// keyCommand gives a command a client that holds the admin key.
+// keyCommand gives a command a client with the admin key.
 func keyCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *client, args []string) error) *cobra.Command {
 	addSettings(cmd, "data", "listen")
 	addURL(cmd)
 	addKey(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := loadConfig(cmd.Flags(), t.environ)
+	cmd.RunE = configured(t, func(cmd *cobra.Command, c *config, args []string) error {
+		service, err := keyClient(cmd, t, c)
 		if err != nil {
 			return err
 		}
-		service := newClient(cmd, t, c)
-		if service.key, err = readKey(cmd, t, c); err != nil {
-			return err
-		}
 		return do(cmd, service, args)
-	}
+	})
 	return cmd
 }
 
@@ -95,7 +86,6 @@ func newKeysCreate(t *terminal) *cobra.Command {
 	var (
 		wanted newAPIKey
 		days   int
-		asJSON bool
 	)
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "create NAME",
@@ -111,23 +101,20 @@ func newKeysCreate(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodPost, keysPath, wanted, &made); err != nil {
 			return fmt.Errorf("make the key: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(made)
-		}
-		return printNewKey(cmd.OutOrStdout(), cmd.ErrOrStderr(), made)
+		return show(cmd, made, func(out io.Writer, made apiKey) error { return printNewKey(out, cmd.ErrOrStderr(), made) })
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&wanted.Kind, "kind", "ing", "The `kind` of the key: ing, adm or ops.")
 	flags.StringSliceVar(&wanted.Scopes, "scopes", nil, "The `scopes` of an adm key, separated by commas.")
 	flags.Uint64Var(&wanted.Project, "project", 0, "The `number` of the project of an ing key; 0 takes the next free one.")
 	flags.IntVar(&days, "expires-in-days", 0, "How many `days` until the key stops working; 0 means never. Without it an ing key never does, others do after a year.")
-	flags.BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 
 func printNewKey(out, about io.Writer, made apiKey) error {
 	text := fmt.Sprintf("made key %s %q, kind %s, scopes %s, expires %s\n",
-		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), orNever(made.ExpiresAt))
+		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), cmp.Or(made.ExpiresAt, "never"))
 	if made.DSN != "" {
 		text += fmt.Sprintf("project %d, Sentry DSN %s\n", made.Project, made.DSN)
 	}
@@ -139,7 +126,6 @@ func printNewKey(out, about io.Writer, made apiKey) error {
 }
 
 func newKeysList(t *terminal) *cobra.Command {
-	var asJSON bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "list",
 		Short: "List all API keys, oldest first",
@@ -148,12 +134,9 @@ func newKeysList(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodGet, keysPath, nil, &keys); err != nil {
 			return fmt.Errorf("list the keys: %w", err)
 		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(keys)
-		}
-		return printKeys(cmd.OutOrStdout(), keys)
+		return show(cmd, keys, printKeys)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array.")
+	addJSON(cmd, "Print one JSON array.")
 	return cmd
 }
 
@@ -170,22 +153,15 @@ func printKeys(w io.Writer, keys []apiKey) error {
 			state = "ends soon"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			k.ID, k.Kind, state, project, orNever(day(k.LastUsedAt)), orNever(day(k.ExpiresAt)), strings.Join(k.Scopes, ","), k.Name)
+			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name)
 	}
-	return table.Flush() // a tabwriter keeps the first error until here
+	return table.Flush() // it returns the first error of all writes
 }
 
 // day is the date of an RFC 3339 time.
 func day(instant string) string {
 	date, _, _ := strings.Cut(instant, "T")
 	return date
-}
-
-func orNever(text string) string {
-	if text == "" {
-		return "never"
-	}
-	return text
 }
 
 func newKeysRevoke(t *terminal) *cobra.Command {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// leafBatches of leafEvents each are sent while the hub is away: far more
-	// than what a process holds, and it is killed in between.
+	// leafBatches of leafEvents each are sent while the hub is away: far more than a
+	// process holds in memory. The process is killed in between.
 	leafBatches = 600
 	leafEvents  = 20
 )
@@ -134,7 +134,7 @@ func (p *pair) counted() (count int) {
 	return count
 }
 
-// waiting is how many bytes of events the node still has.
+// waiting is how many bytes of events the node has not passed on yet.
 func (p *pair) waiting() int {
 	p.t.Helper()
 	_, answer := p.ask("GET", p.leaf.url+"/metrics", "", "")
@@ -151,8 +151,8 @@ func (p *pair) waiting() int {
 	return 0
 }
 
-// TestEventsWaitForTheHub: an ingest node takes events while its hub is away,
-// and both are killed at bad moments; in the end each event was counted once.
+// TestEventsWaitForTheHub: an ingest node takes events while its hub is away, and both
+// are killed at bad moments. In the end each event is counted once.
 //
 // long: one outage from its beginning to its end.
 func TestEventsWaitForTheHub(t *testing.T) {

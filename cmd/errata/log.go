@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,46 +14,28 @@ import (
 	"github.com/errata-log/errata/logcare"
 )
 
-// logPath is where the API tells how the log is.
+// logPath is the route of the log.
 const logPath = "/api/v1/admin/ops/log"
 
 const logHelp = `Checks the log for what a damaged disk has taken, mends it from a copy, and says
 what is to become of what cannot be mended.`
 
-// maybeKeyCommand gives a command the configuration, and a client with the admin
-// key when asked says that a running service is asked.
-func maybeKeyCommand(t *terminal, cmd *cobra.Command, asked func() bool, do func(cmd *cobra.Command, c *client, cfg *config) error) *cobra.Command {
+// logCommand gives a command the settings that say where the log is, and the flags
+// for a running service.
+func logCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *config, _ []string) error) *cobra.Command {
 	addSettings(cmd, "data", "listen", "nats-url")
 	addURL(cmd)
 	addKey(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := loadConfig(cmd.Flags(), t.environ)
-		if err != nil {
-			return err
-		}
-		if !asked() {
-			return do(cmd, nil, cfg)
-		}
-		c := newClient(cmd, t, cfg)
-		if c.key, err = readKey(cmd, t, cfg); err != nil {
-			return err
-		}
-		return do(cmd, c, cfg)
-	}
+	cmd.RunE = configured(t, do)
 	return cmd
 }
 
 func newLog(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "log",
-		Short: "Check and mend the log",
-		Long:  logHelp,
-	}
-	group.AddCommand(newLogVerify(t), newLogAccept(t), newLogRepair(t))
-	return group
+	return group("log", "Check and mend the log", logHelp,
+		newLogVerify(t), newLogAccept(t), newLogRepair(t))
 }
 
-// gapText is a gap in words.
+// gapText describes a gap.
 func gapText(g logcare.Gap) string {
 	text := fmt.Sprintf("facts %d to %d are %s", g.From, g.To, g.Why)
 	if g.Why == "older" {
@@ -93,12 +74,12 @@ that nobody has accepted.
 
 func newLogVerify(t *terminal) *cobra.Command {
 	var stopped bool
-	cmd := maybeKeyCommand(t, &cobra.Command{
+	cmd := logCommand(t, &cobra.Command{
 		Use:   "verify",
 		Short: "Check every fact of the log",
 		Long:  logVerifyHelp,
-	}, func() bool { return !stopped }, func(cmd *cobra.Command, c *client, cfg *config) error {
-		report, err := verifyLog(cmd.Context(), c, cfg, stopped)
+	}, func(cmd *cobra.Command, c *config, _ []string) error {
+		report, err := verifyLog(cmd, t, c, stopped)
 		if err != nil {
 			return fmt.Errorf("check the log: %w", err)
 		}
@@ -114,13 +95,21 @@ func newLogVerify(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func verifyLog(ctx context.Context, c *client, cfg *config, stopped bool) (report logcare.Report, err error) {
+func verifyLog(cmd *cobra.Command, t *terminal, c *config, stopped bool) (report logcare.Report, err error) {
 	if stopped {
-		return app.VerifyStoppedLog(cfg.service)
+		dir, log, err := app.OpenStoppedLog(c.service)
+		if err != nil {
+			return report, err
+		}
+		defer dir.Close()
+		return log.Verify()
 	}
-	patient := *c
-	patient.http.Timeout = 0 // the service says when it ends
-	return report, patient.call(ctx, http.MethodPost, logPath+"/verify", nil, &report)
+	service, err := keyClient(cmd, t, c)
+	if err != nil {
+		return report, err
+	}
+	service.http.Timeout = 0 // the service says when it ends
+	return report, service.call(cmd.Context(), http.MethodPost, logPath+"/verify", nil, &report)
 }
 
 func printLogReport(w io.Writer, r logcare.Report) error {
@@ -187,12 +176,17 @@ log accept says that somebody knows.`
 
 func newLogRepair(t *terminal) *cobra.Command {
 	var from []string
-	cmd := maybeKeyCommand(t, &cobra.Command{
+	cmd := logCommand(t, &cobra.Command{
 		Use:   "repair",
 		Short: "Put lost facts back from a copy, while the service is stopped",
 		Long:  logRepairHelp,
-	}, func() bool { return false }, func(cmd *cobra.Command, _ *client, cfg *config) error {
-		restored, gone, err := app.RepairStoppedLog(cmd.Context(), cfg.service, from)
+	}, func(cmd *cobra.Command, c *config, _ []string) error {
+		dir, log, err := app.OpenStoppedLog(c.service)
+		if err != nil {
+			return fmt.Errorf("repair the log: %w", err)
+		}
+		defer dir.Close()
+		restored, gone, err := log.Repair(cmd.Context(), from)
 		if err != nil {
 			return fmt.Errorf("repair the log: %w", err)
 		}

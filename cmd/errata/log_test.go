@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// operator does to a service what its operator and its applications do.
+// operator acts on a service as its operator and its applications.
 type operator struct {
 	t    *testing.T
 	data string
@@ -96,9 +96,9 @@ func (o *operator) run(code int, words []string, args ...string) {
 	}
 }
 
-// TestDamagedLogOfAService is the story of one flipped bit: it is named by
-// whatever an operator looks at, new events go on to be shown, and both ways out
-// lead to a service that is ready.
+// TestDamagedLogOfAService flips one bit of the log. Every command and page for operators
+// names the damage, new events are shown, and both repair and accept lead to a service
+// that is ready.
 //
 // long: one story, whose steps build on each other.
 func TestDamagedLogOfAService(t *testing.T) {
@@ -144,8 +144,8 @@ func TestDamagedLogOfAService(t *testing.T) {
 	o.s.stop(t)
 }
 
-// TestRepairFromServer: what a NATS server has that was started on a copy comes
-// back, and one that cannot help says what to do.
+// TestRepairFromServer: facts come back from a NATS server that runs on a copy. The
+// error for a server that cannot help says what to do.
 func TestRepairFromServer(t *testing.T) {
 	o := &operator{t: t, data: filepath.Join(t.TempDir(), "data")}
 	o.start()

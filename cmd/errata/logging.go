@@ -8,9 +8,9 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// newLogger writes to w: for people on a terminal, one JSON object a line
-// elsewhere. Both escape line breaks and control characters, so that an error
-// text cannot forge a line.
+// newLogger writes to w: text for people on a terminal, else one JSON object a line.
+// Both escape line breaks and control characters, so that an error text cannot forge
+// a line.
 func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 	if format == "text" || format == "auto" && isTerminal(w) {
 		return slog.New(tint.NewTextHandler(w, &tint.Options{
@@ -20,8 +20,8 @@ func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: durationsInSeconds}))
 }
 
-// durationsInSeconds writes a duration as a number of seconds; the default is
-// a number of nanoseconds, which nobody expects.
+// durationsInSeconds writes a duration as a number of seconds. The default is
+// nanoseconds, which readers do not expect.
 func durationsInSeconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.Float64Value(a.Value.Duration().Seconds())

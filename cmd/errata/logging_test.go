@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestLogLinesCannotBeForged logs what a sender could have chosen.
+// TestLogLinesCannotBeForged logs texts that a sender could choose.
 func TestLogLinesCannotBeForged(t *testing.T) {
 	const nasty = "a\n{\"level\":\"ERROR\",\"msg\":\"fake\"}\r\n\x1b[31mred\x1b[0m\u202egnp"
 	for _, format := range []string{"text", "json"} {

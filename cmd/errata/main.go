@@ -18,8 +18,8 @@ const (
 )
 
 func main() {
-	// The first signal asks for a clean stop. After it, the default action
-	// is back, so that a second one ends the process at once.
+	// The first signal asks for a clean stop. It restores the default action, so
+	// that a second signal ends the process at once.
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, release)
 	code := run(ctx, &terminal{args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr})
@@ -27,7 +27,7 @@ func main() {
 	os.Exit(code)
 }
 
-// terminal is the outside world of one run.
+// terminal is what one run reads from and writes to.
 type terminal struct {
 	args     []string
 	environ  []string
@@ -35,7 +35,7 @@ type terminal struct {
 	out, err io.Writer
 }
 
-// errSilent is a failure that the command has already shown.
+// errSilent is a failure that the command has shown already.
 var errSilent = errors.New("already shown")
 
 // run executes the command line and returns the exit code.

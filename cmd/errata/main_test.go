@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestMain lets this test binary stand in for the program, so that tests can
-// run it as a process of its own.
+// TestMain lets this test binary act as the program, so that tests can run it as a
+// process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // asProgram makes the test binary behave as the program.
 const asProgram = "ERRATA_TEST_AS_PROGRAM"
 
-// outcome is what a command line did.
+// outcome is the result of a command line.
 type outcome struct {
 	code     int
 	out, err string
@@ -124,7 +124,7 @@ func TestConfigPrint(t *testing.T) {
 		t.Error("shows a password")
 	}
 
-	// What is printed is a configuration file that says the same.
+	// The output is a configuration file with the same settings.
 	again := filepath.Join(t.TempDir(), "again.yaml")
 	if err := os.WriteFile(again, []byte(got.out), 0o600); err != nil {
 		t.Fatal(err)

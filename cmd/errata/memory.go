@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// The share of the memory that the Go heap may grow to before the collector
-// works harder. The embedded ClickHouse lives in the same container and takes
-// up to 1.5 GB for itself, so it gets the larger half.
+// The share of the memory that the Go heap may take before the garbage collector
+// works harder. An embedded ClickHouse is in the same container and takes up to
+// 1.5 GB, so it gets the larger part.
 const (
 	memoryShareAlone    = 0.8
 	memoryShareEmbedded = 0.4
 	minMemoryLimit      = 128 << 20
 )
 
-// limitMemory sets Go's soft memory limit from the memory of the container or
-// the machine, unless GOMEMLIMIT is set. It is no ceiling: it makes the
-// collector run before the kernel has to kill.
+// limitMemory sets Go's soft memory limit from the memory of the container or the
+// machine, unless GOMEMLIMIT is set. The limit makes the garbage collector run before
+// the kernel kills the process for want of memory.
 func limitMemory(environ []string, embedded bool, logger *slog.Logger) {
 	if _, set := lookup(environ, "GOMEMLIMIT"); set {
 		return
@@ -41,8 +41,8 @@ func limitMemory(environ []string, embedded bool, logger *slog.Logger) {
 	logger.Debug("soft memory limit set", "bytes", limit, "of", total)
 }
 
-// availableMemory is the smallest limit in force for this process: of its
-// cgroup (version 2, then 1) or the machine's memory. 0 when nothing is known.
+// availableMemory is the smallest limit for this process, in bytes: that of its cgroup
+// (version 2, then 1) or the machine's memory. 0 when none is known.
 func availableMemory(readFile func(string) ([]byte, error)) int64 {
 	smallest := int64(math.MaxInt64)
 	for _, path := range append(cgroupFiles(readFile), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes") {
@@ -66,8 +66,8 @@ func availableMemory(readFile func(string) ([]byte, error)) int64 {
 	return smallest
 }
 
-// cgroupFiles are the limit files of this process's own cgroup, which outside
-// a container lies below the root of the hierarchy.
+// cgroupFiles are the files with the limits of this process's cgroup. Outside a
+// container it is below the root of the hierarchy.
 func cgroupFiles(readFile func(string) ([]byte, error)) []string {
 	text, err := readFile("/proc/self/cgroup")
 	if err != nil {
@@ -89,23 +89,18 @@ func cgroupFiles(readFile func(string) ([]byte, error)) []string {
 
 // memTotal reads the line "MemTotal:  8011764 kB" of /proc/meminfo.
 func memTotal(text []byte) int64 {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		if fields := strings.Fields(lines.Text()); len(fields) >= 2 && fields[0] == "MemTotal:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kib << 10
-		}
+	_, total, _ := strings.Cut(string(text), "MemTotal:")
+	var kib int64
+	if _, err := fmt.Sscan(total, &kib); err != nil {
+		return 0
 	}
-	return 0
+	return kib << 10
 }
 
 // lookup finds a variable in an environment.
 func lookup(environ []string, name string) (value string, ok bool) {
 	for _, entry := range environ {
-		if key, value, found := strings.Cut(entry, "="); found && key == name {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
 			return value, true
 		}
 	}

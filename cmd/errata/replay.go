@@ -13,35 +13,13 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+
+	"github.com/errata-log/errata/ops"
+	"github.com/errata-log/errata/projector"
 )
 
-// replayPath is where the API rebuilds, and says how far it is.
+// replayPath is the route that replays the log, and says how far the replay is.
 const replayPath = "/api/v1/admin/ops/replay"
-
-// replayResult is what the service says of a replay.
-type replayResult struct {
-	Swapped     bool     `json:"swapped"`
-	From        uint64   `json:"from"`
-	Facts       uint64   `json:"facts"`
-	Events      uint64   `json:"events"`
-	TookMS      int64    `json:"took_ms"`
-	PausedMS    int64    `json:"paused_ms"`
-	Live        tally    `json:"live"`
-	Replayed    tally    `json:"replayed"`
-	Differences []string `json:"differences"`
-}
-
-// tally is what stands in a projection.
-type tally struct {
-	Checkpoint       uint64 `json:"checkpoint"`
-	Records          uint64 `json:"records"`
-	Count            uint64 `json:"count"`
-	Payloads         uint64 `json:"payloads"`
-	Hours            uint64 `json:"hours"`
-	RecordsChecksum  string `json:"records_checksum"`
-	PayloadsChecksum string `json:"payloads_checksum"`
-	HoursChecksum    string `json:"hours_checksum"`
-}
 
 const replayHelp = `Makes the records anew from the log, in tables beside the live ones, compares
 both and puts the new ones in their place. The list stays up all the while, and
@@ -52,7 +30,7 @@ prints where they differ, leaves everything as it was and ends with an error.
 With --force those of the log are taken all the same.`
 
 func newReplay(t *terminal) *cobra.Command {
-	var force, asJSON bool
+	var force bool
 	cmd := keyCommand(t, &cobra.Command{
 		Use:   "replay",
 		Short: "Make the records anew from the log of the running service",
@@ -61,41 +39,36 @@ func newReplay(t *terminal) *cobra.Command {
 		done := showReplay(c, cmd.ErrOrStderr())
 		patient := *c
 		patient.http.Timeout = 0 // the service says when it ends
-		var result replayResult
+		var result projector.Comparison
 		err := patient.call(cmd.Context(), http.MethodPost, replayPath, map[string]bool{"force": force}, &result)
 		done()
-		var refused *apiError
-		if errors.As(err, &refused) && refused.Details != nil && json.Unmarshal(refused.Details, &result) != nil {
-			return fmt.Errorf("replay: %w", err) // details of another kind
-		}
-		if err != nil && (refused == nil || refused.Details == nil) {
+		// One that differs is refused, with the comparison as details.
+		refused, _ := errors.AsType[*apiError](err)
+		if err != nil && (refused == nil || refused.Details == nil || json.Unmarshal(refused.Details, &result) != nil) {
 			return fmt.Errorf("replay: %w", err)
 		}
-		if asJSON {
-			return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(result), err)
-		}
-		return errors.Join(printReplay(cmd.OutOrStdout(), result), err)
+		return errors.Join(show(cmd, result, printReplay), err)
 	})
 	cmd.Flags().BoolVar(&force, "force", false, "Take the records of the log also where they differ from those that are shown.")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }
 
-func printReplay(w io.Writer, r replayResult) error {
+func printReplay(w io.Writer, r projector.Comparison) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tlive\tfrom the log")
 	for _, row := range []struct {
 		name       string
 		live, then any
 	}{
-		{"last fact", r.Live.Checkpoint, r.Replayed.Checkpoint},
-		{"records", r.Live.Records, r.Replayed.Records},
-		{"sum of counts", r.Live.Count, r.Replayed.Count},
-		{"payloads", r.Live.Payloads, r.Replayed.Payloads},
-		{"sum of hours", r.Live.Hours, r.Replayed.Hours},
-		{"checksum of records", r.Live.RecordsChecksum, r.Replayed.RecordsChecksum},
-		{"checksum of payloads", r.Live.PayloadsChecksum, r.Replayed.PayloadsChecksum},
-		{"checksum of hours", r.Live.HoursChecksum, r.Replayed.HoursChecksum},
+		{"last fact", r.Live.Checkpoint, r.Rebuilt.Checkpoint},
+		{"records", r.Live.Records, r.Rebuilt.Records},
+		{"sum of counts", r.Live.Count, r.Rebuilt.Count},
+		{"payloads", r.Live.Payloads, r.Rebuilt.Payloads},
+		{"sum of hours", r.Live.Hours, r.Rebuilt.Hours},
+		{"checksum of records", r.Live.RecordsChecksum, r.Rebuilt.RecordsChecksum},
+		{"checksum of payloads", r.Live.PayloadsChecksum, r.Rebuilt.PayloadsChecksum},
+		{"checksum of hours", r.Live.HoursChecksum, r.Rebuilt.HoursChecksum},
 	} {
 		fmt.Fprintf(table, "%s\t%v\t%v\n", row.name, row.live, row.then)
 	}
@@ -121,15 +94,12 @@ func printReplay(w io.Writer, r replayResult) error {
 	return err
 }
 
-// showReplay draws a bar on a terminal until the function that it returns is
-// called. Elsewhere it does nothing.
+// showReplay draws a bar on a terminal until done is called. It draws nothing when w is
+// no terminal.
 func showReplay(c *client, w io.Writer) (done func()) {
 	bar := progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("facts"), progressbar.OptionSetWidth(30))
 	return draw(w, func(ctx context.Context) {
-		var p struct {
-			Running          bool
-			Sequence, Target uint64
-		}
+		var p ops.ReplayProgress
 		if c.call(ctx, http.MethodGet, replayPath, nil, &p) == nil && p.Running && p.Target > 0 {
 			bar.ChangeMax64(int64(p.Target))
 			_ = bar.Set64(int64(min(p.Sequence, p.Target)))

@@ -27,8 +27,7 @@ configuration file, all with the same name:
 
 "errata config print" shows what holds and where it comes from.`
 
-// helpWidth is where the help wraps its lines: it must read well in a pipe and
-// in half a screen.
+// helpWidth is where the help wraps its lines, so that it fits half a screen.
 const helpWidth = 100
 
 func newRoot(t *terminal) *cobra.Command {
@@ -37,7 +36,7 @@ func newRoot(t *terminal) *cobra.Command {
 		Short:         "Keeps the errors of your applications",
 		Long:          rootHelp,
 		SilenceErrors: true, // run prints them, once
-		SilenceUsage:  true, // a wrong value does not need the whole manual
+		SilenceUsage:  true, // an error does not need the whole help
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -55,8 +54,25 @@ func newRoot(t *terminal) *cobra.Command {
 	return root
 }
 
-// knownCommand refuses a first word that is no command, and says which one may
-// have been meant.
+// group is a command that only has subcommands.
+func group(use, short, long string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// configured loads the settings for a command.
+func configured(t *terminal, do func(cmd *cobra.Command, c *config, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := loadConfig(cmd.Flags(), t.environ)
+		if err != nil {
+			return err
+		}
+		return do(cmd, c, args)
+	}
+}
+
+// knownCommand refuses a first word that is no command, and suggests similar ones.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -68,8 +84,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q: %s", args[0], hint)
 }
 
-// refuseStray makes a wrong number of arguments a usage error, and a group
-// without its subcommand show its help with one.
+// refuseStray makes two mistakes usage errors, for a command and its subcommands: a
+// wrong number of arguments, and a group without a subcommand.
 func refuseStray(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -95,11 +111,11 @@ func refuseStray(cmd *cobra.Command) {
 	}
 }
 
-// addSettings declares the named settings as flags, all of them when none is
-// named. The flags only hold text: loadConfig reads it.
+// addSettings declares the named settings as flags, or all of them when none is
+// named. The flags hold text, which loadConfig reads.
 func addSettings(cmd *cobra.Command, names ...string) {
 	flags := cmd.Flags()
-	flags.SortFlags = false // the order of settings tells a story
+	flags.SortFlags = false // related settings stand together
 	flags.String(configFlag, "", fmt.Sprintf("Configuration `file`, YAML. [%s]", envName(configFlag)))
 	for _, s := range settings(defaultConfig()) {
 		if len(names) > 0 && !slices.Contains(names, s.name) {
@@ -113,7 +129,7 @@ func addSettings(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// flagText is a flag that keeps what was given.
+// flagText is a flag that keeps its text.
 type flagText struct{ text, hint string }
 
 var _ pflag.Value = (*flagText)(nil)
@@ -121,7 +137,7 @@ var _ pflag.Value = (*flagText)(nil)
 func (f *flagText) Set(text string) error { f.text = text; return nil }
 func (f *flagText) String() string        { return f.text }
 
-// Type is shown behind the flag in the help; "bool" keeps the place empty.
+// Type is shown behind the flag in the help, except "bool".
 func (f *flagText) Type() string {
 	if f.hint == "" {
 		return "bool"

@@ -13,20 +13,14 @@ import (
 	"github.com/errata-log/errata/datadir"
 )
 
-// addressVerificationPath is where the API keeps who is asked at sign-in from
-// an unfamiliar address.
+// addressVerificationPath is the route of the check for unfamiliar addresses.
 const addressVerificationPath = "/api/v1/admin/settings/security/ip-verification"
 
 const securityHelp = `Changes what is asked at sign-in, from the machine of the service.`
 
 func newSecurity(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "security",
-		Short: "Get back in when the sign-in checks keep everybody out",
-		Long:  securityHelp,
-	}
-	group.AddCommand(newResetIP(t))
-	return group
+	return group("security", "Get back in when the sign-in checks keep everybody out", securityHelp,
+		newResetIP(t))
 }
 
 const resetIPHelp = `Switches the check for unfamiliar addresses off for admins, for when it keeps
@@ -42,11 +36,7 @@ func newResetIP(t *terminal) *cobra.Command {
 		Use:   "reset-ip",
 		Short: "Switch the check for unfamiliar addresses off for admins",
 		Long:  resetIPHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
 			service, err := hostClient(c)
 			if err != nil {
 				return err
@@ -57,14 +47,14 @@ func newResetIP(t *terminal) *cobra.Command {
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "admins are no longer asked when they sign in from an unfamiliar address")
 			return err
-		},
+		}),
 	}
 	addSettings(cmd, "data")
 	return cmd
 }
 
-// hostClient speaks to the service that runs on the data folder, with the key
-// that lies there: whoever may read that file has the machine.
+// hostClient is a client of the service that runs on the data folder, with the admin
+// key in that folder. Who can read that file administers the machine.
 func hostClient(c *config) (*client, error) {
 	holder, err := datadir.HolderOf(c.service.Data)
 	if err == nil && holder.URL == "" {

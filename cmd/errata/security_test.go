@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/datadir"
 )
 
@@ -32,7 +33,7 @@ func resetIP(t *testing.T, s *service, data string) {
 		t.Errorf("after it: %s, want %s", got, want)
 	}
 	got = command(t, nil, "audit", "list", "--limit", "1", "--json", "--data", data)
-	var entries []auditEntry
+	var entries []audit.Entry
 	if err := json.Unmarshal([]byte(got.out), &entries); err != nil || len(entries) != 1 ||
 		entries[0].Action != "settings.security.ip" || !strings.Contains(string(text), entries[0].Actor.KeyID) {
 		t.Errorf("the trail has %+v, %v", got, err)

@@ -28,13 +28,9 @@ func newServe(t *terminal) *cobra.Command {
 		Use:   "serve",
 		Short: "Start the service",
 		Long:  serveHelp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
 			return serve(cmd.Context(), t, c)
-		},
+		}),
 	}
 	addSettings(cmd)
 	return cmd

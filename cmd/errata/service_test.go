@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// readyTimeout and visibleTimeout are far above what it takes: they say
+	// readyTimeout and visibleTimeout are far above the usual times: they mean
 	// "never".
 	readyTimeout   = 60 * time.Second
 	visibleTimeout = 20 * time.Second
@@ -63,8 +63,8 @@ func serveProcess(t *testing.T, data string, environ ...string) *service {
 
 var urlOfBanner = regexp.MustCompile(`^Errata (?:is ready|takes events) at (\S+)`)
 
-// read takes in the banner, whose last line begins with two spaces in its long
-// form, and is its only line in the short one.
+// read reads the banner. The last line of the long one begins with two spaces; the short
+// one has one line.
 func (s *service) read(t *testing.T, out *bufio.Reader) {
 	t.Helper()
 	for {
@@ -84,7 +84,7 @@ func (s *service) read(t *testing.T, out *bufio.Reader) {
 	}
 }
 
-// stop asks for a clean end and returns how long that took.
+// stop asks for a clean stop and returns how long it took.
 func (s *service) stop(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -110,8 +110,8 @@ func shell(t *testing.T, script string) string {
 	return string(out)
 }
 
-// commands are the commands of a banner: lines that are set in, with the lines
-// that they go on in.
+// commands are the commands of a banner: indented lines, with the lines in which they
+// continue.
 func commands(banner string) []string {
 	var found []string
 	goesOn := false
@@ -130,8 +130,8 @@ func commands(banner string) []string {
 	return found
 }
 
-// TestFirstStartForAPerson does what a person does: start, copy and paste what
-// is printed, look around with the other commands, stop, start again.
+// TestFirstStartForAPerson does what people do: start the service, paste the printed
+// commands, use the other commands, stop, start again.
 //
 // long: one day of one operator, whose steps build on each other.
 func TestFirstStartForAPerson(t *testing.T) {
@@ -202,8 +202,8 @@ func awaitListed(t *testing.T, script, part string) {
 	}
 }
 
-// noSecrets looks for the keys where they must not be: on the command lines of
-// the service and its child, in the banner, and in what is open to everybody.
+// noSecrets looks for the keys where they must not be: on the command lines of the
+// service and its child, in the banner, and in files that every user can read.
 func noSecrets(t *testing.T, s *service, data string) {
 	t.Helper()
 	places := map[string]string{"banner": s.banner}
@@ -282,7 +282,7 @@ func useKeys(t *testing.T, s *service, data string) {
 	}
 }
 
-// askDoctor sees a healthy service, and one whose status is not to be had.
+// askDoctor checks a healthy service, and one whose status cannot be read.
 func askDoctor(t *testing.T, data string) {
 	engine := "ERRATA_ENGINE_BINARY=" + testenv.EngineBinary(t)
 	code, found := doctor(t, []string{engine}, "--data", data)
@@ -325,7 +325,7 @@ func TestKilledServiceLeavesNothingBehind(t *testing.T) {
 }
 
 func TestHealthcheckOfAServiceThatIsNotReady(t *testing.T) {
-	// What answers is anything but a ready Errata.
+	// The answer is not that of a ready Errata.
 	for name, answer := range map[string]string{
 		"not ready":  "HTTP/1.1 503 Service Unavailable\r\n\r\n" + `{"error":{"code":"store_unavailable","message":"ClickHouse does not answer."}}`,
 		"not Errata": "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",

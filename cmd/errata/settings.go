@@ -12,23 +12,22 @@ import (
 	"github.com/errata-log/errata/app"
 )
 
-// config is everything an operator can choose: what the service takes, and
-// what only this program needs.
+// config is everything an operator can choose: the options of the service, and those
+// of this program.
 type config struct {
 	service   app.Options
 	logLevel  slog.Level
 	logFormat string // "auto", "text" or "json"
-	// mailPassword is smtp-password as it was given: the password, or the name
-	// of its file.
+	// mailPassword is the setting smtp-password: the password, or @ and its file.
 	mailPassword string
-	// origins says where each setting was set that is not the default.
+	// origins says where each setting was set; the others have their defaults.
 	origins map[string]string
-	// openSecret is the configuration file if it holds a password that other
-	// users can read, else "".
+	// openSecret is the path of the configuration file if it holds a password that
+	// other users can read, else "".
 	openSecret string
 }
 
-// origin is where a setting was set, for people.
+// origin says where a setting was set.
 func (c *config) origin(name string) string {
 	if from, ok := c.origins[name]; ok {
 		return from
@@ -40,23 +39,22 @@ func (c *config) origin(name string) string {
 // file have its name; the environment variable is envName(name).
 type setting struct {
 	name  string
-	hint  string // what stands for the value in the help text
+	hint  string // the name of the value in the help text
 	usage string // one or two sentences; the help text adds the variable
-	// secret says that the value can hold a password: it is refused on the
-	// command line, where every user of the machine can read it, and shown
-	// without the password.
+	// secret says that the value can hold a password. It is refused on the command
+	// line, where every user of the machine can read it, and is shown without the
+	// password.
 	secret bool
-	// opaque says that the value is nothing but a secret, or "@FILE" with the
-	// file that holds it; else it is a URL with a password in it.
+	// opaque says that the value is only a secret, or "@FILE" with the file that
+	// holds it. Other secrets are URLs with a password in them.
 	opaque bool
 	set    func(text string) error
 	get    func() string
-	// apart is put between the items of a list in the configuration file, "" for
-	// a comma.
+	// apart separates the items of a list, "" for a comma.
 	apart string
 }
 
-// settings binds the settings to a config, in the order that the help shows.
+// settings are the settings of a config, in the order of the help.
 func settings(c *config) []setting {
 	o := &c.service
 	return []setting{
@@ -77,9 +75,9 @@ func settings(c *config) []setting {
 		textSetting("log-gaps", "choice", "What becomes of facts of the log that a damaged disk took: accept goes on behind them and raises an alarm, stop shows nothing new until an operator has decided.", &o.LogGaps),
 		prefixesSetting("trusted-proxies", "Addresses or prefixes of the proxies whose X-Forwarded-For is believed, separated by commas.", &o.TrustedProxies),
 		listSetting("install-roots", "path,...", "Folders that applications are installed in, cut from the front of file names, separated by commas.", &o.InstallRoots),
-		listSetting("scrub-keys", "key,...", "Further keys whose values are secret, separated by commas. They count in every spelling and as a part of longer keys; \"=key\" only as the whole key.", &o.ScrubKeys),
-		patternsSetting("scrub-patterns", "Further patterns of secrets, RE2, separated by blanks; \\s stands for a blank in one.", &o.ScrubPatterns),
-		listSetting("scrub-query-allow", "name,...", "Names in the query of an address whose values are kept, separated by commas. All others are filtered.", &o.ScrubQueryAllow),
+		listSetting("scrub-keys", "key,...", "Further keys whose values are secret, separated by commas. They count in every spelling and as a part of longer keys; \"=key\" only as the whole key.", &o.Scrub.Keys),
+		patternsSetting("scrub-patterns", "Further patterns of secrets, RE2, separated by blanks; \\s stands for a blank in one.", &o.Scrub.Patterns),
+		listSetting("scrub-query-allow", "name,...", "Names in the query of an address whose values are kept, separated by commas. All others are filtered.", &o.Scrub.QueryAllow),
 		textSetting("legacy-dir", "folder", "Folder with the folders system and database, into which old error files are put for \"errata import\". Empty: DATA/legacy.", &o.LegacyDir),
 		projectSetting("legacy-project", "Project that old error files belong to.", &o.LegacyProject),
 		countSetting("key-events-per-minute", "Events a minute that one ingest key may send, a sixth of them at once; 0 switches the limit off.", &o.KeyEventsPerMinute),
@@ -106,7 +104,7 @@ func settings(c *config) []setting {
 	}
 }
 
-// defaultConfig is what holds when nobody chooses anything.
+// defaultConfig has the defaults of all settings.
 func defaultConfig() *config {
 	return &config{service: app.DefaultOptions(), logLevel: slog.LevelInfo, logFormat: "auto", origins: map[string]string{}}
 }
@@ -131,8 +129,8 @@ func secretSetting(name, hint, usage string, at *string) setting {
 	return s
 }
 
-// passwordSetting is a secret that stands in the environment or in a file. The
-// setting keeps what was given, which is the file's name and never its content.
+// passwordSetting is a secret in the environment or in a file. given keeps the text of
+// the setting, which names the file, and at gets the password.
 func passwordSetting(name, usage string, given, at *string) setting {
 	return setting{name: name, hint: "@file", usage: usage, secret: true, opaque: true,
 		set: func(text string) (err error) {
@@ -145,8 +143,8 @@ func passwordSetting(name, usage string, given, at *string) setting {
 		get: func() string { return *given }}
 }
 
-// readSecretFile is the content of a file that nobody else can read, without
-// the line's end that editors leave.
+// readSecretFile is the content of a file that other users cannot read, without the
+// line break at its end.
 func readSecretFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -159,7 +157,7 @@ func readSecretFile(path string) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), err
 }
 
-// redacted is a value as it may be shown.
+// redacted is a value without its secrets.
 func (s setting) redacted(text string) string {
 	switch {
 	case !s.secret || text == "":
@@ -222,8 +220,8 @@ func listSetting(name, hint, usage string, at *[]string) setting {
 		get: func() string { return strings.Join(*at, ",") }}
 }
 
-// patternsSetting is a list that blanks separate, because commas stand in
-// patterns.
+// patternsSetting is a list with blanks as separators, because patterns contain
+// commas.
 func patternsSetting(name, usage string, at *[]string) setting {
 	return setting{name: name, hint: "pattern ...", usage: usage, apart: " ",
 		set: func(text string) error { *at = strings.Fields(text); return nil },
@@ -272,7 +270,7 @@ func (c *config) setLogFormat(text string) error {
 	}
 }
 
-// splitList splits at commas and drops blanks and empty items.
+// splitList splits text at commas and drops empty items.
 func splitList(text string) []string {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
@@ -283,8 +281,8 @@ func splitList(text string) []string {
 	return list
 }
 
-// parsePrefix reads a prefix or a single address, which becomes the prefix of
-// that address alone.
+// parsePrefix reads a prefix, or an address, which becomes a prefix with that address
+// alone.
 func parsePrefix(text string) (netip.Prefix, error) {
 	prefix, ok := errata.ParsePrefix(text)
 	if !ok {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,17 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/native"
+	"github.com/errata-log/errata/ingest/sentry"
 )
 
 func newSignature(t *terminal) *cobra.Command {
-	group := &cobra.Command{
-		Use:   "signature",
-		Short: "Say what makes two errors one record",
-		Long:  "Say what makes two errors one record. Nothing is sent and no service is needed.",
-	}
-	group.AddCommand(newSignatureExplain(t))
-	return group
+	return group("signature", "Say what makes two errors one record", "Say what makes two errors one record. Nothing is sent and no service is needed.",
+		newSignatureExplain(t))
 }
 
 const signatureExplainHelp = `Says which fields of an event make its signature: class, place, and the message
@@ -40,18 +38,18 @@ func newSignatureExplain(t *terminal) *cobra.Command {
 		Short: "Explain the signature of the events in a file",
 		Long:  signatureExplainHelp,
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := loadConfig(cmd.Flags(), t.environ)
-			if err != nil {
-				return err
-			}
+		RunE: configured(t, func(cmd *cobra.Command, c *config, args []string) error {
 			in, err := openInput(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			defer in.Close()
-			return explainEvents(cmd.OutOrStdout(), in, c.service, application, asJSON)
-		},
+			rules, err := ingest.NewRules(c.service.InstallRoots, c.service.Scrub)
+			if err != nil {
+				return err
+			}
+			return explainEvents(cmd.OutOrStdout(), in, rules, application, asJSON)
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object for each event.")
 	cmd.Flags().Uint64Var(&application, "application", 1, "`Number` of the application, which is a part of the signature.")
@@ -67,9 +65,9 @@ func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// explainEvents explains each event in turn. An event that cannot be taken ends
-// it: its number says which one.
-func explainEvents(w io.Writer, in io.Reader, o app.Options, application uint64, asJSON bool) error {
+// explainEvents explains each event in turn. It ends at an event that cannot be taken,
+// and the error has the number of that event.
+func explainEvents(w io.Writer, in io.Reader, rules ingest.Rules, application uint64, asJSON bool) error {
 	events := json.NewDecoder(in)
 	for n := 1; ; n++ {
 		var document json.RawMessage
@@ -80,16 +78,26 @@ func explainEvents(w io.Writer, in io.Reader, o app.Options, application uint64,
 		if err != nil {
 			return fmt.Errorf("event %d is not JSON: %w", n, err)
 		}
-		if err := explainEvent(w, document, o, application, asJSON, n); err != nil {
+		if err := explainEvent(w, document, rules, application, asJSON, n); err != nil {
 			return fmt.Errorf("event %d: %w", n, err)
 		}
 	}
 }
 
-func explainEvent(w io.Writer, document []byte, o app.Options, application uint64, asJSON bool, n int) error {
-	x, err := app.Explain(o, application, document)
+// explainEvent explains the n-th event, which is one for the native receiver or one of
+// Sentry. An *errata.Error says why the event cannot be taken.
+func explainEvent(w io.Writer, document []byte, rules ingest.Rules, application uint64, asJSON bool, n int) error {
+	parse := native.ParseEvent
+	if sentry.LooksLike(document) {
+		parse = sentry.ParseEvent
+	}
+	draft, err := parse(document)
 	if err != nil {
 		return err
+	}
+	x, refused := rules.Explain(&draft, application)
+	if refused != nil {
+		return refused
 	}
 	if asJSON {
 		lines := json.NewEncoder(w)
@@ -101,13 +109,10 @@ func explainEvent(w io.Writer, document []byte, o app.Options, application uint6
 		out.WriteByte('\n')
 	}
 	row := func(name, value, why string) {
-		if value == "" {
-			value = "none"
-		}
 		if why != "" {
 			why = "   (" + why + ")"
 		}
-		fmt.Fprintf(&out, "%-12s %s%s\n", name, value, why)
+		fmt.Fprintf(&out, "%-12s %s%s\n", name, cmp.Or(value, "none"), why)
 	}
 	row("signature", x.Signature, fmt.Sprintf("recipe %d", x.Recipe))
 	row("application", fmt.Sprint(x.Application), "")
@@ -123,7 +128,7 @@ func explainEvent(w io.Writer, document []byte, o app.Options, application uint6
 	row(x.Message.From, x.Message.Head, "")
 	row("  signed as", x.Message.Signed, "")
 	for _, r := range x.Message.Replaced {
-		row("  replaced", r.From, "by "+orNothing(r.To))
+		row("  replaced", r.From, "by "+cmp.Or(r.To, "nothing"))
 	}
 	if len(x.Fingerprint) > 0 {
 		row("fingerprint", strings.Join(x.Fingerprint, " | "), "stands in for class, place and message")
@@ -131,11 +136,4 @@ func explainEvent(w io.Writer, document []byte, o app.Options, application uint6
 	row("overflow", x.Overflow, "counts it instead while new-records-per-hour is spent")
 	_, err = io.WriteString(w, out.String())
 	return err
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
 }

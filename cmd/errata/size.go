@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sizeUnits are the units of a size, largest first so that formatting finds
-// the largest that divides it. The decimal ones are understood, never printed.
+// sizeUnits are the units of a size, largest first, so that formatSize finds the
+// largest that divides it. formatSize does not use the decimal ones.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -42,7 +42,7 @@ func parseSize(text string) (int64, error) {
 	return n * unit, nil
 }
 
-// formatSize prints a size so that parseSize reads the same number again.
+// formatSize is the text from which parseSize reads the same number.
 func formatSize(n int64) string {
 	if n == 0 {
 		return "auto"

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -51,8 +51,8 @@ func thisBuild() build {
 	return b
 }
 
-// committed is when the source of this binary was committed: a clock that is
-// earlier is wrong. ok is false when the binary does not know.
+// committed is when the source of this binary was committed. A clock that shows an
+// earlier time is wrong. ok is false when the time is not known.
 func (b build) committed() (t time.Time, ok bool) {
 	t, err := time.Parse(time.RFC3339, b.Time)
 	return t, err == nil
@@ -70,18 +70,16 @@ func (b build) String() string {
 }
 
 func newVersion() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print what this binary was built from",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(thisBuild())
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), thisBuild())
-			return err
+			return show(cmd, thisBuild(), func(out io.Writer, b build) error {
+				_, err := fmt.Fprintln(out, b)
+				return err
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	addJSON(cmd, "Print one JSON object.")
 	return cmd
 }

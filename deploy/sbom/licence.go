@@ -11,16 +11,16 @@ import (
 )
 
 // fitting are the licences of parts that may be shipped in an Apache-2.0 program:
-// permissive ones, and MPL-2.0, which demands only the unchanged sources that a
-// module path names.
+// permissive ones, and MPL-2.0, which only asks to name the unchanged sources, as a
+// module path does.
 var fitting = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib"}
 
-// covered is the least share of a file, in percent, that must be the text of
-// known licences: below it, the rest may be conditions of somebody's own.
+// covered is the share of a file, in percent, that must be the text of known licences.
+// Below it the file may hold further conditions.
 const covered = 75
 
-// licencesIn are the licences in the licence files of a module's folder. A file
-// that is only partly a licence counts as none.
+// licencesIn are the licences in the files of a module's folder that are named like
+// licences. A file whose text is not covered by known licences counts as none.
 func licencesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -49,9 +49,13 @@ func licencesIn(folder string) ([]string, error) {
 }
 
 func namesLicence(file string) bool {
-	return slices.ContainsFunc([]string{"license", "licence", "copying", "unlicense"}, func(front string) bool {
-		return strings.HasPrefix(strings.ToLower(file), front)
-	})
+	name := strings.ToLower(file)
+	for _, front := range []string{"license", "licence", "copying", "unlicense"} {
+		if strings.HasPrefix(name, front) {
+			return true
+		}
+	}
+	return false
 }
 
 func join(licences []string) string {

@@ -1,12 +1,12 @@
-// Command sbom lists the parts of the built programs in a CycloneDX document, and
-// prints a line with the licence of each part. It reads the programs themselves,
-// so that it lists what was really linked.
+// Command sbom writes a CycloneDX document of the parts in the built programs, and
+// prints a line with the licence of each part. It reads the programs themselves, so
+// that it names exactly what was linked.
 //
 //	go run ./deploy/sbom -o bin/sbom.cdx.json bin/errata bin/errata-engine
 //
-// It ends with 1 when a part has no licence that it recognises, or one that may
-// not be shipped in an Apache-2.0 program. It must not use the network: Go's
-// module cache has the modules once the programs are built.
+// It ends with 1 when it does not recognise the licence of a part, or when the licence
+// is not in the list of those that fit an Apache-2.0 program. It must not use the
+// network: the modules are in Go's module cache once the programs are built.
 package main
 
 import (
@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// run writes the document and the list. It writes both also when a licence is in
-// doubt, so that the list shows which.
+// run writes the document and the list. It writes both also when a licence is in doubt,
+// so that the list shows which.
 func run(list io.Writer, root, out string, programs []string) error {
 	if len(programs) == 0 {
 		return errors.New("name the built programs, such as bin/errata")
@@ -56,9 +56,9 @@ func run(list io.Writer, root, out string, programs []string) error {
 	return report(list, parts)
 }
 
-// part is one part of somebody else's in a shipped program.
+// part is one part of what we ship that others have made.
 type part struct {
-	// Name and Version as its ecosystem has them, URL its package URL.
+	// Name and Version are those of its ecosystem, URL is its package URL.
 	Name, Version, URL string
 	// Hash is the SHA-256 of the archive in hex, "" when it is not known.
 	Hash string
@@ -102,8 +102,8 @@ func write(path, version string, parts []part) error {
 	return nil
 }
 
-// report prints the parts and their licences, and returns an error for those that
-// may not be shipped.
+// report prints the parts and their licences. The error names the parts that may not be
+// shipped.
 func report(w io.Writer, parts []part) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var doubtful []error

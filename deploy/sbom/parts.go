@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// linked are the modules in the programs, each once, and the version of ours.
+// linked are the modules in the programs, each once, and the version of our module.
 func linked(programs []string) (version string, parts []part, err error) {
 	seen := map[string]bool{}
 	for _, program := range programs {
@@ -55,7 +55,7 @@ func linked(programs []string) (version string, parts []part, err error) {
 	return version, parts, nil
 }
 
-// folderOf is the module's folder in Go's module cache.
+// folderOf is the folder of the module in Go's module cache.
 func folderOf(path, version string) (string, error) {
 	told, err := exec.Command("go", "mod", "download", "-json", path+"@"+version).Output()
 	if err != nil {
@@ -68,8 +68,8 @@ func folderOf(path, version string) (string, error) {
 	return module.Dir, nil
 }
 
-// bundledInPage are the packages in the built page; packages that only build or
-// test it are not shipped.
+// bundledInPage are the packages in the built page, without those that only build or
+// test it.
 func bundledInPage(root string) ([]part, error) {
 	text, err := os.ReadFile(filepath.Join(root, "web", "package-lock.json"))
 	if err != nil {
@@ -104,11 +104,11 @@ func bundledInPage(root string) ([]part, error) {
 	return parts, nil
 }
 
-// assigned finds a value in the script that fetches the library.
+// assigned matches the values in the script that fetches the library.
 var assigned = regexp.MustCompile(`(?m)^(version|package|sha256)=(\S+)$`)
 
-// fetchedLibrary is the ClickHouse library, which is not in the programs:
-// errata-engine loads it.
+// fetchedLibrary is the ClickHouse library. It is not in the programs; errata-engine
+// loads it.
 func fetchedLibrary(root string) (part, error) {
 	text, err := os.ReadFile(filepath.Join(root, "engine", "fetch-libchdb.sh"))
 	if err != nil {

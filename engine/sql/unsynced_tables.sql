@@ -1,4 +1,4 @@
--- Tables of this database that do not fsync what they confirm.
+-- The tables of this database that confirm inserts before fsync.
 SELECT name
 FROM system.tables
 WHERE database = currentDatabase()

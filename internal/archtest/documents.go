@@ -16,9 +16,8 @@ var (
 	variableName = regexp.MustCompile(`\bERRATA_[A-Z_]+[A-Z]\b`)
 )
 
-// Documents finds what the Markdown files say and the code does not know: the
-// names of metrics and of environment variables, and settings of the command
-// that the README does not list.
+// Documents finds metrics and environment variables that only Markdown files name, and
+// settings of the command that the README does not list.
 func Documents(t *Tree) []string {
 	settings := settingNames(t)
 	if len(settings) == 0 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Layer is one row of the import table: which of our own packages the product
-// code of a folder may import. Tests may import what they like; what is not
-// product is held out of the product by [Guard].
+// Layer is one row of the import table: which of our own packages the product code of a
+// folder may import. Tests may import any package; a [Guard] keeps test code out of the
+// product.
 type Layer struct {
 	// Dir is the folder; "x/..." is everything below x as well.
 	Dir string
@@ -18,18 +18,18 @@ type Layer struct {
 	May []string
 }
 
-// Guard keeps an import inside the folders that are made for it.
+// Guard allows an import in some folders only.
 type Guard struct {
-	// Import is an import path; what lies below it is meant too.
+	// Import is an import path, with all paths below it.
 	Import string
 	// In are the folders whose product code may import it. Test code may too.
 	In []string
-	// Why is told to whoever breaks the rule.
+	// Why is the reason, for the finding.
 	Why string
 }
 
-// Layers is the import table. A folder that is not in it is a finding: a new
-// package begins with the decision where it stands.
+// Layers is the import table. A folder without a row is a finding: a new package begins
+// with its row.
 var Layers = withShared([]Layer{
 	{Dir: "."},
 	{Dir: "signature", May: []string{"."}},
@@ -68,7 +68,7 @@ var Layers = withShared([]Layer{
 		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
 		"signin/...", "stray", "watchdog", "datadir",
 	}},
-	{Dir: "cmd/errata", May: []string{".", "app", "datadir", "logcare"}},
+	{Dir: "cmd/errata", May: []string{".", "app", "audit", "datadir", "ingest/...", "logcare", "ops", "projector", "signin/geo", "signin/smtp"}},
 	{Dir: "cmd/errata-engine"},
 	{Dir: "deploy"},
 	{Dir: "deploy/sbom"},
@@ -85,8 +85,8 @@ var Layers = withShared([]Layer{
 	{Dir: "test/...", May: []string{"..."}},
 })
 
-// withShared lets everybody of the service import what runs its work in the
-// background: not the root, which does nothing, nor what applications import.
+// withShared lets the packages of the service import internal/background. The root and
+// the packages for applications have no work in the background.
 func withShared(layers []Layer) []Layer {
 	for i, layer := range layers {
 		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
@@ -102,12 +102,12 @@ const (
 	clickhouse = "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Guards says where the heavy imports live.
+// Guards says which folders may import the large libraries.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
 	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "engine", "migrations", "app", "test/testenv", "signin/bucket", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange and signin/bucket, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "test/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
-	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "app", "test/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
+	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "test/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"net/http", []string{"api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "test/openapitest", "test/servicetest", "origin", "web"}, "HTTP belongs to the API and the receivers; the root and what decides know kinds of error, not statuses"},
 	{"testing", []string{"test/servicetest", "test/smtptest", "test/testenv"}, "test code stays out of the product"},
@@ -186,8 +186,8 @@ func anyMatch(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, dir) })
 }
 
-// match says whether dir is the pattern's folder, or below it where the
-// pattern ends in "...".
+// match says whether dir is the pattern's folder, or is below it where the pattern ends
+// in "...".
 func match(pattern, dir string) bool {
 	if pattern == "..." {
 		return true

@@ -10,8 +10,8 @@ import (
 // mdLink matches the target of an inline Markdown link.
 var mdLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// Links finds relative links of Markdown files that lead nowhere, files as
-// well as headings. Links to other sites are not followed.
+// Links finds relative links of Markdown files whose file or heading does not exist. It
+// does not follow links to other sites.
 func Links(t *Tree) []string {
 	folders := map[string]bool{}
 	for _, name := range t.paths() {
@@ -59,8 +59,8 @@ func hasHeading(text, anchor string) bool {
 	return false
 }
 
-// anchorOf makes an anchor of a heading as code hosts do: lower case, spaces
-// become hyphens, everything but letters, digits, hyphens and underscores goes.
+// anchorOf is the anchor of a heading on code hosts: lower case, with hyphens for
+// spaces, and without all but letters, digits, hyphens and underscores.
 func anchorOf(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(title)) {

@@ -6,8 +6,8 @@ import (
 	"go/token"
 )
 
-// MaxRootNames is how many exported names the root may have: it holds the words
-// that everybody shares, and a reader keeps no more than these in mind.
+// MaxRootNames is how many exported names the root may have. It holds the words that all
+// packages share, and a reader cannot keep more in mind.
 const MaxRootNames = 60
 
 // RootNames finds a root that exports too much. Counted are types, functions,
@@ -39,7 +39,7 @@ func RootNames(t *Tree) []string {
 // exported counts the exported names of a declaration. The types of its typed
 // constants are added to enumerations instead.
 func exported(decl *ast.GenDecl, enumerations map[string]bool) (names int) {
-	typed := "" // the type of the constant before, which iota goes on with
+	typed := "" // the type of the constant before, which a constant without a value has too
 	for _, spec := range decl.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// registries are the hosts that packages and images come from, in pieces so
-// that this file does not hold what it looks for. Which mirror serves them is
-// the business of the machine's own configuration.
+// registries are the hosts of packages and images. They stand in pieces, so that this
+// file does not break the rule. The configuration of each machine names its mirrors.
 var registries = [][]string{
 	{"registry", "npmjs", "org"},
 	{"registry", "npmmirror", "com"},
@@ -25,7 +24,7 @@ var registries = [][]string{
 	{"files", "pythonhosted", "org"},
 }
 
-// Places are the texts that must stand nowhere in the repository.
+// Places are the texts that no file of the repository may hold.
 type Places struct {
 	hosts []string
 	paths *regexp.Regexp
@@ -47,12 +46,11 @@ func NewPlaces(proxies []string, folders []string) Places {
 			}
 		}
 	}
-	// A root folder is only meant where no path leads to it: one below ${DATA} is
-	// somebody else's.
+	// A root folder counts only at the beginning of a path, not below another folder
+	// such as ${DATA}.
 	alternatives := []string{"/" + "root/", "/" + "tmp/[a-z]"}
 	for _, folder := range folders {
-		// The scratch folder is in the list above, as far as it can be told from
-		// the name of one.
+		// The list above has the scratch folder already.
 		if name := strings.Trim(folder, "/"); name != "" && name != "tmp" {
 			alternatives = append(alternatives, regexp.QuoteMeta(strings.TrimRight(folder, "/")+"/"))
 		}
@@ -61,8 +59,8 @@ func NewPlaces(proxies []string, folders []string) Places {
 	return p
 }
 
-// Find looks through all texts of the tree. The checksum list is left out: it
-// is written by the go command and names modules, not hosts.
+// Find searches all texts of the tree except go.sum, which the go command writes and
+// which names modules, not hosts.
 func (p Places) Find(t *Tree) []string {
 	var found []string
 	for _, name := range t.paths() {

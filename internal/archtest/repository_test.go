@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// repository is the tree that this package stands in.
+// repository is the tree of this repository.
 func repository(t *testing.T) *Tree {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -65,8 +65,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestImportTable checks the table itself for the promises of the
-// architecture that a row could take back unnoticed.
+// TestImportTable checks that no row of the table allows an import that the
+// architecture forbids.
 func TestImportTable(t *testing.T) {
 	for _, c := range []struct{ dir, mayNot string }{
 		{".", "eventlog"}, {".", "signature"}, {"signature", "ingest"}, {"ingest", "projector"}, {"ingest/sentry", "projector"}, {"projector", "ingest"},

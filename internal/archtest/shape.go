@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// Servers that read well stand near 60 to 140 lines a file and 7 to 12 a
+// Servers that read well have a median of 60 to 140 lines for a file and 7 to 12 for a
 // function.
 const (
-	// MaxFileLines is what can be read in one sitting.
+	// MaxFileLines can be read in one sitting.
 	MaxFileLines = 400
-	// MaxFuncLines is what fits a screen.
+	// MaxFuncLines fit a screen.
 	MaxFuncLines = 60
 )
 
-// longMark begins the comment that says why something is longer, at the top of
-// the file or of the function.
+// longMark begins the comment at the top of a file or a function that says why it is
+// longer.
 const longMark = "// long: "
 
-// Lengths finds Go files and functions that are longer than they may be and do
-// not say why.
+// Lengths finds Go files and functions that are too long and do not say why.
 func Lengths(t *Tree) []string {
 	var found []string
 	for _, file := range t.Go {
@@ -88,8 +87,8 @@ func firstStmt(fn *ast.FuncDecl) token.Pos {
 	return fn.Body.Rbrace
 }
 
-// Comments finds packages that do not say what they are for. A package comment
-// begins with "Package NAME", that of a program with "Command".
+// Comments finds packages that do not say what they are for. A package comment begins
+// with "Package NAME", the comment of a program with "Command".
 func Comments(t *Tree) []string {
 	type pkg struct {
 		name string
@@ -108,7 +107,7 @@ func Comments(t *Tree) []string {
 			order = append(order, file.Dir)
 		}
 		if p.test && !onlyTest {
-			// The comment that counts stands beside the code, where there is any.
+			// If there is code besides tests, only the comment in its files counts.
 			*p = pkg{name: name}
 		}
 		if p.test == onlyTest && file.AST.Doc != nil && p.doc == "" {

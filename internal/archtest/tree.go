@@ -15,20 +15,20 @@ import (
 	"strings"
 )
 
-// Tree is what the rules look at: the files of a source tree.
+// Tree is the files of a source tree.
 type Tree struct {
 	// Module is the module's import path.
 	Module string
-	// Root is where the tree stands on this machine, "" for a planted tree.
+	// Root is the folder of the tree on this machine, "" for a planted tree.
 	Root string
-	// Fset holds the positions of Go.
+	// Fset has the positions in Go.
 	Fset *token.FileSet
 	// Go are the Go files, parsed with comments, in the order of their paths.
 	Go []*GoFile
 	// Texts are all text files, Go files among them, by slash-separated path
 	// relative to the root.
 	Texts map[string][]byte
-	// Others are the paths of the files that are no text, pictures for instance.
+	// Others are the paths of the files that are no text, such as pictures.
 	Others map[string]bool
 }
 
@@ -37,24 +37,24 @@ type GoFile struct {
 	// Path is relative to the root, with slashes; Dir is its folder, "." for
 	// the root.
 	Path, Dir string
-	// Test says that the file is not part of the product: a _test.go file, or
-	// any file below test/.
+	// Test says that the file is no part of the product: it is a _test.go file, or
+	// below test/.
 	Test  bool
 	Lines int
 	AST   *ast.File
 }
 
-// What was built, downloaded, collected or tried out is none of the tree's:
-// folders of any place, names at the root, and endings of files. The same stand
-// in .gitignore.
+// These files are no part of the tree: they were built, downloaded, collected or tried
+// out. The lists have names of folders, names at the root, and endings of file names,
+// as in .gitignore.
 var (
 	notOurs        = []string{".git", "node_modules"}
 	notOursAtRoot  = []string{"bin", "data", "hello", "keys", ".env"}
 	notOursEndings = []string{".log", ".out", ".prof", ".test"}
 )
 
-// Load reads the tree below root, which must hold go.mod. It fails on a Go
-// file that cannot be parsed.
+// Load reads the tree below root, which must have go.mod. A Go file that cannot be
+// parsed is an error.
 func Load(root string) (*Tree, error) {
 	texts, others := map[string][]byte{}, map[string]bool{}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -98,12 +98,12 @@ func Load(root string) (*Tree, error) {
 	return t, nil
 }
 
-// isText tells text from binary as git does: by a zero byte near the start.
+// isText tells text from binary as git does: text has no zero byte near its beginning.
 func isText(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
 }
 
-// Parse makes a tree of texts, which hold at least go.mod.
+// Parse makes a tree of texts, which must have go.mod.
 func Parse(texts map[string][]byte) (*Tree, error) {
 	t := &Tree{Fset: token.NewFileSet(), Texts: texts}
 	for line := range strings.Lines(string(texts["go.mod"])) {
@@ -142,7 +142,7 @@ func (t *Tree) paths() []string {
 	return names
 }
 
-// at is the place of pos as file:line.
+// at is pos as file:line.
 func (t *Tree) at(pos token.Pos) string {
 	p := t.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// reasonMark begins the comment that excuses a skip or a sleep, on its line or
-// on the line above.
+// reasonMark begins the comment with the reason for a skip or a sleep, on its line or on
+// the line above.
 const reasonMark = "// reason: "
 
-// Waits finds skipped tests and sleeps that give no reason. A skip hides a
-// missing engine; a sleep is either too short on a slow machine or too long on
-// every other one, and tests wait on signals instead.
+// Waits finds skipped tests and sleeps without a reason. A skip hides a missing engine.
+// A sleep is too short on a slow machine and too long on all others; tests wait for a
+// signal instead.
 func Waits(t *Tree) []string {
 	var found []string
 	for _, file := range t.Go {
@@ -29,7 +29,7 @@ func Waits(t *Tree) []string {
 	return found
 }
 
-// reasonLines are the lines of the file that carry a reason.
+// reasonLines are the lines of the file with a reason.
 func reasonLines(t *Tree, file *GoFile) map[int]bool {
 	lines := map[int]bool{}
 	for _, group := range file.AST.Comments {
@@ -42,9 +42,9 @@ func reasonLines(t *Tree, file *GoFile) map[int]bool {
 	return lines
 }
 
-// scopes are the parameters of the functions around a place, innermost last:
-// whether each name is a T, B, F or TB of package testing. Skip means other
-// things on other types, such as a decoder or the T of a property test.
+// scopes are the parameters of the functions around a call, innermost last: they say
+// whether a name is a T, B, F or TB of package testing. Other types have a Skip with
+// another meaning, such as decoders and the T of a property test.
 type scopes []map[string]bool
 
 // walk calls visit for every call below n.
@@ -93,7 +93,7 @@ func (s scopes) testing(name string) bool {
 	return false
 }
 
-// waitCalled names what the call does, "" when it is no concern of ours.
+// waitCalled names the skip or the sleep that is called, "" for other calls.
 func waitCalled(call *ast.CallExpr, in scopes) string {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

@@ -1,8 +1,8 @@
-// Package background runs the work that goes on while the service serves: it
-// starts and stops goroutines, repeats what they do, and pauses between tries.
+// Package background runs the work beside the requests: it starts and stops
+// goroutines, repeats what they do, and pauses between tries.
 //
-// It knows nothing of what it runs. It must not recover: a panic in the
-// background is a mistake of the program and ends it.
+// It knows nothing of the work. It must not recover from a panic, which is a mistake of
+// the program and ends it.
 package background
 
 import (
@@ -14,17 +14,16 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Runner holds the goroutines of one part of the service together. The zero
-// Runner is ready, and safe for concurrent use.
+// Runner starts and stops the goroutines of one part of the service. The zero Runner is
+// ready. It is safe for concurrent use.
 type Runner struct {
 	mu    sync.Mutex
 	end   context.CancelFunc // nil while nothing was started
 	ended chan struct{}      // closed when every part has returned
 }
 
-// Start calls each part in a goroutine of its own. A part must return soon
-// after its ctx ends, and may return before. While the Runner is started, a
-// second call does nothing.
+// Start calls each part in a goroutine of its own. A part must return soon after its
+// ctx ends, and may return earlier. A second call before Stop does nothing.
 func (r *Runner) Start(parts ...func(ctx context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,9 +43,9 @@ func (r *Runner) Start(parts ...func(ctx context.Context)) {
 	}()
 }
 
-// Stop ends the parts and waits for them, at most until ctx ends, whose error it
-// returns then. It may be called before Start and more than once; after a nil,
-// Start starts anew.
+// Stop ends the parts and waits for them, at most until ctx ends; then it returns the
+// error of ctx. It may be called before Start and more than once. After it has returned
+// nil, Start starts the parts again.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	end, ended := r.end, r.ended
@@ -80,23 +79,23 @@ type Loop struct {
 	// Do does it once. It may take long, such as a connection that is read until
 	// it breaks.
 	Do func(ctx context.Context) error
-	// Every is the pause after a Do that returned nil, and after one that failed
-	// where there are no Pauses.
+	// Every is the pause after a Do that returned nil, and without Pauses also after a
+	// Do that failed.
 	Every time.Duration
-	// Pauses are those after a Do that failed, and where there is no Every.
+	// Pauses are the pauses after a Do that failed, and without Every after each Do.
 	Pauses Pauses
 	// Now, when it is signalled, ends a pause. nil for never.
 	Now <-chan struct{}
-	// Reached is how far the work has come, a comparable value. When a Do has
-	// changed it and fails, that is the first failure again. nil: only a Do that
-	// returns nil ends a row of failures.
+	// Reached says how far the work has come, as a comparable value. A Do that fails
+	// and has changed it begins a new row of failures. nil: only a Do that returns nil
+	// ends a row of failures.
 	Reached func() any
-	// Failed is told of each failure, and how many there were in a row with it;
-	// nil for nobody. See [Tell].
+	// Failed gets each error and its number in the row of failures, from 1 on. nil for
+	// none. See [Tell].
 	Failed func(err error, row int)
 }
 
-// Run repeats the work until ctx ends. What Do returns after that is no failure.
+// Run repeats the work until ctx ends. An error that Do returns after that is ignored.
 func (l Loop) Run(ctx context.Context) {
 	if l.Reached == nil {
 		l.Reached = func() any { return nil }
@@ -129,11 +128,11 @@ func (l Loop) Run(ctx context.Context) {
 	}
 }
 
-// tellAgain is how often the same failure is logged while it lasts.
+// tellAgain is the pause between two log lines of the same failure.
 const tellAgain = time.Minute
 
-// Tell is a [Loop].Failed that logs a failure when it is the first in a row, when
-// it differs from the one before, and once a minute. log is a method such as
+// Tell is a [Loop].Failed that logs the first failure of a row, one that differs from
+// the one before, and else one a minute. log is a method such as
 // [log/slog.Logger.Warn].
 func Tell(log func(message string, args ...any), message string) func(err error, row int) {
 	var told string
@@ -146,9 +145,9 @@ func Tell(log func(message string, args ...any), message string) func(err error,
 	}
 }
 
-// Pauses are the pauses between tries: First after the first one, twice as long
-// after each other, at most Most; all give or take a fifth, so that nodes which
-// failed together do not come back together.
+// Pauses are the pauses between tries: First after the first try, then twice the pause
+// before, at most Most. Each varies by a fifth at random, so that nodes which fail
+// together do not retry together.
 type Pauses struct{ First, Most time.Duration }
 
 // Begin begins a row of tries.
@@ -158,10 +157,10 @@ func (p Pauses) Begin() *Tries {
 	}}
 }
 
-// Tries is a row of tries. One goroutine uses it.
+// Tries is a row of tries, for one goroutine.
 type Tries struct{ backOff backoff.ExponentialBackOff }
 
-// Wait waits for the next try. It is false when ctx ended first.
+// Wait waits for the next try. It returns false when ctx ends first.
 func (t *Tries) Wait(ctx context.Context) bool { return Wait(ctx, t.next()) }
 
 // Reset makes the next pause the first again.
@@ -169,7 +168,7 @@ func (t *Tries) Reset() { t.backOff.Reset() }
 
 func (t *Tries) next() time.Duration { return t.backOff.NextBackOff() }
 
-// Wait waits so long. It is false when ctx ended first.
+// Wait waits for the pause. It returns false when ctx ends first.
 func Wait(ctx context.Context, pause time.Duration) bool { return wait(ctx, pause, nil) }
 
 func wait(ctx context.Context, pause time.Duration, now <-chan struct{}) bool {

@@ -13,7 +13,7 @@ import (
 
 var errAway = errors.New("it is away")
 
-// bubble runs a test with a clock of its own; a goroutine that is left fails it.
+// bubble runs a test with a clock of its own. A goroutine that outlives it fails it.
 func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
@@ -64,7 +64,7 @@ func TestStopWaitsAsLongAsItMay(t *testing.T) {
 	})
 }
 
-// moments runs a loop for a while and says when it did its work.
+// moments runs a loop for some time and returns when it did its work.
 func moments(t *testing.T, l background.Loop, during time.Duration) (at []time.Duration) {
 	t.Helper()
 	began, do := time.Now(), l.Do

@@ -30,8 +30,8 @@ func init() {
 	left.Store(n)
 }
 
-// Reach says that the process is at the moment, and kills it there if it is
-// the chosen one: no deferred call runs, as in a crash.
+// Reach says that the process is at the moment. At the chosen one it kills the
+// process without deferred calls, as a crash does.
 func Reach(point string) {
 	if point != chosen || left.Add(-1) != 0 {
 		return

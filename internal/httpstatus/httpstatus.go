@@ -1,7 +1,6 @@
-// Package httpstatus says which HTTP status belongs to a kind of error. The API
-// and the receivers answer with it, so that one kind has one status everywhere.
-// It stands apart from both because neither may import the other, and the root
-// knows no HTTP.
+// Package httpstatus says which HTTP status belongs to a kind of error, so that the API
+// and the receivers answer the same kind with the same status. It is a package of its
+// own because neither of them may import the other, and the root knows no HTTP.
 //
 // It must not know a request or write an answer.
 package httpstatus
@@ -12,7 +11,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Of is the status of the kind; an unknown kind is internal.
+// Of is the status of the kind. The status of an unknown kind is 500.
 func Of(kind errata.Kind) int {
 	switch kind {
 	case errata.KindInvalidBody:

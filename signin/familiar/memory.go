@@ -35,6 +35,14 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// CheckDays says why an entry cannot be kept for so many days.
+func CheckDays(days int) error {
+	if days < 1 || days > MaxDays {
+		return fmt.Errorf("%d is not from 1 to %d", days, MaxDays)
+	}
+	return nil
+}
+
 // Memory is what is known of all accounts.
 type Memory struct{ cfg Config }
 
@@ -43,8 +51,8 @@ func New(cfg Config) (*Memory, error) {
 	if cfg.Store == nil || cfg.Now == nil {
 		return nil, errors.New("familiar: Store and Now are required")
 	}
-	if cfg.Days < 1 || cfg.Days > MaxDays {
-		return nil, fmt.Errorf("familiar: Days is %d and must be 1 to %d", cfg.Days, MaxDays)
+	if err := CheckDays(cfg.Days); err != nil {
+		return nil, fmt.Errorf("familiar: Days: %w", err)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

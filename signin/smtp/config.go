@@ -108,6 +108,24 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Open is the sender of the mail module of that name, nil where the name is "".
+// The error names the setting that is wrong; those of a module that is not chosen
+// may be anything.
+func Open(module string, cfg Config) (*Sender, error) {
+	switch module {
+	case "":
+		return nil, nil //nolint:nilnil // the service works without one
+	case "smtp":
+	default:
+		return nil, fmt.Errorf("mail-module: %q is none of: smtp, or nothing for none", module)
+	}
+	sender, err := New(cfg)
+	if field, ok := errors.AsType[*FieldError](err); ok {
+		err = fmt.Errorf("smtp-%s: %s", strings.ToLower(field.Field), field.Problem)
+	}
+	return sender, err
+}
+
 // parseFrom reads the sender, with or without a name.
 func parseFrom(from string) (*mail.Address, error) {
 	if hasControl(from) {

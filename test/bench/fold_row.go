@@ -7,7 +7,10 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/signature"
 )
 
@@ -17,24 +20,30 @@ const foldEvents = 1_000_000
 // fold measures how fast a projector catches up with a full log, against
 // reading and decoding the same blocks.
 func (b *bench) fold() error {
-	if err := b.foldOf(100, 0.40); err != nil {
-		return err
+	for _, problems := range []int{100, 1_000_000} {
+		target := 0.40
+		if problems > 1000 {
+			target = 0.15
+		}
+		if err := b.foldOf(problems, target); err != nil {
+			return err
+		}
 	}
-	return b.foldOf(1_000_000, 0.15)
+	return nil
 }
 
 func (b *bench) foldOf(problems int, target float64) error {
 	var ours, ceilings, ratios []float64
 	for round := range max(1, b.rounds/2) { // each round fills a log of its own
-		f, err := b.openLog(filepath.Join(b.dir, fmt.Sprintf("fold-%d-%d", problems, round)))
+		e, stop, err := b.engines(filepath.Join(b.dir, fmt.Sprintf("fold-%d-%d", problems, round)))
 		if err != nil {
 			return err
 		}
-		o, c, err := f.catchUp(problems)
+		o, c, err := foldRound(e, problems)
 		if err != nil {
 			return err
 		}
-		if err := f.close(); err != nil {
+		if err := stop(); err != nil {
 			return err
 		}
 		ours, ceilings, ratios = append(ours, o), append(ceilings, c), append(ratios, o/c)
@@ -44,33 +53,44 @@ func (b *bench) foldOf(problems int, target float64) error {
 	return nil
 }
 
-// catchUp fills the log, and then starts a projector and measures it.
-func (f *folding) catchUp(problems int) (ours, ceiling float64, err error) {
-	if err := fillLog(f.log, foldEvents, problems); err != nil {
+func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
+	log := eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
+	if err := fillLog(log, foldEvents, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
 	}
-	if ceiling, err = readAndDecode(f.log); err != nil {
+	if ceiling, err = readAndDecode(log); err != nil {
 		return 0, 0, fmt.Errorf("read and decode: %w", err)
 	}
 	begin := time.Now()
 	ctx := context.Background()
-	if err := f.start(ctx); err != nil {
+	p, err := projector.New(ctx, projector.Config{
+		Log: log, ClickHouse: e.ClickHouse(),
+	})
+	if err != nil {
 		return 0, 0, err
 	}
-	if err := f.visible(ctx); err != nil {
+	commander, err := eventlog.NewCommander(eventlog.CommanderConfig{
+		Log: log, Answers: p.Store(),
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	p.Start()
+	if _, err := commander.Do(ctx, eventlog.CommandBarrier, nil); err != nil {
 		return 0, 0, err
 	}
 	took := time.Since(begin)
-	// The store's checkpoint, because the projector reports its own a moment
-	// later.
-	if cp, err := f.projector.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
+	// The store, not the projector's own word: that comes a moment later.
+	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return 0, 0, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
 	}
-	return foldEvents / took.Seconds(), ceiling, nil
+	if err := p.Stop(ctx); err != nil {
+		return 0, 0, err
+	}
+	return foldEvents / took.Seconds(), ceiling, commander.Close()
 }
 
-// fillLog appends count events of 1 KB, of the problems in turn, in blocks of
-// 250.
+// fillLog appends so many events of 1 KB, of so many problems in turn, in blocks of 250.
 func fillLog(log eventlog.Log, count, problems int) error {
 	ctx := context.Background()
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log})

@@ -25,7 +25,7 @@ const (
 	settlePoll  = 200 * time.Millisecond
 )
 
-// folding is a log with a projector, without a service.
+// folding is a log and a projector at work on it, without a service.
 type folding struct {
 	engines   *engine.Engines
 	log       eventlog.Log
@@ -35,43 +35,26 @@ type folding struct {
 }
 
 // folding starts engines on the data in the folder and a projector on them.
-func (b *bench) folding(dir string) (*folding, error) {
-	f, err := b.openLog(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.start(context.Background()); err != nil {
-		return nil, errors.Join(err, f.stop())
-	}
-	return f, nil
-}
-
-// openLog starts engines on the data in the folder, without a projector.
-func (b *bench) openLog(dir string) (*folding, error) {
+func (b *bench) folding(dir string) (_ *folding, err error) {
 	e, stop, err := b.engines(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &folding{
+	f := &folding{
 		engines: e, stop: stop,
-		log: eventlog.Log{NATS: e.NATS(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
-	}, nil
-}
-
-// start starts the projector.
-func (f *folding) start(ctx context.Context) (err error) {
-	if f.projector, err = projector.New(ctx, projector.Config{Log: f.log, ClickHouse: f.engines.ClickHouse()}); err != nil {
-		return err
+		log: eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
 	}
-	f.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: f.log, Answers: f.projector.Store()})
-	if err != nil {
-		return err
+	if f.projector, err = projector.New(context.Background(), projector.Config{Log: f.log, ClickHouse: e.ClickHouse()}); err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	if f.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: f.log, Answers: f.projector.Store()}); err != nil {
+		return nil, errors.Join(err, stop())
 	}
 	f.projector.Start()
-	return nil
+	return f, nil
 }
 
-// close stops everything; the folder stays.
+// close stops all of it; the folder stays.
 func (f *folding) close() error {
 	return errors.Join(f.commander.Close(), f.projector.Stop(context.Background()), f.stop())
 }
@@ -82,14 +65,14 @@ func (f *folding) visible(ctx context.Context) error {
 	return err
 }
 
-// filled says what filling a stock took.
+// filled is what filling with a corpus took.
 type filled struct {
 	events int
 	took   time.Duration // from the first append until the last record was visible
 }
 
-// fill appends the corpus to the log while the projector folds, and returns when
-// all of it is visible.
+// fill appends the corpus to the log while the projector folds, and returns
+// when all of it is visible.
 func (f *folding) fill(ctx context.Context, c corpus) (filled, error) {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: f.log})
 	if err != nil {
@@ -135,8 +118,11 @@ func (c corpus) appendSightings(events []errata.Event, i int) []errata.Event {
 	if c.late(i) {
 		times--
 	}
-	events = append(events, first)
-	for k := 1; k < times; k++ {
+	for k := range times {
+		if k == 0 {
+			events = append(events, first)
+			continue
+		}
 		events = append(events, c.again(i, k, first))
 	}
 	return events
@@ -154,7 +140,7 @@ func (f *folding) check(ctx context.Context, c corpus, done filled) error {
 	return nil
 }
 
-// move gives the records the statuses of the corpus.
+// move gives the records the statuses that the corpus says.
 func (f *folding) move(ctx context.Context, c corpus) error {
 	waiting := map[errata.Status][]string{}
 	flush := func(status errata.Status) error {
@@ -190,15 +176,15 @@ func (f *folding) move(ctx context.Context, c corpus) error {
 	return errors.Join(flush(errata.StatusMuted), flush(errata.StatusResolved))
 }
 
-// settle waits until the engine has finished its merges, so that the next
-// measurement does not include earlier load. Then it tidies the tables, as the
-// service does when nothing is folded.
+// settle waits until the engine merges nothing, so that what is measured next
+// is not the load that went before, and then tidies the tables: the service
+// comes to that by itself within a minute in which nothing is folded.
 func (f *folding) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	tick := time.NewTicker(settlePoll)
 	defer tick.Stop()
-	for quiet := 0; quiet < 5; { // short pauses between merges do not count
+	for quiet := 0; quiet < 5; { // merges follow each other with short pauses
 		var merges uint64
 		if err := f.engines.ClickHouse().QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges); err != nil {
 			return fmt.Errorf("look for merges: %w", err)
@@ -211,7 +197,7 @@ func (f *folding) settle(ctx context.Context) error {
 	return f.projector.Store().Tidy(ctx)
 }
 
-// prefill fills the data folder of a service that is started later.
+// prefill fills the folder of a service that is started on it afterwards.
 func (b *bench) prefill(name string) (err error) {
 	f, err := b.folding(filepath.Join(b.dir, name))
 	if err != nil {

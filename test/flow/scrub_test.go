@@ -23,6 +23,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
@@ -166,7 +167,7 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 	values := plantedValues(p)
 	journal := &servicetest.Journal{}
 	s := start(t, func(o *app.Options) {
-		o.ScrubKeys, o.ScrubPatterns = []string{"customer_no"}, []string{"own7x[0-9]+"}
+		o.Scrub.Keys, o.Scrub.Patterns = []string{"customer_no"}, []string{"own7x[0-9]+"}
 		o.Logger = slog.New(slog.NewTextHandler(journal, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	k := s.firstKey(t)
@@ -286,8 +287,13 @@ func searchFiles(t *testing.T, look *search, data string) {
 // of every stream and every text column of every table.
 func searchEngines(t *testing.T, look *search, data string) {
 	t.Helper()
+	dir, err := datadir.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
 	engines, err := engine.Start(t.Context(), engine.Config{
-		DataDir: data, EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 256 << 20, Logger: slog.New(slog.DiscardHandler),
+		Dir: dir, Options: engine.Options{EngineBinary: testenv.EngineBinary(t), LogMaxBytes: 256 << 20}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
