@@ -20,7 +20,7 @@ type straggler struct {
 }
 
 func (s *straggler) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
-	if strings.HasPrefix(query, "-- What stands in the records") {
+	if strings.HasPrefix(query, "-- The number of records, the sum of their counts") {
 		s.once.Do(s.then)
 	}
 	return s.Conn.QueryRow(ctx, query, args...)

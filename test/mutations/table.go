@@ -55,7 +55,7 @@ var mutations = []mutation{
 	{
 		Name: "scrub-after-the-append",
 		Edits: []edit{{"ingest/rules.go",
-			"	message := r.bounded(messageOf(d), MaxMessage, true)\n", "	message := messageOf(d)\n"}},
+			"	message := r.Text(messageOf(d), MaxMessage, true)\n", "	message := messageOf(d)\n"}},
 		Package: "./test/flow", Run: "^TestNoPlantedSecretReachesTheLog$",
 	},
 	{
