@@ -164,8 +164,13 @@ func (c *Config) check() error {
 			}
 		}
 	}
-	if c.KeyRate < 0 || c.FailedAuthRate < 0 {
-		return fmt.Errorf("KeyRate %d and FailedAuthRate %d must not be negative; 0 switches a limit off", c.KeyRate, c.FailedAuthRate)
+	for _, rate := range []struct {
+		field string
+		value int
+	}{{"KeyRate", c.KeyRate}, {"FailedAuthRate", c.FailedAuthRate}} {
+		if rate.value < 0 {
+			return fmt.Errorf("%s: %d is negative; 0 switches the limit off", rate.field, rate.value)
+		}
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)
