@@ -167,10 +167,10 @@ func (m *mender) read(ctx context.Context) error {
 	return nil
 }
 
-// lastGone says that the end of the file is gone, and with it nothing but a note
-// when a key was used last: what else was there is damaged or has a copy. The
-// stream never drops its last message, and reached at least the one that the
-// copies tell.
+// lastGone says whether the last message is missing, and no entry with it. Such a
+// message says when a key was used last: other entries have a copy, and count as
+// damaged. The stream never drops its last message. reached is a sequence that the
+// stream had when the copies were written.
 func (m *mender) lastGone(reached uint64) bool {
 	return m.end > 0 && m.end < max(m.last, reached) && len(m.done.Damaged) == 0 && m.done.History == 0
 }
@@ -248,9 +248,9 @@ func writeCopies(path string, kept savedKeys) error {
 	return datadir.WriteFile(path, string(text))
 }
 
-// keepCopies writes the file, unless it is "", whenever a key changes, and once
-// more when ctx ends: the bucket has grown by then, for it holds too when a key
-// was used last.
+// keepCopies writes the file whenever a key changes, and once more when ctx ends.
+// The last time is for [savedKeys.Last]: the bucket also grows when a key is used.
+// It does nothing when path is "".
 func (s *Store) keepCopies(ctx context.Context, path string) {
 	for path != "" {
 		snap := s.current.Load()

@@ -62,7 +62,7 @@ func TestOneBitBelowNATS(t *testing.T) {
 	}
 }
 
-// expectAlarm expects this alarm and no other; "" is none.
+// expectAlarm fails unless the given alarm stands and no other; "" means no alarm.
 func expectAlarm(t *testing.T, url, want string) {
 	t.Helper()
 	_, metrics := get(t, url+"/metrics", "")

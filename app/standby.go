@@ -70,8 +70,8 @@ func (a *App) migrateRecords(ctx context.Context) error {
 	return migrations.ClickHouse(ctx, a.engines.ClickHouseOptions())
 }
 
-// makeExchangeWriter makes the writer of the module and query logs, which finds out
-// how far they are written. It comes before their receivers take anything.
+// makeExchangeWriter makes the writer of the module and query logs. The writer asks
+// ClickHouse for its last written entry, so this step comes before their receivers.
 func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	a.exchangeWriter, err = exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),

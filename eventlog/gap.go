@@ -181,8 +181,8 @@ func Filled(ctx context.Context, log Log, sequence uint64) (bool, error) {
 	return found && IsFilling(m.bareSubject(log), m.sequence, m.data), nil
 }
 
-// IsFilling says whether a fact only fills the place of a lost one, which a repair
-// may put back there. The subject is without the prefix of the log.
+// IsFilling says whether a fact only fills the place of a lost one. A repair may
+// replace it by the lost fact. The subject has no prefix of the log.
 func IsFilling(subject string, sequence uint64, data []byte) bool {
 	var g Gap
 	return subject == subjectCommands+CommandPad ||

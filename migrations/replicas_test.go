@@ -61,9 +61,9 @@ func startCluster(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-// awaitLeader returns when one of the servers leads and the others follow it.
-// A stream that is made and deleted to find out leaves a store behind in
-// nats-server when the machine is busy.
+// awaitLeader returns when one of the servers leads and the others follow it. It
+// makes no stream to find out: when the machine is busy, nats-server does not close
+// the store of a stream that is deleted so soon.
 func awaitLeader(t *testing.T, servers []*server.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -8,10 +8,10 @@ import (
 )
 
 // Hold keeps ClickHouse from merging the records until the first look has ended.
-// A merge across parts that are missing would hide where they were, and with it
-// the moment to take the records back to; a merge of a part whose ClickHouse
-// projections or skip indexes are damaged makes these anew, so that nobody would
-// learn of it. It is for the start of a service that writes the tables alone.
+// After a merge nobody can see which parts are missing, so the records could not be
+// taken back to the moment before them. A merge also makes damaged ClickHouse
+// projections and skip indexes anew, so the damage would not be reported. Only a
+// service that writes the tables alone may call it.
 func Hold(ctx context.Context, conn driver.Conn) error {
 	if err := conn.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
 		return fmt.Errorf("stop the merges of the records: %w", err)

@@ -27,8 +27,8 @@ const (
 	lookBytes = 256 << 20
 	// suspectPause is between looks that somebody else's trouble asked for.
 	suspectPause = 2 * time.Second
-	// holdPatience is how long merges wait for a first look that fails: parts
-	// pile up meanwhile, some ten a second.
+	// holdPatience is how long merges wait for a first look that fails. Without
+	// merges about ten parts a second are added.
 	holdPatience = time.Minute
 	// settled is how long the kernel may take to write what nobody syncs: what
 	// was read whole so long after it was written was read from the disk, or
@@ -246,7 +246,7 @@ func (c *Checker) Look(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if !c.released && c.cfg.Sole && (result.Err == nil || c.cfg.Now().Sub(c.began) > holdPatience) {
-		// Parts must not pile up, whatever could be done about the damage.
+		// Also when the damage could not be repaired: without merges parts pile up.
 		c.released = c.exec(ctx, "SYSTEM START MERGES records", nil) == nil
 	}
 	c.report(result, "")

@@ -146,8 +146,8 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// isLoopbackName says whether a host has a name of this machine. Where the
-// connection really leads is checked when it is open.
+// isLoopbackName says whether a host has a name of this machine. The name may be
+// wrong, so the address is checked again when the connection is open.
 func isLoopbackName(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Unmap().IsLoopback()
