@@ -111,6 +111,13 @@ func (e *Error) Because(err error) *Error {
 	return &with
 }
 
+// With returns a copy of e with its details.
+func (e *Error) With(details any) *Error {
+	with := *e
+	with.Details = details
+	return &with
+}
+
 // Error is the message, with the cause for the log.
 func (e *Error) Error() string {
 	if e.Err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/errata-log/errata/access"
 )
 
-// A copy has the keys that send events and read metrics, at once and from then
-// on, and nothing else; what was revoked or removed meanwhile goes.
+// A copy has the keys that send events and read metrics, and no others. It
+// follows their changes: keys that are revoked or removed later end in the copy
+// as well.
 func TestCopyKeys(t *testing.T) {
 	now := newClock()
 	store, from := openStore(t, access.Config{Now: now.Now})
@@ -30,7 +31,7 @@ func TestCopyKeys(t *testing.T) {
 	copies, _ := openStore(t, access.Config{Bucket: to})
 	works := func(text string) bool { _, err := copies.Authenticate(text); return err == nil }
 	eventually(t, copies, 10*time.Second, "the ingest key is copied", func() bool { return works(shopText) })
-	now.Move(time.Second) // the list is in the order of their ages
+	now.Move(time.Second) // the list is ordered by age
 	_, laterText := create(t, store, access.NewKey{Name: "metrics", Kind: access.KindOps, Scopes: []access.Scope{access.OpsRead}})
 	eventually(t, copies, 10*time.Second, "a later key is copied", func() bool { return works(laterText) })
 	if works(adminText) {

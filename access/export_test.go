@@ -4,5 +4,5 @@ package access
 // that tests can wait for the watch without sleeping.
 func (s *Store) Changed() <-chan struct{} { return s.current.Load().replaced }
 
-// CheckOf is what an operator is told of the keys.
+// CheckOf makes the check of keys.
 var CheckOf = check

@@ -34,7 +34,8 @@ func newDataDir(t *testing.T) *datadir.Dir {
 	return dir
 }
 
-// firstStart makes the first keys and checks that they work and lie safely.
+// firstStart makes the first keys, and checks that they work and that only the
+// owner can read their files.
 func firstStart(t *testing.T, dir *datadir.Dir, store *access.Store) (admin, ingest access.Key) {
 	t.Helper()
 	if _, err := access.MakeFirstKeys(t.Context(), dir, store, slog.New(slog.DiscardHandler)); err != nil {
@@ -118,8 +119,8 @@ func TestLostAdminKey(t *testing.T) {
 	}
 }
 
-// crashing is a key store of a process that ends at its nth Create, before or
-// after the key is stored.
+// crashing is a key store of a process that crashes at its nth Create, before
+// or after the key is stored.
 type crashing struct {
 	*access.Store
 	creates *int

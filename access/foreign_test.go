@@ -8,12 +8,12 @@ import (
 	"github.com/errata-log/errata/access"
 )
 
-// acknowledgement is what JetStream tells a publisher. In the place of a key it
-// comes from somebody else.
+// acknowledgement is the answer of JetStream to a publisher. It is foreign in
+// the place of a key.
 const acknowledgement = `{"stream":"ERRORS","seq":1}`
 
-// A key whose entry somebody else has written over goes on working: on nodes that
-// run and on those that start, and on copies. It can be revoked.
+// A key whose entry is overwritten by a foreign message goes on working: on
+// nodes that run, on nodes that start, and in copies. It can be revoked.
 //
 // long: the life of one key.
 func TestForeignEntriesEndNoKey(t *testing.T) {
@@ -40,7 +40,7 @@ func TestForeignEntriesEndNoKey(t *testing.T) {
 		defer mu.Unlock()
 		skipped[revision] = why != nil
 	}})
-	// A later key says that the nodes have come behind the foreign entries.
+	// A later key shows that the nodes have read past the foreign entries.
 	_, mark := create(t, store, access.NewKey{Name: "mark", Kind: access.KindIngest})
 	for name, node := range map[string]*access.Store{"a node that ran": store, "a node that starts": late} {
 		eventually(t, node, 10*time.Second, "the mark is known", func() bool { _, err := node.Authenticate(mark); return err == nil })

@@ -24,9 +24,8 @@ func grantOf(key Key, err error) (Grant, error) {
 		return Grant{}, err
 	}
 	if !key.Allows(EventsWrite) || key.Project == 0 {
-		err := errata.Errorf(errata.KindInsufficientScope, "Events are sent with an ingest key; this key is of another kind.")
-		err.Details = map[string]any{"scope": EventsWrite}
-		return Grant{}, err
+		return Grant{}, errata.Errorf(errata.KindInsufficientScope, "Events are sent with an ingest key; this key is of another kind.").
+			With(map[string]any{"scope": EventsWrite})
 	}
 	return Grant{Project: key.Project, KeyID: key.ID}, nil
 }

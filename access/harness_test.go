@@ -109,7 +109,7 @@ func create(t testing.TB, store *access.Store, key access.NewKey) (access.Key, s
 	return made, text
 }
 
-// eventually waits for the watch of store until ok.
+// eventually waits until the store's watch has made ok true.
 func eventually(t testing.TB, store *access.Store, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(limit)

@@ -18,7 +18,7 @@ import (
 // keyFolder is a NATS folder with a bucket of keys and the file of their copies.
 type keyFolder struct{ nats, copies string }
 
-// open starts the server and opens the keys, mended before.
+// open starts the server, mends the keys and opens them.
 func (f keyFolder) open(t *testing.T, do func(*access.Store)) access.Mended {
 	t.Helper()
 	n, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: f.nats, MaxStore: 64 << 20, Logger: slog.New(slog.DiscardHandler)})
@@ -70,7 +70,8 @@ func (f keyFolder) awaitCopies(t *testing.T, store *access.Store) {
 	}
 }
 
-// flip changes a bit of the text where it stands first, or last, in the bucket.
+// flip changes a bit of the first or the last place in the bucket where the
+// text stands.
 func (f keyFolder) flip(t *testing.T, text string, last bool) {
 	t.Helper()
 	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
@@ -97,8 +98,8 @@ func (f keyFolder) flip(t *testing.T, text string, last bool) {
 		if err := os.WriteFile(path, block, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// A disk that loses a bit does not say when. A newer file would be read
-		// by the check of the files, which takes the message out.
+		// The file keeps its time, as on a disk that loses a bit. The check of
+		// the files would read a newer file and remove the message.
 		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 			t.Fatal(err)
 		}

@@ -114,14 +114,11 @@ func checkScopes(kind Kind, scopes []Scope) ([]Scope, error) {
 	var list []Scope
 	for _, scope := range scopes {
 		if !scope.known() {
-			err := errata.Errorf(errata.KindInvalidScope, "There is no such scope; the details name it.")
-			err.Details = map[string]any{"scope": scope}
-			return nil, err
+			return nil, errata.Errorf(errata.KindInvalidScope, "There is no such scope; the details name it.").With(map[string]any{"scope": scope})
 		}
 		if !slices.ContainsFunc(kindScopes[kind], func(may Scope) bool { return may.Covers(scope) }) {
-			err := errata.Errorf(errata.KindInvalidScope, "A key of kind %s cannot hold %s.", kind, scope)
-			err.Details = map[string]any{"scope": scope, "allowed": kindScopes[kind]}
-			return nil, err
+			return nil, errata.Errorf(errata.KindInvalidScope, "A key of kind %s cannot hold %s.", kind, scope).
+				With(map[string]any{"scope": scope, "allowed": kindScopes[kind]})
 		}
 		if !slices.Contains(list, scope) {
 			list = append(list, scope)

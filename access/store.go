@@ -65,12 +65,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Random = cmp.Or(cfg.Random, rand.Reader)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Skipped == nil {
 		cfg.Skipped = func(uint64, error) {}
 	}

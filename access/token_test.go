@@ -32,8 +32,8 @@ func mint(t testing.TB, kind access.Kind) access.Token {
 	return token
 }
 
-// goldenText pins the format: keys in the hands of users must stay readable.
-// Secret and checksum were computed with another implementation (zlib's CRC-32).
+// goldenText pins the format: keys that users have must stay readable. Secret
+// and checksum were computed with another implementation (zlib's CRC-32).
 const goldenText = "eik_adm_0123456789ab_2RaQVM2HJYQhmT2w0DtsNPzLXyW6npyiq1uQI3ADMbp_2lZWlQ"
 
 func TestTokenFormat(t *testing.T) {

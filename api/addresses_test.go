@@ -24,7 +24,7 @@ func quoted(text string) string {
 	return string(quoted)
 }
 
-// exempt is a side of the address verification as it is shown.
+// exempt is a side of the address verification in an answer.
 func exempt(status int, lines ...string) string {
 	return fmt.Sprintf(`{"status":%d,"whitelist":%s}`, status, quoted(strings.Join(lines, "\n")))
 }
@@ -95,8 +95,8 @@ func TestAddressVerification(t *testing.T) {
 	golden(t, "settings_not_exempt", b.do(request{method: "PUT", target: addressPath, key: key, body: `{"admin":{"status":1},"client":{"whitelist":""}}`, headers: []string{"X-Request-Id: req-1"}}))
 }
 
-// TestNotExempt: the warning names where the caller comes from, as far as
-// proxies are believed.
+// TestNotExempt: the warning names the caller's address, which only a trusted
+// proxy can change.
 func TestNotExempt(t *testing.T) {
 	b := newBench(t, func(c *api.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} })
 	key := b.key(t, access.Everything)
@@ -164,8 +164,8 @@ func TestSidesAreIndependent(t *testing.T) {
 	})
 }
 
-// FuzzSecurityBodies: whatever is sent is taken or refused for what it is, and
-// what stands then can be read and sent again.
+// FuzzSecurityBodies: every body is accepted or refused with the right code,
+// and the setting after it can be read and sent again.
 func FuzzSecurityBodies(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `{"admin":1,"authentications":["totp"]}`, `{"admin":{"status":1,"method":"Email","type":"city"},"client":{}}`,

@@ -9,11 +9,6 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// errUnauthorized is the answer to a request without any key. It is the same
-// as for a key that does not work.
-var errUnauthorized = errata.Errorf(errata.KindUnauthorized,
-	"Send a valid API key in the header Authorization: Bearer KEY.")
-
 // admit returns nil when the request may pass. Failures of others from the same
 // address never limit a working key: a secret of 256 bits cannot be guessed, so
 // the limit only keeps failures cheap.
@@ -28,7 +23,6 @@ func (s *service) admit(c *call, r route) error {
 			return tooMany(wait, "Too many requests without a valid API key came from this address.")
 		}
 		c.Writer.Header().Set("WWW-Authenticate", `Bearer realm="errata"`)
-		return errUnauthorized
 	}
 	if err != nil {
 		return err
@@ -44,9 +38,7 @@ func (s *service) admit(c *call, r route) error {
 		return nil
 	}
 	if !key.Allows(r.Scope) {
-		err := errata.Errorf(errata.KindInsufficientScope, "This key does not hold the scope %s.", r.Scope)
-		err.Details = map[string]any{"scope": r.Scope}
-		return err
+		return errata.Errorf(errata.KindInsufficientScope, "This key does not hold the scope %s.", r.Scope).With(map[string]any{"scope": r.Scope})
 	}
 	return nil
 }

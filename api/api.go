@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func New(cfg Config) (http.Handler, error) {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))
 		}
 	}
-	engine.NoRoute(s.serve(s.nothing()))
+	engine.NoRoute(s.serve(s.unknownPath()))
 	engine.NoMethod(s.serve(noMethod))
 	return engine, nil
 }
@@ -182,17 +183,11 @@ func (c *Config) check() error {
 	if c.TrustedProxies, err = origin.Normal(c.TrustedProxies); err != nil {
 		return fmt.Errorf("TrustedProxies: %w", err)
 	}
-	if c.Version == "" {
-		c.Version = "dev"
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Version = cmp.Or(c.Version, "dev")
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.Random = cmp.Or(c.Random, rand.Reader)
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.Random == nil {
-		c.Random = rand.Reader
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (s *service) verifyAudit(c *call) (answer, error) {
 		return answer{}, errNoAudit
 	}
 	r, err := s.Audit.Verify(c.Request.Context())
-	return told(struct {
+	return reply(struct {
 		OK bool `json:"ok"`
 		audit.Report
 	}{r.Problem == nil, r}, err)

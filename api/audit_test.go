@@ -102,7 +102,7 @@ func TestAuditVerify(t *testing.T) {
 	golden(t, "audit_verify_broken", b.do(request{method: "GET", target: auditPath + "/verify", key: key}))
 }
 
-// TestAuditAway: a trail that does not answer, and a service without one.
+// TestAuditAway: a trail that does not answer, and a service without a trail.
 func TestAuditAway(t *testing.T) {
 	without := newBench(t, func(c *api.Config) { c.Audit = nil })
 	away := newBench(t, nil)

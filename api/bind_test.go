@@ -11,8 +11,8 @@ import (
 	"github.com/errata-log/errata/api"
 )
 
-// TestNamesOfFieldsAreExact: a name in another case is an unknown one, which is
-// ignored. A body must not switch, delete or hand out anything by it.
+// TestNamesOfFieldsAreExact: a name in another case is unknown and ignored. It
+// must not change, delete or give away anything.
 func TestNamesOfFieldsAreExact(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
@@ -33,7 +33,7 @@ func TestNamesOfFieldsAreExact(t *testing.T) {
 	if got, want := put(localizationPath, `{"IP_Module":"mmdb"}`), `{"ip_module":""}`; got != want {
 		t.Errorf("localization: %s, want %s", got, want)
 	}
-	// The right name is taken, whatever stands beside it, and before or behind it.
+	// The right name is read, wherever the wrong ones stand.
 	if got, want := settingsData(t, b, "PUT", key, `{"ERROR_DEBUG":0,"error_debug":1,"Error_debug":0}`), shown("", "error_log", "error_debug"); got != want {
 		t.Errorf("the name beside others: %s, want %s", got, want)
 	}
@@ -45,7 +45,7 @@ func TestNamesOfFieldsAreExact(t *testing.T) {
 	}
 }
 
-// A field of a type that nothing reads must not be left unread without a word.
+// A field of a type that read does not know must not be ignored silently.
 func TestNoFieldIsLeftUnread(t *testing.T) {
 	defer func() {
 		if told := fmt.Sprint(recover()); !strings.Contains(told, "field limit") {

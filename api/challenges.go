@@ -101,7 +101,7 @@ func (s *service) sendChallenge(c *call, b challengeBody, from netip.Addr) (answ
 
 // verifyChallenge checks the answer to one.
 func (s *service) verifyChallenge(c *call, b challengeBody, from netip.Addr) (answer, error) {
-	return told(s.Challenges.Verify(c.Request.Context(), challenge.Answer{
+	return reply(s.Challenges.Verify(c.Request.Context(), challenge.Answer{
 		ID: c.Param("id"), Account: b.Account, Purpose: string(b.Purpose), Code: b.Code, Address: from,
 	}))
 }
@@ -120,13 +120,13 @@ func (s *service) enrolAuthenticator(c *call, b challengeBody, _ netip.Addr) (an
 func askAuthenticator(ask func(Challenges, context.Context, challenge.Answer) (challenge.Verdict, error)) handler {
 	return challenged(func(c *call, b challengeBody, from netip.Addr) (answer, error) {
 		verdict, err := ask(c.service.Challenges, c.Request.Context(), challenge.Answer{Account: b.Account, Code: b.Code, Address: from})
-		return told(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
+		return reply(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
 	})
 }
 
 // removeAuthenticator forgets an app, also one that was never confirmed.
 func (s *service) removeAuthenticator(c *call, b challengeBody, _ netip.Addr) (answer, error) {
-	return told(map[string]any{"account": b.Account, "removed": true}, s.Challenges.Remove(c.Request.Context(), b.Account))
+	return reply(map[string]any{"account": b.Account, "removed": true}, s.Challenges.Remove(c.Request.Context(), b.Account))
 }
 
 type testMailBody struct {
@@ -138,5 +138,5 @@ func (s *service) sendTestMail(c *call, body testMailBody) (answer, error) {
 	if body.To == "" {
 		return answer{}, errata.Errorf(errata.KindInvalidRecipient, "to is the mail address that the test mail goes to.")
 	}
-	return told(map[string]any{"sent": true}, s.Challenges.SendTestMail(c.Request.Context(), body.To))
+	return reply(map[string]any{"sent": true}, s.Challenges.SendTestMail(c.Request.Context(), body.To))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
-// codes remembers what was asked, and answers with its fields.
+// codes notes the calls, and answers with its fields.
 type codes struct {
 	sent    []signin.CodeRequest
 	given   []challenge.Answer
@@ -67,8 +67,8 @@ const (
 	authenticatorsPath = "/api/v1/sign-in/authenticators"
 )
 
-// TestCodesArePassedOn: what is sent reaches the module, what it says is
-// answered.
+// TestCodesArePassedOn: what is sent reaches the module, and its result is the
+// answer.
 //
 // long: a table with a row for each route.
 func TestCodesArePassedOn(t *testing.T) {
@@ -153,7 +153,8 @@ func TestCodesThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// TestCodesAreGoodOnceWithAKeyToo: a repeat is asked anew.
+// TestCodesAreGoodOnceWithAKeyToo: a repeat with the same Idempotency-Key is
+// checked again.
 func TestCodesAreGoodOnceWithAKeyToo(t *testing.T) {
 	b := newBench(t, nil)
 	b.codes.verdict = challenge.Verdict{Outcome: "used"}

@@ -42,7 +42,7 @@ func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Delete(ctx, signatures)
-	return told(map[string]any{"deleted": true, "count": changed.Total()}, err)
+	return reply(map[string]any{"deleted": true, "count": changed.Total()}, err)
 }
 
 type moveBody struct {
@@ -58,23 +58,21 @@ func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 	}
 	status, known := errata.ParseStatus(body.Status)
 	if !known {
-		err := errata.Errorf(errata.KindInvalidStatus, "The status %q is none of open, resolved and muted.", cut(body.Status))
-		err.Details = map[string]any{"field": "status", "allowed": errata.Statuses}
-		return answer{}, err
+		return answer{}, errata.Errorf(errata.KindInvalidStatus, "The status %q is none of open, resolved and muted.", cut(body.Status)).
+			With(map[string]any{"field": "status", "allowed": errata.Statuses})
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	changed, err := s.Changes.Move(ctx, signatures, status)
-	return told(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
+	return reply(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
 
 // signaturesOf are the valid signatures among the texts, each once. Invalid
 // ones are skipped as long as one is valid.
 func signaturesOf(texts []string) ([]errata.Signature, error) {
 	if len(texts) > maxSignatures {
-		err := errata.Errorf(errata.KindTooManySignatures, "One request takes at most %d signatures, this one has %d; send several requests.", maxSignatures, len(texts))
-		err.Details = map[string]any{"field": "signatures", "maximum": maxSignatures}
-		return nil, err
+		return nil, errata.Errorf(errata.KindTooManySignatures, "One request takes at most %d signatures, this one has %d; send several requests.", maxSignatures, len(texts)).
+			With(map[string]any{"field": "signatures", "maximum": maxSignatures})
 	}
 	seen := make(map[errata.Signature]bool, len(texts))
 	signatures := make([]errata.Signature, 0, len(texts))
@@ -87,9 +85,8 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 		signatures = append(signatures, signature)
 	}
 	if len(signatures) == 0 {
-		err := errata.Errorf(errata.KindSignatureRequired, "Send signatures, an array with at least one signature: 32 hex digits, as the list shows it.")
-		err.Details = map[string]any{"field": "signatures"}
-		return nil, err
+		return nil, errata.Errorf(errata.KindSignatureRequired, "Send signatures, an array with at least one signature: 32 hex digits, as the list shows it.").
+			With(map[string]any{"field": "signatures"})
 	}
 	return signatures, nil
 }
@@ -106,7 +103,7 @@ func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
 	deleted, err := s.Changes.Cleanup(ctx, before)
-	return told(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
+	return reply(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 
 // cutOff reads the date of a cleanup: before is the last millisecond that it
@@ -120,7 +117,6 @@ func cutOff(text string) (before time.Time, echo string, err error) {
 		at = at.UTC().Truncate(time.Millisecond)
 		return at, errata.Instant(at).String(), nil
 	}
-	refused := errata.Errorf(errata.KindInvalidDate, "The cut-off %q is no date. Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.", cut(text))
-	refused.Details = map[string]any{"field": "before"}
-	return time.Time{}, "", refused
+	return time.Time{}, "", errata.Errorf(errata.KindInvalidDate, "The cut-off %q is no date. Send before as a date, 2026-11-21, or as an instant, 2026-11-21T12:00:00Z: it and everything before it are deleted.", cut(text)).
+		With(map[string]any{"field": "before"})
 }

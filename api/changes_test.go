@@ -136,7 +136,7 @@ func TestMoveErrors(t *testing.T) {
 	}
 }
 
-// TestChangesInAnOutage: an outage is never a bare 500.
+// TestChangesInAnOutage: an outage is never answered with 500.
 func TestChangesInAnOutage(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)

@@ -46,5 +46,5 @@ func (s *service) erase(c *call, body eraseBody) (answer, error) {
 	}
 	defer c.withoutDeadline()()
 	changed, err := s.Eraser.Erase(context.WithoutCancel(c.Request.Context()), body.Users, body.Addresses, body.CutLog)
-	return told(map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}, err)
+	return reply(map[string]any{"erased": true, "count": changed.Total(), "log_cut": body.CutLog}, err)
 }

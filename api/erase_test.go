@@ -12,7 +12,7 @@ import (
 
 const erasePath = "/api/v1/admin/ops/erase"
 
-// eraser remembers what it was asked.
+// eraser notes its calls.
 type eraser struct {
 	users, addresses []string
 	cut              bool
@@ -41,7 +41,8 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// TestEraseNamesSomebody: nobody is the user of most records.
+// TestEraseNamesSomebody: the user "nobody" cannot be erased, because most
+// records have it.
 func TestEraseNamesSomebody(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.OpsErase)

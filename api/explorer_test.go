@@ -31,8 +31,8 @@ func TestDocumentIsServed(t *testing.T) {
 	}
 }
 
-// TestExplorerStaysAtHome fetches the page with what it loads: all of it is
-// there, nothing is inline, and nothing comes from elsewhere.
+// TestExplorerStaysAtHome fetches the page and all that it loads: everything
+// exists, nothing is inline, and nothing comes from another host.
 func TestExplorerStaysAtHome(t *testing.T) {
 	b := newBench(t, nil)
 	page := b.do(request{method: "GET", target: "/api/v1/docs"})

@@ -67,9 +67,8 @@ func switchIn[B ~bool](field string, sent json.RawMessage) (B, error) {
 		return false, nil
 	}
 	if sent[0] == '-' || '0' <= sent[0] && sent[0] <= '9' {
-		err := errata.Errorf(errata.KindInvalidBoolean, "The field %s is 0 or 1, or false or true.", field)
-		err.Details = map[string]any{"field": field, "allowed": []any{0, 1, false, true}}
-		return false, err
+		return false, errata.Errorf(errata.KindInvalidBoolean, "The field %s is 0 or 1, or false or true.", field).
+			With(map[string]any{"field": field, "allowed": []any{0, 1, false, true}})
 	}
 	return false, wrongType(field, sent, "0 or 1")
 }
@@ -142,18 +141,16 @@ func rangesIn(field string, sent json.RawMessage) ([]netip.Prefix, error) {
 		return nil, err
 	}
 	if len(texts) > maxRanges {
-		err := errata.Errorf(errata.KindInvalidIP, "The field %s has %d entries and takes at most %d; join addresses into prefixes.", field, len(texts), maxRanges)
-		err.Details = map[string]any{"field": field, "max": maxRanges}
-		return nil, err
+		return nil, errata.Errorf(errata.KindInvalidIP, "The field %s has %d entries and takes at most %d; join addresses into prefixes.", field, len(texts), maxRanges).
+			With(map[string]any{"field": field, "max": maxRanges})
 	}
 	ranges := make([]netip.Prefix, 0, len(texts))
 	for i, text := range texts {
 		text = strings.TrimSpace(text)
 		r, ok := errata.ParsePrefix(text)
 		if !ok {
-			err := errata.Errorf(errata.KindInvalidIP, "%q in %s is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", cut(text), field)
-			err.Details = map[string]any{"field": field, "index": i, "value": cut(text)}
-			return nil, err
+			return nil, errata.Errorf(errata.KindInvalidIP, "%q in %s is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", cut(text), field).
+				With(map[string]any{"field": field, "index": i, "value": cut(text)})
 		}
 		ranges = append(ranges, r)
 	}
@@ -210,18 +207,17 @@ func jsonName(t reflect.Type) string {
 
 // inField adds to an error the name of the field that it is about.
 func inField(field string, err error) error {
-	var known *errata.Error
-	if !errors.As(err, &known) {
+	known, ok := errors.AsType[*errata.Error](err)
+	if !ok {
 		return err
 	}
-	named := *known
-	named.Message = field + ": " + known.Message
 	details := map[string]any{"field": field}
 	if more, ok := known.Details.(map[string]any); ok {
 		maps.Copy(details, more)
 	}
-	named.Details = details
-	return &named
+	named := known.With(details)
+	named.Message = field + ": " + known.Message
+	return named
 }
 
 // cut shortens a caller's text so that it can stand in an answer.

@@ -28,15 +28,16 @@ const (
 	envelopePath = "/api/7/envelope/"
 	sentryEvent  = "{\"type\":\"event\"}\n{\"message\":\"m\"}\n"
 	withKey      = "X-Sentry-Auth: Sentry sentry_key=" + doortest.PublicKey
-	// The first byte of a brotli stream with a window of 16 MiB, the header of a
-	// zstd frame with one of 8 MiB, and that of a frame that says it is 8 MiB.
+	// The first byte of a brotli stream with a window of 16 MiB, the header of
+	// a zstd frame with a window of 8 MiB, and the header of a zstd frame that
+	// declares a size of 8 MiB.
 	brotliWindow = "\x0f"
 	zstdWindow   = "\x28\xb5\x2f\xfd\x00\x68"
 	zstdSegment  = "\x28\xb5\x2f\xfd\xa0\x00\x00\x80\x00"
 )
 
-// besieged is a real server with the doors for events, that knows when a sender
-// is being waited for.
+// besieged is a real server with receivers. It knows when it waits for a
+// sender.
 type besieged struct {
 	address string
 	budget  *door.Budget
@@ -73,7 +74,7 @@ func besiege(t *testing.T, budget int64) *besieged {
 	return s
 }
 
-// watched tells when somebody has read the beginning of a body and wants more.
+// watched signals when the beginning of a body was read and more is wanted.
 type watched struct {
 	io.ReadCloser
 	again chan struct{}
@@ -87,8 +88,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.ReadCloser.Read(p)
 }
 
-// attack begins a request, sends one chunk and says nothing more. It returns
-// when the server waits for the rest, or has answered: then with its status line.
+// attack begins a request, sends one chunk and stops. It returns when the
+// server waits for the rest, or with the status line when it has answered.
 func (s *besieged) attack(t *testing.T, header []string, chunk string) string {
 	t.Helper()
 	number, again := fmt.Sprint(s.attacks.Add(1)), make(chan struct{})
@@ -119,7 +120,8 @@ func (s *besieged) attack(t *testing.T, header []string, chunk string) string {
 	}
 }
 
-// mustTake sends honest requests through all doors and wants each to be taken.
+// mustTake sends honest requests to all receivers and wants each to be
+// accepted.
 func (s *besieged) mustTake(t *testing.T, requests int) {
 	t.Helper()
 	dsn := "{\"dsn\":\"https://" + doortest.PublicKey + "@errata.test/7\"}\n"
@@ -150,9 +152,9 @@ func (s *besieged) mustTake(t *testing.T, requests int) {
 	}
 }
 
-// Connections that declare windows and then say nothing hold nothing of what
-// they declared. The largest come first, so that the smaller ones would fill what
-// those leave.
+// Connections that declare windows and then stop hold no memory for them. The
+// largest windows come first, so that smaller ones would fill the room that is
+// left.
 func TestSilentConnectionsChangeNothing(t *testing.T) {
 	for name, header := range map[string][]string{"without a key": nil, "with a key": {withKey}} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +180,7 @@ func TestSilentConnectionsChangeNothing(t *testing.T) {
 	}
 }
 
-// Floods of one sender with a key and of one without, each of many more
+// Floods by one sender with a key and by one without, each with many more
 // connections than there is room for.
 func TestNobodyTakesAllPlaces(t *testing.T) {
 	s := besiege(t, 4<<20)

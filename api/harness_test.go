@@ -74,7 +74,7 @@ func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.
 	return r.trend(ctx, book, signature, over)
 }
 
-// changes remembers what was asked, and answers with its fields.
+// changes notes its calls, and answers with its fields.
 type changes struct {
 	mu         sync.Mutex
 	signatures []errata.Signature
@@ -149,7 +149,7 @@ func (r *replayer) Replay(_ context.Context, force bool) (ops.ReplayResult, erro
 
 func (r *replayer) Replaying() ops.ReplayProgress { return ops.ReplayProgress{} }
 
-// sampleTally is what stands in a projection.
+// sampleTally is the content of a projection.
 func sampleTally() projector.Tally {
 	return projector.Tally{
 		Checkpoint: 9, Records: 2, Count: 7, Payloads: 2, Hours: 7,
@@ -186,7 +186,6 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// counting yields 0, 1, 2, … so that request ids are the same every time.
 // locked is a source that several goroutines may read.
 type locked struct {
 	mu sync.Mutex
@@ -199,6 +198,7 @@ func (l *locked) Read(p []byte) (int, error) {
 	return l.Reader.Read(p)
 }
 
+// counting yields 0, 1, 2, … so that request ids are the same every time.
 type counting struct {
 	mu   sync.Mutex
 	next byte
@@ -214,7 +214,7 @@ func (c *counting) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bench is an API with its keys in a real bucket and everything else faked.
+// bench is an API with keys in a real bucket and doubles for everything else.
 type bench struct {
 	handler  http.Handler
 	keys     *access.Store

@@ -43,8 +43,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeyIsFreedByFailure: what failed may be tried again, and what
-// is running may not.
+// TestIdempotencyKeyIsFreedByFailure: a request that failed may be sent again,
+// one that is running may not.
 func TestIdempotencyKeyIsFreedByFailure(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)

@@ -94,19 +94,12 @@ func (s *service) getTrends(c *call) (answer, error) {
 // getOverview answers what happened in a range.
 func (s *service) getOverview(c *call) (answer, error) {
 	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"))
-	data := overviewJSON{spanOf(o.Range), make([]seriesJSON, len(o.Series)), make([]growingJSON, len(o.Growing)), make([]noisyJSON, len(o.Noisy))}
-	for i, line := range o.Series {
-		data.Series[i] = seriesJSON{line.Book.String(), line.Level.String(), line.Counts}
-	}
-	for i := range o.Growing {
-		g := &o.Growing[i]
-		data.Growing[i] = growingJSON{recordOf(&g.Record), g.Before, g.Now}
-	}
-	for i := range o.Noisy {
-		n := &o.Noisy[i]
-		data.Noisy[i] = noisyJSON{recordOf(&n.Record), n.Count}
-	}
-	return told(data, err)
+	return reply(overviewJSON{
+		spanOf(o.Range),
+		mapped(o.Series, func(s *query.Series) seriesJSON { return seriesJSON{s.Book.String(), s.Level.String(), s.Counts} }),
+		mapped(o.Growing, func(g *query.Growing) growingJSON { return growingJSON{recordOf(&g.Record), g.Before, g.Now} }),
+		mapped(o.Noisy, func(n *query.Noisy) noisyJSON { return noisyJSON{recordOf(&n.Record), n.Count} }),
+	}, err)
 }
 
 // previewCleanup says what a cleanup with the same body would remove.
@@ -116,7 +109,7 @@ func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 		return answer{}, err
 	}
 	counted, err := s.Insights.CountUpTo(c.Request.Context(), before)
-	return told(struct {
+	return reply(struct {
 		Before string         `json:"before"`
 		Count  uint64         `json:"count"`
 		Books  errata.Changed `json:"books"`
@@ -131,9 +124,7 @@ const maxTrends = 100
 // Without a book, system is meant, as everywhere.
 func recordKeys(list string) ([]errata.RecordKey, error) {
 	refused := func(kind errata.Kind, format string, args ...any) error {
-		err := errata.Errorf(kind, format, args...)
-		err.Details = map[string]any{"field": "signatures"}
-		return err
+		return errata.Errorf(kind, format, args...).With(map[string]any{"field": "signatures"})
 	}
 	seen := map[errata.RecordKey]bool{}
 	var keys []errata.RecordKey

@@ -56,11 +56,7 @@ type newKeyJSON struct {
 const maxLifetimeDays = 36500
 
 func (s *service) listKeys(c *call) (answer, error) {
-	list := []keyJSON{}
-	for _, key := range s.Keys.List() {
-		list = append(list, s.keyOf(c, key))
-	}
-	return answer{data: list}, nil
+	return answer{data: mapped(s.Keys.List(), func(key *access.Key) keyJSON { return s.keyOf(c, *key) })}, nil
 }
 
 func (s *service) createKey(c *call, body newKeyJSON) (answer, error) {
@@ -98,9 +94,7 @@ func withinMaker(maker access.Key, n access.NewKey, now time.Time) (access.NewKe
 		scopes = access.DefaultScopes(n.Kind)
 	}
 	if scope, lacks := lacking(maker, scopes); lacks {
-		err := errata.Errorf(errata.KindInsufficientScope, "A key can only hand out scopes that it holds itself.")
-		err.Details = map[string]any{"scope": scope}
-		return n, err
+		return n, errata.Errorf(errata.KindInsufficientScope, "A key can only hand out scopes that it holds itself.").With(map[string]any{"scope": scope})
 	}
 	if maker.ExpiresAt.IsZero() {
 		return n, nil
@@ -130,7 +124,7 @@ func (s *service) revokeKey(c *call) (answer, error) {
 	if err := s.mayRevoke(c.key, id); err != nil {
 		return answer{}, err
 	}
-	return told(map[string]any{"id": id, "revoked": true}, s.Keys.Revoke(c.Request.Context(), id))
+	return reply(map[string]any{"id": id, "revoked": true}, s.Keys.Revoke(c.Request.Context(), id))
 }
 
 // mayRevoke keeps a key from ending a more powerful one. The scopes of a key
@@ -142,9 +136,7 @@ func (s *service) mayRevoke(holder access.Key, id string) error {
 			continue
 		}
 		if scope, lacks := lacking(holder, key.Scopes); lacks {
-			err := errata.Errorf(errata.KindInsufficientScope, "A key can only end keys whose scopes it holds itself.")
-			err.Details = map[string]any{"scope": scope}
-			return err
+			return errata.Errorf(errata.KindInsufficientScope, "A key can only end keys whose scopes it holds itself.").With(map[string]any{"scope": scope})
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestKeyHandsOutOnlyWhatItHolds(t *testing.T) {
 	}
 }
 
-// A key that ends would else live on in its copies.
+// Otherwise a key that ends would live on in the keys that it made.
 func TestKeyHandsOutNoLongerLife(t *testing.T) {
 	b := newBench(t, nil)
 	end := start.Add(10 * 24 * time.Hour)
@@ -213,8 +213,8 @@ func TestDSNWithoutPublicURL(t *testing.T) {
 	}
 }
 
-// TestDSNBehindAProxy: TLS that ends at a trusted proxy is the administrator's
-// way too; what anybody else says about it is not believed.
+// TestDSNBehindAProxy: the DSN has https when a trusted proxy ends TLS; headers
+// of other peers are ignored.
 func TestDSNBehindAProxy(t *testing.T) {
 	for proxy, scheme := range map[string]string{"192.0.2.1/32": "https://", "192.0.2.2/32": "http://"} {
 		b := newBench(t, func(c *api.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(proxy)} })

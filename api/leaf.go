@@ -18,8 +18,8 @@ func (s *service) served() []route {
 	return slices.DeleteFunc(all, func(r route) bool { return !slices.Contains(leafPaths, r.Path) })
 }
 
-// nothing answers unknown paths.
-func (s *service) nothing() route {
+// unknownPath answers unknown paths.
+func (s *service) unknownPath() route {
 	if !s.Leaf {
 		return noRoute
 	}

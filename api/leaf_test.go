@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/api"
 )
 
-// An ingest node has health and metrics, and says where the rest is.
+// An ingest node has health and metrics, and says that the rest is at the hub.
 func TestLeafHasNoAdministration(t *testing.T) {
 	b := newBench(t, nil)
 	handler, err := api.New(api.Config{Leaf: true, Keys: b.keys, Health: b.health, Now: b.clock.Now,

@@ -86,5 +86,5 @@ func (s *service) withLetters(c *call, name string, do func(Letters, context.Con
 		body.IDs = nil
 	}
 	done, left, err := do(s.Letters, c.Request.Context(), body.IDs)
-	return told(map[string]any{name: done, "left": orEmpty(left)}, err)
+	return reply(map[string]any{name: done, "left": orEmpty(left)}, err)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// place is a side of the location verification as it is shown.
+// place is a side of the location verification in an answer.
 func place(status int, method, comparison string) string {
 	return fmt.Sprintf(`{"status":%d,"method":%q,"type":%q}`, status, method, comparison)
 }
@@ -83,7 +83,7 @@ func TestLocationWithoutMail(t *testing.T) {
 	})
 }
 
-// TestLocationWithoutModule: switched on, it does not behave as expected.
+// TestLocationWithoutModule: switching it on works, with a warning.
 func TestLocationWithoutModule(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)

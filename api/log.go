@@ -30,7 +30,7 @@ func (s *service) logState(c *call) (answer, error) {
 // verifyLog reads the log, however long that takes.
 func (s *service) verifyLog(c *call) (answer, error) {
 	defer c.withoutDeadline()()
-	return told(s.LogCare.Verify(c.Request.Context()))
+	return reply(s.LogCare.Verify(c.Request.Context()))
 }
 
 type acceptBody struct {
@@ -42,5 +42,5 @@ func (s *service) acceptGaps(c *call, body acceptBody) (answer, error) {
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxOperator {
 		return answer{}, errata.Errorf(errata.KindInvalidBody, "by: want the name of who decides, 1 to %d characters.", maxOperator)
 	}
-	return told(s.LogCare.Settle(c.Request.Context(), name))
+	return reply(s.LogCare.Settle(c.Request.Context(), name))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/errata-log/errata/logcare"
 )
 
-// logCare answers with what a damaged log would have, and notes who accepted.
+// logCare answers as for a damaged log, and notes who accepted the gap.
 type logCare struct{ by string }
 
 func sampleGap() logcare.Gap {

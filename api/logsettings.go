@@ -32,7 +32,7 @@ type loggingBody struct {
 
 func (s *service) readLogSettings(c *call) (answer, error) {
 	logging, err := s.LogSettings.ReadLogging(c.Request.Context())
-	return told(loggingOf(logging), err)
+	return reply(loggingOf(logging), err)
 }
 
 func (s *service) updateLogSettings(c *call, body loggingBody) (answer, error) {
@@ -43,7 +43,7 @@ func (s *service) updateLogSettings(c *call, body loggingBody) (answer, error) {
 			QueryLogging: body.QueryLogging.Or(l.QueryLogging), QueryLoggingIPs: body.QueryLoggingIPs.Or(l.QueryLoggingIPs),
 		}, nil
 	})
-	return told(loggingOf(logging), err)
+	return reply(loggingOf(logging), err)
 }
 
 // loggingJSON is Logging in answers: a single address has no prefix length
@@ -54,9 +54,5 @@ type loggingJSON struct {
 }
 
 func loggingOf(l errata.Logging) loggingJSON {
-	ips := make([]string, 0, len(l.QueryLoggingIPs))
-	for _, p := range l.QueryLoggingIPs {
-		ips = append(ips, errata.PrefixText(p))
-	}
-	return loggingJSON{l, ips}
+	return loggingJSON{l, mapped(l.QueryLoggingIPs, func(p *netip.Prefix) string { return errata.PrefixText(*p) })}
 }

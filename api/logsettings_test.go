@@ -51,7 +51,7 @@ func settingsData(t *testing.T, b *bench, method, key, body string) string {
 	return string(envelope["data"])
 }
 
-// shown are settings as they are shown: the names that are on, and the list.
+// shown are settings as a text: the names that are on, and the list.
 func shown(ips string, on ...string) string {
 	var b strings.Builder
 	b.WriteString("{")

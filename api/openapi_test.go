@@ -23,8 +23,8 @@ import (
 	"github.com/errata-log/errata/test/openapitest"
 )
 
-// pending are operations that the document has before the route table. It can
-// only shrink: an entry whose route exists is a failure.
+// pending are operations that the document has and the route table does not
+// have yet. An entry whose route exists is a failure.
 var pending = []string{}
 
 // receiverPaths are those of api.Receivers, which are in no route table.
@@ -100,9 +100,9 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 	}
 }
 
-// admissionOf reads an operation's security: none is open, one that may be
-// left out is for programs on the machine. Where no scope is said, any key is
-// enough.
+// admissionOf reads the security of an operation: no security is open, optional
+// security is for programs on the machine, and security without a scope takes
+// any key.
 func admissionOf(op *openapi3.Operation) api.Admission {
 	switch {
 	case op.Security == nil && op.Extensions["x-errata-scope"] == nil:
@@ -118,8 +118,8 @@ func admissionOf(op *openapi3.Operation) api.Admission {
 	}
 }
 
-// TestReceiversStandAsDocumented asks each path of a receiver: that it exists,
-// with and without its last slash.
+// TestReceiversStandAsDocumented asks each path of a receiver, with and without
+// its last slash: it must exist.
 func TestReceiversStandAsDocumented(t *testing.T) {
 	b := newBench(t, withReceivers)
 	for _, path := range receiverPaths {
@@ -203,8 +203,8 @@ func literals(t *testing.T, name string, pick func(ast.Node) ast.Expr) []string 
 	return slices.Compact(found)
 }
 
-// TestListParametersAreThoseThatAreRead compares B1 with query.Parse: the
-// parser's own calls, wherever in its file, name what it reads.
+// TestListParametersAreThoseThatAreRead compares the list's parameters with
+// query.Parse: the calls in the parser's file name what it reads.
 func TestListParametersAreThoseThatAreRead(t *testing.T) {
 	readers := map[string]int{"value": 0, "text": 0, "boolean": 0, "number": 0, "list": 1, "oneOf": 1}
 	read := literals(t, "../query/parse.go", func(n ast.Node) ast.Expr {
@@ -251,8 +251,8 @@ func TestListParametersAreThoseThatAreRead(t *testing.T) {
 	}
 }
 
-// TestRepeatablePosts: each POST of the administration takes an idempotency key
-// and names what can be wrong with it.
+// TestRepeatablePosts: each POST of the administration takes an Idempotency-Key
+// and names its errors.
 func TestRepeatablePosts(t *testing.T) {
 	for name, op := range operations(t) {
 		post := strings.HasPrefix(name, "POST /api/v1/admin/")

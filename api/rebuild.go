@@ -34,14 +34,14 @@ func (c *call) withoutDeadline() (end func()) {
 // the caller goes away. It needs no body, and ignores the members of an object.
 func (s *service) rebuild(c *call) (answer, error) {
 	if s.Importer == nil {
-		return notBuilt(c)
+		return notImplemented(c)
 	}
 	var ignored struct{}
 	if err := c.bind(&ignored); err != nil {
 		return answer{}, err
 	}
 	defer c.withoutDeadline()()
-	return told(s.Importer.Import(context.WithoutCancel(c.Request.Context())))
+	return reply(s.Importer.Import(context.WithoutCancel(c.Request.Context())))
 }
 
 // rebuilding says how far the import under way on this node is.

@@ -60,7 +60,7 @@ type pageJSON struct {
 func (s *service) listErrors(c *call) (answer, error) {
 	page, err := s.Records.List(c.Request.Context(), c.Request.URL.Query())
 	return answer{
-		data: recordsOf(page.Records),
+		data: mapped(page.Records, recordOf),
 		meta: pageJSON{Total: page.Total, Page: page.Page, Limit: page.Limit, NextPage: page.NextPage},
 	}, err
 }
@@ -75,15 +75,16 @@ func (s *service) getError(c *call) (answer, error) {
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	return told(detailJSON{recordOf(&record), payload}, err)
+	return reply(detailJSON{recordOf(&record), payload}, err)
 }
 
-func recordsOf(records []errata.Record) []recordJSON {
-	rows := make([]recordJSON, len(records))
-	for i := range records {
-		rows[i] = recordOf(&records[i])
+// mapped is the list with every element converted; it is never nil.
+func mapped[T, U any](list []T, convert func(*T) U) []U {
+	converted := make([]U, len(list))
+	for i := range list {
+		converted[i] = convert(&list[i])
 	}
-	return rows
+	return converted
 }
 
 func recordOf(r *errata.Record) recordJSON {

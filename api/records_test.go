@@ -70,8 +70,8 @@ func TestListAnswers(t *testing.T) {
 	golden(t, "list_empty", b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key}))
 }
 
-// TestRecordFieldOrder reads the keys as they stand: 15 of the contract in its
-// order, then ours, then the payload.
+// TestRecordFieldOrder: the 15 fields of the first contract come in their
+// order, then the later ones, then the payload.
 func TestRecordFieldOrder(t *testing.T) {
 	b := newBench(t, nil)
 	w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors/00112233445566778899aabbccddeeff", key: b.key(t, "Tools/*")})

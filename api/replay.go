@@ -25,7 +25,7 @@ type replayBody struct {
 // replay rebuilds the projection, however long that takes.
 func (s *service) replay(c *call, body replayBody) (answer, error) {
 	defer c.withoutDeadline()()
-	return told(s.Replayer.Replay(context.WithoutCancel(c.Request.Context()), body.Force))
+	return reply(s.Replayer.Replay(context.WithoutCancel(c.Request.Context()), body.Force))
 }
 
 // replaying says how far it is.

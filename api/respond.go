@@ -14,6 +14,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/internal/httpstatus"
+	"github.com/errata-log/errata/signin"
 )
 
 // success is the envelope of an answer.
@@ -42,6 +43,22 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// warned is meta of an answer with warnings.
+type warned struct {
+	Warnings []signin.Warning `json:"warnings"`
+}
+
+// reply makes an answer of what a call returned.
+func reply(data any, err error) (answer, error) { return answer{data: data}, err }
+
+// replyWarned is reply with warnings, which stand in meta.
+func replyWarned(data any, warnings []signin.Warning, err error) (answer, error) {
+	if len(warnings) == 0 {
+		return answer{data: data}, err
+	}
+	return answer{data: data, meta: warned{warnings}}, err
 }
 
 // respond writes a handler's answer.

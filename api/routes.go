@@ -142,7 +142,7 @@ func quiet(r route) route {
 	return r
 }
 
-func notBuilt(*call) (answer, error) {
+func notImplemented(*call) (answer, error) {
 	return answer{}, errata.Errorf(errata.KindNotImplemented, "This version of Errata does not offer this endpoint yet.")
 }
 

@@ -44,7 +44,8 @@ func TestEveryRouteSaysWhoMayPass(t *testing.T) {
 	}
 }
 
-// contract is the fourteen routes of the contract, A1 to B7.
+// contract has the fourteen routes of the first contract with their numbers
+// there, A1 to B7.
 var contract = []struct {
 	name, method, path string
 	scope              access.Scope
@@ -78,8 +79,8 @@ func TestContractStandsInTheTable(t *testing.T) {
 	}
 }
 
-// reached is the status that a route answers once a key got through, with no
-// body and the parameters of target. 200 where it is not named.
+// reached is the status of a route when the key may use it, without a body and
+// with the parameters of target. A route that is not named answers 200.
 var reached = map[string]int{
 	"POST /api/v1/admin/ops/dead/replay": http.StatusBadRequest,
 	"POST /api/v1/admin/ops/dead/drop":   http.StatusBadRequest,
@@ -128,8 +129,8 @@ const (
 	reachesHandler
 )
 
-// strangers are callers that get through to open routes only, and one that
-// gets through to every route.
+// strangers are callers that may use open routes only, and one that may use
+// every route.
 func strangers(t *testing.T, b *bench) []caller {
 	t.Helper()
 	everything := []access.Scope{access.Everything}
@@ -155,7 +156,7 @@ func strangers(t *testing.T, b *bench) []caller {
 	}
 }
 
-// holders are callers whose scopes are cut to a route's.
+// holders are callers with scopes made for one route.
 func holders(t *testing.T, b *bench, scope access.Scope) []caller {
 	t.Helper()
 	if scope == "" {

@@ -27,40 +27,24 @@ type SecuritySettings interface {
 
 // setting shows a setting.
 func setting[T any](read func(SecuritySettings, context.Context) (T, error)) handler {
-	return func(c *call) (answer, error) { return told(read(c.service.Security, c.Request.Context())) }
+	return func(c *call) (answer, error) { return reply(read(c.service.Security, c.Request.Context())) }
 }
 
 // changedSetting changes a setting by the patch in the body. The patch is
 // checked as a whole before anything changes.
 func changedSetting[P, T any](update func(SecuritySettings, context.Context, P) (T, []signin.Warning, error)) handler {
 	return withBody(func(c *call, patch P) (answer, error) {
-		return toldWith(update(c.service.Security, c.Request.Context(), patch))
+		return replyWarned(update(c.service.Security, c.Request.Context(), patch))
 	})
 }
 
 // updateTwoFactor changes the second step, which has no warnings.
 func (s *service) updateTwoFactor(c *call, patch signin.TwoFactorPatch) (answer, error) {
-	return told(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
+	return reply(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
 }
 
 // updateAddresses changes the check of addresses. A warning depends on the
 // caller's own address.
 func (s *service) updateAddresses(c *call, patch signin.AddressesPatch) (answer, error) {
-	return toldWith(s.Security.UpdateAddresses(c.Request.Context(), patch, c.client()))
-}
-
-// warned is meta of an answer with warnings.
-type warned struct {
-	Warnings []signin.Warning `json:"warnings"`
-}
-
-// told makes an answer of what a call returned.
-func told(data any, err error) (answer, error) { return answer{data: data}, err }
-
-// toldWith is told with warnings, which stand in meta.
-func toldWith(data any, warnings []signin.Warning, err error) (answer, error) {
-	if len(warnings) == 0 {
-		return answer{data: data}, err
-	}
-	return answer{data: data, meta: warned{warnings}}, err
+	return replyWarned(s.Security.UpdateAddresses(c.Request.Context(), patch, c.client()))
 }

@@ -27,8 +27,8 @@ type keptSettings struct {
 	writes int
 }
 
-// everyModule is all there can be: e-mail, a method that a plug-in brings, one
-// that cannot send codes, and location modules that tell much and little.
+// everyModule has every sort of module: e-mail, a method of a plug-in, one that
+// cannot send codes, and location modules that tell much and little.
 func everyModule() signin.Modules {
 	m := signin.BuiltIn(true,
 		signin.LocationModule{Key: "mmdb", Country: true, Region: true, City: true},
@@ -102,8 +102,8 @@ const (
 	localizationPath = "/api/v1/admin/settings/localization"
 )
 
-// answered is what a setting answers: its data as it stands in the body, and
-// the codes and texts of the warnings.
+// answered is the answer of a setting: its data as in the body, and the codes
+// and texts of the warnings.
 type answered struct {
 	data     string
 	codes    []string
@@ -130,7 +130,7 @@ func (b *bench) ask(t *testing.T, r request) answered {
 	return a
 }
 
-// write is what a sentence of the contract does: read, write, read.
+// write is one row of a table: read, write, read.
 type write struct {
 	sentence string
 	body     string
@@ -164,7 +164,7 @@ func story(t *testing.T, b *bench, key, path string, writes []write) {
 	}
 }
 
-// refusal is a body that is not taken.
+// refusal is a body that is refused.
 type refusal struct {
 	sent         string
 	status       int

@@ -152,7 +152,7 @@ func talk(t *testing.T, address string, parts ...string) string {
 	}
 	for _, part := range parts {
 		if _, err := io.WriteString(conn, part); err != nil {
-			break // the server has had enough; what it said is read below
+			break // the server has closed the connection; its answer is read below
 		}
 	}
 	text, _ := io.ReadAll(conn)
@@ -195,7 +195,8 @@ func TestServerBoundsSlowBodies(t *testing.T) {
 	}
 }
 
-// TestBodiesKeepComing: what a body may take as a whole does not let it pause.
+// TestBodiesKeepComing: a body that may take long as a whole still must not
+// pause.
 func TestBodiesKeepComing(t *testing.T) {
 	ended := make(chan error, 1)
 	_, address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -220,7 +221,7 @@ func TestBodiesKeepComing(t *testing.T) {
 	}
 }
 
-// TestTricklesEnd: less than the floor is too slow although it never pauses.
+// TestTricklesEnd: a body slower than bodyFloor ends, even without a pause.
 func TestTricklesEnd(t *testing.T) {
 	ended := make(chan error, 1)
 	_, address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

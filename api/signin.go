@@ -49,7 +49,7 @@ func (s *service) evaluateSignIn(c *call, body evaluateBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return told(s.SignIn.Evaluate(c.Request.Context(), attempt))
+	return reply(s.SignIn.Evaluate(c.Request.Context(), attempt))
 }
 
 type outcomeBody struct {
@@ -64,7 +64,7 @@ func (s *service) recordSignIn(c *call, body outcomeBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return told(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, body.Success.Or(false)))
+	return reply(map[string]bool{"recorded": true}, s.SignIn.Record(c.Request.Context(), attempt, body.Success.Or(false)))
 }
 
 // attempt checks the side, the account, the address and the methods. field is
@@ -76,9 +76,8 @@ func (b *attemptBody) attempt(field string, methods errata.Optional[[]string]) (
 		return r, refuse(errata.KindInvalidSide, "side", "The field side is admin or client.")
 	}
 	if length := utf8.RuneCountInString(r.Account); length == 0 || length > maxAccount {
-		err := errata.Errorf(errata.KindInvalidAccount, "The field account has %d characters, and takes 1 to %d.", length, maxAccount)
-		err.Details = map[string]any{"field": "account", "max": maxAccount}
-		return r, err
+		return r, errata.Errorf(errata.KindInvalidAccount, "The field account has %d characters, and takes 1 to %d.", length, maxAccount).
+			With(map[string]any{"field": "account", "max": maxAccount})
 	}
 	addr, err := netip.ParseAddr(strings.TrimSpace(b.IP.Or("")))
 	if err != nil || addr.Zone() != "" {

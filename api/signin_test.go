@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// signIns remembers what was asked and told, and answers with its fields.
+// signIns notes its calls, and answers with its fields.
 type signIns struct {
 	asked    []signin.Attempt
 	told     []signInOutcome
@@ -102,8 +102,8 @@ func TestRecordSignIn(t *testing.T) {
 	}
 }
 
-// TestSignInsThatAreRefused: nothing is asked and nothing told for a body that
-// is not right, and an account has up to 190 characters, not bytes.
+// TestSignInsThatAreRefused: a wrong body makes no call, and an account has up
+// to 190 characters, not bytes.
 func TestSignInsThatAreRefused(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.SignInEvaluate, access.SignInRecord)

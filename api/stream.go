@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/internal/background"
 )
@@ -96,18 +97,17 @@ type goneJSON struct {
 }
 
 func changesOf(c feed.Changes) changesJSON {
-	data := changesJSON{Records: recordsOf(c.Records), More: c.More, Gone: make([]goneJSON, len(c.Gone)), Changed: c.More + uint64(len(c.Records))}
-	for i, key := range c.Gone {
-		data.Gone[i] = goneJSON{key.Book.String(), key.Signature.String()}
+	return changesJSON{
+		Records: mapped(c.Records, recordOf), More: c.More, Changed: c.More + uint64(len(c.Records)),
+		Gone: mapped(c.Gone, func(k *errata.RecordKey) goneJSON { return goneJSON{k.Book.String(), k.Signature.String()} }),
 	}
-	return data
 }
 
 // streamErrors sends changes for as long as the caller listens. It is the only
 // route whose answer does not end by itself.
 func (s *service) streamErrors(c *call) (answer, error) {
 	if s.Feed == nil {
-		return notBuilt(c)
+		return notImplemented(c)
 	}
 	if c.Request.Method == http.MethodHead {
 		return answer{raw: http.HandlerFunc(streamHeaders)}, nil

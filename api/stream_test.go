@@ -20,8 +20,8 @@ import (
 
 const streamPath = "/api/v1/admin/tools/logs/errors/stream"
 
-// changeFeed is a feed whose listeners are told by hand. One that has ended
-// ends every stream after its hello.
+// changeFeed is a feed whose changes the test sends. When it has ended, every
+// stream ends after its hello.
 type changeFeed struct {
 	err    error
 	ended  chan struct{}
@@ -162,8 +162,8 @@ func TestStreamHasHeartbeats(t *testing.T) {
 	<-b.feed.closed
 }
 
-// endsSoon fails when nothing comes for longer than a stream may outlive its
-// key, with room for a machine that is busy and less than its heartbeat.
+// endsSoon fails when the stream outlives its key by too long: more than a busy
+// machine needs, and less than a heartbeat.
 func endsSoon(t *testing.T, ended <-chan struct{}) {
 	t.Helper()
 	select {
@@ -198,8 +198,8 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
-// TestUnreadStreamEndsWithItsKey: a client that does not read holds a message,
-// and with it the stream, no longer.
+// TestUnreadStreamEndsWithItsKey: a client that does not read cannot keep a
+// stream open after its key.
 func TestUnreadStreamEndsWithItsKey(t *testing.T) {
 	b := newBench(t, nil)
 	b.feed.ended = make(chan struct{})
@@ -237,7 +237,8 @@ func TestStreamsAreBounded(t *testing.T) {
 	server := served(t, b)
 	var key string
 	var last *http.Response
-	// Each key gets as many as are left for the others, and each new one gets some.
+	// Each key gets at most as many streams as are left for others, so that a
+	// new key always gets some.
 	for left := api.MaxStreams; left > 0; {
 		key = b.key(t, access.ToolsGetErrorLogs)
 		share := max(left/2, 1)
@@ -260,7 +261,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	<-b.feed.closed // the place is free once this one's handler has returned
 	b.feed.err = errata.Errorf(errata.KindStoreUnavailable, "The records do not answer.")
-	for range 3 { // those who are refused take no place
+	for range 3 { // streams that are refused do not count
 		if resp, _ := open(t, server, key); resp.StatusCode == http.StatusOK {
 			t.Error("listens to what does not answer")
 		}

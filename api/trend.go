@@ -30,7 +30,7 @@ func (s *service) getTrend(c *call) (answer, error) {
 	for i, n := range trend.Counts {
 		data.Buckets[i] = bucketJSON{errata.Instant(trend.From.Add(time.Duration(i) * trend.Step)), n}
 	}
-	return told(data, err)
+	return reply(data, err)
 }
 
 // record is the book and the signature that a request is about.

@@ -15,7 +15,7 @@ func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// twoFactor is the setting as it is shown.
+// twoFactor is the setting in an answer.
 func twoFactor(methods string, admin, client, popup int) string {
 	return fmt.Sprintf(`{"authentications":[%s],"admin":%d,"client":%d,"show_popup":%d}`, methods, admin, client, popup)
 }

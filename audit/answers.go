@@ -60,7 +60,7 @@ func (a *Auditor) answer(ctx context.Context, sequence uint64) (eventlog.Answer,
 		case err != nil && !told:
 			told = true
 			a.failed(err)
-			a.cfg.Logger.Warn("auditor waits for the answer to a command", "sequence", sequence, "error", err)
+			a.cfg.Logger.Warn("the answer to a command cannot be read; its audit entry waits for it", "sequence", sequence, "error", err)
 		}
 		select {
 		case <-a.folded.wake:

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ func (c *Config) check() error {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Skipped == nil {
 		c.Skipped = func(uint64, error) {}
 	}
@@ -88,7 +87,7 @@ func New(cfg Config) (*Auditor, error) {
 
 // Start begins in the background; a second call does nothing.
 func (a *Auditor) Start() {
-	tell := background.Tell(a.cfg.Logger.Error, "auditor starts over")
+	tell := background.Tell(a.cfg.Logger.Error, "the auditor failed and starts again from the last entry")
 	a.work.Start(background.Loop{
 		Do: a.session, Pauses: pauses, Reached: func() any { return a.Cursor() },
 		Failed: func(err error, row int) {

@@ -119,8 +119,8 @@ func TestNoSecretsInTheTrail(t *testing.T) {
 	l.checkComplete()
 }
 
-// TestManyAuditors: several write the same trail while commands and keys come
-// from many sides.
+// TestManyAuditors: several auditors write the same trail while several nodes
+// send commands and change keys.
 func TestManyAuditors(t *testing.T) {
 	l := openLedger(t)
 	first, _ := l.start()
@@ -177,7 +177,7 @@ func TestAuditorsThatDie(t *testing.T) {
 	l.checkComplete()
 }
 
-// roundsPerLedger keeps the trail that each round reads short.
+// roundsPerLedger keeps the trail short that each round reads.
 const roundsPerLedger = 10
 
 // TestAnyInterleaving: writes of all kinds, starts and stops in any order.
@@ -239,7 +239,8 @@ func TestAnyInterleaving(t *testing.T) {
 	})
 }
 
-// TestGaps: what went away before it had an entry is told, once.
+// TestGaps: changes that were lost before they had an entry get one entry of
+// their own.
 func TestGaps(t *testing.T) {
 	l := openLedger(t)
 	l.fact("cmd.greet", 1)
@@ -287,8 +288,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestWithAProjector takes the answers of a real one, and has its entry before
-// the list is read.
+// TestWithAProjector takes the answers of a real projector, and the entry is
+// there before the list is read.
 func TestWithAProjector(t *testing.T) {
 	env := testenv.New(t)
 	l := newLedger(t, env.Broker)
@@ -315,7 +316,7 @@ func TestWithAProjector(t *testing.T) {
 	}
 }
 
-// absentAnswers have passed every command and know no answer.
+// absentAnswers have passed every command and have no answer.
 type absentAnswers struct{}
 
 func (absentAnswers) Answer(context.Context, uint64) (eventlog.Answer, uint64, error) {

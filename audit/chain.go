@@ -37,8 +37,8 @@ type Report struct {
 type Chain struct {
 	report  Report
 	seen    uint64 // the number of the last message
-	strange strangers
-	reason  string // why the first stranger is no entry
+	foreign foreignRun
+	reason  string // why the first foreign message is no entry
 }
 
 // Add checks the message at sequence n of the trail. After the first problem it
@@ -53,10 +53,10 @@ func (c *Chain) Add(n uint64, message []byte) bool {
 	c.seen = n
 	fields, hash, problem := sealedAt(message, n)
 	if problem != "" {
-		if c.strange.first == 0 {
+		if c.foreign.first == 0 {
 			c.reason = problem
 		}
-		c.strange.add(n, sha256.Sum256(message))
+		c.foreign.add(n, sha256.Sum256(message))
 		return true
 	}
 	prev := c.report.Head
@@ -66,11 +66,11 @@ func (c *Chain) Add(n uint64, message []byte) bool {
 	if fields["prev"] != prev {
 		return c.fail(n, "it does not follow the entry before it: one of the two was exchanged")
 	}
-	if named := fields["action"] == ActionForeign; named != (c.strange.first > 0) || named && !c.strange.namedBy(fields) {
+	if named := fields["action"] == ActionForeign; named != (c.foreign.first > 0) || named && !c.foreign.namedBy(fields) {
 		return c.fail(n, "it names messages of others that are not there")
 	}
-	c.report.Foreign += c.strange.count()
-	c.report.Entries, c.report.Head, c.strange = n, hash, strangers{}
+	c.report.Foreign += c.foreign.count()
+	c.report.Entries, c.report.Head, c.foreign = n, hash, foreignRun{}
 	return true
 }
 
@@ -79,7 +79,7 @@ func (c *Chain) End(last uint64) {
 	if c.report.Problem == nil && c.seen < last {
 		c.fail(c.seen+1, fmt.Sprintf("it is missing: the trail reaches to entry %d", last))
 	}
-	if c.report.Problem == nil && c.strange.first > 0 {
+	if c.report.Problem == nil && c.foreign.first > 0 {
 		c.fail(c.seen, "")
 	}
 }
@@ -87,11 +87,11 @@ func (c *Chain) End(last uint64) {
 // Report is what was found so far.
 func (c *Chain) Report() Report { return c.report }
 
-// fail notes the first problem and returns false. Strangers that no entry has
-// named are the first problem.
+// fail notes the first problem and returns false. Foreign messages that no
+// entry has named are the first problem.
 func (c *Chain) fail(n uint64, reason string) bool {
-	if c.strange.first > 0 {
-		n, reason = c.strange.first, c.reason
+	if c.foreign.first > 0 {
+		n, reason = c.foreign.first, c.reason
 	}
 	c.report.Problem = &Problem{N: n, Reason: reason}
 	return false

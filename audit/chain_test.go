@@ -49,8 +49,8 @@ func verify(messages [][]byte) Report {
 	return c.Report()
 }
 
-// TestChainGolden holds the form of entries and their hash: a trail written
-// today must be good for ever.
+// TestChainGolden pins the form of entries and their hash: a trail that is
+// written today must stay good.
 func TestChainGolden(t *testing.T) {
 	const golden = "testdata/chain-v1.jsonl"
 	got := append(bytes.Join(sampleChain(t, 3), []byte("\n")), '\n')
@@ -180,7 +180,7 @@ func TestRequestsAreCut(t *testing.T) {
 	})
 }
 
-// FuzzCheckEntry: no bytes break the check, and only what was sealed passes.
+// FuzzCheckEntry: no bytes make the check panic, and only sealed entries pass.
 func FuzzCheckEntry(f *testing.F) {
 	for _, message := range sampleChain(f, 2) {
 		f.Add(message)

@@ -137,7 +137,7 @@ func decodeJSON(text []byte, into any) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something stands behind the JSON value")
+		return errors.New("there is more text behind the JSON value")
 	}
 	return nil
 }

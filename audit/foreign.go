@@ -19,14 +19,14 @@ import (
 // session names them.
 var errForeign = errors.New("there are messages in the audit trail that are no entries of it")
 
-// strangers are consecutive messages of the trail that are no entries.
-type strangers struct {
+// foreignRun is a run of consecutive messages of the trail that are no entries.
+type foreignRun struct {
 	first, last uint64 // 0 for none
 	sum         hash.Hash
 }
 
 // add adds the message with the number n, given by its hash.
-func (s *strangers) add(n uint64, hash [sha256.Size]byte) {
+func (s *foreignRun) add(n uint64, hash [sha256.Size]byte) {
 	if s.first == 0 {
 		s.first, s.sum = n, sha256.New()
 	}
@@ -34,21 +34,21 @@ func (s *strangers) add(n uint64, hash [sha256.Size]byte) {
 	s.sum.Write(hash[:])
 }
 
-func (s *strangers) count() uint64 {
+func (s *foreignRun) count() uint64 {
 	if s.first == 0 {
 		return 0
 	}
 	return s.last - s.first + 1
 }
 
-// names is the request of the entry that names the strangers. sha256 is the
-// hash over the SHA-256 of each message in turn.
-func (s *strangers) names() map[string]any {
+// names is the request of the entry that names the messages. sha256 is the hash
+// over the SHA-256 of each message in turn.
+func (s *foreignRun) names() map[string]any {
 	return map[string]any{"first": s.first, "last": s.last, "sha256": hex.EncodeToString(s.sum.Sum(nil))}
 }
 
-// namedBy says whether the entry with the fields names exactly these strangers.
-func (s *strangers) namedBy(fields map[string]any) bool {
+// namedBy says whether the entry with the fields names exactly these messages.
+func (s *foreignRun) namedBy(fields map[string]any) bool {
 	want, err := canonical(s.names())
 	if err != nil {
 		return false
@@ -58,7 +58,7 @@ func (s *strangers) namedBy(fields map[string]any) bool {
 }
 
 // end finds the last entry of the trail at or before the number last, and the
-// strangers behind it.
+// foreign messages behind it.
 func (s stream) end(ctx context.Context, handle jetstream.Stream, last uint64) (head, error) {
 	found := head{n: last, hash: firstPrev}
 	var behind [][sha256.Size]byte // of each message, newest first
@@ -82,34 +82,34 @@ func (s stream) end(ctx context.Context, handle jetstream.Stream, last uint64) (
 		break
 	}
 	for i, sum := range slices.Backward(behind) {
-		found.strange.add(last-uint64(i), sum)
+		found.foreign.add(last-uint64(i), sum)
 	}
 	return found, nil
 }
 
-// tellForeign appends an entry that names the strangers behind the last entry,
-// so that the chain can go on.
-func (s *session) tellForeign(ctx context.Context) error {
-	strange := &s.head.strange
-	if strange.first == 0 {
+// nameForeign appends an entry that names the foreign messages behind the last
+// entry, so that the chain can go on.
+func (s *session) nameForeign(ctx context.Context) error {
+	foreign := &s.head.foreign
+	if foreign.first == 0 {
 		return nil
 	}
-	for n := strange.first; n <= strange.last; n++ {
+	for n := foreign.first; n <= foreign.last; n++ {
 		s.a.cfg.Skipped(n, errForeign)
 	}
 	c := change{from: fromLog, entry: Entry{
 		Time: stamp(s.a.cfg.Now()), Action: ActionForeign,
-		Source: Source{Stream: s.a.cfg.Stream, Sequence: strange.last}, Request: encode(strange.names()),
+		Source: Source{Stream: s.a.cfg.Stream, Sequence: foreign.last}, Request: encode(foreign.names()),
 	}}
 	c.entry.by(errata.Actor{KeyID: errata.ActorService})
 	return s.append(ctx, c, s.handled.Log)
 }
 
-// lookForForeign returns an error, which ends the session, when strangers stand
-// behind the last entry.
-func (s *session) lookForForeign(ctx context.Context) error {
+// checkForForeign returns an error, which ends the session, when foreign
+// messages stand behind the last entry.
+func (s *session) checkForForeign(ctx context.Context) error {
 	now, err := s.a.trail.head(ctx)
-	if err == nil && now.strange.first > 0 {
+	if err == nil && now.foreign.first > 0 {
 		err = errForeign
 	}
 	return err

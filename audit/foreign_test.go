@@ -12,8 +12,8 @@ import (
 	"github.com/errata-log/errata/audit"
 )
 
-// Whatever somebody else writes into the trail and its sources, the chain goes
-// on, says what stands there, and can be checked; each change has its entry.
+// Foreign messages in the trail and its sources do not stop the chain: it names
+// them and can be checked, and each change has its entry.
 //
 // long: the life of one trail.
 func TestForeignMessagesEndNoTrail(t *testing.T) {
@@ -46,7 +46,7 @@ func TestForeignMessagesEndNoTrail(t *testing.T) {
 	l.catchUp(first)
 	stop()
 	put(trail) // while there is none
-	// Sources hold the same: they are told as they are, and nobody made them.
+	// Foreign messages in the sources get entries without an actor.
 	put(l.log.Prefix + "set.logging")
 	put("$KV." + l.cfg.KeysBucket + ".key.000000000001")
 	put(l.log.Prefix + "cmd.greet")
@@ -73,7 +73,7 @@ func TestForeignMessagesEndNoTrail(t *testing.T) {
 			t.Errorf("entry %d names %s", e.N, e.Request)
 		}
 	}
-	// Those of others, what could be read of them as an entry has no action.
+	// Foreign messages of the trail are listed without an action of their own.
 	if n := actions["audit.unreadable"]; n != 4*len(foreign) || actions[audit.ActionForeign] != 4 || actions["settings.logging"] != 1+len(foreign) ||
 		actions["greet"] != 1+len(foreign) || actions["key.create"] != 1 || actions["key.change"] != len(foreign) {
 		t.Errorf("the trail has %v", actions)

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// acknowledgement is what JetStream tells a publisher who wants the answer at the
-// subject of the trail.
+// acknowledgement is the answer of JetStream to a publisher whose reply subject
+// is the trail's.
 const acknowledgement = `{"stream":"ERRORS","seq":1}`
 
-// naming is the entry behind messages of others, the first of which has the
+// naming is the entry that names foreign messages, the first of which has the
 // number n.
 func naming(t *testing.T, n uint64, prev string, messages ...string) (sealed Entry, message []byte) {
 	t.Helper()
-	strange := strangers{sum: sha256.New()}
+	strange := foreignRun{sum: sha256.New()}
 	for i, message := range messages {
 		strange.add(n+uint64(i), sha256.Sum256([]byte(message)))
 	}
@@ -27,8 +27,9 @@ func naming(t *testing.T, n uint64, prev string, messages ...string) (sealed Ent
 	return sealed, message
 }
 
-// Messages of others do not break the chain, if the entry behind them names them
-// and follows the entry before them. Nothing can be hidden behind that.
+// Foreign messages do not break the chain when the entry behind them names them
+// and follows the entry before them. No change of an entry can be hidden in
+// that way.
 func TestChainGoesOnBehindMessagesOfOthers(t *testing.T) {
 	good := sampleChain(t, 3)
 	last, err := ParseEntry(good[1])

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 // patience is far above what an entry takes; it says "never".
 const patience = 30 * time.Second
 
-// fatal is what of a test the ledger needs; rapid's tests have it too.
+// fatal is the part of a test that the ledger needs; rapid's tests have it too.
 type fatal interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -106,7 +106,7 @@ func (l *ledger) must(err error) {
 	}
 }
 
-// instantAnswers are of a projection that is never behind.
+// instantAnswers are the answers of a projection that is never behind.
 type instantAnswers struct{}
 
 func (instantAnswers) Answer(_ context.Context, sequence uint64) (eventlog.Answer, uint64, error) {
@@ -196,8 +196,8 @@ func (l *ledger) entries() []audit.Entry {
 	}
 }
 
-// sources are the facts that must have an entry, in order per stream, as they
-// stand on the sources.
+// sources are the facts of the sources that must have an entry, in order for
+// each stream.
 func (l *ledger) sources() map[string][]uint64 {
 	l.t.Helper()
 	found := map[string][]uint64{}
@@ -221,7 +221,7 @@ func (l *ledger) sources() map[string][]uint64 {
 	return found
 }
 
-// checkComplete checks that each fact has exactly one entry, in order per
+// checkComplete checks that each fact has exactly one entry, in order for each
 // source, and that the chain is good.
 func (l *ledger) checkComplete() {
 	l.t.Helper()

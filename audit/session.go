@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/errata-log/errata/eventlog"
 )
 
-// foreignLook is how often the end of the trail is checked for strangers, which
-// nobody announces.
+// foreignLook is how often the end of the trail is checked for foreign
+// messages, which nobody announces.
 const foreignLook = 2 * time.Second
 
 // session is one run of the auditor from the last entry on, until an error.
@@ -37,7 +38,7 @@ func (a *Auditor) session(ctx context.Context) error {
 		return err
 	}
 	s.handled = s.head.cursors
-	if err := s.tellForeign(ctx); err != nil {
+	if err := s.nameForeign(ctx); err != nil {
 		return err
 	}
 	if err := s.tellGaps(ctx); err != nil {
@@ -63,27 +64,11 @@ func (a *Auditor) session(ctx context.Context) error {
 
 // run runs the goroutines of the session: the first error ends all of them.
 func (s *session) run(ctx context.Context, facts *eventlog.Reader, keys jetstream.MessagesContext) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	parts := []func() error{
-		func() error { return s.readFacts(ctx, facts) },
-		func() error { return s.readKeys(ctx, keys) },
-		func() error { return s.write(ctx) },
-	}
-	done := make(chan error, len(parts))
-	for _, part := range parts {
-		go func() { done <- part() }() // ends with ctx
-	}
-	err := <-done
-	cancel()
-	facts.Close()
-	keys.Stop()
-	for range len(parts) - 1 {
-		if late := <-done; !errors.Is(late, context.Canceled) && !errors.Is(late, jetstream.ErrMsgIteratorClosed) {
-			err = errors.Join(err, late)
-		}
-	}
-	return err
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.readFacts(ctx, facts) })
+	group.Go(func() error { return s.readKeys(ctx, keys) })
+	group.Go(func() error { return s.write(ctx) })
+	return group.Wait()
 }
 
 func (s *session) readFacts(ctx context.Context, facts *eventlog.Reader) error {
@@ -130,7 +115,7 @@ func (s *session) write(ctx context.Context) error {
 	for {
 		select {
 		case <-look.C:
-			if err := s.lookForForeign(ctx); err != nil {
+			if err := s.checkForForeign(ctx); err != nil {
 				return err
 			}
 		case c := <-s.changes:
@@ -189,7 +174,7 @@ func (s *session) append(ctx context.Context, c change, cursor uint64) error {
 		if err != nil {
 			return err
 		}
-		if now.strange.first > 0 {
+		if now.foreign.first > 0 {
 			return errForeign
 		}
 		if now.n <= s.head.n {
@@ -236,7 +221,7 @@ func (s *session) tellGaps(ctx context.Context) error {
 		if !gap.is {
 			continue
 		}
-		cfg.Logger.Warn("changes went away before they had an audit entry", "stream", gap.stream, "first", gap.first, "last", gap.last, "reason", gap.reason)
+		cfg.Logger.Warn("changes were lost before they had an audit entry; an entry names them", "stream", gap.stream, "first", gap.first, "last", gap.last, "reason", gap.reason)
 		if err := s.append(ctx, gapChange(gap.from, gap.stream, gap.first, gap.last, gap.reason, cfg.Now()), gap.cursor); err != nil {
 			return err
 		}

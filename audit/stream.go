@@ -36,11 +36,11 @@ type stream struct {
 // head is the end of the trail.
 type head struct {
 	n uint64 // of the last message, 0 when there are none
-	// hash and cursors are those of the last entry, strange the messages behind
+	// hash and cursors are those of the last entry, foreign the messages behind
 	// it.
 	hash    string
 	cursors Cursors
-	strange strangers
+	foreign foreignRun
 }
 
 func (s stream) open(ctx context.Context) (jetstream.Stream, error) {

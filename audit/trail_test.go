@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/audit"
 )
 
-// numbers are those of a page, with its Next behind a bar.
+// numbers are the numbers of the entries of a page, then a bar and its Next.
 func numbers(p audit.Page) string {
 	var text strings.Builder
 	for _, e := range p.Entries {
@@ -68,8 +68,8 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsWhatWasChanged copies a trail to a stream that lets anything
-// be done to it.
+// TestVerifyFindsWhatWasChanged copies a trail to a stream in which messages
+// can be changed and removed.
 func TestVerifyFindsWhatWasChanged(t *testing.T) {
 	l := openLedger(t)
 	const entries = 250 // more than one pull

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	errata "github.com/errata-log/errata"
@@ -91,22 +92,12 @@ func (p *pending) cut() {
 // sorted are the records, the newest change first. The key decides between
 // those that one command changed.
 func (p *pending) sorted() []errata.Record {
-	list := make([]errata.Record, 0, len(p.records))
-	for _, r := range p.records {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b errata.Record) int {
+	return slices.SortedFunc(maps.Values(p.records), func(a, b errata.Record) int {
 		return cmp.Or(cmp.Compare(b.Version, a.Version), a.Key().Compare(b.Key()))
 	})
-	return list
 }
 
 // changes is what is pending, for a listener.
 func (p *pending) changes() Changes {
-	c := Changes{Records: p.sorted(), More: p.more}
-	for key := range p.gone {
-		c.Gone = append(c.Gone, key)
-	}
-	slices.SortFunc(c.Gone, errata.RecordKey.Compare)
-	return c
+	return Changes{Records: p.sorted(), More: p.more, Gone: slices.SortedFunc(maps.Keys(p.gone), errata.RecordKey.Compare)}
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,7 @@ func New(cfg Config) (*Feed, error) {
 	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.Follow == nil {
 		return nil, errors.New("feed: every function is required")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Feed{cfg: cfg, listeners: map[*listener]struct{}{}}, nil
 }
 
@@ -122,13 +121,13 @@ func (f *Feed) Close() {
 		close(l.done)
 		delete(f.listeners, l)
 	}
-	f.rest()
+	f.stopIfUnused()
 	f.mu.Unlock()
 	f.pollers.Wait()
 }
 
-// rest stops the poller when nobody listens. The caller holds the lock.
-func (f *Feed) rest() {
+// stopIfUnused stops the poller when nobody listens. The caller holds the lock.
+func (f *Feed) stopIfUnused() {
 	if len(f.listeners) == 0 && f.stop != nil {
 		f.stop()
 		f.stop = nil
@@ -189,6 +188,6 @@ func (l *listener) Close() {
 	defer l.feed.mu.Unlock()
 	if _, listens := l.feed.listeners[l]; listens {
 		delete(l.feed.listeners, l)
-		l.feed.rest()
+		l.feed.stopIfUnused()
 	}
 }

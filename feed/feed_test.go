@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is far above what a poll takes; it says "never".
 const patience = 10 * time.Second
 
-// world is a log with its records, as far as the feed looks.
+// world is a log with its records, as much of them as the feed reads.
 type world struct {
 	mu       sync.Mutex
 	at       uint64
@@ -159,7 +159,7 @@ func newFeed(t *testing.T, w *world) *feed.Feed {
 	return f
 }
 
-// TestWhatIsTold goes through the ways in which records change.
+// TestWhatIsTold tries each way in which records change.
 func TestWhatIsTold(t *testing.T) {
 	w := newWorld()
 	w.see(1, 3, time.Now())
@@ -209,8 +209,8 @@ func TestWhatIsTold(t *testing.T) {
 	}
 }
 
-// TestManyChanges: a burst is told as its newest records and a number, and a
-// listener that takes nothing keeps no more than that.
+// TestManyChanges: a burst is told as its newest records and a count, and a
+// listener that takes nothing stores no more than that.
 func TestManyChanges(t *testing.T) {
 	w := newWorld()
 	f := newFeed(t, w)
@@ -229,8 +229,8 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// TestOldRecords: records last seen long ago are looked for now and then, and
-// told once.
+// TestOldRecords: records last seen long ago are checked less often, and told
+// once.
 func TestOldRecords(t *testing.T) {
 	feed.SetFarEvery(t, 300*time.Millisecond)
 	w := newWorld()
@@ -253,7 +253,8 @@ func TestOldRecords(t *testing.T) {
 	}
 }
 
-// TestTroubleIsMadeUpFor: what changed while the store was away is told later.
+// TestTroubleIsMadeUpFor: changes during an outage of the store are told after
+// it.
 func TestTroubleIsMadeUpFor(t *testing.T) {
 	w := newWorld()
 	f := newFeed(t, w)

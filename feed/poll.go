@@ -54,12 +54,12 @@ func (p *poller) run(ctx context.Context) {
 	}
 	stop, err := p.feed.cfg.Follow(signal)
 	if err != nil {
-		p.feed.cfg.Logger.Warn("changes of records are told late: progress is not announced", "error", err)
+		p.feed.cfg.Logger.Warn("listeners learn late of changed records: progress is not announced", "error", err)
 	} else {
 		defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
 	}
 	background.Loop{
-		Every: fallback, Now: moved, Failed: background.Tell(p.feed.cfg.Logger.Warn, "changes of records are told late"),
+		Every: fallback, Now: moved, Failed: background.Tell(p.feed.cfg.Logger.Warn, "listeners learn late of changed records; the next poll tries again"),
 		Do: func(ctx context.Context) error {
 			began := time.Now()
 			err := p.poll(ctx) // the next poll that works tells what this one could not
@@ -85,16 +85,16 @@ func (p *poller) poll(ctx context.Context) error {
 			return err
 		}
 		upto = at
-		if err := p.collect(limited, batch, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
+		if err := p.addChanges(limited, batch, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
 			return err
 		}
-		if err := p.carryOut(limited, batch, commands); err != nil {
+		if err := p.addCommands(limited, batch, commands); err != nil {
 			return err
 		}
 	}
 	far := upto > p.farAt && now.Sub(p.farTime) >= farEvery
 	if far {
-		if err := p.collect(limited, batch, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
+		if err := p.addChanges(limited, batch, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
 			return err
 		}
 	}
@@ -112,8 +112,8 @@ func (p *poller) poll(ctx context.Context) error {
 // behind is the first position after a fact.
 func behind(fact uint64) errata.Position { return errata.PositionOf(fact+1, 0) }
 
-// collect adds the changes that the query finds.
-func (p *poller) collect(ctx context.Context, batch *pending, c query.Changes) error {
+// addChanges adds the changes that the query finds.
+func (p *poller) addChanges(ctx context.Context, batch *pending, c query.Changes) error {
 	list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
 	if err != nil {
 		return err
@@ -127,10 +127,10 @@ func (p *poller) collect(ctx context.Context, batch *pending, c query.Changes) e
 	return nil
 }
 
-// carryOut adds what commands changed. A delete leaves no row behind, and a
+// addCommands adds what commands changed. A delete leaves no row behind, and a
 // status leaves last_seen as it was, so that neither is found by looking at the
 // records.
-func (p *poller) carryOut(ctx context.Context, batch *pending, commands []Command) error {
+func (p *poller) addCommands(ctx context.Context, batch *pending, commands []Command) error {
 	var keys, removed []errata.RecordKey
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)

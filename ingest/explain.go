@@ -24,8 +24,9 @@ type Explanation struct {
 	Place   ExplainedPlace   `json:"place"`
 	Message ExplainedMessage `json:"message"`
 
-	// Fingerprint is the caller's own grouping, with the fields above in place
-	// of {{ default }}. When there is one, class, place and message count only there.
+	// Fingerprint is the client's own grouping, with the fields above in place of
+	// {{ default }}. With a fingerprint, class, place and message are not signed
+	// otherwise.
 	Fingerprint []string `json:"fingerprint,omitempty"`
 
 	// Overflow is the signature of the record that counts the event instead, when
@@ -38,8 +39,8 @@ type ExplainedPlace struct {
 	Sent     string `json:"sent"`     // the file as the sender or the frame named it
 	File     string `json:"file"`     // relative to the install roots
 	Signed   string `json:"signed"`   // without the parts that each release or build changes
-	Line     uint32 `json:"line"`     // not signed: lines move
-	Function string `json:"function"` // of the chosen frame; not signed
+	Line     uint32 `json:"line"`     // not signed: a line changes with each edit of the file
+	Function string `json:"function"` // of the frame that the place is from; not signed
 	Why      string `json:"why"`
 }
 
@@ -47,7 +48,7 @@ type ExplainedPlace struct {
 type ExplainedMessage struct {
 	From     string                  `json:"from"`   // message or template
 	Before   string                  `json:"before"` // scrubbed
-	Head     string                  `json:"head"`   // the line that counts
+	Head     string                  `json:"head"`   // the part of it that is signed
 	Signed   string                  `json:"signed"`
 	Replaced []signature.Replacement `json:"replaced"`
 }
@@ -95,7 +96,7 @@ func classWhy(d *Draft, class string) string {
 	case isWrapper(d.Class) && class != d.Class:
 		return "the class of its cause, because " + d.Class + " only wraps"
 	case class != d.Class:
-		return "what stands behind the NUL of an anonymous class changes"
+		return "the class up to its NUL, because the rest of an anonymous class changes"
 	}
 	return "the class of the thrown exception"
 }

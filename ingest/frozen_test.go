@@ -7,8 +7,8 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// frozenEvent is a line of frozen.jsonl: an event as the native door takes it
-// and what recipe version 1 makes of it.
+// frozenEvent is a line of frozen.jsonl: an event of the native receiver, and the
+// result of recipe version 1.
 type frozenEvent struct {
 	Event     map[string]json.RawMessage `json:"event"`
 	Book      string                     `json:"book"`
@@ -18,12 +18,12 @@ type frozenEvent struct {
 	Signature string                     `json:"signature"`
 }
 
-// leastFrozen is how many events hold the recipe at least.
+// leastFrozen is the least number of events in the file.
 const leastFrozen = 60
 
-// TestRecipeIsFrozen holds signature recipe version 1 by its results. Nothing
-// renews the file: whoever needs another result adds a recipe of another
-// version beside this one, see docs/grouping.md.
+// TestRecipeIsFrozen compares the results of signature recipe version 1 with the
+// file. The file must not change: for another result add a recipe with another
+// version, see docs/grouping.md.
 func TestRecipeIsFrozen(t *testing.T) {
 	if signature.Version != 1 {
 		t.Errorf("the recipe is version %d; these are the values of version 1, which must stay computable", signature.Version)

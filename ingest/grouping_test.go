@@ -16,12 +16,12 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 )
 
-// groupingFolder holds the corpus: a file for each language with lines of two
-// events, whether a developer calls them one problem, and why. What is not said
-// of b is as in a. The pairs say what is wanted, whatever the recipe does.
+// groupingFolder has the corpus: a file for each language. A line has two events a
+// and b, whether a developer calls them one problem, and why. Fields that b does not
+// have are as in a. The lines say what is wanted, not what the recipe does.
 const groupingFolder = "testdata/grouping"
 
-// The floors stand a little under what docs/grouping.md says was measured.
+// The floors are a little below the figures in docs/grouping.md.
 const (
 	floorPrecision     = 0.96
 	floorRecall        = 0.95
@@ -31,8 +31,8 @@ const (
 	leastPairsLanguage = 40
 )
 
-// groupingLanguages are those of the corpus. The pairs of unseen.jsonl, of all
-// languages, were written after the recipe was finished and never mended for.
+// groupingLanguages are the files of the corpus. unseen.jsonl has pairs of all
+// languages. It was written after the recipe, which was never changed for it.
 var groupingLanguages = []string{"php", "go", "javascript", "python", "java", "csharp"}
 
 // groupedPair is a line of the corpus.
@@ -43,7 +43,7 @@ type groupedPair struct {
 	B      map[string]json.RawMessage `json:"b"`
 }
 
-// score counts the pairs by what is wanted and what the recipe says.
+// score counts the pairs by the wanted and the real result.
 type score struct{ both, split, merged, apart int }
 
 func (s score) precision() float64 { return float64(s.both) / float64(s.both+s.merged) }
@@ -55,7 +55,7 @@ func (s score) String() string {
 		s.pairs(), s.precision(), s.merged, s.recall(), s.split)
 }
 
-// TestGrouping judges the signature by the corpus.
+// TestGrouping measures the signature on the corpus.
 func TestGrouping(t *testing.T) {
 	var all score
 	for _, language := range groupingLanguages {
@@ -77,7 +77,7 @@ func TestGroupingOfUnseenPairs(t *testing.T) {
 	}
 }
 
-// judge counts the pairs of a file and tells of the wrong ones.
+// judge counts the pairs of a file and logs the wrong ones.
 func judge(t *testing.T, language string) (s score) {
 	t.Helper()
 	for i, pair := range readPairs(t, language) {
@@ -101,7 +101,7 @@ func judge(t *testing.T, language string) (s score) {
 	return s
 }
 
-// merged is b with what it takes over from a.
+// merged is b with the fields of a that b does not have.
 func merged(p groupedPair) map[string]json.RawMessage {
 	b := maps.Clone(p.A)
 	maps.Copy(b, p.B)
@@ -137,7 +137,7 @@ func eachLine(t *testing.T, file string, read func(line []byte)) {
 	}
 }
 
-// signedEvent is an event with what its signature is made of.
+// signedEvent is an event with the parts of its signature.
 type signedEvent struct {
 	errata.Event
 	Place, Template string
@@ -147,8 +147,8 @@ func (e signedEvent) String() string {
 	return strings.Join([]string{e.Signature.String(), e.Book.String(), e.Class, e.Place, e.Template}, " | ")
 }
 
-// signed takes an event through the native door's parser and the rules. Its
-// key "application" is the project.
+// signed signs an event as the native receiver and the rules do. Its key
+// "application" is the project.
 func signed(t *testing.T, fields map[string]json.RawMessage) signedEvent {
 	t.Helper()
 	project := uint64(1)

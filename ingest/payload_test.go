@@ -12,15 +12,15 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// secret is a value that the rules find wherever a text stands.
+// secret is a value that the rules find in any text.
 const secret = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 
-// TestNoSecretReachesTheLog plants a token into every text of a draft, found
-// by reflection so that a new field cannot be forgotten.
+// TestNoSecretReachesTheLog puts a token into every text of a draft. It finds the
+// texts by reflection, so that no new field is forgotten.
 func TestNoSecretReachesTheLog(t *testing.T) {
 	planted := 0
 	for _, text := range []string{secret, "before " + secret + " after", "k=v&token=" + secret, "Bearer " + secret, "pass\x00word=" + secret, strings.Repeat("x ", 5000) + secret} {
-		// An extra that is no object is dropped, so it is planted as one.
+		// An extra that is no object is dropped, so the token is put into an object.
 		extra, err := json.Marshal(map[string]any{"a": []any{text}, text: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	}
 }
 
-// plant sets every string that v holds.
+// plant sets every string in v.
 func plant(v reflect.Value, text string, count *int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -67,8 +67,8 @@ func plant(v reflect.Value, text string, count *int) {
 	}
 }
 
-// TestASecretIsNotCutInHalf puts secrets across each limit: what is left of
-// them after the cut must not be readable.
+// TestASecretIsNotCutInHalf puts secrets across each limit: no part of them may be
+// left after the cut.
 func TestASecretIsNotCutInHalf(t *testing.T) {
 	for at := ingest.MaxMessage - 60; at < ingest.MaxMessage+600; at += 7 {
 		e := eventOf(t, ingest.Draft{Message: strings.Repeat("x", at-1) + " AKIAIOSFODNN7EXAMPLE and more " + strings.Repeat("y", 2000)})
@@ -78,8 +78,8 @@ func TestASecretIsNotCutInHalf(t *testing.T) {
 	}
 }
 
-// TestPayloadNeverExceedsItsLimit fills every part to the brim, with what
-// escapes worst.
+// TestPayloadNeverExceedsItsLimit fills every part with the bytes whose escapes are
+// longest.
 func TestPayloadNeverExceedsItsLimit(t *testing.T) {
 	worst := strings.Repeat("\"\\", 100_000)
 	frame := ingest.Frame{File: worst, Line: 1 << 40, Function: worst, Module: worst, Args: []string{"string(1)", "object(" + strings.Repeat(`\`, 100) + ")"}}
@@ -146,7 +146,7 @@ func TestPayloadSaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreShapes: what is no shape is a value, and does not pass.
+// TestArgumentsAreShapes: a text that is no shape may be a value and must not pass.
 func TestArgumentsAreShapes(t *testing.T) {
 	for arg, want := range map[string]string{
 		"int": "int", "null": "null", "string(12)": "string(12)", "array(3)": "array(3)", `object(App\User)`: `object(App\User)`,
@@ -182,7 +182,7 @@ func TestAnonymousClass(t *testing.T) {
 	}
 }
 
-// TestScrubBeforeSign: a secret in the message makes no problem of its own.
+// TestScrubBeforeSign: messages that differ only in a secret are one problem.
 func TestScrubBeforeSign(t *testing.T) {
 	var signatures []errata.Signature
 	for _, password := range []string{"hunter", "swordfish", "open-sesame"} {
@@ -193,7 +193,7 @@ func TestScrubBeforeSign(t *testing.T) {
 	}
 }
 
-// TestLimitsAgree: the doors and the scrubber refuse the same JSON.
+// TestLimitsAgree: the receivers and the scrubber refuse the same JSON.
 func TestLimitsAgree(t *testing.T) {
 	if scrub.MaxDepth != ingest.MaxDepth || scrub.MaxValues != ingest.MaxValues {
 		t.Errorf("scrub allows depth %d and %d values, ingest %d and %d", scrub.MaxDepth, scrub.MaxValues, ingest.MaxDepth, ingest.MaxValues)

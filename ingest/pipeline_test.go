@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// memoryLog keeps what it is given, or refuses it.
+// memoryLog keeps events in memory, or refuses them.
 type memoryLog struct {
 	events []errata.Event
 	err    error
@@ -56,7 +56,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestNewTwice: a registry that has the metrics is an error, no panic.
+// TestNewTwice: a registry that has the metrics already causes an error, no panic.
 func TestNewTwice(t *testing.T) {
 	cfg := ingest.Config{Log: &memoryLog{}, Random: seeded(), Registerer: prometheus.NewRegistry()}
 	if _, err := ingest.New(cfg); err != nil {
@@ -116,7 +116,7 @@ func counters(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	return values
 }
 
-// TestAcceptNothing: without a valid draft the log is not asked at all.
+// TestAcceptNothing: without a valid draft the log is not called.
 func TestAcceptNothing(t *testing.T) {
 	p := newPipeline(t, &memoryLog{err: errors.New("must not be called")}, nil)
 	for _, drafts := range [][]ingest.Draft{nil, {}, {{}}} {
@@ -127,8 +127,8 @@ func TestAcceptNothing(t *testing.T) {
 	}
 }
 
-// TestAcceptWhenTheLogRefuses: nothing counts as accepted, and the log's kind
-// reaches the caller.
+// TestAcceptWhenTheLogRefuses: no event counts as accepted, and the caller gets the
+// log's kind of error.
 func TestAcceptWhenTheLogRefuses(t *testing.T) {
 	for _, refusal := range []*errata.Error{errata.Errorf(errata.KindLogFull, "full"), errata.Errorf(errata.KindLogUnavailable, "away")} {
 		registry := prometheus.NewRegistry()
@@ -144,8 +144,8 @@ func TestAcceptWhenTheLogRefuses(t *testing.T) {
 	}
 }
 
-// TestEventIDs: one id written two ways is one event, random ids differ, and
-// projects never share an id.
+// TestEventIDs: a UUID with and without dashes is one event, random ids differ, and
+// two projects never have the same id.
 func TestEventIDs(t *testing.T) {
 	const plain, dashed = "6dc715abb89b4f6694ff46ae15f7dfb8", "6DC715AB-B89B-4F66-94FF-46AE15F7DFB8"
 	idsOf := func(project uint64, clientIDs ...string) (ids []errata.EventID) {

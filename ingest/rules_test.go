@@ -183,7 +183,8 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// TestPayloadIsBounded: extra goes first, then frames from the middle.
+// TestPayloadIsBounded: a large payload loses extra first, then frames from the
+// middle.
 func TestPayloadIsBounded(t *testing.T) {
 	frames := make([]ingest.Frame, 200)
 	for i := range frames {
@@ -226,8 +227,7 @@ func TestNothingToSayIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnyDraft: whatever a draft holds, the event is bounded, valid and the
-// same every time.
+// TestAnyDraft: the event of any draft is bounded, valid and the same every time.
 func TestAnyDraft(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 		rapid.Map(rapid.String(), func(s string) string { return strings.Repeat(s, 500) }))
@@ -306,8 +306,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// TestArchiveTimes: old times stand when they come out of an archive, and
-// only those that can be.
+// TestArchiveTimes: old times from an archive are kept, impossible ones are not.
 func TestArchiveTimes(t *testing.T) {
 	var rules ingest.Rules
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// TestSwitchedOff: nothing reaches the log, everything is counted, and it
-// changes with the next request.
+// TestSwitchedOff: while recording is off no event reaches the log and all drafts
+// are counted. The switch counts from the next request on.
 func TestSwitchedOff(t *testing.T) {
 	log, registry := &memoryLog{}, prometheus.NewRegistry()
 	on := true
@@ -55,7 +55,7 @@ func TestSwitchedOff(t *testing.T) {
 	}
 }
 
-// countingLog counts what it is given.
+// countingLog counts the events.
 type countingLog struct{ events atomic.Int64 }
 
 func (l *countingLog) Append(_ context.Context, events []errata.Event) error {
@@ -63,8 +63,8 @@ func (l *countingLog) Append(_ context.Context, events []errata.Event) error {
 	return nil
 }
 
-// TestSwitchedWhileSending: whatever the switch does meanwhile, each draft is
-// either on the log or dropped, and the receipts say which.
+// TestSwitchedWhileSending: while the switch changes, each draft is either on the log
+// or dropped, and the receipts say which.
 func TestSwitchedWhileSending(t *testing.T) {
 	log := &countingLog{}
 	var on atomic.Bool

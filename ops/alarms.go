@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,9 +31,7 @@ func NewAlarms(registerer prometheus.Registerer, now func() time.Time, logger *s
 	if now == nil {
 		now = time.Now
 	}
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	a := &Alarms{now: now, logger: logger, standing: map[string]errata.Alarm{}, gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "errata_alarm",
 		Help: "1 for each alarm that stands: something is wrong with the data or a part does not work. errata doctor says what to do.",
@@ -80,12 +79,7 @@ func (a *Alarms) Clear(name string) {
 func (a *Alarms) List() []errata.Alarm {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	list := make([]errata.Alarm, 0, len(a.standing))
-	for _, alarm := range a.standing {
-		list = append(list, alarm)
-	}
-	slices.SortFunc(list, func(x, y errata.Alarm) int { return cmp.Compare(x.Name, y.Name) })
-	return list
+	return slices.SortedFunc(maps.Values(a.standing), func(x, y errata.Alarm) int { return cmp.Compare(x.Name, y.Name) })
 }
 
 // Checks has a failed check for each alarm that stands.

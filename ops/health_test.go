@@ -12,7 +12,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// wellness is what the parts of a service say; the zero value is well.
+// wellness is the state of the parts of a service; in the zero value all are
+// well.
 type wellness struct {
 	log        eventlog.State
 	logErr     error
@@ -22,7 +23,8 @@ type wellness struct {
 	alarms     []errata.Alarm
 }
 
-// healthOf is the health of a service whose parts say w, which may change.
+// healthOf is the health of a service whose parts are in the state w, which may
+// change.
 func healthOf(t *testing.T, w *wellness, now *time.Time) *Health {
 	t.Helper()
 	alarms, err := NewAlarms(nil, func() time.Time { return *now }, nil)
@@ -38,7 +40,7 @@ func healthOf(t *testing.T, w *wellness, now *time.Time) *Health {
 				for _, a := range w.alarms {
 					alarms.Raise(a.Name, a.Detail, a.Hint)
 				}
-				_ = log.Append(ctx, nil) // the outcome is what is asked for
+				_ = log.Append(ctx, nil) // only its effect on the health matters
 				return nil
 			},
 			log.Ready, func(context.Context) error { return w.records }, projection.Ready,
@@ -51,7 +53,7 @@ func healthOf(t *testing.T, w *wellness, now *time.Time) *Health {
 	})
 }
 
-// appending is a log that answers as told.
+// appending is a log that answers as the test sets it.
 type appending func() error
 
 func (a appending) Append(context.Context, []errata.Event) error { return a() }

@@ -118,13 +118,12 @@ func (r *Replayer) Replay(ctx context.Context, force bool) (ReplayResult, error)
 	result.Differences = append([]string{}, done.Differences...) // never null
 	if done.Swapped {
 		if err := r.cfg.Replayed(ctx); err != nil {
-			r.cfg.Logger.Warn("what the replay has mended could not be noted; its alarm stays", "error", err)
+			r.cfg.Logger.Warn("the replay has repaired the records, but that could not be noted; the alarm stays", "error", err)
 		}
 	}
 	if !done.Equal() && !force {
-		differs := errata.Errorf(errata.KindProjectionDiffers, "The records that the log gives are not those that are shown, which stay as they are; look at the details, and replay with force to take those of the log.")
-		differs.Details = result
-		return ReplayResult{}, differs
+		return ReplayResult{}, errata.Errorf(errata.KindProjectionDiffers, "The records that the log gives are not those that are shown, which stay as they are; look at the details, and replay with force to take those of the log.").
+			With(result)
 	}
 	return result, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// newReplayer has rebuilds made by a function.
+// newReplayer makes a Replayer with a double for the rebuild.
 func newReplayer(history Turn, rebuild func(context.Context, projector.RebuildConfig) (projector.Comparison, error)) *Replayer {
 	return NewReplayer(ReplayConfig{
 		Ready: func() error { return nil }, Rebuild: rebuild, Replayed: func(context.Context) error { return nil },
@@ -99,7 +99,7 @@ func TestReplayThatDiffers(t *testing.T) {
 	}
 }
 
-// The answer is what a rebuild found, with the gaps as callers see them.
+// The result of a rebuild, with the gaps as callers see them.
 func TestReplayResultOnTheWire(t *testing.T) {
 	got, err := json.Marshal(ReplayResult{
 		Comparison: projector.Comparison{From: 1, Facts: 9, Events: 7, TookMS: 12, PausedMS: 3, Differences: []string{}, Gaps: []eventlog.Gap{{From: 4}}},

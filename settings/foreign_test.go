@@ -11,12 +11,12 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// foreign are what somebody else may put in the place of a fact: an
-// acknowledgement of JetStream, and what is no JSON.
+// foreign are messages that are no facts: an acknowledgement of JetStream, and
+// a text that is no JSON.
 var foreign = []string{`{"stream":"ERRORS","seq":1}`, `{"stream":"ERRORS","domain":"","seq":2,"duplicate":true}`, "", "poison", `{"v":1,"after":7}`, `[]`}
 
-// A fact that is none is left out and counted: the value before stays in force
-// on all nodes, those that start later too, and can be changed.
+// A foreign message is ignored and counted: the value before it stays in force
+// on all nodes, even on those that start later, and can be changed.
 func TestForeignFactsAreLeftOut(t *testing.T) {
 	env := testenv.NewBroker(t)
 	log := logOf(env)
@@ -37,7 +37,7 @@ func TestForeignFactsAreLeftOut(t *testing.T) {
 		t.Errorf("nothing was set and it is %+v", got)
 	}
 	set(t, node, func(l *errata.Logging) { l.Development = true })
-	// More of them than are looked at in one go.
+	// More of them than one reading takes.
 	for range 20 {
 		for _, text := range foreign {
 			want = append(want, put(text))
@@ -72,13 +72,14 @@ func TestForeignFactsAreLeftOut(t *testing.T) {
 	if got := read(t, late); !got.Development || !got.QueryLogging {
 		t.Errorf("after a change: %+v", got)
 	}
-	// Those that follow pass over one as well, and hear what stands behind it.
+	// Nodes that follow the log ignore one as well, and read what comes behind
+	// it.
 	put(foreign[0])
 	set(t, node, func(l *errata.Logging) { l.ErrorDebug = true })
 	within(t, 20*time.Second, late, func(l errata.Logging) bool { return l.ErrorDebug && l.QueryLogging && l.Development })
 }
 
-// A fact of a newer version is not passed over: nobody knows what it says.
+// A fact of a newer version is not ignored: its value is not known.
 func TestNewerFactsAreNotForeign(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)

@@ -17,8 +17,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// asked is one call of a client: a read, or an update that turns the switch
-// over and puts a method at the end of the list.
+// asked is one call of a client: a read, or an update that turns the switch and
+// adds a method to the end of the list.
 type asked struct {
 	method string // "" for a read
 }
@@ -29,12 +29,12 @@ type told struct {
 	unknown bool
 }
 
-// seen is a setting as the model compares it.
+// seen is a setting in the form that the model compares.
 func seen(t signin.TwoFactor) string {
 	return fmt.Sprint(t.Admin, " ", strings.Join(t.Authentications, ","))
 }
 
-// after is what an update makes of a setting.
+// after is a setting after an update.
 func after(setting, method string) string {
 	admin, methods, _ := strings.Cut(setting, " ")
 	if methods != "" {
@@ -70,8 +70,8 @@ var oneSetting = porcupine.NondeterministicModel{
 }
 
 // TestOneAfterTheOther: eight clients on two nodes read and change one setting
-// while the log restarts under them. There is one order of all they did in
-// which each saw what the ones before had left.
+// while the log restarts. All calls have one order in which each sees the
+// result of the calls before it.
 func TestOneAfterTheOther(t *testing.T) {
 	const clients, calls, restarts = 8, 14, 3
 	env := testenv.NewBroker(t)

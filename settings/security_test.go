@@ -91,7 +91,8 @@ func TestSecurityUntilSomebodySetsIt(t *testing.T) {
 	}
 }
 
-// TestSecurityFacts: what the audit trail and other versions read.
+// TestSecurityFacts pins the facts that the audit trail and other versions
+// read.
 func TestSecurityFacts(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
@@ -165,8 +166,8 @@ func TestTwoAdminsLoseNothing(t *testing.T) {
 	checkSecurity(t, "snapshot after a restart", open(t, env).Snapshot().Security, want)
 }
 
-// TestLongestWhitelists: both as long as they may be, of the longest
-// addresses, before and after, are one message of the log.
+// TestLongestWhitelists: the longest lists of both sides with the longest
+// addresses, before and after, fit into one message of the log.
 func TestLongestWhitelists(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
@@ -212,8 +213,8 @@ func TestLongestWhitelists(t *testing.T) {
 	}
 }
 
-// TestBrokenWhitelists: what no version has written is not guessed at; the lists
-// before stay in force.
+// TestBrokenWhitelists: a list that no version has written is refused; the
+// lists before it stay in force.
 func TestBrokenWhitelists(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)

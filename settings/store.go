@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log.NATS == nil || cfg.Log.JetStream == nil || cfg.Log.Stream == "" {
 		return nil, errors.New("settings: Log is missing")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Skipped == nil {
 		cfg.Skipped = func(uint64, error) {}
 	}

@@ -128,7 +128,7 @@ func TestUntilSomebodySetsThem(t *testing.T) {
 	}
 }
 
-// TestFact: what the audit trail and other versions read.
+// TestFact pins the fact that the audit trail and other versions read.
 func TestFact(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
@@ -279,8 +279,8 @@ func TestWithoutTheLog(t *testing.T) {
 	}
 }
 
-// TestOtherVersions: an older fact lacks fields, which then have their
-// standard value; one of a newer version is not guessed at.
+// TestOtherVersions: fields that an older fact lacks have their standard value;
+// a fact of a newer version is refused.
 func TestOtherVersions(t *testing.T) {
 	env := testenv.NewBroker(t)
 	s := open(t, env)
@@ -302,7 +302,7 @@ func TestOtherVersions(t *testing.T) {
 		old = newer
 	}
 	check(t, "the node that runs", s.Snapshot().Logging, errata.Logging{ErrorLog: true, Development: true})
-	// A name that this version does not know is somebody else's.
+	// A name that this version does not know is ignored.
 	if _, err := eventlog.AppendSetting(t.Context(), logOf(env), "unheard-of", []byte(`{}`), 0); err != nil {
 		t.Fatal(err)
 	}

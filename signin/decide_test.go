@@ -11,7 +11,7 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// full is an installation with everything.
+// full is an installation with all modules.
 func full() signin.Modules {
 	return signin.BuiltIn(true,
 		signin.LocationModule{Key: "mmdb", Country: true, Region: true, City: true},
@@ -41,7 +41,7 @@ type expected struct {
 	warns  []string
 }
 
-// sentence is one sentence of the contract, or of what it leaves open.
+// sentence is one rule of the contract, or one that it leaves open.
 type sentence struct {
 	text     string
 	request  signin.Request
@@ -217,9 +217,9 @@ func TestAllChecksAtOnce(t *testing.T) {
 	}
 }
 
-// TestNobodyIsLockedOut: whatever is set and installed, each check that is
-// asked has a method that is installed, and what one side has set is nothing
-// to the other.
+// TestNobodyIsLockedOut: with any settings and modules, each check that is
+// asked has an installed method, and the setting of one side does not affect
+// the other.
 func TestNobodyIsLockedOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := func(name string, of ...string) []string {

@@ -104,8 +104,7 @@ func sendable(name string, side Side, m Modules) (string, error) {
 		err = errata.Errorf(errata.KindInvalidMethod,
 			"The field %s is %s, which is no installed method; %s.", field, quoted(name), choice(m.senders()))
 	}
-	err.Details = map[string]any{"field": field, "allowed": append([]string{}, m.senders()...)}
-	return "", err
+	return "", err.With(map[string]any{"field": field, "allowed": append([]string{}, m.senders()...)})
 }
 
 func choice(names []string) string {
@@ -131,10 +130,9 @@ func comparisonIn(name string, side Side, m Modules, chosen string) (string, err
 		}
 	}
 	field := string(side) + ".type"
-	err := errata.Errorf(errata.KindInvalidVerificationType, "The field %s is %s; what can be compared now is %s, and more with a location module that can tell it.",
-		field, quoted(name), strings.Join(allowed, ", "))
-	err.Details = map[string]any{"field": field, "allowed": allowed}
-	return "", err
+	return "", errata.Errorf(errata.KindInvalidVerificationType, "The field %s is %s; what can be compared now is %s, and more with a location module that can tell it.",
+		field, quoted(name), strings.Join(allowed, ", ")).
+		With(map[string]any{"field": field, "allowed": allowed})
 }
 
 // Warnings says what of the setting may surprise.
@@ -225,9 +223,8 @@ func (p LocalizationPatch) Apply(l Localization, m Modules) (Localization, error
 		if len(allowed) > 1 {
 			text = "installed are " + strings.Join(allowed[1:], ", ")
 		}
-		err := errata.Errorf(errata.KindInvalidIPModule, "The field ip_module is %s, which is no installed location module; %s, and \"\" chooses none.", quoted(key), text)
-		err.Details = map[string]any{"field": "ip_module", "allowed": allowed}
-		return Localization{}, err
+		return Localization{}, errata.Errorf(errata.KindInvalidIPModule, "The field ip_module is %s, which is no installed location module; %s, and \"\" chooses none.", quoted(key), text).
+			With(map[string]any{"field": "ip_module", "allowed": allowed})
 	}
 	return Localization{IPModule: key}, nil
 }

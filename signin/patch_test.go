@@ -45,7 +45,7 @@ func TestPatchesKeepTheRest(t *testing.T) {
 	})
 }
 
-// TestLocationIsCheckedWhole: one wrong side and nothing is changed.
+// TestLocationIsCheckedWhole: one wrong side means that nothing changes.
 func TestLocationIsCheckedWhole(t *testing.T) {
 	on, totp := errata.Sent(signin.Flag(true)), errata.Sent("totp")
 	planet, city := errata.Sent("planet"), errata.Sent("city")

@@ -45,16 +45,14 @@ func ParseWhitelist(text string) (Whitelist, error) {
 		}
 		prefix, ok := errata.ParsePrefix(entry)
 		if !ok {
-			err := errata.Errorf(errata.KindInvalidWhitelist,
-				"Line %d, %s, is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", number, quoted(entry))
-			err.Details = map[string]any{"line": number, "text": shortened(entry)}
-			return Whitelist{}, err
+			return Whitelist{}, errata.Errorf(errata.KindInvalidWhitelist,
+				"Line %d, %s, is neither an address, like 203.0.113.9 or 2001:db8::1, nor a prefix, like 10.0.0.0/8.", number, quoted(entry)).
+				With(map[string]any{"line": number, "text": shortened(entry)})
 		}
 		if len(prefixes) == MaxWhitelist {
-			err := errata.Errorf(errata.KindInvalidWhitelist,
-				"Line %d, %s, is one more than the %d entries that a whitelist takes; join addresses into prefixes.", number, quoted(entry), MaxWhitelist)
-			err.Details = map[string]any{"line": number, "text": shortened(entry), "max": MaxWhitelist}
-			return Whitelist{}, err
+			return Whitelist{}, errata.Errorf(errata.KindInvalidWhitelist,
+				"Line %d, %s, is one more than the %d entries that a whitelist takes; join addresses into prefixes.", number, quoted(entry), MaxWhitelist).
+				With(map[string]any{"line": number, "text": shortened(entry), "max": MaxWhitelist})
 		}
 		prefixes = append(prefixes, prefix)
 	}

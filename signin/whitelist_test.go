@@ -81,8 +81,8 @@ func anyAddr(t *rapid.T, name string) netip.Addr {
 	return netip.AddrFrom16(raw)
 }
 
-// TestWhitelistContains: the spans hold what the prefixes hold, and the text
-// is read back as it was written.
+// TestWhitelistContains: the whitelist contains the addresses of its prefixes,
+// and its text can be read back.
 func TestWhitelistContains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefixes := rapid.SliceOfN(rapid.Custom(anyPrefix), 0, 12).Draw(t, "prefixes")

@@ -24,7 +24,7 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 )
 
-// codings are all the ways to write a body, by the header that announces them.
+// codings encode a body, by the value of Content-Encoding.
 var codings = []struct {
 	name, header string
 	pack         func(w io.Writer) (io.WriteCloser, error)
@@ -67,7 +67,7 @@ func pack(t testing.TB, with func(io.Writer) (io.WriteCloser, error), content []
 // known is a sender whose key is known.
 var known = door.Sender{Key: "key"}
 
-// open reads a body to its end and gives what came out.
+// open reads a body to its end and returns its bytes.
 func open(r *http.Request, o door.Options) ([]byte, error) {
 	b, err := door.Open(httptest.NewRecorder(), r, o)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestEveryCodingIsUndone(t *testing.T) {
 				"byte by byte": iotest.OneByteReader(bytes.NewReader(packed)),
 			} {
 				if name == "large" && form == "byte by byte" {
-					continue // takes seconds and shows nothing more
+					continue // takes seconds without a further result
 				}
 				got, err := open(request(reader, c.header), door.Options{Budget: door.NewBudget(0), Sender: known})
 				if err != nil || !bytes.Equal(got, content) {
@@ -178,7 +178,7 @@ func TestDamagedBodiesAreInvalid(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	// A text that compresses about 10:1, so that only size can refuse it.
+	// This text compresses about 10:1, so only its size can be the reason to refuse it.
 	var text bytes.Buffer
 	random := rand.New(rand.NewPCG(3, 4))
 	for text.Len() < 1<<20 {
@@ -209,7 +209,7 @@ func TestLimits(t *testing.T) {
 	f("client gone, packed", request(io.MultiReader(bytes.NewReader(gz[:999]), iotest.ErrReader(io.ErrUnexpectedEOF)), "gzip"), door.Options{}, errata.KindInvalidBody)
 }
 
-// bomb is a body of blanks: 4 MiB out of almost nothing.
+// bomb is a compressed body of 4 MiB of blanks.
 func bomb(t testing.TB, with func(io.Writer) (io.WriteCloser, error)) []byte {
 	t.Helper()
 	return pack(t, with, bytes.Repeat([]byte{' '}, 4<<20))
@@ -218,7 +218,7 @@ func bomb(t testing.TB, with func(io.Writer) (io.WriteCloser, error)) []byte {
 func TestBombsAreStoppedEarly(t *testing.T) {
 	for _, c := range codings {
 		if c.pack == nil || c.header == "x-gzip" || c.name == "upper case" {
-			continue // other names of gzip
+			continue // another name of gzip
 		}
 		packed := bomb(t, c.pack)
 		var before, after runtime.MemStats
@@ -231,7 +231,7 @@ func TestBombsAreStoppedEarly(t *testing.T) {
 		if limit := ingest.MaxRatio*len(packed) + 1<<20; len(got) > limit {
 			t.Errorf("%s: %d bytes came out of %d", c.name, len(got), len(packed))
 		}
-		// What io.ReadAll of the test takes for what came out is part of it.
+		// This includes the memory of the test's own io.ReadAll.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
 			t.Errorf("%s: allocated %d MiB", c.name, took>>20)
 		}

@@ -92,15 +92,15 @@ func TestWhoGivesUpLetsTheNextThrough(t *testing.T) {
 	})
 }
 
-// However many keys and addresses take all they can have, what is left is
-// enough for who comes next.
+// Any number of keys and addresses take all that they can have. The rest is enough for
+// a new sender.
 func TestNobodyTakesAll(t *testing.T) {
 	const one = 64 << 10
 	for _, c := range []struct {
 		name            string
 		keys, addrs     int
 		least           int64 // bytes that must be left
-		places, perAddr int   // that a key and an address of it may have at most
+		places, perAddr int   // the most places of a key and of an address of it
 	}{
 		{name: "a key at one address", keys: 1, addrs: 1, least: DefaultBudget / 3, places: maxPlaces / 2, perAddr: maxPlaces / 2},
 		{name: "a key at three addresses", keys: 1, addrs: 3, least: DefaultBudget / 3, places: maxPlaces * 3 / 4, perAddr: maxPlaces / 4},
@@ -172,14 +172,13 @@ func TestTheOnlyRequestOfAKeyMayTakeWhatThereIs(t *testing.T) {
 	}
 }
 
-// A key that has filled its line does not delay the others: with each place
-// that becomes free it is another key's turn, and within a key another
-// address's.
+// A key with many waiting requests does not delay the others: each free place goes to
+// the next key, and within a key to the next address.
 func TestTheLineIsServedInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(1000)
 		var blocks []seat
-		for n := range 10 { // each of a key of its own, so that no share is reached
+		for n := range 10 { // each with a key of its own, so that no share is full
 			blocks = append(blocks, must(t, b, from(fmt.Sprint("block ", n), 1), 100))
 		}
 		served := make(chan string, 100)

@@ -129,8 +129,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// A prefix of trusted proxies means the same here as everywhere, however it is
-// written.
+// A prefix of trusted proxies means the same in all its spellings.
 func TestSender(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
 	r.RemoteAddr = "10.1.2.3:5"

@@ -22,10 +22,10 @@ func brotliOf(t testing.TB, window int, parts ...[]byte) []byte {
 	}, bytes.Join(parts, nil))
 }
 
-// halting gives its text and then waits until it is let go on.
+// halting is a reader that returns its text and then waits.
 type halting struct {
 	text  io.Reader
-	asked chan struct{} // closed when more is wanted than there is
+	asked chan struct{} // closed when a read comes after the text
 	goOn  chan struct{}
 	ended bool
 }
@@ -41,7 +41,7 @@ func (h *halting) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// What a body declares costs nothing until there is something to unpack.
+// A declared window takes no memory until there are bytes to decompress.
 func TestWindowsAreNotTakenInAdvance(t *testing.T) {
 	large := make([]byte, 100<<10)
 	random := rand.New(rand.NewPCG(5, 6))
@@ -96,8 +96,8 @@ func TestSmallBombsTakeSmallWindows(t *testing.T) {
 	}
 }
 
-// A smaller window than the declared one gives the same bytes, for everything
-// that the ratio lets through.
+// A window smaller than the declared one gives the same bytes, for every body within
+// the ratio.
 func TestSmallerWindowsChangeNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	noise := func(n int) []byte {

@@ -108,9 +108,9 @@ func (h *Hub) serve(connected []string) {
 		}
 		delete(h.nodes, id)
 		ending.Go(func() {
-			_ = work.Stop(context.Background()) // it ends soon, and the error is that of the context
+			_ = work.Stop(context.Background()) // the error is that of the context, which does not end
 			h.metrics.pending.DeleteLabelValues(id)
-			h.cfg.Logger.Info("an ingest node has gone", "leaf", id)
+			h.cfg.Logger.Info("an ingest node is no longer connected", "leaf", id)
 		})
 	}
 	ending.Wait()
@@ -120,10 +120,10 @@ func (h *Hub) begin(id string) {
 	logger := h.cfg.Logger.With("leaf", id)
 	js, err := jetstream.NewWithDomain(h.cfg.Conn, id)
 	if err != nil {
-		logger.Error("the ingest node cannot be asked", "error", err) // its id was checked
+		logger.Error("the ingest node cannot be read", "error", err) // not possible: the id was checked
 		return
 	}
-	logger.Info("an ingest node has come")
+	logger.Info("an ingest node is connected")
 	drain := eventlog.NewDrain(eventlog.DrainConfig{
 		Log: h.cfg.Log, JetStream: js, Stream: h.cfg.Spool, Name: markPrefix + id, Kept: h.cfg.Kept, Reader: reader,
 		Take: eventlog.TakeBlocks(h.cfg.Now), Logger: logger, Skipped: h.cfg.Skipped,
@@ -140,7 +140,7 @@ func (h *Hub) begin(id string) {
 		}
 		return access.CopyKeys(ctx, h.cfg.Keys, to)
 	}, Failed: func(err error, _ int) {
-		logger.Debug("the keys of an ingest node could not be kept up to date", "error", err)
+		logger.Debug("the keys could not be copied to the ingest node; trying again", "error", err)
 	}}
 	work := &background.Runner{}
 	work.Start(drain.Run, copies.Run)

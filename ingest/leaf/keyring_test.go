@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// nobody knows no key.
+// nobody is a keyring without keys.
 type nobody struct{}
 
 var errUnknown = errors.New("unknown")
@@ -21,7 +21,7 @@ func (nobody) ByToken(string) (access.Grant, error) { return access.Grant{}, err
 
 func (nobody) ByPublicKey(string, uint64) (access.Grant, error) { return access.Grant{}, errUnknown }
 
-// A key that is not there is unknown only once the hub has sent all of them.
+// A missing key counts as unknown only after the hub has sent all keys.
 func TestKeyringWaitsForTheHub(t *testing.T) {
 	env := testenv.NewBroker(t)
 	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))

@@ -3,15 +3,15 @@ package lenient
 import "strings"
 
 const (
-	// chunkSize is how much room a Keeper takes at once: about the texts of one
-	// event. A text that is kept for long keeps its chunk.
+	// chunkSize is how many bytes a Keeper allocates at once: about the texts of one
+	// event. A text that stays in memory keeps its whole chunk there.
 	chunkSize = 4 << 10
-	// ownSize is the length from which a text gets room of its own.
+	// ownSize is the length from which a text gets an allocation of its own.
 	ownSize = 512
 )
 
-// Keeper copies texts out of documents with one allocation for many. The zero
-// Keeper is ready; it must not be copied and not be used concurrently.
+// Keeper copies texts out of documents, many with one allocation. The zero Keeper is
+// ready for use. It must not be copied or used concurrently.
 type Keeper struct{ chunk strings.Builder }
 
 // String is the text as a string that does not share memory with the document.

@@ -1,10 +1,10 @@
-// Package lenient reads JSON as applications really write it: a text may be a
-// number, a line number may be a text, a list may be null. A value of another
-// type than wanted is absent, never an error; only broken JSON is an error,
-// because every value is validated, also the skipped ones.
+// Package lenient reads JSON as applications write it: a text may be a number, a line
+// number may be a text, a list may be null. A value of an unexpected type counts as
+// absent and is no error. Only broken JSON is an error. Every value is validated,
+// skipped ones too.
 //
-// It works on complete documents in memory: the slices it gives are parts of the
-// document.
+// The package works on complete documents in memory. The slices that it returns are
+// parts of the document. It must not know what a document means.
 package lenient
 
 import (
@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText bounds a text that is kept of a document. It is twice the longest
-// limit of the pipeline, so that the pipeline still sees, and marks, a cut.
+// MaxText bounds the bytes of a text of a document. It is twice the longest limit of
+// the pipeline, so that the pipeline cuts a longer text again and marks the cut.
 const MaxText = 16 << 10
 
-// ParseInt reads a whole number out of text; 0 for anything else.
+// ParseInt reads a whole number; 0 for any other text.
 func ParseInt(text []byte) int64 {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return n

@@ -120,8 +120,7 @@ func TestTime(t *testing.T) {
 	f(strings.Repeat("1", 65), "none")
 }
 
-// What was kept stays as it was, whatever is kept later and whatever becomes
-// of the document.
+// A kept text does not change when later texts are kept or the document changes.
 func TestKeeperSharesNothing(t *testing.T) {
 	var keeper lenient.Keeper
 	var kept, want []string

@@ -6,23 +6,22 @@ import (
 	"github.com/go-faster/jx"
 )
 
-// Reader reads one complete document. It passes over what is not wanted several
-// times as fast as a general decoder: most of an event is source lines and
-// variables that are never kept. It takes what encoding/json takes as valid,
-// broken UTF-8 included.
+// Reader reads one complete document. It skips values several times as fast as a
+// general decoder, because most of an event is source lines and variables that are
+// not kept. It accepts what encoding/json accepts, broken UTF-8 included.
 //
-// The zero Reader reads an empty document. The slices it gives are parts of the
-// document unless a string held escapes.
+// The zero Reader reads an empty document. The slices that it returns are parts of the
+// document, except strings with escapes.
 type Reader struct {
 	doc   []byte
 	at    int
 	depth int
 }
 
-// maxNesting is where a document counts as broken, as in encoding/json.
+// maxNesting bounds the depth of a document, as in encoding/json.
 const maxNesting = 10_000
 
-// SyntaxError says where a document stops being JSON.
+// SyntaxError says where a document is not JSON.
 type SyntaxError struct {
 	Offset int // in bytes
 }
@@ -31,13 +30,13 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("not JSON at byte %d",
 
 func (r *Reader) broken() error { return &SyntaxError{r.at} }
 
-// Read is a Reader of the document.
+// Read makes a Reader of the document.
 func Read(document []byte) *Reader { return &Reader{doc: document} }
 
 // Reset begins to read document.
 func (r *Reader) Reset(document []byte) { r.doc, r.at, r.depth = document, 0, 0 }
 
-// Next is the type of the value that comes next, Invalid when there is none.
+// Next is the type of the next value, Invalid if there is none.
 func (r *Reader) Next() jx.Type {
 	switch c := r.peek(); c {
 	case '"':
@@ -58,12 +57,11 @@ func (r *Reader) Next() jx.Type {
 	}
 }
 
-// AtEnd says whether nothing but white space is left of the document.
+// AtEnd says whether only white space is left of the document.
 func (r *Reader) AtEnd() bool { r.peek(); return r.at >= len(r.doc) }
 
-// Object calls field for each key of the object that comes next and skips any
-// other value. The key is only valid until the value is read; field must read
-// the value.
+// Object calls field for each key of the next value if that is an object, else it
+// skips the value. field must read the value of the key. The key is valid until then.
 func Object[P any](r *Reader, p P, field func(p P, key []byte) error) error {
 	if r.peek() != '{' {
 		return r.Skip()
@@ -95,8 +93,8 @@ func Object[P any](r *Reader, p P, field func(p P, key []byte) error) error {
 	}
 }
 
-// Array calls element for each element of the list that comes next and skips
-// any other value. element must read the value.
+// Array calls element for each element of the next value if that is a list, else it
+// skips the value. element must read the element.
 func Array[P any](r *Reader, p P, element func(p P) error) error {
 	if r.peek() != '[' {
 		return r.Skip()
@@ -124,8 +122,8 @@ func Array[P any](r *Reader, p P, element func(p P) error) error {
 	}
 }
 
-// Bytes reads a scalar as text, cut to MaxText: a string decoded, a number or
-// boolean as written. Anything else is skipped and gives nil.
+// Bytes reads a scalar as text, cut to MaxText: a string decoded, a number or boolean
+// as written. It skips any other value and returns nil.
 func (r *Reader) Bytes() ([]byte, error) {
 	switch c := r.peek(); c {
 	case '"':
@@ -142,19 +140,19 @@ func (r *Reader) Bytes() ([]byte, error) {
 	}
 }
 
-// Text is Bytes as a string of its own.
+// Text is Bytes as a string with its own memory.
 func (r *Reader) Text() (string, error) {
 	text, err := r.Bytes()
 	return string(text), err
 }
 
-// Str is a string in its whole length. What comes next must be a string.
+// Str reads a string in its full length. The next value must be a string.
 func (r *Reader) Str() (string, error) {
 	text, err := r.text()
 	return string(text), err
 }
 
-// Set reads a text into to, and leaves to alone where there is none.
+// Set reads a text into to. It does not change to if the text is empty or absent.
 func (r *Reader) Set(to *string) error {
 	text, err := r.Bytes()
 	if len(text) > 0 {
@@ -163,8 +161,8 @@ func (r *Reader) Set(to *string) error {
 	return err
 }
 
-// Int reads a whole number, also one in a string or with a fraction of zero.
-// Anything else, and what does not fit, is 0.
+// Int reads a whole number, also in a string or with a fraction of zero. It is 0 for
+// any other value and for numbers that are too large.
 func (r *Reader) Int() (int64, error) {
 	text, err := r.Bytes()
 	if err != nil || len(text) == 0 {
@@ -173,8 +171,8 @@ func (r *Reader) Int() (int64, error) {
 	return ParseInt(text), nil
 }
 
-// Bool reads true or false, also as 1, 0 or a text. known is false for
-// anything else.
+// Bool reads true or false, also as 1, 0 or a text. known is false for any other
+// value.
 func (r *Reader) Bool() (value, known bool, err error) {
 	text, err := r.Bytes()
 	if err != nil {
@@ -184,22 +182,22 @@ func (r *Reader) Bool() (value, known bool, err error) {
 	return value, known, nil
 }
 
-// Raw is the value that comes next as it is written.
+// Raw is the next value as it is written.
 func (r *Reader) Raw() ([]byte, error) {
 	r.peek()
 	return r.RawWithBlanks()
 }
 
-// RawWithBlanks is [Reader.Raw] with the white space behind what was read before.
+// RawWithBlanks is [Reader.Raw] with the white space before the value.
 func (r *Reader) RawWithBlanks() ([]byte, error) {
 	begin := r.at
 	err := r.Skip()
 	return r.doc[begin:r.at], err
 }
 
-// Skip passes over the value that comes next, however deep it is, and checks it.
+// Skip passes the next value, of any depth, and validates it.
 func (r *Reader) Skip() error {
-	var objects uint64 // a bit for each open object or list, the innermost last: set for an object
+	var objects uint64 // a bit for each open object (1) or list (0), the innermost last
 	for open := 0; ; {
 		switch c := r.peek(); c {
 		case '"':
@@ -241,8 +239,8 @@ func (r *Reader) Skip() error {
 	}
 }
 
-// after passes what stands behind a value until the next one, or until the open
-// objects and lists are closed; then more is false.
+// after passes the commas, brackets and keys behind a value up to the next value. more
+// is false if all open objects and lists are closed.
 func (r *Reader) after(objects *uint64, open *int) (more bool, err error) {
 	for *open > 0 {
 		object := *objects&1 == 1
@@ -276,7 +274,7 @@ func (r *Reader) enter() error {
 // leave passes a closing bracket.
 func (r *Reader) leave() { r.at++; r.depth-- }
 
-// peek passes white space and is the byte behind it, 0 at the end.
+// peek passes white space and returns the byte behind it, 0 at the end.
 func (r *Reader) peek() byte {
 	for r.at < len(r.doc) {
 		c := r.doc[r.at]
@@ -336,7 +334,7 @@ func (r *Reader) text() ([]byte, error) {
 	d := jx.GetDecoder()
 	defer jx.PutDecoder(d)
 	d.ResetBytes(r.doc[begin:end])
-	return d.StrAppend(make([]byte, 0, len(text))) // nothing of the pooled decoder's own
+	return d.StrAppend(make([]byte, 0, len(text))) // not in the memory of the pooled decoder
 }
 
 func (r *Reader) is(c byte) bool { return r.at < len(r.doc) && r.doc[r.at] == c }

@@ -19,7 +19,7 @@ import (
 const full = ` {"a":"text","b":"an \"escape\" \u00e9\ud83d\ude00\n/","":[],"c":{},"d":[1,-2.50e+3,0,-0,1E2,true,false,null,"é",[[]],{"e":{"f":[{}]}}],` +
 	`"a key of sixteen":"a text that is longer than eight bytes, and than sixteen","k\u0065y":17 , "tab":"\t" } `
 
-// valid is whether a Reader takes the document as a whole.
+// valid says whether a Reader accepts the whole document.
 func valid(document []byte) (bool, error) {
 	var r lenient.Reader
 	r.Reset(document)
@@ -27,7 +27,7 @@ func valid(document []byte) (bool, error) {
 	return err == nil && r.AtEnd(), err
 }
 
-// walk reads everything and writes down what it got.
+// walk reads all values and returns them as text.
 func walk(r *lenient.Reader, said *[]string) error {
 	kind := r.Next()
 	switch kind {
@@ -47,7 +47,7 @@ func walk(r *lenient.Reader, said *[]string) error {
 	}
 }
 
-// walkSlowly is walk by jx, a decoder of general use.
+// walkSlowly is walk with jx, a general decoder.
 func walkSlowly(d *jx.Decoder, said *[]string) error {
 	kind := d.Next()
 	switch kind {
@@ -74,8 +74,7 @@ func walkSlowly(d *jx.Decoder, said *[]string) error {
 	}
 }
 
-// compare checks a Reader against encoding/json for what is valid, and against
-// jx for what is in it.
+// compare compares a Reader with encoding/json (is it valid?) and with jx (the values).
 func compare(t *testing.T, document []byte) {
 	t.Helper()
 	ok, err := valid(document)
@@ -117,7 +116,7 @@ func TestReaderReadsAsOthersDo(t *testing.T) {
 			compare(t, []byte(c.Body))
 		}
 	}
-	for length := range 40 { // every place in the eight bytes that are looked at together
+	for length := range 40 { // every place in the eight bytes that are read together
 		for _, end := range []string{`"`, ``, "\n\"", `\`, `\""`, `\u00e9"`, `\u00g9"`, "\x7f\x80\xff\"", `x" `, `"x`} {
 			compare(t, []byte(`"`+strings.Repeat("x", length)+end))
 		}

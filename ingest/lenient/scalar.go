@@ -53,7 +53,7 @@ func (r *Reader) number() error {
 	return nil
 }
 
-// digits passes digits and says whether there was one.
+// digits passes digits and says whether there was at least one.
 func (r *Reader) digits() bool {
 	begin := r.at
 	for r.at < len(r.doc) && isDigit(r.doc[r.at]) {

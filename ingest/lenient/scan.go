@@ -1,7 +1,7 @@
 package lenient
 
-// Scan finds the structure of JSON without reading its values: where it ends,
-// how deep it is, how many values it has. What it passes is not yet valid.
+// Scan finds the end, the depth and the number of values of a JSON value, which may
+// come in pieces. It does not validate the value.
 type Scan struct {
 	Depth, Deepest int // of brackets
 	Values         int
@@ -9,8 +9,8 @@ type Scan struct {
 	escaped        bool
 }
 
-// Run scans text up to the end of the value that it began with, and returns
-// how many bytes belong to that value. done is false when it goes on.
+// Run scans the next piece of a value. n is how many bytes of text belong to the
+// value. done is false if the value goes on behind text.
 func (s *Scan) Run(text []byte) (n int, done bool) {
 	for i := 0; i < len(text); i++ {
 		if s.inString {
@@ -32,7 +32,7 @@ func (s *Scan) Run(text []byte) (n int, done bool) {
 			s.Deepest = max(s.Deepest, s.Depth)
 		case '}', ']':
 			if s.Depth == 0 {
-				return i, true // the end of what the value stands in
+				return i, true // the end of the object or list around the value
 			}
 			if s.Depth--; s.Depth == 0 {
 				return i + 1, true
@@ -47,8 +47,8 @@ func (s *Scan) Run(text []byte) (n int, done bool) {
 	return len(text), false
 }
 
-// string scans the inside of a string and returns how many bytes stand before
-// its end.
+// string scans the inside of a string and returns the index of its closing quote, the
+// length of text if there is none.
 func (s *Scan) string(text []byte) int {
 	for i := range text {
 		if s.escaped {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// layouts are the forms of a written time, most frequent first. Without a
-// zone it is UTC. A fraction of a second is taken by all of them.
+// layouts are the formats of a time as text, the most frequent first. A time without
+// a zone is UTC. All formats accept a fraction of a second.
 var layouts = []string{
 	time.RFC3339,
 	"2006-01-02T15:04:05",
@@ -17,9 +17,9 @@ var layouts = []string{
 	"2006-01-02T15:04:05Z0700",
 }
 
-// Time reads a point in time: RFC 3339 with or without a zone, or a number
-// since 1970 in seconds, milliseconds, microseconds or nanoseconds, told apart
-// by its size. ok is false for anything else.
+// Time reads a point in time: RFC 3339 with or without a zone, or the number of
+// seconds, milliseconds, microseconds or nanoseconds since 1970. The size of the number
+// shows the unit. ok is false for any other text.
 func Time(text string) (t time.Time, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 64 {
@@ -36,16 +36,16 @@ func Time(text string) (t time.Time, ok bool) {
 	return number(text)
 }
 
-// Limits between the units: 1e11 seconds are the year 5138, and as
-// milliseconds the year 1973.
+// The limits between the units: 1e11 is the year 5138 in seconds and the year 1973 in
+// milliseconds.
 const (
 	maxSeconds = 1e11
 	maxMillis  = 1e14
 	maxMicros  = 1e17
 )
 
-// number reads decimals exactly: a float64 holds today's seconds only to
-// about 0.2 µs.
+// number reads a number as a time. It reads decimals exactly: a float64 holds today's
+// seconds to about 0.2 µs only.
 func number(text string) (time.Time, bool) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
@@ -77,7 +77,7 @@ func number(text string) (time.Time, bool) {
 	}
 }
 
-// nanosOf reads the digits after the point as nanoseconds; further digits are
+// nanosOf reads the digits after the point as nanoseconds. Digits after the ninth are
 // dropped.
 func nanosOf(fraction string) (int64, bool) {
 	const digits = 9

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// passString is the place behind the string whose text begins at doc[at], -1
-// when it has no end or holds what may not stand there, and whether there are
-// escapes in it. It looks at eight bytes at a time for the quote at its end, a
-// backslash and control characters.
+// passString finds the end of the string whose text begins at doc[at]: behind its
+// closing quote, -1 if it has none or is not valid. escaped says that the string has
+// escapes. It looks for a quote, a backslash and control characters in eight bytes at
+// a time.
 func passString(doc []byte, at int) (end int, escaped bool) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for at+8 <= len(doc) {
 		v := binary.LittleEndian.Uint64(doc[at:])
-		// Two turned over, a quote is a blank and a control character stays one,
-		// so both are below 0x21 and nothing else is. The high bit is set where
-		// a byte is one of these or a backslash; it may also be set in bytes
-		// above the first, so only that counts.
+		// XOR with 2 makes a quote (0x22) a blank (0x20) and leaves a control
+		// character one, so both are below 0x21 and no other byte is. The high bit is
+		// set in each byte that is one of these or a backslash. It may be set wrongly
+		// above the first such byte, so only the first counts.
 		slash := v ^ ('\\' * ones)
 		found := (((v^2*ones)-0x21*ones)&^v | (slash-ones)&^slash) & highs
 		if found == 0 {
@@ -45,7 +45,7 @@ func passString(doc []byte, at int) (end int, escaped bool) {
 	return -1, false
 }
 
-// passEscape is the place behind the escape at doc[at], -1 when it is none.
+// passEscape is the end of the escape at doc[at], -1 if there is no valid one.
 func passEscape(doc []byte, at int) int {
 	if doc[at] != '\\' || at+1 == len(doc) {
 		return -1

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// patience is far above what a message takes onto the log.
+// patience is much longer than a message takes to get onto the log.
 const patience = 20 * time.Second
 
 // bench is a real queue and a real log.
@@ -157,12 +157,12 @@ func (b *bench) logged() (entries []eventlog.Entry) {
 	return entries
 }
 
-// acknowledgement is what JetStream tells a publisher; in the place of a block it
-// is of somebody else.
+// acknowledgement is JetStream's answer to a publisher. As a message on the log it
+// stands for one of another program.
 const acknowledgement = `{"stream":"ERRORS","seq":1}`
 
-// wantOnce wants the events with the ids up to n on the log, each once, in the
-// order in which they were published.
+// wantOnce fails unless the log has the events with the ids up to n, each once, in
+// the order in which they were published.
 func (b *bench) wantOnce(n int) {
 	b.t.Helper()
 	entries := b.logged()

@@ -23,13 +23,13 @@ const (
 )
 
 const (
-	// maxLetter bounds what is kept of a message.
+	// maxLetter bounds the bytes that are kept of a message.
 	maxLetter = 64 << 10
 	// maxWhy bounds the reason that is kept with it.
 	maxWhy = 512
-	// letterTimeout bounds one question to the stream.
+	// letterTimeout bounds one write to a stream.
 	letterTimeout = 5 * time.Second
-	// MaxLetters bounds what one call lists.
+	// MaxLetters bounds the letters that one call of List returns.
 	MaxLetters = 100
 )
 

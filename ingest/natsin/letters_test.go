@@ -26,7 +26,8 @@ func (w watched) AcceptTo(ctx context.Context, src ingest.Source, drafts []inges
 	return receipt, err
 }
 
-// Poison goes aside with a reason and without its secrets, and holds nothing up.
+// A message that cannot become an event becomes a dead letter with a reason and
+// without its secrets. It does not block the others.
 func TestPoisonBecomesLetters(t *testing.T) {
 	b := newBench(t)
 	type poisoned struct{ body, reason, kept string }
@@ -51,7 +52,7 @@ func TestPoisonBecomesLetters(t *testing.T) {
 	if err != nil || total != uint64(len(poison)) || len(letters) != len(poison) {
 		t.Fatalf("%d letters of %d, error %v, want %d", len(letters), total, err, len(poison))
 	}
-	// Their order is that in which they were refused, which is any within a batch.
+	// Within a batch the letters may have any order.
 	for _, letter := range letters {
 		i := slices.IndexFunc(poison, func(p poisoned) bool {
 			return letter.Cut && len(p.body) > maxLetter || !letter.Cut && letter.Body == p.kept
@@ -70,8 +71,8 @@ func TestPoisonBecomesLetters(t *testing.T) {
 	}
 }
 
-// What has become good, and what was good all the time, is an event when it is
-// published again, and one event only.
+// A letter that is good now becomes one event when it is published again, and so does
+// one that was good before.
 func TestLettersArePublishedAgain(t *testing.T) {
 	b := newBench(t)
 	l := NewLetters(b.queues, ingest.Rules{})
@@ -83,7 +84,7 @@ func TestLettersArePublishedAgain(t *testing.T) {
 		}
 	}
 	put(1, `{"message":"good"}`)
-	put(1, `{"message":"good"}`) // a second try of the same
+	put(1, `{"message":"good"}`) // a second try with the same message
 	put(2, `still bad`)
 	put(3, strings.Repeat("much ", 20_000))
 	put(4, `{"message":"later"}`)
@@ -92,7 +93,7 @@ func TestLettersArePublishedAgain(t *testing.T) {
 	if err != nil || total != 4 {
 		t.Fatalf("%d letters, error %v, want 4", total, err)
 	}
-	// A crash after publishing and before dropping: both copies are one event.
+	// As after a crash between publishing and dropping: both copies are one event.
 	stream, err := l.stream(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func TestLettersArePublishedAgain(t *testing.T) {
 	}
 }
 
-// A message that breaks off anywhere is refused or an event, and never more.
+// A message that is cut at any byte is refused or becomes one event.
 func TestTruncatedMessages(t *testing.T) {
 	const whole = `{"id":"a","message":"broken é","level":"error","file":"a.go","line":3,"frames":[{"file":"b.go","args":["x",1]}],"payload":{"a":[1,2]}}`
 	for n := range len(whole) {

@@ -52,8 +52,8 @@ func TestPublishedEventsGetOntoTheLog(t *testing.T) {
 	}
 }
 
-// The process ends, or an acknowledgement is lost, between the log's PubAck and
-// the queue's: everything that was not acknowledged is delivered again.
+// The process ends, or an acknowledgement is lost, between the PubAck of the log and
+// the acknowledgement to the queue: the queue delivers the messages again.
 func TestRedeliveryCountsOnce(t *testing.T) {
 	b := newBench(t)
 	const rounds, each = 8, 120
@@ -62,7 +62,7 @@ func TestRedeliveryCountsOnce(t *testing.T) {
 	for round := range rounds {
 		b.publishMany(round*each, (round+1)*each)
 		r := b.receiver()
-		// After so many acknowledgements no other gets through, as after a kill.
+		// After so many acknowledgements no further one arrives, as after a kill.
 		left := random.IntN(each)
 		dead := make(chan struct{})
 		var died atomic.Bool
@@ -90,7 +90,7 @@ func TestRedeliveryCountsOnce(t *testing.T) {
 	b.wantOnce(rounds * each)
 }
 
-// One of two nodes reads; when it ends the other goes on.
+// One of two nodes reads the queue. When it ends, the other one goes on.
 func TestTwoNodes(t *testing.T) {
 	b := newBench(t)
 	first := b.start()
@@ -132,7 +132,7 @@ func TestWaitsWhileTheLogIsFull(t *testing.T) {
 	b.wantOnce(10)
 }
 
-// A queue that was made anew begins at 1 again, and none of it was taken.
+// The sequences of a new queue begin at 1 again, and none of its messages was taken.
 func TestQueueMadeAnew(t *testing.T) {
 	b := newBench(t)
 	r := b.start()
@@ -168,7 +168,7 @@ func TestSwitchedOffIsDropped(t *testing.T) {
 	}
 }
 
-// The subjects that are made are those that are read.
+// The stream has the subjects that the receiver reads.
 func TestSubjects(t *testing.T) {
 	for i, subject := range migrations.IntakeSubjects("") {
 		if want := subjectEvents + []string{"system", "database"}[i]; subject != want {
@@ -177,9 +177,9 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// What somebody else puts into the queue's place on the log, at the beginning,
-// while events are taken and while none are, neither ends taking them nor has one
-// taken twice.
+// Another program puts messages on the subject of the queue's mark on the log, at the
+// beginning, while events are taken and while none are. The receiver still takes each
+// event once.
 func TestForeignBlocksInThePlaceOfTheQueue(t *testing.T) {
 	b := newBench(t)
 	put := func() {
@@ -196,7 +196,7 @@ func TestForeignBlocksInThePlaceOfTheQueue(t *testing.T) {
 	b.publishMany(3, 6)
 	b.awaitEmpty()
 	b.stop(first)
-	for range 100 { // more than are looked at in one go
+	for range 100 { // more than are read at once
 		put()
 	}
 	b.publishMany(6, 9)
@@ -208,8 +208,8 @@ func TestForeignBlocksInThePlaceOfTheQueue(t *testing.T) {
 	}
 }
 
-// What is over the quota waits in the queue, and is taken when there is room: a
-// publisher that floods loses nothing and slows nobody.
+// Messages over the quota wait in the queue until the bucket has room: a flood loses
+// no event and does not slow other senders.
 func TestWaitsWhileOverTheQuota(t *testing.T) {
 	b := newBench(t)
 	var now atomic.Int64

@@ -28,8 +28,8 @@ const (
 	exportLogs = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityNumber":17,"body":{"stringValue":"it broke"}}]}]}]}`
 )
 
-// doors are all doors for events before one set of buckets: 600 events a minute
-// of a key, 100 of them at once.
+// doors are all receivers of events with the same buckets: 600 events a minute of a
+// key, 100 of them at once.
 type doors struct {
 	native, sentry, otlp http.Handler
 	recorder             *doortest.Recorder
@@ -83,8 +83,8 @@ var (
 	public = []string{"X-Sentry-Auth", "Sentry sentry_key=" + doortest.PublicKey}
 )
 
-// TestEveryDoorRefusesInItsOwnWords: a key that has sent more than it may is told
-// so before its body is read.
+// TestEveryDoorRefusesInItsOwnWords: each receiver refuses a key over its limit in its
+// own format, before it reads the body.
 func TestEveryDoorRefusesInItsOwnWords(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -124,8 +124,8 @@ func TestEveryDoorRefusesInItsOwnWords(t *testing.T) {
 	}
 }
 
-// What holds no event costs none: an SDK sends a transaction for each request
-// of its application, and those must not use up the room for errors.
+// A request without an event is not charged: an SDK sends a transaction for each
+// request of its application, which must not use up the limit of errors.
 func TestWhatHoldsNoEventIsFree(t *testing.T) {
 	d := newDoors(t)
 	for n := range 500 {
@@ -143,8 +143,8 @@ func TestWhatHoldsNoEventIsFree(t *testing.T) {
 	}
 }
 
-// A report of what an SDK held back because it was told to wait is heard while
-// it waits, and is counted as lost at the sender and not as refused.
+// A client report of events that an SDK dropped because of a rate limit is taken while
+// the limit lasts. The events count as lost at the sender and not as refused.
 func TestReportsAreHeardMeanwhile(t *testing.T) {
 	d := newDoors(t)
 	key := loud
@@ -156,7 +156,7 @@ func TestReportsAreHeardMeanwhile(t *testing.T) {
 	if w := d.send(d.sentry, "/api/7/envelope/", strings.NewReader(envelope+strings.TrimPrefix(envelope, "{}")), public...); w.Code != 429 {
 		t.Errorf("two events: %d %s", w.Code, w.Body)
 	}
-	// A key that stands in the envelope is known only behind its first line.
+	// A key in the envelope is known only after the first line.
 	inside := `{"dsn":"https://` + doortest.PublicKey + `@errata.example.com/7"}` + strings.TrimPrefix(envelope, "{}")
 	if w := d.send(d.sentry, "/api/7/envelope/", strings.NewReader(inside)); w.Code != 429 {
 		t.Errorf("an event with its key inside: %d %s", w.Code, w.Body)
@@ -167,7 +167,7 @@ func TestReportsAreHeardMeanwhile(t *testing.T) {
 	}
 }
 
-// A native batch is answered as one: all of it, or 429.
+// A native batch is taken as a whole or refused with 429.
 func TestABatchIsAnsweredAsOne(t *testing.T) {
 	d := newDoors(t)
 	batch := strings.Repeat("{\"message\":\"a\"}\n", 150)
@@ -189,7 +189,7 @@ func (s slowLog) Accept(_ context.Context, _ ingest.Source, drafts []ingest.Draf
 	return ingest.Receipt{Accepted: len(drafts)}, nil
 }
 
-// However many connections a key has, few of its requests are before the log.
+// A key with many connections has few requests on their way to the log.
 func TestFewRequestsOfAKeyAreBeforeTheLog(t *testing.T) {
 	quotas, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
 	log := slowLog{make(chan struct{}, 100), make(chan struct{})}
@@ -212,7 +212,7 @@ func TestFewRequestsOfAKeyAreBeforeTheLog(t *testing.T) {
 	select {
 	case <-log.inside:
 		t.Error("a ninth request is before the log")
-	case <-time.After(100 * time.Millisecond): // reason: that nothing comes shows only after a while
+	case <-time.After(100 * time.Millisecond): // reason: only time shows that no request comes
 	}
 	close(log.proceed)
 	done.Wait()

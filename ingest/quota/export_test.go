@@ -1,6 +1,6 @@
 package quota
 
-// Lanes is how many keys have requests under way.
+// Lanes is the number of keys with requests on their way to the log.
 func (q *Quotas) Lanes() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -51,7 +51,7 @@ func (q *Quotas) Enter(ctx context.Context, g access.Grant) (leave func(), err e
 	case <-timer.C:
 		err = errata.Errorf(errata.KindOverloaded, "too many requests of this key are under way; send fewer at once, with more events in each")
 	case <-ctx.Done():
-		err = errata.Errorf(errata.KindOverloaded, "the request ended before it was its turn").Because(ctx.Err())
+		err = errata.Errorf(errata.KindOverloaded, "the request ended while it waited for its turn").Because(ctx.Err())
 	}
 	q.quit(g.KeyID, l)
 	return nil, err

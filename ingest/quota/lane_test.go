@@ -9,8 +9,8 @@ import (
 	"github.com/errata-log/errata/ingest/quota"
 )
 
-// TestRequestsOfAKeyTakeTurns: of a key with many requests few are under way,
-// all of them get their turn, and another key does not wait for any.
+// TestRequestsOfAKeyTakeTurns: few of many requests of a key are on their way to the
+// log at once, all get their turn, and another key does not wait for them.
 func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 	q, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
 	const requests = 100
@@ -34,7 +34,7 @@ func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 	select {
 	case <-inside:
 		t.Error("a ninth request is under way")
-	case <-time.After(50 * time.Millisecond): // reason: that nothing comes shows only after a while
+	case <-time.After(50 * time.Millisecond): // reason: only time shows that no request comes
 	}
 	if leave, err := q.Enter(t.Context(), quiet); err != nil {
 		t.Errorf("another key: %v", err)

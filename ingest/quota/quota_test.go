@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/ingest/quota"
 )
 
-// clock is set by hand.
+// clock is set by the test.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -59,7 +59,7 @@ func TestAKeyThatFloodsWaitsAlone(t *testing.T) {
 	}
 }
 
-// A batch is taken whole however large it is, and paid for afterwards.
+// A batch of any size is taken as a whole, and the debt is paid afterwards.
 func TestABatchIsTakenWholeAndPaidFor(t *testing.T) {
 	q, clock := newQuotas(t, quota.Config{KeyPerMinute: 600})
 	q.Charge(loud, 99)
@@ -111,9 +111,9 @@ func TestZeroIsNoLimit(t *testing.T) {
 	}
 }
 
-// TestNobodyGetsMoreThanTheLimit: whatever is sent when, in requests of whatever
-// size, a key gets a full bucket, what came back meanwhile, and one request more
-// at most; and it gets all of that if it asks often enough.
+// TestNobodyGetsMoreThanTheLimit: with requests of any size at any time, a key gets at
+// most a full bucket, the events that came back meanwhile, and one request more. It
+// gets all of that if it asks often enough.
 func TestNobodyGetsMoreThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const perSecond, burst, largest = 10, 100, 50
@@ -132,7 +132,7 @@ func TestNobodyGetsMoreThanTheLimit(t *testing.T) {
 				t.Fatalf("%d events in %v, want at most %.0f", got, clock.at.Sub(began), due+largest)
 			}
 			if err != nil {
-				// The wait that was told is enough, and not too much.
+				// RetryAfter is long enough, and not longer than needed.
 				wait := door.Told(err).RetryAfter
 				clock.at = clock.at.Add(wait + time.Millisecond)
 				if err := q.Check(loud); err != nil {
@@ -163,14 +163,14 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 }
 
-// ended is the context of a sender that is gone, for whom no answer is kept back.
+// ended is the context of a sender that is gone: its answer is not delayed.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// Who asks again and again is answered at once some times, and then waits.
+// The first refusals of a key are answered at once, further ones are delayed.
 func TestManyRefusalsAreKeptBack(t *testing.T) {
 	q, clock := newQuotas(t, quota.Config{KeyPerMinute: 6})
 	q.Charge(loud, 100)

@@ -84,8 +84,8 @@ func (x *Scrubber) valueBehind(s string, i, from int, key string, quoted bool) (
 	if prose && (!x.isProseSecret(s, key, start, end) || isCount(key, s[start:end])) {
 		return -1, -1
 	}
-	if value.nextLine && !value.typed && !looksDrawn(s[start:end]) && end < len(s) && s[end] != '\n' && s[end] != '\r' {
-		return -1, -1 // a list or a sentence begins there
+	if value.nextLine && !value.typed && !looksRandom(s[start:end]) && end < len(s) && s[end] != '\n' && s[end] != '\r' {
+		return -1, -1 // the next line begins a list or a sentence
 	}
 	return start, end
 }
@@ -186,7 +186,7 @@ func (x *Scrubber) isSecretInText(s string, i int, key string) bool {
 	if isPairEnd(bare) {
 		end := lastBefore(s, i, key)
 		if end < 1 || s[end-1] != ' ' {
-			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && isDrawnQuery(s, i)
+			return end > 0 && (s[end-1] == '?' || s[end-1] == '&') && isOneOf(bare, "key") && isRandomQuery(s, i)
 		}
 		before, _ := keyBefore(s, end-1)
 		return isSecretPair(before, bare)
@@ -209,9 +209,9 @@ func lastBefore(s string, i int, key string) int {
 	return -1
 }
 
-// isDrawnQuery says whether the value of "?key=" in a query is long and drawn. A
+// isRandomQuery says whether the value of "?key=" in a query is long and random. A
 // short one names a thing.
-func isDrawnQuery(s string, i int) bool {
+func isRandomQuery(s string, i int) bool {
 	const least = 16
 	end := run(s[:min(len(s), i+maxWord)], i+1, urlSafe)
 	return end-i-1 >= least && strings.ContainsAny(s[i+1:end], "0123456789")
@@ -225,7 +225,7 @@ func (x *Scrubber) isOrdinaryLabel(s string, i int, key string) bool {
 	}
 	if start := lastBefore(s, i, key); start > 0 && s[start-1] == '/' {
 		value := s[i+1 : run(s, i+1, ".")]
-		return value != "" && consistsOf(value, decimal+".") // the version of an image, the port of a host
+		return value != "" && consistsOf(value, decimal+".") // the version of an image or the port of a host
 	}
 	before := strings.TrimSuffix(strings.TrimRight(s[max(0, i-len("unexpected token ")):i], " "), key)
 	return strings.EqualFold(key, "token") && hasSuffixFold(before, "expected ")

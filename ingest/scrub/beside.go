@@ -12,7 +12,7 @@ const (
 	leastHexBeside = 32
 )
 
-// beside remembers the word at s[i] as a secret if it is drawn and the word before
+// beside remembers the word at s[i] as a secret if it is random and the word before
 // it names a secret.
 func (sc *scan) beside(i int) {
 	s := sc.s
@@ -40,7 +40,7 @@ func (sc *scan) beside(i int) {
 	for stop > i && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
 		stop--
 	}
-	if stop < len(s) && (s[stop] == '(' || s[stop] == '=' || s[stop] == '[') && opener == ' ' || !isDrawnBeside(s[i:stop]) {
+	if stop < len(s) && (s[stop] == '(' || s[stop] == '=' || s[stop] == '[') && opener == ' ' || !isRandomBeside(s[i:stop]) {
 		return
 	}
 	sc.later(i, stop)
@@ -61,9 +61,9 @@ func (sc *scan) namesSecret(word string, start int) bool {
 	return k.endsWith("token", "apikey", "accesskey", "secretkey", "password", "passwd", "passphrase", "secret", "privatekey") || k.isPassword()
 }
 
-// isDrawnBeside says whether a value is drawn beyond doubt: digits stand between
+// isRandomBeside says whether a value is surely random: digits stand between
 // its letters, or it has very many hex digits.
-func isDrawnBeside(value string) bool {
+func isRandomBeside(value string) bool {
 	if strings.ContainsAny(value, "/\\") {
 		return false // a path
 	}

@@ -93,8 +93,8 @@ var cleanWords = strings.Fields(`order cart user payment invoice shipping produc
 	Timeout Connection HttpClient OrderService PaymentGateway userId itemCount created_at updated_at first_name handleRequest onError main utf8mb4 int64`)
 
 // moreClean are further templates, with \n for a line feed and %% for a percent
-// sign: %k is a name that is no secret key,
-// %h a hash of 40 hex digits, %B base64 of an image or a checksum.
+// sign: %k is a name that is no secret key, %h a hash of 40 hex digits, %B base64 of
+// an image or a checksum.
 //
 //go:embed testdata/clean.txt
 var moreClean string
@@ -121,7 +121,7 @@ func TestCleanMessagesStay(t *testing.T) {
 		}
 	}
 	for template, n := range hit {
-		if 4*n > filled[template] { // many others must not hide it
+		if 4*n > filled[template] { // good templates must not hide a bad one
 			t.Errorf("%d of %d messages of %q were changed", n, filled[template], template)
 		}
 	}
@@ -142,7 +142,7 @@ func cleanLines() []string {
 //go:embed testdata/tricky.txt
 var trickyList string
 
-// TestTrickyCleanMessagesStay holds what looks like a secret to a careless eye:
+// TestTrickyCleanMessagesStay has texts that look like secrets and are none:
 // sentences about tokens and passwords, code, hashes and ids.
 func TestTrickyCleanMessagesStay(t *testing.T) {
 	const least = 200
@@ -173,8 +173,8 @@ func fill(template string, r *rand.Rand) string {
 	return out.String()
 }
 
-// isEscape says whether a byte behind a % is of an address or a format of time
-// that the template shows as it is.
+// isEscape says whether a byte behind a % belongs to an address or a format of time in
+// the template.
 func isEscape(kind byte) bool {
 	return kind >= '0' && kind <= '9' || strings.IndexByte("Ym-", kind) >= 0
 }
@@ -196,7 +196,7 @@ func cleanValue(kind byte, r *rand.Rand) string {
 	case 'f':
 		return fmt.Sprintf("%.2f", r.Float64()*1000)
 	case 's':
-		// Times in ms, µs and ns, snowflakes, sizes: what long numbers in messages are.
+		// Long numbers in messages: times in ms, µs and ns, snowflakes, sizes.
 		ms := 1_600_000_000_000 + r.Int64N(300_000_000_000)
 		return fmt.Sprint([]int64{ms, ms * 1000, ms * 1_000_000, 1<<60 + r.Int64N(1<<58), r.Int64N(1 << 40), r.Int64N(10_000_000_000_000)}[r.IntN(6)])
 	case 'k':

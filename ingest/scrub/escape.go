@@ -83,7 +83,7 @@ func (x *Scrubber) percentValue(s string, i, from, times int) (start, end int) {
 	}
 	value := s[start:end]
 	isColon := s[i+2*times]|0x20 == 'a'
-	if value == "" || isNone(value) || isNone(percentDecoded(value)) || isColon && !quoted && !looksDrawn(value) || isCount(key, value) {
+	if value == "" || isNone(value) || isNone(percentDecoded(value)) || isColon && !quoted && !looksRandom(value) || isCount(key, value) {
 		return -1, -1
 	}
 	return start, end

@@ -148,9 +148,8 @@ var (
 	passwordWords = []string{"clave", "senha", "haslo", "heslo", "geslo", "parola", "parole", "parool", "sifre", "mdp", "kodeord"}
 )
 
-// DefaultKeys is the default list of secret keys: those that count wherever
-// they stand in a key, those that count as a word of it, and those that count
-// as the whole key.
+// DefaultKeys is the default list of secret keys: those that count anywhere in a
+// key, as a word of it, and as the whole key.
 func DefaultKeys() (anywhere, words, whole []string) {
 	return slices.Concat(defaultTerms, passwordTerms), slices.Concat(defaultWords, passwordWords), slices.Clone(defaultWhole)
 }

@@ -2,9 +2,9 @@ package scrub_test
 
 import "strings"
 
-// blockPlaces are texts in which no key of the usual kind names the secret V,
-// or in which it is more than one word: {W} is a plain word, {P} are four of
-// them, {M} twelve, {V} and {D} are drawn, {X} is drawn in hex, {E} an address.
+// blockPlaces are texts with a secret that no ordinary key names, or that is several
+// words: {W} is a plain word, {P} are four of them, {M} twelve, {V} and {D} are
+// random, {X} is random hex, {E} an address.
 var blockPlaces = []struct{ group, text string }{
 	{"identified by", "CREATE USER 'bob'@'%' IDENTIFIED BY '{V}'"}, {"identified by", "ALTER USER bob IDENTIFIED WITH mysql_native_password BY '{V}'"}, {"identified by", "create user bob identified by \"{V}\""},
 	{"identified by", "GRANT ALL ON *.* TO 'x'@'%' IDENTIFIED BY PASSWORD '{V}'"}, {"identified by", "ALTER USER bob IDENTIFIED BY {V} REPLACE {W}"}, {"with password", "ALTER ROLE app WITH LOGIN PASSWORD '{V}'"}, {"with password", "CREATE ROLE app WITH ENCRYPTED PASSWORD '{V}' VALID UNTIL 'infinity'"},
@@ -47,7 +47,7 @@ func plantedBlocks(d drawer) (plants []plant) {
 	return plants
 }
 
-// plant fills the places {V}, {W} and so on of a text.
+// plant replaces {V}, {W} and so on in a text.
 func (d drawer) plant(group, text string) plant {
 	p := plant{group: group}
 	var out strings.Builder

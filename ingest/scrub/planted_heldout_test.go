@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// heldOutPlaces were written after the rules, by another seed and with other
-// combinations: {V} and {D} are drawn, {X} is drawn in hex, {W} is a plain word,
-// {P} are four of them, {M} twelve, {E} is an address of mail, {K} a key of any
-// language, {B} one that is no name of a password.
+// heldOutPlaces were written after the rules, with another seed and other
+// combinations: {V} and {D} are random, {X} is random hex, {W} is a plain word, {P}
+// are four of them, {M} twelve, {E} is a mail address, {K} a key of any language, {B}
+// a key that is no name of a password.
 var heldOutPlaces = []struct{ group, text string }{
 	{"json", `{"level":"error","ctx":{"user":{"id":7,"{K}":"{V}"}}}`}, {"json", `[{"{K}":"{V}","ok":false}]`}, {"json", `payload={"auth":{"{B}":"{D}"}}`}, {"json", "{\n  \"user\": \"bob\",\n  \"{K}\": \"{V}\"\n}"},
 	{"json", `{"{K}":["{V}","{V}"]}`}, {"json", `{"{K}":{"value":"{V}"}}`}, {"json", `"msg":"{\"{K}\": \"{V}\"}"`}, {"json5", `{user: 'bob', {K}: '{V}'}`}, {"json cut", `{"user":"bob","{K}":"{V}`},
@@ -47,15 +47,15 @@ var heldOutPlaces = []struct{ group, text string }{
 	{"pem", "ssl key '-----BEGIN EC PRIVATE KEY-----\\n{D}\\n{D}\\n-----END EC PRIVATE KEY-----'"}, {"pem", "-----BEGIN ENCRYPTED PRIVATE KEY-----\r\n{D}\r\n{D}"}, {"pem", "key: |\n  -----BEGIN RSA PRIVATE KEY-----\n  {D}\n  -----END RSA PRIVATE KEY-----"},
 }
 
-// heldOutKeys are names of secrets that are not all of a password, for {B}.
+// heldOutKeys are names of secrets other than passwords, for {B}.
 var heldOutKeys = strings.Fields("password api_key apiToken client_secret accessToken db_passwd secretKey refresh_token auth_token private_key otp pin session_id csrfToken mdp senha clave haslo")
 
-// leastHeldOut is the share of the held out set that must be taken out. It is
-// what was measured when the set was written, and no rule was made for it.
+// leastHeldOut is the share of the secrets in the held out set that must be removed.
+// It was measured when the set was written; no rule was made for the set.
 const leastHeldOut = 0.78
 
-// TestHeldOutSecretsAreGone asks what the rules are worth on texts they were
-// not written for.
+// TestHeldOutSecretsAreGone measures the rules on texts that they were not written
+// for.
 func TestHeldOutSecretsAreGone(t *testing.T) {
 	d := newDrawer(4242)
 	var plants []plant

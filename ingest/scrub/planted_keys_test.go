@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// foreignKeys are names of passwords and the like in the languages of those
-// who write applications.
+// foreignKeys are names of passwords and the like in other languages.
 var foreignKeys = strings.Fields(`
 password passwd db_password userPassword PASS pwd passphrase secret client_secret api_key apiKey access_token authToken private_key psk wpa_psk mnemonic seed_phrase seedPhrase recovery_phrase
 Kennwort Passwort passwort_neu Geheimnis contraseña contrasena CONTRASEÑA clave clave_acceso mot_de_passe motDePasse mdp senha senha_atual palavra_passe hasło haslo wachtwoord Wachtwoord
 пароль Пароль ПАРОЛЬ пароль_админа лозинка гасло パスワード 暗証番号 密码 密碼 登录密码 口令 비밀번호 암호 lösenord losenord parola sifre şifre Şifre heslo salasana adgangskode kodeord passord jelszó geslo lozinka
 κωδικός συνθηματικό סיסמה kata_sandi mật_khẩu รหัสผ่าน पासवर्ड slaptažodis parole_utilisateur parool`)
 
-// keyPlaces are the syntaxes in which a key K and its drawn value V stand; Q
-// is a value between quotes, which may have signs of any kind.
+// keyPlaces are texts with a key K and its random value V; Q is a value between
+// quotes, which may have any signs.
 var keyPlaces = []struct{ group, text string }{
 	{"json", `{"user":"bob","K":"V","n":1}`}, {"json", `{"a":{"b":[{"K" : "V"}]}}`}, {"json escaped", `body: "{\"K\":\"V\",\"x\":1}"`}, {"json twice", `{\\\"K\\\":\\\"V\\\"}`},
 	{"json pair", `{"name":"K","value":"V"}`}, {"json pair", `{"key": "K", "type": "string", "value": "V"}`}, {"json pair", `[["K","V"],["x","y"]]`},
@@ -51,7 +50,7 @@ func plantedKeys(d drawer) (plants []plant) {
 		}
 		value := d.value()
 		if i%5 == 0 && place.group != "sentence" {
-			value = d.form("{w9}") // a plain word, as people choose them
+			value = d.form("{w9}") // a plain word, as people choose it
 		}
 		shown, written := key, value
 		switch place.group {

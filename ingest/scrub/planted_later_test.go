@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// laterPlaces were written after what the held out ones taught the rules. No
-// rule has been made for them. The letters are those of heldOutPlaces.
+// laterPlaces were written after the rules were improved with heldOutPlaces. No rule
+// was made for them. The letters are those of heldOutPlaces.
 var laterPlaces = []string{
 	`{"request":{"body":"user=bob&{B}={V}"}}`, `{"meta":{"{K}":"{V}"},"t":1}`, `{ "{K}":"{V}" , "a":[1,2] }`, `"{K}" : "{V}"`, "{\"a\":1,\"b\":{\"c\":{\"{B}\":\"{D}\"}}}", `{"{B}":{X}}`, `{\"login\":{\"{B}\":\"{V}\"}}`,
 	"Array ( [user] => bob [{K}] => {V} )", "object(Db\\Config)#4 (1) { [\"{K}\":\"Db\\Config\":private]=> string(14) \"{V}\" }", "array('{K}'=>'{V}','n'=>1)", "a:1:{s:9:\"{K}\";s:14:\"{V}\";}", "Config{user: bob, {K}: {V}}", "Config(user='bob', {B}='{V}')",
@@ -24,11 +24,11 @@ var laterPlaces = []string{
 	"xapp-1-A0123456789-1234567890123-{X}", "https://discord.com/api/webhooks/123456789012345678/{D}{D}", "GOCSPX-{D}", "ya29.{D}{D}", "npm_{D}", "hvs.{D}", "dop_v1_{X}", "glpat-{D}", "gsk_{D}", "sk-proj-{D}{D}", "sk-ant-api03-{D}{D}", "ntn_{D}{D}", "figd_{D}", "dp.st.dev.{D}", "lin_api_{D}", "SG.{D}.{D}", "whsec_{D}", "ghp_{D}", "eik_adm_012345678901_{D}_abcdef", "$2b$10${D}{W}ABCDEFGH", "$argon2id$v=19$m=1,t=1,p=1${D}${D}", "$6$salt${D}{D}", "pbkdf2_sha256$1000$salt${D}=", "-----BEGIN PRIVATE KEY-----\n{D}\n{D}\n-----END PRIVATE KEY-----", "AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L0123456789ABCDEFGHJK {B}={V}",
 }
 
-// leastLater is the share of them that must be taken out: what was measured.
+// leastLater is the share of their secrets that must be removed, as measured.
 const leastLater = 0.80
 
-// TestLaterSecretsAreGone asks once more what the rules are worth on texts they
-// were not written for.
+// TestLaterSecretsAreGone measures the rules again on texts that they were not written
+// for.
 func TestLaterSecretsAreGone(t *testing.T) {
 	d := newDrawer(777)
 	var plants []plant

@@ -9,16 +9,16 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// plant is a text with secrets in it. They are drawn anew from a form in each
-// run, with a fixed seed, so that nothing in the repository is a credential.
+// plant is a text with secrets in it. Each run makes them from a form, with a fixed
+// seed, so that the repository has no credential.
 type plant struct {
-	group   string // what it is counted under
+	group   string // the name under which it is counted
 	text    string
 	secrets []string
 }
 
-// survives says which piece of a secret is still in a text: all of it, eight
-// bytes in a row, or a word of one that has blanks.
+// survives is a piece of a secret that is still in the text, "" if there is none: the
+// whole secret, eight bytes in a row, or a word of a secret with blanks.
 func (p plant) survives(clean string) string {
 	const longest = 8
 	for _, secret := range p.secrets {
@@ -36,12 +36,12 @@ func (p plant) survives(clean string) string {
 	return ""
 }
 
-// drawer draws secrets. It is seeded: a miss can be looked at again.
+// drawer makes random secrets. It has a seed, so that a failure can be repeated.
 type drawer struct{ *rand.Rand }
 
 func newDrawer(seed uint64) drawer { return drawer{rand.New(rand.NewPCG(seed, seed))} }
 
-// The letters of which secrets are made, by the name they have in a form.
+// letters are the sets of letters of secrets, by their name in a form.
 var letters = map[byte]string{
 	'a': "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
 	'b': "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
@@ -55,9 +55,9 @@ var letters = map[byte]string{
 	'2': "234567ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 }
 
-// form fills a form such as "ghp_{a36}": a set of letters and how many. The
-// first three drawn of a mixed set hold a digit, a small letter and a capital,
-// as nearly all that were really drawn do.
+// form fills a form such as "ghp_{a36}": a set of letters and their number. Of a mixed
+// set the first four have a digit, a small letter and a capital, as nearly all real
+// secrets do.
 func (d drawer) form(form string) string {
 	var out strings.Builder
 	for i := 0; i < len(form); i++ {
@@ -87,11 +87,11 @@ func (d drawer) form(form string) string {
 	return out.String()
 }
 
-// pick is one of the list.
+// pick is a random element of the list.
 func pick[T any](d drawer, list []T) T { return list[d.IntN(len(list))] }
 
-// value is a password as people and programs make them: drawn, drawn with
-// signs, or a word with a number.
+// value is a password as people and programs make it: random, random with signs, or a
+// word with a number.
 func (d drawer) value() string {
 	switch d.IntN(4) {
 	case 0:
@@ -105,7 +105,7 @@ func (d drawer) value() string {
 	}
 }
 
-// words are plain words that are a password together.
+// words is a password of plain words.
 func (d drawer) words(n int) string {
 	list := strings.Fields("walrus hammock gravel pudding lantern velvet cobalt orchid tundra magnet saddle thimble quartz barley anchor ribbon")
 	drawn := make([]string, n)
@@ -115,7 +115,7 @@ func (d drawer) words(n int) string {
 	return strings.Join(drawn, " ")
 }
 
-// sweep is the share of plants that the rules take out. Each miss is shown.
+// sweep counts the plants whose secrets the rules remove, and logs each miss.
 func sweep(t *testing.T, plants []plant, show bool) (gone, all int) {
 	t.Helper()
 	missed := map[string]int{}
@@ -134,8 +134,8 @@ func sweep(t *testing.T, plants []plant, show bool) (gone, all int) {
 	return gone, len(plants)
 }
 
-// TestTextOfPlantedPrefixes cuts each planted text at every byte, as a limit may
-// do: the rules stay idempotent and look no further than the text.
+// TestTextOfPlantedPrefixes cuts each planted text at every byte, as a limit may do:
+// the rules stay idempotent and do not read beyond the text.
 func TestTextOfPlantedPrefixes(t *testing.T) {
 	d := newDrawer(11)
 	for _, p := range slices.Concat(plantedTokens(d), plantedKeys(d), plantedBlocks(d)) {
@@ -145,10 +145,10 @@ func TestTextOfPlantedPrefixes(t *testing.T) {
 	}
 }
 
-// leastGone is the share of planted secrets that must be taken out.
+// leastGone is the share of planted secrets that must be removed.
 const leastGone = 0.95
 
-// TestPlantedSecretsAreGone is the gate against misses.
+// TestPlantedSecretsAreGone fails when the rules miss too many secrets.
 func TestPlantedSecretsAreGone(t *testing.T) {
 	const least = 300
 	d := newDrawer(11)

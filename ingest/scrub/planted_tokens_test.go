@@ -2,9 +2,9 @@ package scrub_test
 
 import "strings"
 
-// tokenForms are the forms of credentials as their vendors publish them. In
-// {a36} a is a set of letters (see letters) and 36 how many are drawn; what
-// stands before ~ is context and no part of the secret.
+// tokenForms are the forms of credentials as their vendors publish them. In {a36} a is
+// a set of letters (see letters) and 36 their number. The text before ~ is not part of
+// the secret.
 var tokenForms = strings.Fields(`
 xoxb-{d12}-{d12}-{a24} xoxp-{d12}-{d12}-{d12}-{h32} xoxa-2-{d12}-{a24} xoxe.xoxp-1-{a140} xoxe-1-{a140} xoxc-{d12}-{d12}-{h64} xoxd-{a60} xapp-1-A{U10}-{d13}-{h64}
 https://hooks.slack.com/~services/T{U10}/B{U10}/{a24} https://hooks.slack.com/~workflows/T{U10}/A{U10}/{d18}/{a24}
@@ -28,7 +28,7 @@ $argon2id$v=19$m=65536,t=4,p=1${+22}${+43} $argon2i$v=19$m=65536,t=4,p=1${+22}${
 pbkdf2_sha256$260000${a22}${+43}= pbkdf2_sha1$260000${a22}${+27}= bcrypt_sha256$$2b$12${a53} argon2$argon2id$v=19$m=102400,t=2,p=8${+22}${+43} scrypt:32768:8:1${a16}${h128} pbkdf2:sha256:600000${a16}${h64} {SSHA}{+32} {SSHA512}{+96}== {CRYPT}$6${a16}${a86} *{H40}
 `)
 
-// tokenContexts are texts that say nothing of what T is.
+// tokenContexts are texts with a credential T that they do not name.
 var tokenContexts = []string{
 	"request with T was refused", "got T", "T: 401 Unauthorized", "could not use 'T' any more", `{"note":"T","n":1}`, "client.go:42: unexpected status 403 for T.",
 	"App\\Http\\Client->send('T', 7)\n#1 {main}", "line one\n  T\nline three", "tried [T] twice", "x=T&y=2", "ERROR 1045 (28000): T", "- T", "cmd T --verbose", "<note>T</note>",
@@ -47,7 +47,7 @@ func plantedTokens(d drawer) (plants []plant) {
 			drawn = strings.TrimPrefix(drawn, known)
 		}
 		drawn = strings.TrimSuffix(drawn, "/getMe")
-		// Not more than the drawn part is secret: the prefix may stay.
+		// Only the random part is secret: the prefix may stay.
 		if k := strings.IndexAny(form, "{"); k > 0 && before == "" && k < len(drawn) && !strings.HasPrefix(form, "{") {
 			drawn = drawn[k:]
 		}

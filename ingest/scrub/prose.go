@@ -18,7 +18,7 @@ func (x *Scrubber) isProseSecret(s, key string, start, end int) bool {
 	if isPositions(value) {
 		return false
 	}
-	if start > 0 && strings.IndexByte("\"'`", s[start-1]) >= 0 || looksDrawn(value) {
+	if start > 0 && strings.IndexByte("\"'`", s[start-1]) >= 0 || looksRandom(value) {
 		return len(value) >= 3
 	}
 	// A plain word is a secret only behind a key that names nothing but a password
@@ -106,7 +106,7 @@ func setOf(words string) map[string]bool {
 
 // phraseEnd is the end of a password of several words without quotes. Its first word
 // is s[start:end]. It is 0 if there is one word only, or a sentence goes on behind
-// it. Behind a colon, and not "=", the first word must be drawn or the key must name
+// it. Behind a colon, and not "=", the first word must be random or the key must name
 // a phrase.
 func phraseEnd(s string, start, end int, key string, equals bool) int {
 	if end >= len(s) || s[end] != ' ' && s[end] != '\t' {
@@ -121,7 +121,7 @@ func phraseEnd(s string, start, end int, key string, equals bool) int {
 	switch first := s[start:end]; {
 	case words == 0 || isSentenceWord(first) || restWords[strings.ToLower(first)]:
 		return 0
-	case equals || looksDrawn(first) && len(first) > 3 || phrase && words >= leastOfPhrase:
+	case equals || looksRandom(first) && len(first) > 3 || phrase && words >= leastOfPhrase:
 		return rest
 	}
 	return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// The secrets here are made up: none of them opens anything.
+// The secrets here are invented: none of them is in use.
 var textGolden = []struct{ text, want string }{
 	// Values behind keys.
 	{"password=hunter2", "password=[Filtered]"},
@@ -89,7 +89,7 @@ var textGolden = []struct{ text, want string }{
 	{`"C:\\Users\\bob\\x.txt"`, `"C:\\Users\\[Filtered]\\x.txt"`},
 }
 
-// cleanTexts hold what looks like a secret to a careless eye.
+// cleanTexts look as if they had a secret, and have none.
 var cleanTexts = []string{
 	"", "queue is full", "Unexpected token: punc (})", "invalid token: unexpected end", "Unexpected token '<'", "auth.go:42:7: undefined: x",
 	"session.php:123", "Auth::user() is null", "password must not be empty", "Invalid password: must have 8 characters",
@@ -132,7 +132,7 @@ var secretKeyList string
 
 var secretKeys = strings.Fields(secretKeyList)
 
-// plainKeys are no secrets, though each holds a piece of one.
+// plainKeys are not secret, though each has a part of a secret key in it.
 var plainKeys = strings.Fields(`author authority authored_by issue result summary keyboard monkey secretary_id classname passenger bypass compass signal design
 	assign hotpot option spin primary_key foreign_key cache_key page user name id status sorted resume subject capital apiary basalt lessness`)
 
@@ -166,10 +166,10 @@ func spellings(key string) []string {
 	return []string{key, strings.ToUpper(key), strings.ToLower(key), strings.Join(words, "_"), strings.Join(words, "-"), camel}
 }
 
-// planted is a value that no rule but that of its key would find.
+// planted is a value that is found by its key only.
 const planted = "plnt7x"
 
-// places are the ways in which a key and its value stand in a text.
+// places are texts with a key K and its value V.
 var places = []string{
 	"K=V", "a=1&K=V&b=2", "{\"K\":\"V\"}", "{\"a\":{\"b\":{\"K\": \"V\"}}}", "{\\\"K\\\":\\\"V\\\"}", "K: V", "failed with K: V.", "['K' => 'V']",
 	"[K] => V", "<K>V</K>", "cmd --K V", "cmd --K=V", "K = V;", "x[K]=V", "`K`=`V`", "{'K': 'V'}", "K=\"V and V\"", "{\"K\":[\"V\",{\"x\":\"V\"}]}", "K=[Filtered]V", "line\nK: V\nline",
@@ -188,7 +188,7 @@ func TestNoPlantedSecretSurvivesInText(t *testing.T) {
 	}
 }
 
-// pieces are what the rules look at, to be put together in every order.
+// pieces are texts that rules look for, to be put together in any order.
 var pieces = append(strings.Split(`password|token|api|key|auth|Cookie|Authorization|Bearer|Basic|Digest|--|-----BEGIN |-----END |-----|PRIVATE KEY|eyJ|eik_|AKIA|sk_|sk-|ghp_|xoxb-|AIza|
 |0123456789abcdefABCDEF|abcdefghijklmnop|hunter2|4111111111111111|4111 1111|123-45-6789|DE89370400440532013000|/home/|/Users/|C:\|Users\|bob|/|\|\\|postgres://|://|user:pass|@|@tcp(|localhost|db:5432|
 |=|:|: | = |=>| => |==|"|\"|'|<|>|</|<pwd>|</pwd>|[|]|{|}|(|)|,|;|&|?|.|_|-| |  |null|[Filtered]|[Filtered|é|пароль|mot de |passe|contraseña|%3D|%3A|%22|%26|%253D|\u003d|\u0022|\u0026|\u00f1|\u003c|\u003e|&quot;|&gt;|&lt;|：|
@@ -222,9 +222,9 @@ func checkText(t failer, text string) {
 	}
 }
 
-// TestTextIsLinear feeds texts that make a careless scanner read again and
-// again. A quadratic one needs minutes for these 256 KiB, ours some
-// milliseconds; the limit leaves room for a busy machine.
+// TestTextIsLinear scrubs texts that a bad scanner reads again and again. With
+// quadratic time these 256 KiB take minutes, with linear time milliseconds. The limit
+// leaves room for a busy machine.
 func TestTextIsLinear(t *testing.T) {
 	bad := []string{"://a:b/", "://:", "sk-a-", "sk-_", "--.", "--a.", "Auser:pass", "password:", "password: ", `C:\token`, "password=\"", "-----BEGIN ", "<pwd>", "a:b", "DE89 ", "4111 ", "/home/a", "--token ",
 		"(pin) VALUES ('", "(pin) VALUES (", "curl ", "curl -u a:b ", "mysql -p'", "PDO->__construct(", "a:private", "\\u0061", "\\u0061=", "%3D", "a%3D", "%253D%253D", "\"name\":\"pin\",", "<key>pin</key>", "\"pin\",", "password is ",

@@ -52,7 +52,7 @@ func TestAdditions(t *testing.T) {
 	}
 }
 
-// TestGreedyPatternEnds runs a pattern that matches what stands for a secret.
+// TestGreedyPatternEnds uses a pattern that matches [Filtered] too.
 func TestGreedyPatternEnds(t *testing.T) {
 	x, err := scrub.New(scrub.Additions{Patterns: []string{`\w+`, `\[`}})
 	if err != nil {

@@ -159,7 +159,7 @@ func (sc *scan) argument(start, end int) {
 		sc.later(start+1, closing)
 		return
 	}
-	if isDigit(s[start]) && end-start > 3 || strings.IndexByte(s[start:end], '(') > 0 && looksDrawn(s[start:end]) {
+	if isDigit(s[start]) && end-start > 3 || strings.IndexByte(s[start:end], '(') > 0 && looksRandom(s[start:end]) {
 		sc.later(start, end)
 	}
 }
@@ -215,7 +215,7 @@ func (sc *scan) quotedPassword(i, end int) {
 	k = typedValue(s, k)
 	if k < len(s) && (s[k] == '\'' || s[k] == '"') {
 		start, stop := valueRange(s, k)
-		if isUpper(s[i+1]) || stop-start >= least && looksDrawn(s[start:stop]) {
+		if isUpper(s[i+1]) || stop-start >= least && looksRandom(s[start:stop]) {
 			sc.later(start, stop)
 		}
 	}
@@ -232,7 +232,7 @@ func (sc *scan) sentence(i, end int) {
 		return // nearly always
 	}
 	start, stop := valueRange(s, k)
-	if stop-start < least || !looksDrawn(s[start:stop]) || consistsOf(s[start:stop], decimal+".,-/") {
+	if stop-start < least || !looksRandom(s[start:stop]) || consistsOf(s[start:stop], decimal+".,-/") {
 		return
 	}
 	if key, _ := keyBefore(s, i); key != "" && sc.x.isSecretInText(s, i, key) {
@@ -255,7 +255,7 @@ func (sc *scan) netrc(end int) {
 		return
 	}
 	start, stop := valueRange(s, skipBlanks(s, k))
-	if looksDrawn(s[start:stop]) {
+	if looksRandom(s[start:stop]) {
 		sc.later(start, stop)
 	}
 }

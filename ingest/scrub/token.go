@@ -22,7 +22,7 @@ const maxProbe = 128
 func tokenAt(s string, i int) int {
 	rest := s[i:]
 	if len(rest) < 8 {
-		return 0 // shorter than all of them
+		return 0 // shorter than all credentials
 	}
 	of := formsOf[rest[0]&0x7f]
 	for k := range of {
@@ -54,7 +54,7 @@ func (f *form) end(s string, from int) int {
 	}
 	end := run(s, probe, f.bytes)
 	for end > from+f.min && strings.IndexByte("._-,:/", s[end-1]) >= 0 {
-		end-- // the full stop behind it
+		end-- // punctuation behind the credential
 	}
 	return end
 }
@@ -218,16 +218,15 @@ func bearer(s string, i int) (start, end int) {
 	for end > start && s[end-1] == '.' {
 		end--
 	}
-	if end-start < 6 || !looksDrawn(s[start:end]) {
+	if end-start < 6 || !looksRandom(s[start:end]) {
 		return -1, -1
 	}
 	return start, end
 }
 
-// looksDrawn says whether a text is drawn (made at random) or coded, and not written
-// by a person: it has a digit, a sign that words do not have, or capitals between
-// small letters.
-func looksDrawn(v string) bool {
+// looksRandom says whether a text is made at random or encoded, and not a word: it has
+// a digit, a sign that words do not have, or capitals between small letters.
+func looksRandom(v string) bool {
 	humps := 0
 	for i := range len(v) {
 		c := v[i]

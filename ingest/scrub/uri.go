@@ -117,7 +117,7 @@ func (x *Scrubber) cleanSegment(segment string) string {
 	return out.String()
 }
 
-// isToken says whether a segment is drawn: long hex, or long and mixed.
+// isToken says whether a segment is random: long hex, or long and mixed.
 func isToken(segment string) bool {
 	return len(segment) >= longToken &&
 		(consistsOf(segment, hexadecimal) || isMixed(segment) && run(segment, 0, "-_.=~") == len(segment))

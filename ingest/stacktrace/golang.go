@@ -3,29 +3,25 @@ package stacktrace
 import "strings"
 
 // GoLibrary says whether a frame of a Go program is in the standard library or
-// in a dependency, by its file and the import path of its package. It knows
-// the paths of binaries that were built with -trimpath as well.
+// in a dependency, by its file and the import path of its package. It also knows
+// the paths of programs that were built with -trimpath.
 func GoLibrary(file, module string) bool {
 	if !strings.HasSuffix(file, ".go") {
 		return false
 	}
 	if module == "main" {
-		return false // "go install" gives its own module a version, too
+		return false // "go install" gives the program's own module a version, too
 	}
 	trimmed := file[0] != '/' && strings.Contains(file, "@v")
 	return trimmed || contains(file, "/pkg/mod/", "/vendor/") || ofStandardLibrary(file, module)
 }
 
-// ofStandardLibrary looks at both: an application may be called "log".
+// ofStandardLibrary checks the file too, because an application may be named "log".
 func ofStandardLibrary(file, module string) bool {
 	if module == "runtime" {
 		return true
 	}
-	// raven-go leaves the type with the package: "net/http.HandlerFunc".
-	slash := strings.LastIndexByte(module, '/') + 1
-	if dot := strings.IndexByte(module[slash:], '.'); dot >= 0 {
-		module = module[:slash+dot]
-	}
+	module = packageOf(module) // raven-go sends the type with the package: "net/http.HandlerFunc"
 	if first, _, _ := strings.Cut(module, "/"); !standardLibrary[first] {
 		return false
 	}
@@ -34,6 +30,15 @@ func ofStandardLibrary(file, module string) bool {
 	}
 	src := strings.LastIndex(file, "/src/")
 	return src >= 0 && strings.HasPrefix(file[src+len("/src/"):], module+"/")
+}
+
+// packageOf is the import path in the full name of a type or function of Go.
+func packageOf(name string) string {
+	slash := strings.LastIndexByte(name, '/') + 1
+	if dot := strings.IndexByte(name[slash:], '.'); dot >= 0 {
+		return name[:slash+dot]
+	}
+	return name
 }
 
 // standardLibrary are the first elements of its import paths.

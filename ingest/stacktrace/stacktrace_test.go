@@ -11,7 +11,8 @@ import (
 	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
-// shown writes frames one a line, oldest first, the application's with a star.
+// shown writes a line for each frame, oldest first. Frames of the application have a
+// star.
 func shown(frames []ingest.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
@@ -82,8 +83,8 @@ func TestWhatIsNoTraceGivesNothing(t *testing.T) {
 	}
 }
 
-// A trace of any length keeps the first and last 25 frames, in order, and
-// finds the place among all of them.
+// Of a trace of any length the first and last 25 frames are kept, in order. The place
+// is found among all frames.
 func TestLongTracesKeepBothEnds(t *testing.T) {
 	for _, n := range []int{0, 1, 49, 50, 51, 74, 75, 76, 100, 12345} {
 		var trace stacktrace.Trace
@@ -121,7 +122,7 @@ func TestWhatIsALibraryInGo(t *testing.T) {
 		{"/srv/log/log.go", "log", false},
 		{"/srv/src/shop/cart.go", "shop", false},
 		{"/build/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go", "github.com/lib/pq", true},
-		// Inlined into a function of the application, whose name it then has.
+		// A library function inlined into one of the application has that one's name.
 		{"/build/go/pkg/mod/github.com/getsentry/sentry-go@v0.50.0/http/sentryhttp.go", "example.com/shop", true},
 		{"github.com/lib/pq@v1.10.9/conn.go", "github.com/lib/pq", true},
 		{"/srv/app/vendor/github.com/lib/pq/conn.go", "github.com/lib/pq", true},
@@ -139,8 +140,8 @@ func TestWhatIsALibraryInGo(t *testing.T) {
 	}
 }
 
-// Where an SDK calls no frame of Go the application's, those of no library
-// are; where it calls one so, the others stay what they are.
+// If an SDK marks no frame of Go as in_app, the frames outside of libraries are. If it
+// marks one, the others do not change.
 func TestGoFramesOfTheApplicationWithoutAnSDK(t *testing.T) {
 	handler := ingest.Frame{File: "example.com/shop/cart/cart.go", Line: 7, Module: "example.com/shop/cart"}
 	inside := ingest.Frame{File: "example.com/shop/tax/tax.go", Line: 8, Module: "example.com/shop/tax"}

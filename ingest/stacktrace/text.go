@@ -9,8 +9,8 @@ import (
 )
 
 // Parse reads the text of a stack trace into frames, oldest call first, and
-// the place of the error. Of a chain it reads the trace of the error that was
-// thrown, not those of its causes. A text of no known form gives nothing.
+// the place of the error. Of a chain it reads only the trace of the error that was
+// thrown. It returns no frames for an unknown format.
 func Parse(text string) ([]ingest.Frame, Place) {
 	var s scanner
 	for line := range strings.Lines(text) {
@@ -32,11 +32,11 @@ func Parse(text string) ([]ingest.Frame, Place) {
 // scanner reads a trace line by line.
 type scanner struct {
 	trace       Trace
-	oldestFirst bool   // Python prints the newest call last
+	oldestFirst bool   // as Python prints them
 	function    string // Go prints the function on a line of its own
 }
 
-// line reads one line; false means that what follows is not wanted.
+// line reads one line. It returns false if the rest of the text is not needed.
 func (s *scanner) line(line string) bool {
 	text := strings.TrimLeft(line, " \t")
 	function := s.function
@@ -79,21 +79,17 @@ func (s *scanner) golang(function, position string) {
 		function = function[:args]
 	}
 	if function == "panic" {
-		function = "runtime.panic" // a builtin, which is printed without its package
+		function = "runtime.panic" // Go prints it without its package
 	}
-	module := function
-	slash := strings.LastIndexByte(function, '/') + 1
-	if dot := strings.IndexByte(function[slash:], '.'); dot >= 0 {
-		module = function[:slash+dot]
-	}
+	module := packageOf(function)
 	s.trace.Add(ingest.Frame{
-		File: file, Line: line, Function: strings.TrimPrefix(function[min(len(module), len(function)):], "."), Module: module,
+		File: file, Line: line, Function: strings.TrimPrefix(function[len(module):], "."), Module: module,
 		InApp: !GoLibrary(file, module) && !contains(file, "/usr/local/go/", "/usr/lib/go", "/libexec/src/", "/toolcache/go/") &&
 			!contains(function, "go.opentelemetry.io/otel"),
 	})
 }
 
-// at reads what V8, Java and .NET print behind "at ".
+// at reads the text behind "at " as V8, Java and .NET print it.
 func (s *scanner) at(text string) {
 	if function, position, ok := strings.Cut(text, " in "); ok {
 		if file, number, ok := strings.Cut(position, ":line "); ok {
@@ -127,8 +123,8 @@ func (s *scanner) v8(function, position string) {
 	})
 }
 
-// java reads "package.Class.method" and "File.java:12". The file gets the
-// package as its folder: many classes share a file name.
+// java reads "package.Class.method" and "File.java:12". The file gets the package as
+// its folder, because files of several packages have the same name.
 func (s *scanner) java(function, position string) {
 	file, line, ok := splitPosition(position)
 	if !ok {
@@ -151,6 +147,7 @@ func (s *scanner) java(function, position string) {
 	})
 }
 
+// dotnet reads "Class.Method(...)", the file and the number of the line.
 func (s *scanner) dotnet(function, file, number string) {
 	line, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
@@ -200,7 +197,7 @@ func (s *scanner) php(text string) {
 	s.trace.Add(ingest.Frame{File: position[:open], Line: line, Function: call, InApp: !contains(position, "/vendor/")})
 }
 
-// phpThrown reads the head line: "Exception: message in /path/file.php:12".
+// phpThrown reads the head line "Exception: message in /path/file.php:12".
 func (s *scanner) phpThrown(text string) {
 	in := strings.LastIndex(text, " in ")
 	if in < 0 || s.trace.Seen() > 0 {
@@ -221,7 +218,7 @@ func (s *scanner) ruby(text string) {
 	if !ok {
 		return
 	}
-	function, _, _ = strings.Cut(function, ": ") // the head line goes on with the message
+	function, _, _ = strings.Cut(function, ": ") // in the head line the message follows
 	s.trace.Add(ingest.Frame{
 		File: file, Line: line, Function: strings.Trim(function, "`'"),
 		InApp: !contains(file, "/gems/", "/lib/ruby/", "<internal:"),

@@ -1,10 +1,9 @@
-// Package stacktrace collects the frames of stack traces for the receivers: from
-// frames that were sent one by one, or out of a text as Go, V8, Java, .NET,
-// Python, PHP and Ruby print it. Arguments and source lines are left out: a
-// frame says where it is, never what it held.
+// Package stacktrace collects the frames of stack traces for the receivers. It takes
+// frames one by one, or reads a text as Go, V8, Java, .NET, Python, PHP and Ruby print
+// it. It must not keep arguments or source lines.
 //
-// Its cost is linear in the text and its memory does not grow with the number
-// of frames. It uses no regular expressions.
+// The time is linear in the text, and the memory does not grow with the number of
+// frames. The package uses no regular expressions.
 package stacktrace
 
 import (
@@ -14,9 +13,9 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// Trace collects frames: the first 25 and the last 25, as the pipeline keeps
-// them. Of frames added oldest call first the place is found among all of
-// them. The zero Trace is empty and ready.
+// Trace collects frames, oldest call first. It keeps the first 25 and the last 25, as
+// the pipeline does, and finds the place among all of them. The zero Trace is empty
+// and ready for use.
 type Trace struct {
 	frames []ingest.Frame
 	seen   int
@@ -31,7 +30,7 @@ type Place struct {
 	rank  rank
 }
 
-// By says why the frame was chosen.
+// By says how the place was found.
 func (p Place) By() ingest.PlacedBy {
 	if p.rank == inApp {
 		return ingest.PlacedByInApp
@@ -39,12 +38,12 @@ func (p Place) By() ingest.PlacedBy {
 	return ingest.PlacedByLastFrame
 }
 
-// rank says how much a frame tells of the place of an error.
+// rank orders frames: the place is the last frame of the highest rank.
 type rank uint8
 
 const (
 	foreign rank = iota
-	own          // Go code of no library, which its SDK does not call the application's
+	own          // Go code outside of libraries that the SDK does not mark as in_app
 	inApp
 )
 
@@ -72,29 +71,26 @@ func (t *Trace) Add(f ingest.Frame) {
 // Seen is how many frames were added.
 func (t *Trace) Seen() int { return t.seen }
 
-// Place is the last frame of the application, else the last frame of Go code
-// that is of no library, else the last frame.
+// Place is the last frame of the application, else the last frame of Go code outside
+// of libraries, else the last frame.
 func (t *Trace) Place() Place { return t.place }
 
-// Frames gives the frames in the order they were added, in a slice of its
-// own; nil when there are none.
+// Frames gives the frames in the order they were added, in a new slice; nil if there
+// are none.
 func (t *Trace) Frames() []ingest.Frame {
-	var frames []ingest.Frame
 	switch {
 	case t.seen == 0:
 		return nil
 	case t.seen <= ingest.MaxFrames:
-		frames = slices.Clone(t.frames)
-	default:
-		oldest := half + t.seen%half
-		frames = slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
+		return slices.Clone(t.frames)
 	}
-	return frames
+	oldest := half + t.seen%half
+	return slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
 }
 
-// JudgedFrames is Frames for senders that do not know their own code: where a
-// Go SDK calls none of the frames the application's, as sentry-go in a binary
-// that was built with -trimpath, those of no library are.
+// JudgedFrames is Frames for an SDK that may not mark frames as in_app, as sentry-go in
+// a program built with -trimpath. If no frame is marked and the place is in Go code,
+// it marks the Go frames outside of libraries.
 func (t *Trace) JudgedFrames() []ingest.Frame {
 	frames := t.Frames()
 	if t.place.rank == own {
@@ -106,7 +102,7 @@ func (t *Trace) JudgedFrames() []ingest.Frame {
 	return frames
 }
 
-// Clear forgets the frames and keeps their room.
+// Clear removes the frames and keeps their memory.
 func (t *Trace) Clear() {
 	clear(t.frames)
 	*t = Trace{frames: t.frames[:0]}

@@ -13,7 +13,7 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
-// shown is what an app with the secret shows.
+// shown is the code that an app with the secret shows.
 func shown(t interface{ Fatal(...any) }, secret string, at time.Time) string {
 	code, err := totp.GenerateCode(secret, at)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestVerifyApp(t *testing.T) {
 	}
 }
 
-// Every code passes at most once, whatever is tried when.
+// Every code passes at most once, whatever is tried at whatever time.
 func TestAppCodesPassOnce(t *testing.T) {
 	secret := secretOf(t, 1)
 	state, key, _ := newEnrolment(t, secret)

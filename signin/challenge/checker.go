@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -55,22 +56,13 @@ type Checker struct {
 // Open checks that the stored enrolments were made with this server secret:
 // with another one no app would work, and nothing would say why.
 func Open(ctx context.Context, cfg Config) (*Checker, error) {
-	switch {
-	case cfg.Challenges == nil:
-		return nil, errors.New("challenge: Challenges is missing")
-	case cfg.Enrolments == nil:
-		return nil, errors.New("challenge: Enrolments is missing")
-	case cfg.Secret == nil:
-		return nil, errors.New("challenge: Secret is missing")
+	if cfg.Challenges == nil || cfg.Enrolments == nil || cfg.Secret == nil {
+		return nil, errors.New("challenge: Challenges, Enrolments and Secret are required")
 	}
-	if cfg.Issuer == "" {
-		cfg.Issuer = "Errata"
-	}
+	cfg.Issuer = cmp.Or(cfg.Issuer, "Errata")
+	cfg.Random = cmp.Or(cfg.Random, rand.Reader)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
 	}
 	mine := cfg.Secret.fingerprint
 	stored := mine
@@ -84,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Checker, error) {
 		return nil, fmt.Errorf("compare the server secret: %w", err)
 	}
 	if stored != mine {
-		return nil, fmt.Errorf("the server secret (%s) is not the one that authenticator apps were set up with: put the file of before, or that of the other nodes, in its place", SecretFile)
+		return nil, fmt.Errorf("the server secret (%s) is not the one that authenticator apps were set up with: restore the earlier file, or copy the one of another node", SecretFile)
 	}
 	return &Checker{cfg: cfg}, nil
 }

@@ -67,7 +67,7 @@ func TestIssueAndVerify(t *testing.T) {
 	b.verify(t, answer(guessed, "ann", guessed.Code), challenge.Exhausted, 0)
 }
 
-// What is stored tells neither who signs in nor with what.
+// The buckets show neither who signs in nor the code.
 func TestNothingIsStoredInTheClear(t *testing.T) {
 	b := newBench(t)
 	issued := b.issue(t, "ann@example.org")
@@ -155,7 +155,8 @@ func TestRates(t *testing.T) {
 	limited(t, err, 10*time.Second)
 }
 
-// Fifty answers at once, on two nodes: five are heard, and the right one at most once.
+// Fifty answers at once, on two nodes: five count, and the right one passes at
+// most once.
 func TestFiftyAtOnce(t *testing.T) {
 	b := newBench(t)
 	second, err := challenge.Open(t.Context(), b.cfg)
@@ -202,7 +203,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	})
 }
 
-// atOnce runs n answers at the same moment and counts what came of them.
+// atOnce runs n answers at the same moment and counts their outcomes.
 func (b *bench) atOnce(t *testing.T, n int, ask func(i int) (challenge.Verdict, error)) map[challenge.Outcome]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -230,7 +231,7 @@ func (b *bench) atOnce(t *testing.T, n int, ask func(i int) (challenge.Verdict, 
 	return outcomes
 }
 
-// Without the store nobody passes, and the error says to come back.
+// Without the store nobody passes, and the error says when to try again.
 func TestStoreAway(t *testing.T) {
 	b := newBench(t)
 	issued := b.issue(t, "ann")

@@ -95,7 +95,7 @@ func (c *Checker) askApp(ctx context.Context, a Answer, confirmed bool) (Verdict
 // Remove forgets an account's app, confirmed or not.
 func (c *Checker) Remove(ctx context.Context, account string) error {
 	if err := c.cfg.Enrolments.Delete(ctx, c.appKey(account)); err != nil {
-		return away("remove", err)
+		return unavailable("remove", err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestTake(t *testing.T) {
 	take(start.Add(-24*time.Hour), time.Minute) // the clock was set back
 }
 
-// In no stretch of time are there more than the burst and what flows in.
+// No period has more tokens than the burst and those that come back in it.
 func TestRateHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := challenge.Rate{Burst: rapid.IntRange(1, 10).Draw(t, "burst"), Every: time.Duration(rapid.IntRange(1, 60).Draw(t, "every")) * time.Second}
@@ -77,7 +77,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// A bucket that forgot a rate before it is full again would fill it early.
+// A NATS bucket that dropped a level before the rate is full would give tokens
+// too early.
 func TestBucketKeepsLongEnough(t *testing.T) {
 	b := newBench(t)
 	status, err := b.challenges.Status(t.Context())

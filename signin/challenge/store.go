@@ -51,7 +51,7 @@ func get[T any](ctx context.Context, store bucket.Store, key string) (value T, r
 		return value, 0, err
 	}
 	if err != nil {
-		return value, 0, away("read", err)
+		return value, 0, unavailable("read", err)
 	}
 	if err := json.Unmarshal(data, &value); err != nil {
 		return value, 0, fmt.Errorf("read %s: the stored value is damaged: %w", key, err)
@@ -65,14 +65,14 @@ func put(ctx context.Context, store bucket.Store, key string, value any, revisio
 		return fmt.Errorf("encode %s: %w", key, err)
 	}
 	if err := store.Put(ctx, key, data, revision); err != nil && !errors.Is(err, bucket.ErrConflict) {
-		return away("store", err)
+		return unavailable("store", err)
 	} else if err != nil {
 		return bucket.ErrConflict
 	}
 	return nil
 }
 
-func away(what string, err error) error {
+func unavailable(what string, err error) error {
 	return &errata.Error{
 		Kind:       errata.KindLogUnavailable,
 		Message:    "Sign-in checks cannot be kept right now; try again shortly.",

@@ -1,6 +1,7 @@
 package familiar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,9 +77,7 @@ func NewFollower(m *Memory, log Log, logger *slog.Logger, skipped func(sequence 
 	if m == nil || log == nil {
 		return nil, errors.New("familiar: a follower needs a Memory and a Log")
 	}
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	if skipped == nil {
 		skipped = func(uint64, error) {}
 	}
@@ -92,7 +91,7 @@ func (f *Follower) Start() {
 		Failed: background.Tell(f.logger.Warn, "outcomes of sign-ins cannot be followed; it is tried again"),
 	}.Run, background.Loop{
 		Do: f.store, Every: saveEvery,
-		Failed: background.Tell(f.logger.Info, "how far sign-ins are known was not stored; it is tried again"),
+		Failed: background.Tell(f.logger.Info, "the position in the outcomes of sign-ins was not stored; it is tried again"),
 	}.Run)
 }
 
@@ -105,7 +104,7 @@ func (f *Follower) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	if err := f.store(ctx); err != nil {
-		f.logger.Info("how far sign-ins are known was not stored; the last ones are applied again", "error", err)
+		f.logger.Info("the position in the outcomes of sign-ins was not stored; the next start applies the last ones again", "error", err)
 	}
 	return nil
 }

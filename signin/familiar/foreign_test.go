@@ -44,7 +44,8 @@ func (r *rawReader) Next(ctx context.Context) (eventlog.Fact, error) {
 	return eventlog.Fact{Sequence: r.next - 1, Data: r.log.messages[r.next-2]}, nil
 }
 
-// What is no outcome is left out and told, and what stands behind it is applied.
+// A message that is no outcome is left out and reported, and the outcomes
+// behind it are applied.
 func TestForeignOutcomesAreLeftOut(t *testing.T) {
 	ada := familiar.Key(signin.Admin, "ada")
 	outcome, err := json.Marshal(familiar.Outcome{

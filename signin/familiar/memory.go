@@ -1,6 +1,7 @@
 package familiar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,9 +55,7 @@ func New(cfg Config) (*Memory, error) {
 	if err := CheckDays(cfg.Days); err != nil {
 		return nil, fmt.Errorf("familiar: Days: %w", err)
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Memory{cfg}, nil
 }
 
@@ -94,7 +93,7 @@ func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 			m.cfg.Logger.Warn("there is no room to remember a sign-in, so its account will be asked again; give the bucket of familiar places more room or lower signin-memory-days", "error", err)
 			return nil
 		case !errors.Is(err, bucket.ErrConflict):
-			return away("store", err)
+			return unavailable("store", err)
 		}
 	}
 	return &errata.Error{
@@ -110,16 +109,16 @@ func (m *Memory) read(ctx context.Context, account string) (s State, revision ui
 		return State{}, 0, nil
 	}
 	if err != nil {
-		return State{}, 0, away("read", err)
+		return State{}, 0, unavailable("read", err)
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		m.cfg.Logger.Error("what is known of an account cannot be read and counts as nothing", "account", account, "error", err)
+		m.cfg.Logger.Error("the familiar places and addresses of an account cannot be read; the account is asked again", "account", account, "error", err)
 		return State{}, revision, nil
 	}
 	return s, revision, nil
 }
 
-func away(what string, err error) error {
+func unavailable(what string, err error) error {
 	return &errata.Error{
 		Kind:       errata.KindLogUnavailable,
 		Message:    "What is known of earlier sign-ins cannot be reached right now; try again shortly.",
@@ -146,7 +145,7 @@ func (m *Memory) position(ctx context.Context) (p Position, revision uint64, err
 		return Position{}, 0, nil
 	}
 	if err != nil {
-		return Position{}, 0, away("read", err)
+		return Position{}, 0, unavailable("read", err)
 	}
 	if json.Unmarshal(data, &p) != nil {
 		return Position{}, revision, nil //nolint:nilerr // everything is applied again
@@ -178,7 +177,7 @@ func (m *Memory) putPosition(ctx context.Context, p Position, revision uint64) e
 		return fmt.Errorf("encode the position: %w", err)
 	}
 	if err := m.cfg.Store.Put(ctx, cursorKey, data, revision); err != nil {
-		return fmt.Errorf("store how far outcomes were applied: %w", err)
+		return fmt.Errorf("store the position in the outcomes: %w", err)
 	}
 	return nil
 }

@@ -140,10 +140,10 @@ func newMemory(t interface{ Fatal(...any) }, s bucket.Store, days int) *familiar
 	return m
 }
 
-// TestAnyOrder: outcomes come from nodes whose clocks differ, are applied by
-// them in any order, twice, or not at all before a crash, while other nodes are
-// at the same account; followers come and go. In the end the bucket is what the
-// model says, and so is one that is made anew.
+// TestAnyOrder: outcomes come from nodes whose clocks differ. The nodes apply
+// them in any order, twice, or not at all before a crash, while other nodes
+// change the same account; followers start and stop. In the end the bucket is
+// as in the model, and so is a bucket that is filled anew.
 func TestAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		days := rapid.IntRange(1, 12).Draw(t, "days")
@@ -202,8 +202,8 @@ func TestAnyOrder(t *testing.T) {
 	})
 }
 
-// TestPosition: following goes on behind the stored position, and from the
-// first where that is of no use.
+// TestPosition: following goes on behind the stored position, or from the first
+// outcome when that position is useless.
 func TestPosition(t *testing.T) {
 	s, log := newStore(), &memoryLog{id: "1", facts: map[uint64]familiar.Outcome{}, first: 1, last: 9}
 	for seq := uint64(1); seq <= 9; seq += 2 {
@@ -236,7 +236,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestFullStore: what there is no room for is left out and the rest goes on.
+// TestFullStore: an outcome without room is left out and the others are
+// applied.
 func TestFullStore(t *testing.T) {
 	s, log := newStore(), &memoryLog{id: "1", facts: map[uint64]familiar.Outcome{1: outcome("ada", start, 1, "DE"), 2: outcome("bob", start, 2, "DE")}, first: 1, last: 2}
 	ada, bob := familiar.Key(signin.Client, "ada"), familiar.Key(signin.Client, "bob")

@@ -85,7 +85,8 @@ func TestKey(t *testing.T) {
 			seen[key] = who
 		}
 	}
-	// It stands in logs and buckets: another one would forget everybody.
+	// Logs and buckets have this key: with another one every account would be
+	// forgotten.
 	if got := familiar.Key(signin.Client, "ada@example.org"); got != "bea3dc3e7886d7e0e5975af51ca05a55" {
 		t.Errorf("the key has become %s", got)
 	}
@@ -111,7 +112,7 @@ func TestApply(t *testing.T) {
 	if s.Addresses[1].What != address(4) || len(s.Addresses) != 16 || s.Addresses[15].What != address(6) {
 		t.Errorf("addresses %+v", s.Addresses)
 	}
-	// What comes late counts by its own time and place.
+	// An outcome that is applied late counts with its own day and sequence.
 	if late := s.Apply(2, outcome("ada", start.Add(day), 1, "C1"), 180); !gocmp.Equal(late, s, same) {
 		t.Errorf("a late one changed %+v", late)
 	}

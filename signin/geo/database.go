@@ -56,7 +56,7 @@ func Use(named, dir string, logger *slog.Logger) (*Database, error) {
 	case named != "":
 		return nil, fmt.Errorf("geo-database: %w", err)
 	case !errors.Is(err, errNotInstalled):
-		logger.Warn("the location database is not used; sign-ins from unfamiliar places cannot be told", "error", err)
+		logger.Warn("the location database cannot be used, so that unfamiliar places are not recognised; replace it and restart", "error", err)
 	}
 	return nil, nil //nolint:nilnil // the service works without one
 }

@@ -109,7 +109,7 @@ func TestWhatIsNoLocationDatabase(t *testing.T) {
 	}
 }
 
-// What an address is told must not depend on what is done to the file later.
+// Answers must not depend on later changes of the file.
 func TestFileOverwrittenWhileOpen(t *testing.T) {
 	path := save(t, "city.mmdb", cityDatabase(t))
 	db, err := open(path)
@@ -147,7 +147,8 @@ func TestCloseWhileAsked(t *testing.T) {
 	}
 }
 
-// ask is what must never panic, hang or answer with what cannot be shown.
+// ask is a lookup that must never panic, hang or return a text that cannot be
+// shown.
 func ask(t interface{ Errorf(string, ...any) }, data []byte) {
 	db, err := parse(data)
 	if err != nil {

@@ -111,7 +111,7 @@ func install(ctx context.Context, dir string, from source) (Installed, error) {
 func download(ctx context.Context, work string, from source) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("npm is needed to bring the location database and was not found: install it, %s", instead)
+		return "", fmt.Errorf("npm is needed to download the location database and was not found: install it, %s", instead)
 	}
 	// The working folder is empty, so that no project's settings apply; the
 	// user's do, which name the registry.
@@ -119,10 +119,10 @@ func download(ctx context.Context, work string, from source) (path string, err e
 	command.Dir, command.WaitDelay = work, npmStops
 	said, err := command.CombinedOutput()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("bring %s: %w", from.pack, ctx.Err())
+		return "", fmt.Errorf("download %s: %w", from.pack, ctx.Err())
 	}
 	if err != nil {
-		return "", fmt.Errorf("npm could not bring %s (%w: %s): look at npm's settings and the network, %s", from.pack, err, shorten(said), instead)
+		return "", fmt.Errorf("npm could not download %s (%w: %s): look at npm's settings and the network, %s", from.pack, err, shorten(said), instead)
 	}
 	archives, err := filepath.Glob(filepath.Join(work, "*.tgz"))
 	if err != nil || len(archives) != 1 {

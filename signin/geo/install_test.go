@@ -37,8 +37,8 @@ func packed(t *testing.T, files ...string) []byte {
 	return b.Bytes()
 }
 
-// offer puts an npm on the path that does what the script says, with $ARCHIVE
-// as what it can bring, and returns the source that fits.
+// offer puts an npm on the path that runs the script, with the archive in
+// $ARCHIVE, and returns the source that fits it.
 func offer(t *testing.T, archive []byte, script string) source {
 	t.Helper()
 	bin := t.TempDir()
@@ -105,7 +105,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, what was installed before is still there and nothing else is.
+// After any error the folder has what was installed before and nothing else.
 func TestInstallFails(t *testing.T) {
 	good := string(build(t, "country ipvAll", entries{"81.2.69.0/24": flatRecord("country_code", "GB")}))
 	whole := packed(t, "package/x.mmdb", good, "package/LICENSE", "be nice")

@@ -85,7 +85,7 @@ func (s *Service) usable(ctx context.Context, key string, purpose signin.Kind) (
 	method, installed := s.Modules.Method(key)
 	switch {
 	case !installed && key == signin.KeyEmail:
-		return method, mailRequired()
+		return method, errMailRequired
 	case !installed:
 		return method, errata.Errorf(errata.KindInvalidMethod, "There is no such method; GET settings/security/two-factor/methods lists those there are.")
 	case purpose != signin.CheckTwoFactor:

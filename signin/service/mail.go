@@ -39,7 +39,7 @@ func (s *Service) SendTestMail(ctx context.Context, to string) error {
 // mayMail returns an error when no mail can be sent to the address.
 func (s *Service) mayMail(to string) error {
 	if s.cfg.Mail == nil {
-		return mailRequired()
+		return errMailRequired
 	}
 	if !smtp.Deliverable(to) {
 		return errata.Errorf(errata.KindInvalidRecipient, "to is one plain mail address, like ann@example.org.")
@@ -59,9 +59,7 @@ func (s *Service) mailCode(ctx context.Context, to, code string) error {
 	return mailError(s.cfg.Mail.Send(ctx, to, codeSubject, text.String()))
 }
 
-func mailRequired() error {
-	return errata.Errorf(errata.KindMailModuleRequired, "No mail module is configured; set mail-module and where to send.")
-}
+var errMailRequired = errata.Errorf(errata.KindMailModuleRequired, "No mail module is configured; set mail-module and where to send.")
 
 // mailError is what callers are told when a mail was not accepted. Its cause
 // has neither the password nor the recipient.

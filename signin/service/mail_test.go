@@ -38,8 +38,8 @@ func TestTestMail(t *testing.T) {
 	}
 }
 
-// TestMailErrors: only a refusal of the recipient is the caller's to mend, and
-// who has gone is told nothing.
+// TestMailErrors: callers can only mend a refused recipient, and a caller that
+// is gone gets no answer.
 func TestMailErrors(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -58,7 +58,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What is no plain address or no one line never reaches the server.
+// A text that is no plain address, or a subject of several lines, never reaches
+// the server.
 func TestInjection(t *testing.T) {
 	s := smtptest.New(t, nil)
 	sender := newSender(t, s.Config())

@@ -37,7 +37,7 @@ func (l *line) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, net.ErrClosed
 	}
-	conn = &bounded{Conn: conn, left: maxReplies}
+	conn = bounded{conn, io.LimitReader(conn, maxReplies)}
 	if s.cfg.TLS == NoTLS && !s.cfg.AllowClearText && !loopback(conn) {
 		return nil, errNotLoopback
 	}
@@ -64,14 +64,7 @@ func (l *line) close() {
 // bounded is a connection that ends when too many bytes have come.
 type bounded struct {
 	net.Conn
-	left int
+	replies io.Reader
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := b.Conn.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
+func (b bounded) Read(p []byte) (int, error) { return b.replies.Read(p) }

@@ -72,8 +72,8 @@ func TestSendInEachMode(t *testing.T) {
 	}
 }
 
-// A password never goes over a line that is not protected, whatever the server
-// offers or leaves out.
+// A password is never sent over an unprotected connection, whatever the server
+// offers.
 func TestNothingIsSentInTheClear(t *testing.T) {
 	for name, test := range map[string]struct {
 		server func(*smtptest.Server)
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that fails after it has taken the mail has taken it.
+// A server that fails after it has accepted the mail has accepted it.
 func TestQuitDoesNotMatter(t *testing.T) {
 	for _, reply := range []string{smtptest.HangUp, "500 what?"} {
 		s := smtptest.New(t, func(s *smtptest.Server) {
@@ -192,7 +192,7 @@ func TestWrongPasswordIsNotRepeated(t *testing.T) {
 	}
 }
 
-// A server that says nothing is given up, wherever it falls silent.
+// The sender gives up on a server that stops answering, at any point.
 func TestSilentServers(t *testing.T) {
 	for _, at := range []string{"", "EHLO", "STARTTLS", "AUTH", "MAIL", "DATA", "end of data"} {
 		t.Run("silent at "+at, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CPU is the processor time that the process has used, to measure beside
-// other work on the same machine. It is 0 where the system cannot tell.
+// CPU is the processor time that the process has used. Other work on the machine does
+// not change it. It is 0 if the system cannot tell.
 func CPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -1,5 +1,5 @@
-// Package doortest stands in for the pipeline and the keyring in the tests of
-// the receivers. It is for tests only and must not be imported by the product.
+// Package doortest has test doubles of the pipeline and the keyring, and inputs, for
+// the tests of the receivers. The product must not import it.
 package doortest
 
 import (
@@ -50,7 +50,7 @@ func (Keys) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	return access.Grant{Project: project, KeyID: "public"}, nil
 }
 
-// Recorder is an accepter that remembers what it was given.
+// Recorder is an accepter that keeps the drafts.
 type Recorder struct {
 	// Err is returned instead of taking anything.
 	Err error
@@ -158,8 +158,8 @@ func Recordings(file []byte) ([]Recording, error) {
 	return all, nil
 }
 
-// Line writes a draft as one line of readable facts. roots are cut from the
-// front of the file, as the pipeline does.
+// Line writes a draft as one line of text. roots are cut from the front of the file,
+// as the pipeline does.
 func Line(d ingest.Draft, roots ...string) string {
 	file := d.File
 	for _, root := range roots {
@@ -203,8 +203,7 @@ func address(a netip.Addr) string {
 	return a.String()
 }
 
-// Counters gives the values of all counters by name and label values; nil
-// when they cannot be gathered.
+// Counters gives the values of all counters by name and label values; nil on an error.
 func Counters(from prometheus.Gatherer) map[string]float64 {
 	families, err := from.Gather()
 	if err != nil {

@@ -19,9 +19,9 @@ var tokens = []string{
 	`"a" "b"`, `/* c */ 1`, `// c`, "\xff\xfe", "\xef\xbb\xbf1", "\x00", `"a"b`, `1,`, `]`, `}`, `:`, `,`, ``,
 }
 
-// BrokenJSON are bodies that are not JSON: valid cut at every byte, each of
-// the fields with each kind of broken value, and bombs of brackets. valid must
-// be a JSON object without blanks around it.
+// BrokenJSON gives bodies that are not JSON: valid cut at every byte, each of the
+// fields with each kind of broken value, and bombs of brackets. valid must be a JSON
+// object without blanks around it.
 func BrokenJSON(valid string, fields ...string) []Case {
 	var all []Case
 	for n := 1; n < len(valid); n++ {
@@ -51,8 +51,8 @@ func BrokenJSON(valid string, fields ...string) []Case {
 	return all
 }
 
-// OddJSON are bodies that are JSON and that nobody sends: deep, wide, with
-// huge numbers and the same key many times.
+// OddJSON gives bodies that are valid JSON and that no client sends: deep, wide, and
+// with the same key many times.
 func OddJSON() []Case {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	var wide strings.Builder
