@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -98,10 +99,7 @@ func zoneAt(s string, i int) int {
 	end := i
 	for range 2 {
 		k := skip(s, end, ' ')
-		next := zoneNameAt(s, k)
-		if next == 0 {
-			next = offsetAt(s, k)
-		}
+		next := cmp.Or(zoneNameAt(s, k), offsetAt(s, k))
 		if next == 0 || isWordAt(s, next) {
 			break
 		}
