@@ -2,23 +2,23 @@ package errata
 
 import "context"
 
-// Actor is who asked for a change, as the audit trail tells it. It travels with
-// the change: on the log, so that no crash can separate the two.
+// Actor is who made a change, for the audit trail. It stands in the same fact on
+// the log as the change, so that a crash cannot separate the two.
 type Actor struct {
-	// KeyID and KeyName are those of the API key; KeyID is "host" for a
-	// command on the machine itself and "service" for what Errata does alone.
+	// KeyID and KeyName are those of the API key. KeyID is "host" for a command
+	// on the machine itself and "service" for what Errata does by itself.
 	KeyID   string `json:"key_id"`
 	KeyName string `json:"key_name,omitempty"`
 	// IP is the caller's address, "" when there is none.
 	IP string `json:"ip,omitempty"`
-	// Route is the method and the path's pattern, Scope what it asked for.
+	// Route is the method and the pattern of the path, Scope the scope it needs.
 	Route string `json:"route,omitempty"`
 	Scope string `json:"scope,omitempty"`
-	// RequestID ties the change to the lines of the service's own log.
+	// RequestID is in the service's own log lines about the request too.
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// Actors that are no API keys.
+// The values of KeyID that are no API keys.
 const (
 	ActorHost    = "host"
 	ActorService = "service"
@@ -31,8 +31,7 @@ func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf is in whose name changes are made: the service's own when the
-// context names nobody.
+// ActorOf is the actor of the context, the service itself when it has none.
 func ActorOf(ctx context.Context) Actor {
 	if a, ok := ctx.Value(actorKey{}).(Actor); ok {
 		return a

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// v4In6 is the length of the prefix before an IPv4 address in an IPv6 one.
+// v4In6 is the length in bits of the prefix of an IPv4 address in IPv6 form.
 const v4In6 = 96
 
-// ParsePrefix reads an address or a prefix in its normal form: an address as
-// the prefix of its whole length, IPv4 in IPv6 as IPv4, no bits behind the
-// prefix. Zones are refused: they mean something on one machine only. So are
-// leading zeros, which some read as octal.
+// ParsePrefix reads an address or a prefix into its normal form: an address is a
+// prefix of its whole length, IPv4 in IPv6 form is IPv4, and the bits behind the
+// prefix are zero. It refuses zones, which are valid on one machine only, and
+// leading zeros, which some programs read as octal.
 func ParsePrefix(text string) (netip.Prefix, bool) {
 	if !strings.Contains(text, "/") {
 		addr, err := netip.ParseAddr(text)
@@ -27,14 +27,14 @@ func ParsePrefix(text string) (netip.Prefix, bool) {
 	}
 	if prefix.Addr().Is4In6() {
 		if prefix.Bits() < v4In6 {
-			return netip.Prefix{}, false // neither of IPv4 nor of IPv6
+			return netip.Prefix{}, false // it mixes IPv4 and IPv6
 		}
 		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-v4In6)
 	}
 	return prefix.Masked(), true
 }
 
-// PrefixText is what ParsePrefix reads, an address without a length.
+// PrefixText is a prefix for ParsePrefix: a single address has no length.
 func PrefixText(p netip.Prefix) string {
 	if p.IsSingleIP() {
 		return p.Addr().String()

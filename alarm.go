@@ -1,22 +1,22 @@
 package errata
 
-// Alarm is something wrong that an operator has to know about: damaged or lost
-// data, or a part that does not work. It stands until it is mended or decided.
+// Alarm tells an operator that something is wrong: data is damaged or lost, or a
+// part does not work. It stands until somebody repairs it or decides about it.
 type Alarm struct {
-	// Name tells kinds of alarms apart, in lower case with dashes: log-gap.
+	// Name is the kind of alarm, in lower case with dashes: log-gap.
 	Name string `json:"name"`
-	// Detail says what is wrong, with figures.
+	// Detail says what is wrong, with numbers.
 	Detail string `json:"detail"`
 	// Hint says what to do next.
 	Hint string `json:"hint"`
-	// Since is when it was first raised after it had last been cleared.
+	// Since is when the alarm began to stand.
 	Since Instant `json:"since"`
 }
 
-// Check is one thing that a package looked at, for an operator.
+// Check is the result of one check, for an operator.
 type Check struct {
 	Name string `json:"name"`
-	// OK says that nothing has to be done now; Hint may still warn.
+	// OK says that nothing has to be done now. Hint may still warn.
 	OK bool `json:"ok"`
 	// Detail is what was found.
 	Detail string `json:"detail"`

@@ -1,7 +1,7 @@
-// Package errata holds the words that every part of Errata shares: an [Event]
-// as it stands on the log, the [Signature] that says which problem it belongs
-// to, the [Record] that the events of one problem fold into, and the kinds of
-// error that a caller can be told about.
+// Package errata holds the types that every part of Errata shares: an [Event] as
+// it stands on the log, the [Signature] that says which problem it belongs to,
+// the [Record] that the projector folds the events of one problem into, and the
+// kinds of error that a caller may see.
 //
 // The way of one error:
 //

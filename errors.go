@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Kind is a kind of error that a caller can be told about. Its text is the
-// code in the API's error envelope.
+// Kind is a kind of error that a caller may see. Its text is the code in the
+// API's error envelope.
 type Kind string
 
-// The kinds. What is none of these is internal: the caller learns an id, the
-// operator the text.
+// The kinds. Any other error is internal: the caller gets an id, and the text
+// goes to the operator.
 const (
 	KindInternal             Kind = "internal"
 	KindUnauthorized         Kind = "unauthorized"
@@ -26,9 +26,9 @@ const (
 	KindStoreUnavailable     Kind = "store_unavailable"
 	KindLogUnavailable       Kind = "log_unavailable"
 	KindLogFull              Kind = "log_full"
-	// KindDegraded: the service works, and an alarm stands.
+	// KindDegraded: the service works, but an alarm stands.
 	KindDegraded Kind = "degraded"
-	// KindOverloaded: too many bytes are in flight, the sender should come back.
+	// KindOverloaded: too many bytes are in flight; the sender should retry.
 	KindOverloaded Kind = "overloaded"
 
 	KindSignatureRequired Kind = "signature_required"
@@ -55,47 +55,47 @@ const (
 	KindInvalidRange      Kind = "invalid_range"
 	KindInvalidEntry      Kind = "invalid_entry"
 	KindInvalidCursor     Kind = "invalid_cursor"
-	// KindMailModuleRequired: codes by e-mail need a mail module.
+	// KindMailModuleRequired: to send codes by e-mail, a mail module is needed.
 	KindMailModuleRequired Kind = "mail_module_required"
 	// KindInvalidMethod: the method does not exist or cannot send a code.
 	KindInvalidMethod           Kind = "invalid_method"
 	KindInvalidVerificationType Kind = "invalid_verification_type"
 	KindInvalidWhitelist        Kind = "invalid_whitelist"
 	KindInvalidIPModule         Kind = "invalid_ip_module"
-	// KindMethodOff: the second-step method is installed and turned off.
+	// KindMethodOff: the second-step method is installed, but off.
 	KindMethodOff        Kind = "method_off"
 	KindInvalidSide      Kind = "invalid_side"
 	KindInvalidAccount   Kind = "invalid_account"
 	KindInvalidPurpose   Kind = "invalid_purpose"
 	KindInvalidRecipient Kind = "invalid_recipient"
-	// KindMailUnavailable: the mail server does not answer, or lets nobody in.
+	// KindMailUnavailable: the mail server does not answer or refuses the login.
 	KindMailUnavailable Kind = "mail_unavailable"
-	// KindMailRefused: the mail server does not take this mail.
+	// KindMailRefused: the mail server refuses this mail.
 	KindMailRefused Kind = "mail_refused"
-	// KindAlreadyEnrolled: the account has an authenticator app.
+	// KindAlreadyEnrolled: the account already has an authenticator app.
 	KindAlreadyEnrolled Kind = "already_enrolled"
 	// KindInvalidIdempotencyKey: the header is too short or too long.
 	KindInvalidIdempotencyKey Kind = "invalid_idempotency_key"
-	// KindIdempotencyKeyReused: the key came with another request before.
+	// KindIdempotencyKeyReused: an earlier, different request had the same key.
 	KindIdempotencyKeyReused Kind = "idempotency_key_reused"
-	// KindAlreadyRunning: the same work is under way and cannot run twice.
+	// KindAlreadyRunning: the same work is running and cannot run twice.
 	KindAlreadyRunning Kind = "already_running"
-	// KindProjectionDiffers: a rebuild from the log is not what is shown.
+	// KindProjectionDiffers: a replay gives other tables than the present ones.
 	KindProjectionDiffers Kind = "projection_differs"
-	// KindHistoryIncomplete: the log and its snapshot do not reach back far enough.
+	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )
 
-// Error is an error that a caller can be told about: a kind, one sentence that
-// tells a person what to do next, and the cause for the operator's log.
+// Error is an error that a caller may see: a kind, a sentence that says what to do
+// next, and the cause for the operator's log.
 type Error struct {
 	Kind    Kind
 	Message string
 	// Details is optional and goes into the answer as it is.
 	Details any
-	// RetryAfter is how long the caller should wait, 0 when that is unknown.
+	// RetryAfter is how long the caller should wait, 0 for unknown.
 	RetryAfter time.Duration
-	// Err is the cause. It is logged and never shown.
+	// Err is the cause. It is logged and never in an answer.
 	Err error
 }
 
@@ -118,7 +118,7 @@ func (e *Error) With(details any) *Error {
 	return &with
 }
 
-// Error is the message, with the cause for the log.
+// Error is the text for the log: kind, message and cause.
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Kind, e.Message, e.Err)

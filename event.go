@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// EventID identifies one occurrence for good: however often and through
-// however many doors the same occurrence arrives, it counts once.
+// EventID identifies an event. An event that arrives again, through any receiver,
+// has the same id and counts once.
 type EventID [16]byte
 
-// NewEventID derives the id from the project and the id that the client gave
-// the event. The project is part of it because client ids are only unique
-// within one application, and so that nobody can hide another project's events.
+// NewEventID makes the id of the project and the client's id of the event. A
+// client's id is unique only within an application. With the project in it, the
+// id cannot suppress an event of another project.
 func NewEventID(project uint64, clientID string) EventID {
 	buf := make([]byte, 0, 96)
 	buf = append(buf, "errata event id v1\x00"...)
@@ -28,9 +28,9 @@ func NewEventID(project uint64, clientID string) EventID {
 // String is the id as 32 lower-case hex digits.
 func (id EventID) String() string { return hex.EncodeToString(id[:]) }
 
-// Event is one caught error as it stands on the log: normalised, scrubbed,
-// signed. It holds all that the projection needs, because the projector reads
-// no clock and no configuration.
+// Event is one sighting of an error, as it stands on the log: normalised, scrubbed
+// and signed. The projector reads no clock and no configuration, so the event
+// holds all that the projection needs.
 type Event struct {
 	ID        EventID
 	Project   uint64
@@ -38,10 +38,10 @@ type Event struct {
 	Signature Signature
 	Level     Level
 
-	// Time is when it happened: the client's word where that is believable,
-	// otherwise Received. Both are UTC with millisecond resolution.
+	// Time is when it happened: the client's time if that is plausible, else
+	// Received. Both are UTC with millisecond resolution.
 	Time time.Time
-	// Received is when ingest took it, set once.
+	// Received is when ingest received it.
 	Received time.Time
 
 	File    string // relative to the install root
@@ -53,27 +53,28 @@ type Event struct {
 	UserID  int64
 	IP      netip.Addr // the zero Addr when unknown
 
-	// ScrubVersion is the version of the scrubbing rules that were applied.
+	// ScrubVersion is the version of the scrubbing rules.
 	ScrubVersion uint32
-	// Payload is the kept context as one JSON object.
+	// Payload is the context as one JSON object.
 	Payload []byte
 }
 
-// Position is a place in the log's total order: the stream sequence of the
-// block and the index of the event within it. It grows along the log, is
-// unique per event, and stays within 2^53 so that JSON numbers can carry it.
+// Position is the place of an event in the log: the stream sequence of its block
+// and its index in the block. It grows along the log, is unique for each event,
+// and stays below 2^53, the limit of exact JSON numbers.
 type Position uint64
 
-// MaxBlockEvents is the most events that one block may hold. 13 bits for the
-// index leave 2^40 blocks before a Position outgrows a JSON number.
+// MaxBlockEvents is how many events a block may hold at most. With 13 bits for
+// the index there is room for 2^40 blocks.
 const MaxBlockEvents = 1 << positionIndexBits
 
 const positionIndexBits = 13
 
-// PositionOf is the position of event index in the block at stream sequence seq.
+// PositionOf is the position of the event with the index in the block at stream
+// sequence seq.
 func PositionOf(seq uint64, index int) Position {
 	return Position(seq<<positionIndexBits | uint64(index))
 }
 
-// Sequence is the stream sequence of the block that the position lies in.
+// Sequence is the stream sequence of the event's block.
 func (p Position) Sequence() uint64 { return uint64(p) >> positionIndexBits }

@@ -8,7 +8,7 @@ type Instant time.Time
 
 const instantFormat = "2006-01-02T15:04:05.000Z"
 
-// MarshalJSON writes the time.
+// MarshalJSON is the time in quotes, or null.
 func (t Instant) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
@@ -16,5 +16,5 @@ func (t Instant) MarshalJSON() ([]byte, error) {
 	return time.Time(t).UTC().AppendFormat(nil, `"`+instantFormat+`"`), nil
 }
 
-// String is the time as it stands in answers.
+// String is the time without quotes.
 func (t Instant) String() string { return time.Time(t).UTC().Format(instantFormat) }

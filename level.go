@@ -1,11 +1,14 @@
 package errata
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Level is the severity of an event, ordered from the mildest to the gravest.
+// Level is the severity of an event. A higher level is more severe.
 type Level uint8
 
-// The levels. The zero Level means "not said".
+// The levels. The zero Level means unknown.
 const (
 	LevelUnknown Level = iota
 	LevelDebug
@@ -19,7 +22,7 @@ const (
 
 var levelNames = [...]string{"", "debug", "info", "notice", "warning", "error", "critical", "fatal"}
 
-// Levels are the names of all levels, mildest first.
+// Levels are the names of all levels, the lowest first.
 var Levels = levelNames[1:]
 
 // String is the level's name in the API.
@@ -30,8 +33,8 @@ func (l Level) String() string {
 	return ""
 }
 
-// levelAliases maps what clients write to our levels: Sentry's, syslog's,
-// Monolog's, zap's and log4j's words.
+// levelAliases are the levels for the words of Sentry, syslog, Monolog, zap and
+// log4j.
 var levelAliases = map[string]Level{
 	"trace": LevelDebug, "verbose": LevelDebug, "fine": LevelDebug,
 	"information": LevelInfo, "log": LevelInfo,
@@ -45,10 +48,8 @@ var levelAliases = map[string]Level{
 // false for any other text.
 func ParseLevel(name string) (l Level, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	for i, n := range levelNames[1:] {
-		if n == name {
-			return Level(i + 1), true
-		}
+	if i := slices.Index(levelNames[:], name); i > 0 {
+		return Level(i), true
 	}
 	l, ok = levelAliases[name]
 	return l, ok

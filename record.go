@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Status is what administrators have decided about a record.
+// Status is the decision of an administrator about a record.
 type Status string
 
 // The statuses of a record.
@@ -19,7 +19,7 @@ const (
 	StatusMuted    Status = "muted"
 )
 
-// Statuses are all statuses, in the order they are shown.
+// Statuses are all statuses, in the order in which they are shown.
 var Statuses = []Status{StatusOpen, StatusResolved, StatusMuted}
 
 // statusAliases are other trackers' words for our statuses.
@@ -38,7 +38,7 @@ func ParseStatus(name string) (Status, bool) {
 	return status, ok
 }
 
-// RecordKey names a record.
+// RecordKey identifies a record.
 type RecordKey struct {
 	Book      Book
 	Signature Signature
@@ -49,7 +49,7 @@ func (k RecordKey) Compare(other RecordKey) int {
 	return cmp.Or(cmp.Compare(k.Book, other.Book), bytes.Compare(k.Signature[:], other.Signature[:]))
 }
 
-// Changed counts records that a change has met, by their book.
+// Changed counts the records that a command changed, by book.
 type Changed struct {
 	System   uint64 `json:"system"`
 	Database uint64 `json:"database"`
@@ -67,19 +67,19 @@ func (c *Changed) Add(book Book, n uint64) {
 	}
 }
 
-// Record is one problem: all sightings of one signature in one book since the
-// record came to be. Everything but Count, LastSeen, FirstSeen, Version and
-// the status fields belongs to the first sighting in the log and never changes.
+// Record is one problem: all events of one signature in one book since the record
+// exists. Count, FirstSeen, LastSeen, Version and the status fields change. All
+// other fields come from the first event on the log.
 type Record struct {
 	Book      Book
 	Signature Signature
-	// ID is the position of the first sighting. A record that is deleted and
-	// seen again is a new record with a new id.
+	// ID is the position of the first event. A problem that is seen again after
+	// its record was deleted is a new record with a new id.
 	ID Position
-	// Version is the position of the last event or command applied.
+	// Version is the position of the last applied event or command.
 	Version Position
 	Count   uint64
-	// FirstSeen is the earliest and LastSeen the latest time of any sighting.
+	// FirstSeen is the earliest and LastSeen the latest time of all events.
 	FirstSeen, LastSeen time.Time
 
 	Level   Level
@@ -93,9 +93,9 @@ type Record struct {
 	IP      netip.Addr
 
 	Status Status
-	// Regressed is set when a resolved record was seen again.
+	// Regressed says that an event came after the record was resolved.
 	Regressed bool
 }
 
-// Key is the record's name.
+// Key identifies the record.
 func (r *Record) Key() RecordKey { return RecordKey{r.Book, r.Signature} }

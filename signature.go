@@ -9,14 +9,14 @@ import (
 // SignatureSize is the length of a signature in bytes.
 const SignatureSize = 16
 
-// Signature is the identity of a problem: the first 16 bytes of a SHA-256,
-// printed as 32 lower-case hex digits. Records are addressed by it.
+// Signature identifies a problem: the first 16 bytes of a SHA-256, printed as 32
+// lower-case hex digits.
 type Signature [SignatureSize]byte
 
-// ErrBadSignature is returned for a text that is not 32 hex digits.
+// ErrBadSignature is the error for a text that is not 32 hex digits.
 var ErrBadSignature = errors.New("a signature is 32 hex digits")
 
-// ParseSignature reads 32 hex digits in either case.
+// ParseSignature reads 32 hex digits in either case. The error is ErrBadSignature.
 func ParseSignature(text string) (Signature, error) {
 	var s Signature
 	if len(text) != 2*SignatureSize {
@@ -31,11 +31,10 @@ func ParseSignature(text string) (Signature, error) {
 // String is the signature as 32 lower-case hex digits.
 func (s Signature) String() string { return hex.EncodeToString(s[:]) }
 
-// OverflowMark begins the signatures of overflow records. That the signature of
-// a problem begins so by chance is as likely as guessing 8 random bytes.
+// OverflowMark begins the signatures of overflow records. The signature of a
+// problem begins with these 8 bytes only by a chance of 1 in 2^64.
 const OverflowMark = "overflow"
 
-// Overflow says that the signature is that of an overflow record: the record in
-// which the events of new problems are counted while their project has no budget
-// for records of their own.
+// Overflow says that the signature is that of an overflow record, which counts the
+// events of new problems while their project has no budget for new records.
 func (s Signature) Overflow() bool { return string(s[:len(OverflowMark)]) == OverflowMark }

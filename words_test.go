@@ -31,7 +31,7 @@ func TestParseBook(t *testing.T) {
 			t.Errorf("book %d is %q, which reads as %d, %v", b, b, got, ok)
 		}
 	}
-	// The numbers are those of the ClickHouse column.
+	// The numbers stand in the ClickHouse column.
 	if errata.BookSystem != 1 || errata.BookDatabase != 2 || errata.BookUnknown.String() != "" || errata.Book(9).String() != "" {
 		t.Error("the books' numbers or the name of an unknown book changed")
 	}
@@ -70,8 +70,8 @@ func TestParseLevel(t *testing.T) {
 	}
 }
 
-// TestEventIDGolden freezes the derivation: a resend after an upgrade must
-// still be recognised.
+// TestEventIDGolden freezes the ids: after an upgrade, a resend must have the same
+// id.
 func TestEventIDGolden(t *testing.T) {
 	for _, c := range []struct {
 		project  uint64

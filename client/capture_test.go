@@ -34,12 +34,12 @@ type orderError struct {
 func (e *orderError) Error() string { return fmt.Sprintf("order %d: %v", e.number, e.cause) }
 func (e *orderError) Unwrap() error { return e.cause }
 
-// nilError cannot say what it is when it is a nil.
+// nilError panics when it is nil.
 type nilError struct{ text string }
 
 func (e *nilError) Error() string { return e.text }
 
-// wild panics wherever it is touched.
+// wild panics in every method.
 type wild struct{}
 
 func (wild) Error() string                { panic("wild") }
@@ -152,7 +152,7 @@ func TestFramesSayWhichAreTheApplications(t *testing.T) {
 	if !modules["slices"] || !modules["testing"] || modules["runtime"] {
 		t.Errorf("modules %v", modules)
 	}
-	// Deep stacks keep what is nearest to the error.
+	// Deep stacks keep the calls nearest to the error.
 	var dive func(c *client.Client, n int)
 	dive = func(c *client.Client, n int) {
 		if n == 0 {
@@ -165,14 +165,14 @@ func TestFramesSayWhichAreTheApplications(t *testing.T) {
 	if len(got.Frames) != 50 || got.Frames[49].Function != "inner" {
 		t.Errorf("%d frames, the last %+v", len(got.Frames), got.Frames[len(got.Frames)-1])
 	}
-	// Who knows better says so.
+	// A caller can say which code is its own.
 	got = captured(t, inner, func(o *client.Options) { o.InApp = []string{"testing"} })
 	if got.File != "testing/testing.go" {
 		t.Errorf("with other code of its own: %s", got.File)
 	}
 }
 
-// traced carries the stack of where it was made.
+// traced has the stack of the place where it was made.
 type traced struct{ pcs []uintptr }
 
 func (traced) Error() string        { return "traced" }
@@ -292,13 +292,13 @@ func TestBeforeSend(t *testing.T) {
 	}
 }
 
-// Whatever an application passes, it goes on.
+// The application goes on with all arguments, even wrong ones.
 func TestNothingPanics(t *testing.T) {
 	r := &recorder{}
 	c := newClient(t, r)
 	var none *client.Client
 	for _, c := range []*client.Client{c, none} {
-		c.Capture(nil, errPlain) //nolint:staticcheck // that it may be nil is the point
+		c.Capture(nil, errPlain) //nolint:staticcheck // the test is that it may be nil
 		c.Capture(t.Context(), nil)
 		c.Capture(t.Context(), (*nilError)(nil))
 		c.Capture(t.Context(), wild{}, client.With("x", wild{}), client.WithRequest(nil))

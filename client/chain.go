@@ -5,15 +5,14 @@ import (
 	"reflect"
 )
 
-// maxChain bounds how many errors of a tree are looked at, so that one that
-// wraps itself ends.
+// maxChain bounds the errors of a tree: an error may wrap itself.
 const maxChain = 32
 
 // maxCause bounds the message of one cause.
 const maxCause = 1 << 10
 
-// silent are types that only carry words or a number. As a class they say
-// nothing: every wrapped error would share it.
+// silent are the types that hold only a text or a number. They are no useful
+// class, because errors of all kinds have them.
 var silent = map[string]bool{
 	"*errors.errorString": true, "*errors.joinError": true,
 	"*fmt.wrapError": true, "*fmt.wrapErrors": true, "*fmt.fmtError": true,
@@ -21,14 +20,14 @@ var silent = map[string]bool{
 	"syscall.Errno": true,
 }
 
-// unwrapped is what a tree of errors tells.
+// unwrapped is the data of a tree of errors.
 type unwrapped struct {
 	chain []Cause
-	// class is the type of the deepest error that has one of its own, on the
-	// first branch that has any.
+	// class is the type of the deepest error whose type is not silent, on the
+	// first branch that has one.
 	class string
-	// stack are the program counters of the deepest error that carries a stack,
-	// nil when none does.
+	// stack are the program counters of the deepest error with a stack, nil for
+	// none.
 	stack []uintptr
 }
 
@@ -42,8 +41,8 @@ func unwrap(err error) unwrapped {
 	return u
 }
 
-// visit adds err and its causes and returns their class, "" when no type says
-// anything.
+// visit adds err and its causes and returns their class, "" when all types are
+// silent.
 func (u *unwrapped) visit(err error, depth int) (class string) {
 	if err == nil || len(u.chain) == maxChain {
 		return ""
@@ -76,10 +75,10 @@ func (u *unwrapped) leaf() string {
 	return class
 }
 
-// typeOf is a type's name; it calls no method.
+// typeOf is the name of an error's type. It calls no method of the error.
 func typeOf(err error) string { return fmt.Sprintf("%T", err) }
 
-// textOf is the error's text. Error may panic, on a typed nil above all.
+// textOf is the error's text. Error may panic, for example on a typed nil.
 func textOf(err error) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -95,7 +94,7 @@ func causes(err error) (found []error) {
 			found = nil
 		}
 	}()
-	switch err := err.(type) { //nolint:errorlint // each error of the tree is looked at by itself
+	switch err := err.(type) { //nolint:errorlint // visit follows the causes
 	case interface{ Unwrap() error }:
 		return []error{err.Unwrap()}
 	case interface{ Unwrap() []error }:
@@ -106,8 +105,8 @@ func causes(err error) (found []error) {
 	return nil
 }
 
-// stackOf reads the stack that an error carries, in the two forms in use:
-// Callers() []uintptr, and StackTrace() with a list of program counters.
+// stackOf reads the stack of an error from one of the two common methods:
+// Callers() []uintptr, and StackTrace() with a slice of program counters.
 func stackOf(err error) (stack []uintptr) {
 	defer func() {
 		if recover() != nil {

@@ -15,15 +15,15 @@ type Options struct {
 	DSN string
 	// URL is the address of the service and Key the text of an ingest key.
 	URL, Key string
-	// Transport sends in the place of HTTP; see client/natstransport.
+	// Transport replaces HTTP; see client/natstransport.
 	Transport Transport
-	// HTTP is what requests go through; nil makes connections of its own.
+	// HTTP sends the requests; nil means a transport of the client's own.
 	HTTP http.RoundTripper
 
 	// Release, Environment and ServerName are added to every event.
 	Release, Environment, ServerName string
-	// InApp are the import paths of the application's own code, with all below
-	// them; none means the main module.
+	// InApp are the import paths of the application's own code, with all packages
+	// below them; none means the main module.
 	InApp []string
 
 	// Queue is how many events may wait; 0 means DefaultQueue.
@@ -31,12 +31,12 @@ type Options struct {
 	// MaxBackoff is the longest wait between two tries, unless the service asks
 	// for more; 0 means DefaultMaxBackoff.
 	MaxBackoff time.Duration
-	// BeforeSend sees every event, in the goroutine that captured it, and
-	// returns it, changed or not; nil leaves it out. When it panics the event
-	// is dropped, since nobody knows what it would have taken out.
+	// BeforeSend gets every event, in the goroutine that captured it, and returns
+	// it, changed or not; nil drops it. If it panics, the event is dropped,
+	// because it may hold what BeforeSend removes.
 	BeforeSend func(*Event) *Event
-	// OnError is told what goes wrong with sending, from one goroutine. It must
-	// not wait for the client.
+	// OnError gets the errors of sending, from one goroutine. It must not wait for
+	// the client.
 	OnError func(error)
 }
 
@@ -53,12 +53,14 @@ type Client struct {
 
 	stop  context.CancelFunc
 	ended chan struct{}
-	close func(context.Context) error
+
+	closing    sync.Once
+	closeError error
 }
 
-// New makes a client and starts its goroutine, which ends with Close. It does
-// not connect: an unreachable service is no error. The error says what is
-// wrong with the options.
+// New makes a client and starts its goroutine, which ends with Close. It does not
+// connect, so an unreachable service is no error. The error says which option is
+// wrong.
 func New(o Options) (*Client, error) {
 	transport := o.Transport
 	if transport == nil {
@@ -87,6 +89,7 @@ func New(o Options) (*Client, error) {
 		program: newProgram(o.InApp), base: map[string]any{}, beforeSend: o.BeforeSend,
 		queue: newQueue(o.Queue), ended: make(chan struct{}),
 	}
+	c.counts.Dropped = map[string]uint64{}
 	for name, value := range map[string]string{"release": o.Release, "environment": o.Environment, "server_name": o.ServerName} {
 		if value != "" {
 			c.base[name] = value
@@ -98,29 +101,17 @@ func New(o Options) (*Client, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	c.close = onceError(func(ctx context.Context) error { return c.shut(ctx, transport) })
-	go func() { // ends when Close is called, at the latest with its context
+	go func() { // ends with Close, at the latest when the context of Close ends
 		defer close(c.ended)
 		c.worker.run(ctx)
 	}()
 	return c, nil
 }
 
-// onceError is a function that runs once; later calls wait for it and get its
-// result.
-func onceError(f func(context.Context) error) func(context.Context) error {
-	var once sync.Once
-	var err error
-	return func(ctx context.Context) error {
-		once.Do(func() { err = f(ctx) })
-		return err
-	}
-}
-
 // Capture sends an error and returns the event's id, "" when nothing is sent.
-// It does not wait for the service. The class is that of the deepest cause that
-// has a type of its own; the place is where Capture was called, or where the
-// error says that it was made.
+// It does not wait for the service. The class is the type of the deepest cause
+// whose type says more than errors.New. The place comes from the stack of the
+// error, or from the call of Capture.
 func (c *Client) Capture(ctx context.Context, err error, opts ...EventOption) (id string) {
 	if c == nil || err == nil {
 		return ""
@@ -139,17 +130,17 @@ func (c *Client) CaptureMessage(ctx context.Context, message string, opts ...Eve
 	}, opts)
 }
 
-// describe fills in what the error tells and returns the stack that it carries.
+// describe fills the fields that the error decides and returns its stack.
 func (e *Event) describe(err error) (stack []uintptr) {
 	u := unwrap(err)
 	e.Err, e.Message, e.Class, e.Chain = err, textOf(err), u.class, u.chain
 	return u.stack
 }
 
-// capture makes an event and puts it into the queue. fill says what happened
-// and may know its stack; otherwise it is the present one without its near end,
-// which near cuts off. Whatever panics here, methods of the application's
-// values above all, costs the event and nothing else.
+// capture makes an event and puts it into the queue. fill fills it and returns a
+// stack; without one, the stack is the present one, of which near cuts off the
+// calls of this package. When something panics here, such as a method of the
+// application's values, only the event is lost.
 func (c *Client) capture(ctx context.Context, near func([]call) []call, fill func(*Event) []uintptr, opts []EventOption) (id string) {
 	defer func() {
 		if recover() != nil {
@@ -158,7 +149,7 @@ func (c *Client) capture(ctx context.Context, near func([]call) []call, fill fun
 		}
 	}()
 	if reason := c.queue.refuses(); reason != "" {
-		c.counts.drop(reason, 1) // before any work is done for it
+		c.counts.drop(reason, 1) // before any work
 		return ""
 	}
 	event := &Event{ID: newID(), Time: time.Now().UTC(), Level: LevelError}
@@ -174,7 +165,7 @@ func (c *Client) capture(ctx context.Context, near func([]call) []call, fill fun
 	id = event.ID
 	if c.beforeSend != nil {
 		if event = c.beforeSend(event); event == nil {
-			c.counts.leftOut()
+			c.counts.add(&c.counts.LeftOut, 1)
 			return ""
 		}
 		event.ID = id
@@ -203,14 +194,11 @@ func (c *Client) Stats() Stats {
 	}
 	stats := c.counts.copy()
 	stats.Waiting = c.queue.size()
-	if stats.Dropped == nil {
-		stats.Dropped = map[string]uint64{}
-	}
 	return stats
 }
 
-// Flush returns when all that was captured before is sent, or lost and
-// counted. The error says how many events still wait when ctx ends.
+// Flush returns when all events that were captured before are sent, or dropped
+// and counted. The error says how many events still wait when ctx ends.
 func (c *Client) Flush(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -223,7 +211,7 @@ func (c *Client) Flush(ctx context.Context) error {
 		}
 		select {
 		case c.worker.hurry <- struct{}{}:
-		default: // it hurries already
+		default: // there is a token already
 		}
 		select {
 		case <-moved:
@@ -233,17 +221,18 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 }
 
-// Close sends what waits, until ctx ends, and gives back all that the client
-// holds; what it could not send is dropped. No goroutine is left. The error
-// says how many events were dropped by it. Later calls return the same.
+// Close sends the events that wait, until ctx ends, and drops the rest. Then it
+// ends the goroutine and closes the transport. The error says how many events it
+// dropped. Later calls return the same.
 func (c *Client) Close(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	return c.close(ctx)
+	c.closing.Do(func() { c.closeError = c.shut(ctx) })
+	return c.closeError
 }
 
-func (c *Client) shut(ctx context.Context, transport Transport) error {
+func (c *Client) shut(ctx context.Context) error {
 	defer c.stop()
 	c.queue.close()
 	before := c.Stats().Dropped[DroppedClosed]
@@ -254,7 +243,7 @@ func (c *Client) shut(ctx context.Context, transport Transport) error {
 		c.stop()
 		<-c.ended
 	}
-	err := transport.Close(ctx)
+	err := c.worker.transport.Close(ctx)
 	if n := c.Stats().Dropped[DroppedClosed] - before; n > 0 && ctx.Err() != nil {
 		return errors.Join(fmt.Errorf("close: %d events were dropped: %w", n, context.Cause(ctx)), err)
 	}

@@ -8,16 +8,16 @@
 //	slog    ├▶ event, encoded ┤ 1,000 ├▶ worker ─ batches ─▶ Transport
 //	panics  ┘   in the caller └───────┘   backoff             HTTP or NATS
 //
-// An event gets its id before it is queued and keeps it, so that it counts once
-// however often it is sent. It leaves the queue when the service has said that
-// it is on disk. When the queue is full the newest events are dropped, because
-// the first ones tell where the trouble began; what was dropped is counted,
-// shown by [Client.Stats], and reported as an event of its own.
+// An event gets its id before it is queued, so that it counts once even if it is
+// sent again. It leaves the queue when the service has answered that it is on
+// disk. When the queue is full, the newest events are dropped, because the first
+// ones show where the trouble began. [Client.Stats] counts the dropped events,
+// and the client reports their number as an event.
 //
-// A nil *Client does nothing, so an application may go on where New failed.
+// A nil *Client does nothing, so an application may go on when New failed.
 //
-// The package must never panic into the application, never block it, and never
-// log: what goes wrong is told to Options.OnError. It scrubs nothing, the
-// service does; Options.BeforeSend is for what must not leave the process. It
-// must not import anything of the service.
+// The package must never panic into the application, block it, or log: errors go
+// to Options.OnError. It does not scrub, the service does; Options.BeforeSend can
+// remove what must not leave the process. It must not import any package of the
+// service.
 package client

@@ -10,22 +10,22 @@ import (
 // eventsPath is where the service takes events.
 const eventsPath = "/api/v1/events"
 
-// target is where events go and what lets them in.
+// target is the address for the events, and the key.
 type target struct {
 	endpoint string
-	// bearer is the text of an ingest key, "" with a public key.
+	// bearer is the text of an ingest key, "" for a public key.
 	bearer string
-	// public and project are those of a DSN with a public key.
+	// public and project are the public key and the project of a DSN.
 	public, project string
 }
 
 // parseDSN reads scheme://KEY@host[:port][/prefix]/PROJECT. KEY is the public
-// key that "errata keys create" prints within the DSN, or the text of an ingest
-// key, which names its project itself.
+// key in the DSN that "errata keys create" prints, or the text of an ingest key,
+// which belongs to a project.
 func parseDSN(dsn string) (target, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User.Username() == "" {
-		// The error of url.Parse quotes the key.
+		// Not the error of url.Parse, which quotes the key.
 		return target{}, errors.New("the DSN must look like http://KEY@host:port/PROJECT; \"errata keys create NAME\" prints one")
 	}
 	slash := strings.LastIndexByte(strings.TrimRight(u.Path, "/"), '/')
@@ -46,7 +46,7 @@ func parseDSN(dsn string) (target, error) {
 	return t, nil
 }
 
-// parseURL takes the address of the service and the text of an ingest key.
+// parseURL reads the address of the service and the text of an ingest key.
 func parseURL(address, key string) (target, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

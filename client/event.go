@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// The levels that the client uses itself. The service knows notice, critical
-// and the usual aliases too.
+// The levels that the client uses. The service also knows notice, critical and the
+// usual aliases.
 const (
 	LevelDebug   = "debug"
 	LevelInfo    = "info"
@@ -23,10 +23,10 @@ const (
 	LevelFatal   = "fatal"
 )
 
-// Event is one caught error as it is sent. BeforeSend may change all of it but
-// the id; the field names on the wire are those of POST /api/v1/events.
+// Event is one caught error as it is sent. BeforeSend may change all fields but
+// the id. The field names in JSON are those of POST /api/v1/events.
 type Event struct {
-	// ID makes a repeat count once: 32 hex digits, drawn when it is captured.
+	// ID is 32 random hex digits. An event that is sent again counts once by it.
 	ID   string    `json:"id"`
 	Time time.Time `json:"time"`
 	// Type is the book, "system" or "database"; "" lets the service decide.
@@ -34,10 +34,10 @@ type Event struct {
 	Level string `json:"level,omitempty"`
 
 	Message string `json:"message,omitempty"`
-	// Template is the message without its changing parts; it groups better.
+	// Template is the message without its changing parts, which groups better.
 	Template string `json:"template,omitempty"`
 	Class    string `json:"exception_class,omitempty"`
-	// File is relative to the module it belongs to.
+	// File is relative to its module.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
@@ -45,17 +45,16 @@ type Event struct {
 	RequestMethod string `json:"request_method,omitempty"`
 	UserID        string `json:"user_id,omitempty"`
 	IP            string `json:"ip,omitempty"`
-	// Fingerprint decides what is one problem, in the place of class, file and
-	// message.
+	// Fingerprint replaces class, file and message in the signature.
 	Fingerprint []string `json:"fingerprint,omitempty"`
 	// Frames is the stack, oldest call first.
 	Frames []Frame `json:"frames,omitempty"`
 
-	// Extra is what the application adds, by name. Values become JSON as they
-	// are when the event is captured.
+	// Extra are the application's own values, by name. They become JSON when the
+	// event is captured.
 	Extra map[string]any `json:"-"`
-	// Chain are the error and its causes, outermost first. It is sent within
-	// the payload, as "chain".
+	// Chain holds the error and its causes, outermost first. It is sent in the
+	// payload, as "chain".
 	Chain []Cause `json:"-"`
 	// Unhandled says that the application did not catch the error: a panic.
 	Unhandled bool `json:"-"`
@@ -78,8 +77,8 @@ type Frame struct {
 type Cause struct {
 	Class   string `json:"class"`
 	Message string `json:"message"`
-	// Depth is 0 for the captured error and one more for each step towards a
-	// cause. Joined errors have the same depth and follow each other.
+	// Depth is 0 for the captured error, and one more for each step to a cause.
+	// Joined errors have the same depth and stand one after the other.
 	Depth int `json:"depth"`
 }
 
@@ -105,19 +104,19 @@ func WithType(book string) EventOption { return func(e *Event) { e.Type = book }
 // WithTemplate sets the message without its changing parts.
 func WithTemplate(template string) EventOption { return func(e *Event) { e.Template = template } }
 
-// WithFingerprint decides what is one problem.
+// WithFingerprint sets the parts of the signature.
 func WithFingerprint(parts ...string) EventOption {
 	return func(e *Event) { e.Fingerprint = parts }
 }
 
-// WithUser says on whose behalf it happened.
+// WithUser sets the user for whom the application worked.
 func WithUser(id string) EventOption { return func(e *Event) { e.UserID = id } }
 
 // WithIP sets the address that the request came from.
 func WithIP(address string) EventOption { return func(e *Event) { e.IP = address } }
 
-// WithRequest adds address and method of a request, and who sent it. The
-// service keeps of a query only what it knows to be harmless.
+// WithRequest adds the URI and the method of a request, and the sender's address.
+// The service keeps only harmless parts of a query.
 func WithRequest(r *http.Request) EventOption {
 	return func(e *Event) {
 		if r == nil {
@@ -135,8 +134,8 @@ func WithRequest(r *http.Request) EventOption {
 
 type contextKey struct{}
 
-// NewContext is a context whose events all get the options. Those of an outer
-// context come first.
+// NewContext returns a context that adds the options to all of its events. The
+// options of an outer context come first.
 func NewContext(ctx context.Context, opts ...EventOption) context.Context {
 	if ctx == nil {
 		ctx = context.Background()
@@ -144,8 +143,7 @@ func NewContext(ctx context.Context, opts ...EventOption) context.Context {
 	return context.WithValue(ctx, contextKey{}, append(contextOptions(ctx), opts...))
 }
 
-// contextOptions are the options of a context, in a slice that may be appended
-// to.
+// contextOptions are the options of a context. Appending to them is safe.
 func contextOptions(ctx context.Context) []EventOption {
 	if ctx == nil {
 		return nil
@@ -154,7 +152,7 @@ func contextOptions(ctx context.Context) []EventOption {
 	return slices.Clip(opts)
 }
 
-// newID draws an id.
+// newID makes a random id.
 func newID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -162,19 +160,19 @@ func newID() string {
 }
 
 const (
-	// maxMessage bounds a message: the service keeps 8 KiB of it, and reads a
-	// little more to scrub it.
+	// maxMessage bounds a message, in bytes: the service keeps 8 KiB of it, and
+	// reads a little more to scrub it.
 	maxMessage = 12 << 10
-	// maxPayload bounds the payload of one event: over it the application's own
-	// values go. Over NATS a whole event has at most 64 KiB.
+	// maxPayload bounds the payload of one event, in bytes. A larger one loses the
+	// application's own values. Over NATS a whole event has at most 64 KiB.
 	maxPayload = 24 << 10
 )
 
-// sdkName is what events say they come from.
+// sdkName is the name of this client in its events.
 const sdkName = "errata-go/1"
 
-// encode is the event as one JSON object. base are the values of the client,
-// which the event's own of the same name replace.
+// encode is the event as one JSON object. base are the client's values; a value of
+// the event with the same name replaces them.
 func (e *Event) encode(base map[string]any) ([]byte, error) {
 	type wire Event // without methods
 	document := struct {
@@ -195,8 +193,8 @@ func (e *Event) encode(base map[string]any) ([]byte, error) {
 	return json.Marshal(document)
 }
 
-// payload joins what the client knows and what the application says. Names of
-// the client's own are taken; the application's of that name get a prefix.
+// payload joins the values of the client and of the application. An application's
+// value with a name that the client needs gets a prefix.
 func (e *Event) payload(base, extra map[string]any) map[string]any {
 	all := maps.Clone(base)
 	if all == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/client"
 )
 
-// printer stands in for the service: it takes every event and prints what came.
+// printer replaces the service: it takes and prints every event.
 func printer() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		accepted := 0
@@ -37,7 +37,7 @@ func printer() *httptest.Server {
 	}))
 }
 
-// closeSoon gives a client a few seconds to send what waits.
+// closeSoon gives a client a few seconds to send the waiting events.
 func closeSoon(c *client.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -125,7 +125,7 @@ func ExampleOptions_beforeSend() {
 		URL: service.URL, Key: "KEY",
 		BeforeSend: func(e *client.Event) *client.Event {
 			if errors.Is(e.Err, context.Canceled) {
-				return nil // the customer went away, that is no error of ours
+				return nil // the customer went away, which is no error
 			}
 			e.Extra["order"] = "left out"
 			return e

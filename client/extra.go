@@ -11,14 +11,14 @@ import (
 const (
 	// maxName bounds the name of a value.
 	maxName = 200
-	// maxValue bounds one value as JSON: more of it nobody reads.
+	// maxValue bounds one value as JSON, in bytes.
 	maxValue = 8 << 10
-	// maxGroups bounds how deep groups of attributes are followed.
+	// maxGroups bounds the depth of groups of attributes.
 	maxGroups = 16
 )
 
-// plain is a value as JSON can carry it, at its present state. It never
-// panics, whatever the methods of the value do, and never follows a cycle.
+// plain is the present state of a value, for JSON. It never panics, even if a
+// method of the value does, and never follows a cycle.
 func plain(value any) (out any) {
 	defer func() {
 		if recover() != nil {
@@ -73,8 +73,8 @@ func plainSlog(v slog.Value, depth int) any {
 	return group
 }
 
-// addAttr puts an attribute into an object. A group without a name is
-// inlined, an attribute that says nothing is left out, as slog wants it.
+// addAttr puts an attribute into an object. As slog demands, it inlines a group
+// without a name and leaves out an empty attribute.
 func addAttr(into map[string]any, attr slog.Attr, depth int) {
 	attr.Value = attr.Value.Resolve()
 	if attr.Equal(slog.Attr{}) || depth < 0 {

@@ -17,12 +17,12 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// never is far above what any wait here takes.
+// never is much longer than any wait in these tests.
 const never = 30 * time.Second
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// sent is an event as it stands on the wire.
+// sent is an event as it was sent.
 type sent struct {
 	ID             string         `json:"id"`
 	Time           time.Time      `json:"time"`
@@ -42,9 +42,9 @@ type sent struct {
 	Payload        map[string]any `json:"payload"`
 }
 
-// recorder is a transport that keeps what it is given.
+// recorder is a transport that keeps all batches.
 type recorder struct {
-	// answer decides about each batch; nil takes all.
+	// answer is the answer to each batch; nil takes all.
 	answer func(try int, batch []client.Message) ([]client.Refusal, error)
 
 	mu     sync.Mutex
@@ -92,13 +92,13 @@ func (r *recorder) Close(context.Context) error {
 	return nil
 }
 
-// events are what the application captured and was taken, in order.
+// events are the application's events that were taken, in order.
 func (r *recorder) events(t *testing.T) []sent {
 	t.Helper()
 	return slices.DeleteFunc(r.all(t), isReport)
 }
 
-// isReport says whether an event tells of dropped ones.
+// isReport says whether an event reports dropped events.
 func isReport(e sent) bool {
 	return e.Template == "%d errors were dropped before they were sent"
 }
@@ -131,7 +131,7 @@ func (r *recorder) one(t *testing.T) sent {
 	return all[0]
 }
 
-// newClient is a client that ends with the test.
+// newClient makes a client that is closed with the test.
 func newClient(t *testing.T, r *recorder, configure ...func(*client.Options)) *client.Client {
 	t.Helper()
 	o := client.Options{Transport: r, MaxBackoff: 20 * time.Millisecond}
@@ -164,7 +164,7 @@ func flush(t *testing.T, c *client.Client) {
 	}
 }
 
-// captured is what the service would get of what do captures.
+// captured are the events that do captures, as the service gets them.
 func captured(t *testing.T, do func(*client.Client), configure ...func(*client.Options)) sent {
 	t.Helper()
 	r := &recorder{}
@@ -174,8 +174,8 @@ func captured(t *testing.T, do func(*client.Client), configure ...func(*client.O
 	return r.one(t)
 }
 
-// answers is a service that gives prepared answers, one after the other, and
-// from then on takes everything.
+// answers is a service that gives prepared answers, one after the other. After
+// that it takes everything.
 type answers struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -219,7 +219,7 @@ func answer(status int, body string, header ...string) func(http.ResponseWriter)
 	}
 }
 
-// to is a client of a prepared service.
+// to makes a client of such a service.
 func (a *answers) to(t *testing.T, configure ...func(*client.Options)) *client.Client {
 	t.Helper()
 	return newClient(t, nil, append([]func(*client.Options){func(o *client.Options) {

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of an answer: a batch has at most maxBatch
-	// refusals.
+	// maxAnswer bounds an answer, in bytes; maxBatch refusals fit.
 	maxAnswer = 1 << 20
-	// maxRetryAfter bounds what a service may ask for, lest one odd answer
-	// silence an application for a day.
+	// maxRetryAfter bounds the wait that a service may ask for, so that a wrong
+	// answer does not silence an application for a day.
 	maxRetryAfter = 5 * time.Minute
 )
 
@@ -25,7 +24,7 @@ const (
 type httpTransport struct {
 	target
 	http *http.Client
-	own  *http.Transport // nil when it was given
+	own  *http.Transport // nil when Options.HTTP is set
 }
 
 func newHTTP(to target, through http.RoundTripper) *httpTransport {
@@ -39,7 +38,7 @@ func newHTTP(to target, through http.RoundTripper) *httpTransport {
 	}
 	t.http = &http.Client{
 		Transport: through,
-		// A redirection would take the key elsewhere, or turn POST into GET.
+		// A redirect could send the key to another host, or turn POST into GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return t
@@ -78,8 +77,8 @@ func (t *httpTransport) Send(ctx context.Context, batch []Message) ([]Refusal, e
 	return nil, readRefused(resp, text)
 }
 
-// readTaken reads the answer to a batch of which something was taken. An
-// answer that is none of the service's, of a proxy perhaps, takes nothing.
+// readTaken reads the answer to a batch of which something was taken. An answer of
+// another service, such as a proxy, is an error.
 func readTaken(text []byte) ([]Refusal, error) {
 	var answer struct {
 		Data struct {
@@ -101,7 +100,7 @@ func readTaken(text []byte) ([]Refusal, error) {
 	return refused, nil
 }
 
-// passing are the codes of refusals that pass by waiting.
+// passing says whether the event may be taken later.
 func passing(code string) bool {
 	switch code {
 	case "log_full", "log_unavailable", "store_unavailable", "overloaded", "rate_limited":
@@ -110,7 +109,7 @@ func passing(code string) bool {
 	return false
 }
 
-// readRefused is what to do about an answer that is no success.
+// readRefused says what to do after an answer that is no success.
 func readRefused(resp *http.Response, text []byte) *SendError {
 	var answer struct {
 		Error struct {
@@ -136,7 +135,7 @@ func readRefused(resp *http.Response, text []byte) *SendError {
 	return f
 }
 
-// retryAfter reads the header: seconds or a date. 0 is no wish.
+// retryAfter reads the header: seconds or a date. Without one it is 0.
 func retryAfter(text string, now time.Time) time.Duration {
 	wait := time.Duration(0)
 	if seconds, err := strconv.Atoi(text); err == nil {

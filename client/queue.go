@@ -1,20 +1,22 @@
 package client
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 const (
-	// DefaultQueue is how many events wait at most: ten minutes of an outage
-	// at more than one error a second.
+	// DefaultQueue is how many events wait at most: ten minutes without the
+	// service, at more than one error a second.
 	DefaultQueue = 1000
-	// maxQueueBytes bounds the memory of what waits.
+	// maxQueueBytes bounds the memory of the waiting events.
 	maxQueueBytes = 16 << 20
-	// maxBatch and maxBatchBytes bound what is sent at once. Common proxies
-	// take 1 MB.
+	// maxBatch and maxBatchBytes bound a batch. Common proxies take 1 MB.
 	maxBatch      = 100
 	maxBatchBytes = 512 << 10
 )
 
-// queue holds messages until they are safe. Many add, one takes.
+// queue holds messages until they are sent. Many goroutines add, one removes.
 type queue struct {
 	mu      sync.Mutex
 	waiting []Message
@@ -22,11 +24,11 @@ type queue struct {
 	room    int // how many may wait
 	closed  bool
 
-	// added and finished count the messages of all time; moved is closed and
-	// made anew whenever finished grows.
+	// added and finished count all messages so far. moved is closed, and replaced
+	// by a new channel, whenever finished grows.
 	added, finished uint64
 	moved           chan struct{}
-	// arrived holds a token while something was added that nobody looked at.
+	// arrived gets a token when a message is added.
 	arrived chan struct{}
 }
 
@@ -34,7 +36,7 @@ func newQueue(room int) *queue {
 	return &queue{room: room, moved: make(chan struct{}), arrived: make(chan struct{}, 1)}
 }
 
-// refuses is why nothing can be added, "" when something can.
+// refuses is the reason why nothing can be added, "" for none.
 func (q *queue) refuses() string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -51,7 +53,7 @@ func (q *queue) refusesLocked(size int) string {
 	return ""
 }
 
-// add appends a message or says why not.
+// add appends a message, or returns the reason why it cannot.
 func (q *queue) add(m Message) (refused string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,8 +70,8 @@ func (q *queue) add(m Message) (refused string) {
 	return ""
 }
 
-// batch are the oldest messages, as many as go at once. They stay in the queue.
-// full says that there would be more.
+// batch are the oldest messages, as many as are sent at once. They stay in the
+// queue. full says that no more messages fit.
 func (q *queue) batch() (batch []Message, full bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -82,7 +84,7 @@ func (q *queue) batch() (batch []Message, full bool) {
 		}
 		n++
 	}
-	return append([]Message(nil), q.waiting[:n]...), full || n == maxBatch
+	return slices.Clone(q.waiting[:n]), full || n == maxBatch
 }
 
 // finish removes the n oldest messages.
@@ -99,7 +101,7 @@ func (q *queue) finish(n int) {
 	q.moved = make(chan struct{})
 }
 
-// progress says how far the queue is, and what tells of the next step.
+// progress returns both counts, and the channel that closes when finished grows.
 func (q *queue) progress() (added, finished uint64, moved <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,7 +115,7 @@ func (q *queue) size() int {
 	return len(q.waiting)
 }
 
-// close lets nothing in any more.
+// close makes the queue refuse all further messages.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

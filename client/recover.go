@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// panicFlush is how long a panic that goes on waits for its event to be sent:
-// the process may end with it.
+// panicFlush is how long RecoverAndRepanic waits for the event to be sent. The
+// process may end with the panic.
 const panicFlush = 2 * time.Second
 
 // panicClass is the class of a panic whose value is no error.
 const panicClass = "panic"
 
-// Recover ends a panic and sends it, with level fatal, as unhandled. It must
-// be deferred itself:
+// Recover ends a panic and sends it as unhandled, with level fatal. The call
+// itself must be deferred:
 //
 //	defer ledger.Recover(ctx)
 func (c *Client) Recover(ctx context.Context, opts ...EventOption) {
@@ -30,9 +30,9 @@ func (c *Client) Recover(ctx context.Context, opts ...EventOption) {
 	}
 }
 
-// RecoverAndRepanic sends a panic and lets it go on. Since the process may end
-// with it, it waits up to two seconds until the event is sent. It must be
-// deferred itself.
+// RecoverAndRepanic sends a panic and then panics again. The process may end with
+// the panic, so it waits up to two seconds until the event is sent. The call
+// itself must be deferred.
 func (c *Client) RecoverAndRepanic(ctx context.Context, opts ...EventOption) {
 	if c == nil {
 		return
@@ -47,14 +47,14 @@ func (c *Client) RecoverAndRepanic(ctx context.Context, opts ...EventOption) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), panicFlush)
 	defer cancel()
-	_ = c.Flush(ctx) // the panic matters more
+	_ = c.Flush(ctx) // the panic goes on in any case
 	panic(p)
 }
 
 func (c *Client) capturePanic(ctx context.Context, value any, opts []EventOption) {
 	c.capture(ctx, panicked, func(e *Event) []uintptr {
 		if err, ok := value.(error); ok {
-			e.describe(err) // but the stack is that of the panic
+			e.describe(err) // without its stack: that of the panic counts
 		} else {
 			e.Message, e.Class = textOfPanic(value), panicClass
 			e.Chain = []Cause{{Class: panicClass, Message: cut(e.Message, maxCause)}}
@@ -64,8 +64,8 @@ func (c *Client) capturePanic(ctx context.Context, value any, opts []EventOption
 	}, opts)
 }
 
-// textOfPanic is a panic's value as the runtime would print it, of a value of
-// many parts only the type: it may be large, and refer to itself.
+// textOfPanic is a panic's value as the runtime prints it, and only the type of a
+// value with parts, which may be large and contain itself.
 func textOfPanic(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -79,9 +79,9 @@ func textOfPanic(value any) string {
 	}
 }
 
-// Middleware gives the events of a request its address and method, see
-// [WithRequest], and sends what panics in it. The answer to such a request is
-// 500, or an ended connection when a part of it was written already.
+// Middleware adds the URI and the method of a request to its events, see
+// [WithRequest], and sends a panic of its handler. The answer is then 500; if a
+// part of it was written already, the connection ends.
 func (c *Client) Middleware(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -95,11 +95,11 @@ func (c *Client) Middleware(next http.Handler) http.Handler {
 			case p == nil:
 				return
 			case p == http.ErrAbortHandler:
-				panic(p) // no error: the handler wants the connection to end
+				panic(p) // the handler ends the connection on purpose
 			}
 			c.capturePanic(ctx, p, nil)
 			if watched.begun {
-				panic(http.ErrAbortHandler) // half an answer must not look whole
+				panic(http.ErrAbortHandler) // half an answer must not look complete
 			}
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		}()
@@ -107,7 +107,7 @@ func (c *Client) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// watchedWriter knows whether an answer has begun.
+// watchedWriter remembers whether the answer has begun.
 type watchedWriter struct {
 	http.ResponseWriter
 	begun bool

@@ -51,7 +51,7 @@ func TestRecoverAndRepanic(t *testing.T) {
 	r := &recorder{}
 	c := newClient(t, r)
 	ended, cancel := context.WithCancel(t.Context())
-	cancel() // the request is over, the event is sent all the same
+	cancel() // the request is over, but the event must be sent
 	var thrown any
 	func() {
 		defer func() { thrown = recover() }()
@@ -78,7 +78,7 @@ func TestRecoverAndRepanic(t *testing.T) {
 	}
 }
 
-// pages are handlers that go wrong in many ways.
+// pages are handlers that fail in many ways.
 func pages(c *client.Client) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("no more") })

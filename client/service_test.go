@@ -23,7 +23,7 @@ import (
 
 const listPath = "/api/v1/admin/tools/logs/errors"
 
-// row is what is compared of a record.
+// row holds the compared fields of a record.
 type row struct {
 	Type, Level, Class, Message, File, URI, Method, IP string
 	Line                                               int
@@ -31,8 +31,8 @@ type row struct {
 	Count                                              uint64
 }
 
-// records asks the service until it shows want sightings, and returns the
-// records by message.
+// records waits until the service shows want events, and returns the records by
+// message.
 func records(t *testing.T, s *servicetest.Service, want uint64) (rows map[string]row, signatures map[string]string) {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
@@ -119,13 +119,13 @@ func TestRunningService(t *testing.T) {
 	checkKeys(t, s)
 }
 
-// captureEverything captures 7 events and says which records they make.
+// captureEverything captures 7 events and returns their records.
 func captureEverything(t *testing.T, c *client.Client) map[string]row {
 	const file = "client/service_test.go"
 	want := map[string]row{}
 	at := 0
 	for i := range 3 {
-		// A different number each time is the same problem.
+		// A message with another number is the same problem.
 		at = line() + 1
 		c.Capture(t.Context(), fmt.Errorf("checkout: %w", &orderError{41 + i, &stockError{"tea"}}), client.WithUser("1204"), client.With("cart", []int{i}))
 	}
@@ -160,7 +160,7 @@ func captureEverything(t *testing.T, c *client.Client) map[string]row {
 	return want
 }
 
-// checkPayload looks at the context of the first sighting, field by field.
+// checkPayload checks the context of the first event, field by field.
 func checkPayload(t *testing.T, s *servicetest.Service, signature string) {
 	t.Helper()
 	var detail struct {
@@ -226,7 +226,7 @@ func checkAway(t *testing.T, s *servicetest.Service, c *client.Client) {
 	*s = *again
 }
 
-// checkKeys sends with the text of a key, and with one that does not work.
+// checkKeys sends with the text of a key, and with a wrong one.
 func checkKeys(t *testing.T, s *servicetest.Service) {
 	t.Helper()
 	public, _, _ := strings.Cut(strings.TrimPrefix(s.File(t, datadir.DSNFile), "http://"), "@")

@@ -16,8 +16,8 @@ type HandlerOptions struct {
 }
 
 // Handler is a slog.Handler that sends records. Attributes and groups go into
-// Extra; the first one that is an error makes class, chain and the end of the
-// message, and the record's own message is the template.
+// Extra. The first attribute that is an error gives class, chain and the end of
+// the message; then the record's own message is the template.
 type Handler struct {
 	client *Client
 	level  slog.Leveler
@@ -89,7 +89,7 @@ func (h *Handler) with(s step) *Handler {
 	return &made
 }
 
-// fill makes an event of a record and returns the stack that its error carries.
+// fill makes an event of a record and returns the stack of its error.
 func (h *Handler) fill(e *Event, r slog.Record) (stack []uintptr) {
 	var attrs []slog.Attr
 	r.Attrs(func(a slog.Attr) bool {
@@ -145,8 +145,8 @@ func errorIn(attrs []slog.Attr, depth int) error {
 	return nil
 }
 
-// levelOf is the service's level. Those of slog are four apart; 2 is what
-// many use as notice, 12 and 16 as the two above error.
+// levelOf is the service's level for a level of slog. Applications often use 2 as
+// notice, and 12 and 16 as the two levels above error.
 func levelOf(level slog.Level) string {
 	switch {
 	case level < slog.LevelInfo:

@@ -75,7 +75,7 @@ func TestSlogLevels(t *testing.T) {
 	slog.New(none.Handler(client.HandlerOptions{})).Error("nowhere")
 }
 
-// A record that is handled elsewhere, or has no place, is one all the same.
+// A record that another goroutine handles, or that has no place, is sent too.
 func TestSlogRecordsFromElsewhere(t *testing.T) {
 	ctx := client.NewContext(t.Context(), client.WithUser("7"))
 	got := captured(t, func(c *client.Client) {
@@ -104,7 +104,7 @@ func TestSlogRecordsFromElsewhere(t *testing.T) {
 	}
 }
 
-// The standard library's own check of handlers, on what is sent.
+// The standard library's check of handlers, with the sent events.
 func TestSlogConformance(t *testing.T) {
 	slogtest.Run(t, func(t *testing.T) slog.Handler {
 		r := &recorder{}

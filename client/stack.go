@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxFrames is what the service keeps of a stack: the calls nearest to the
-	// error.
+	// maxFrames is how many calls of a stack the service keeps: those nearest to
+	// the error.
 	maxFrames = 50
-	// maxCallers leaves room for the frames that are cut off the near end.
+	// maxCallers leaves room for the calls of this package, which are cut off.
 	maxCallers = maxFrames + 24
 )
 
 // program knows which code is the application's own.
 type program struct {
-	module string   // path of the main module, "" when it is not known
-	main   string   // import path of package main, "" when it is not known
-	inApp  []string // import paths whose packages, and those below, are its own
+	module string   // path of the main module, "" if unknown
+	main   string   // import path of package main, "" if unknown
+	inApp  []string // import paths of the application's own packages, and all below
 }
 
 func newProgram(inApp []string) program {
@@ -41,7 +41,7 @@ func newProgram(inApp []string) program {
 	return p
 }
 
-// callers are the calls that led here, the nearest first.
+// callers are the program counters of the present stack, the nearest call first.
 func callers() []uintptr {
 	pcs := make([]uintptr, maxCallers)
 	return pcs[:runtime.Callers(2, pcs)]
@@ -72,8 +72,8 @@ func calls(pcs []uintptr) []call {
 	}
 }
 
-// split parts "example.org/shop/orders.(*Book).Load" behind the import path,
-// whose dots the linker writes as %2e.
+// split divides "example.org/shop/orders.(*Book).Load" behind the import path, in
+// whose last part the linker writes a dot as %2e.
 func split(name string) (module, function string) {
 	slash := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[slash:], '.')
@@ -93,7 +93,7 @@ var ownModule = func() string {
 	return module
 }()
 
-// here cuts this package off the near end of a stack.
+// here cuts the calls of this package off the near end of a stack.
 func here(stack []call) []call {
 	for len(stack) > 0 && stack[0].module == ownModule {
 		stack = stack[1:]
@@ -101,8 +101,8 @@ func here(stack []call) []call {
 	return stack
 }
 
-// panicked cuts a stack to where a panic was raised: behind the runtime's own
-// calls, of which those that recovered it stand before.
+// panicked cuts off all calls nearer than the one that panicked: those that
+// recovered the panic, and those of the runtime.
 func panicked(stack []call) []call {
 	at := slices.IndexFunc(stack, func(c call) bool { return c.Function == "runtime.gopanic" })
 	if at < 0 {
@@ -114,8 +114,9 @@ func panicked(stack []call) []call {
 	return stack
 }
 
-// logged cuts a stack to the call at pc, which a logger noted. When the record
-// was handled elsewhere the stack is that one call.
+// logged cuts off all calls nearer than the one at pc, which the logger noted. If
+// the stack has no such call, because another goroutine handles the record, the
+// result is that call alone.
 func logged(pc uintptr) func([]call) []call {
 	return func(stack []call) []call {
 		if pc == 0 {
@@ -133,7 +134,7 @@ func logged(pc uintptr) func([]call) []call {
 	}
 }
 
-// frames are the calls as they are sent, oldest first.
+// frames are the calls in the form of an event, oldest first.
 func (p *program) frames(stack []call) []Frame {
 	for len(stack) > 1 && (stack[len(stack)-1].Function == "runtime.goexit" || stack[len(stack)-1].Function == "runtime.main") {
 		stack = stack[:len(stack)-1]
@@ -163,9 +164,9 @@ func (p *program) isOwn(module string) bool {
 	})
 }
 
-// file is a source file by its import path, relative to the main module: the
-// same wherever the program was built. What the compiler noted is not, it
-// begins with a folder of the machine that it ran on.
+// file is the path of a source file, relative to the main module. It is made of
+// the import path: the compiler's own path begins with a folder of the machine
+// that built the program.
 func (p *program) file(c call) string {
 	base := path.Base(filepath.ToSlash(c.File))
 	dir := c.module

@@ -7,14 +7,14 @@ import (
 
 // Why events were dropped.
 const (
-	// DroppedQueueFull: more came than could be sent.
+	// DroppedQueueFull: there were more events than the client could send.
 	DroppedQueueFull = "queue_full"
-	// DroppedRefused: the service does not take them; Options.OnError has why.
+	// DroppedRefused: the service refused them; Options.OnError gets the reasons.
 	DroppedRefused = "refused"
 	// DroppedBroken: something panicked while the event was made, such as
-	// BeforeSend, or its values could not be written.
+	// BeforeSend, or a value has no JSON.
 	DroppedBroken = "broken"
-	// DroppedClosed: they came after Close, or it had no time to send them.
+	// DroppedClosed: they came after Close, or Close had no time to send them.
 	DroppedClosed = "closed"
 )
 
@@ -24,8 +24,7 @@ type Stats struct {
 	Sent uint64
 	// Waiting events are in the queue.
 	Waiting int
-	// Dropped events are lost, by their reason; what BeforeSend left out is
-	// not among them.
+	// Dropped events are lost, by reason. Those of LeftOut are not among them.
 	Dropped map[string]uint64
 	// LeftOut events were dropped by BeforeSend.
 	LeftOut uint64
@@ -33,7 +32,7 @@ type Stats struct {
 	Retries uint64
 }
 
-// Lost is how many events were dropped, whatever the reason.
+// Lost is how many events were dropped, for all reasons.
 func (s Stats) Lost() (n uint64) {
 	for _, dropped := range s.Dropped {
 		n += dropped
@@ -41,11 +40,10 @@ func (s Stats) Lost() (n uint64) {
 	return n
 }
 
-// counts are Stats as they grow.
+// counts are the present Stats.
 type counts struct {
 	mu sync.Mutex
 	Stats
-	reported uint64 // of the dropped
 }
 
 func (c *counts) drop(reason string, n int) {
@@ -54,28 +52,14 @@ func (c *counts) drop(reason string, n int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.Dropped == nil {
-		c.Dropped = map[string]uint64{}
-	}
 	c.Dropped[reason] += uint64(n)
 }
 
-func (c *counts) sent(n int) {
+// add adds n to one of the counts.
+func (c *counts) add(to *uint64, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Sent += uint64(n)
-}
-
-func (c *counts) leftOut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.LeftOut++
-}
-
-func (c *counts) retried() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Retries++
+	*to += uint64(n)
 }
 
 func (c *counts) copy() Stats {
@@ -84,18 +68,4 @@ func (c *counts) copy() Stats {
 	stats := c.Stats
 	stats.Dropped = maps.Clone(stats.Dropped)
 	return stats
-}
-
-// unreported is what was dropped since it was last said, n events in all.
-func (c *counts) unreported() (n uint64, dropped map[string]uint64) {
-	stats := c.copy()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return stats.Lost() - c.reported, stats.Dropped
-}
-
-func (c *counts) wasReported(n uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reported += n
 }

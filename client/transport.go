@@ -7,9 +7,9 @@ import (
 
 // Message is an event that is ready to be sent.
 type Message struct {
-	// ID is that of the event: whoever receives it twice counts it once.
+	// ID is the id of the event. The service counts an id once.
 	ID string
-	// Book is "system" or "database", "" where the service decides.
+	// Book is "system" or "database", "" when the service decides.
 	Book string
 	// Body is the event as one JSON object without line breaks.
 	Body []byte
@@ -23,14 +23,14 @@ type Refusal struct {
 	Passing bool
 }
 
-// Transport brings messages to the service. One goroutine calls it, and each
-// of the two must end soon after its context has.
+// Transport sends messages to the service. One goroutine calls it. Each method
+// must return soon after its context has ended.
 type Transport interface {
-	// Send returns when the messages are safe. Refused are those that are not;
-	// an error means that none can be relied on and all are sent again, unless
-	// it is a *SendError that says otherwise.
+	// Send returns when the messages are on the service's disk, but for refused.
+	// After an error the client sends all messages again, unless a *SendError says
+	// something else.
 	Send(ctx context.Context, batch []Message) (refused []Refusal, err error)
-	// Close gives back what the transport holds. It is called once.
+	// Close releases the resources of the transport. It is called once.
 	Close(ctx context.Context) error
 }
 
@@ -41,9 +41,9 @@ type SendError struct {
 	After time.Duration
 	// Final says that no further try helps.
 	Final bool
-	// Doubtful says that a few more tries may help, but not for ever.
+	// Doubtful says that only a few more tries make sense.
 	Doubtful bool
-	// TooLarge says that fewer messages at once may be taken.
+	// TooLarge says that a smaller batch may be taken.
 	TooLarge bool
 }
 

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// gatherTime is how long the first event waits for others to go with it.
+	// gatherTime is how long the first event of a batch waits for others.
 	gatherTime = 100 * time.Millisecond
 	// sendTimeout bounds one try.
 	sendTimeout = 15 * time.Second
-	// firstBackoff is the wait after the first failure; it doubles up to
-	// DefaultMaxBackoff.
+	// firstBackoff is the wait after the first failure. It doubles with each
+	// failure, up to Options.MaxBackoff.
 	firstBackoff = 250 * time.Millisecond
-	// DefaultMaxBackoff is the longest wait between two tries of its own will.
+	// DefaultMaxBackoff is the default of Options.MaxBackoff.
 	DefaultMaxBackoff = 30 * time.Second
-	// doubtfulTries is how often a batch is tried that the service fails on: one
-	// bad event must not hold up all that come after it.
+	// doubtfulTries is how often a batch is sent on which the service fails. One
+	// bad event must not block the events behind it.
 	doubtfulTries = 8
-	// reportEvery is how often dropped events are reported at most.
+	// reportEvery is the shortest time between two reports of dropped events.
 	reportEvery = time.Minute
 )
 
@@ -32,17 +32,18 @@ type worker struct {
 	transport  Transport
 	maxBackoff time.Duration
 	onError    func(error)
-	// encode makes a message of an event of the client's own.
+	// encode makes a message of a report.
 	encode func(*Event) (Message, error)
 
-	// hurry holds a token when somebody waits for the queue to empty; last is
-	// closed when nothing comes after what is in it.
+	// hurry has a token when Flush waits; last is closed when the queue gets no
+	// more messages.
 	hurry, last chan struct{}
 	lastReport  time.Time
+	reported    uint64 // dropped events that the service knows of
 }
 
-// run sends until last is closed and the queue is empty, or ctx ends. What is
-// left then is dropped.
+// run sends until last is closed and the queue is empty, or until ctx ends; then
+// it drops the rest.
 func (w *worker) run(ctx context.Context) {
 	for {
 		batch, more := w.next(ctx)
@@ -64,7 +65,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// next waits for a batch. more is false when it was the last.
+// next waits for a batch. more is false for the last one.
 func (w *worker) next(ctx context.Context) (batch []Message, more bool) {
 	var gathered <-chan time.Time
 	for {
@@ -73,9 +74,7 @@ func (w *worker) next(ctx context.Context) (batch []Message, more bool) {
 			return batch, true
 		}
 		if len(batch) > 0 && gathered == nil {
-			timer := time.NewTimer(gatherTime)
-			defer timer.Stop()
-			gathered = timer.C
+			gathered = time.After(gatherTime)
 		}
 		select {
 		case <-w.queue.arrived:
@@ -87,7 +86,7 @@ func (w *worker) next(ctx context.Context) (batch []Message, more bool) {
 				return batch, true
 			}
 		case <-w.last:
-			// Nothing comes any more, but what came may be more than one batch.
+			// No more messages come, but there may be more than one batch.
 			batch, full = w.queue.batch()
 			return batch, full
 		case <-ctx.Done():
@@ -96,13 +95,13 @@ func (w *worker) next(ctx context.Context) (batch []Message, more bool) {
 	}
 }
 
-// deliver sends the batch until all of it is safe, or lost and counted.
+// deliver sends the batch until all of it is taken, or dropped and counted.
 func (w *worker) deliver(ctx context.Context, batch []Message) {
 	backoff := firstBackoff
 	for try := 1; len(batch) > 0; try++ {
 		refused, err := w.send(ctx, batch)
-		var failure *SendError
-		if errors.As(err, &failure) && failure.TooLarge && len(batch) > 1 {
+		failure, _ := errors.AsType[*SendError](err)
+		if failure != nil && failure.TooLarge && len(batch) > 1 {
 			half := len(batch) / 2
 			w.deliver(ctx, batch[:half])
 			batch, try = batch[half:], 0
@@ -125,11 +124,13 @@ func (w *worker) deliver(ctx context.Context, batch []Message) {
 		}
 		wait := max(after, backoff/2+rand.N(backoff/2)) //nolint:gosec // it only keeps senders apart
 		backoff = min(2*backoff, w.maxBackoff)
-		if !sleep(ctx, wait) {
+		select {
+		case <-time.After(wait):
+			w.counts.add(&w.counts.Retries, 1)
+		case <-ctx.Done():
 			w.counts.drop(DroppedClosed, len(batch))
 			return
 		}
-		w.counts.retried()
 	}
 }
 
@@ -145,7 +146,8 @@ func (w *worker) send(ctx context.Context, batch []Message) (refused []Refusal, 
 	return w.transport.Send(ctx, batch)
 }
 
-// settle counts what was taken and what never will be, and returns the rest.
+// settle counts the messages that were taken or refused for good, and returns the
+// rest.
 func (w *worker) settle(batch []Message, refused []Refusal) (again []Message) {
 	lost := 0
 	for _, r := range refused {
@@ -160,14 +162,15 @@ func (w *worker) settle(batch []Message, refused []Refusal) (again []Message) {
 		w.tell(fmt.Errorf("event %s was refused: %s", batch[r.Index].ID, r.Reason))
 	}
 	w.counts.drop(DroppedRefused, lost)
-	w.counts.sent(len(batch) - len(again) - lost)
+	w.counts.add(&w.counts.Sent, len(batch)-len(again)-lost)
 	return again
 }
 
-// report tells the service how many events were dropped, as an event. When it
-// cannot be sent the count is told with the next.
+// report sends the number of dropped events since the last report, as an event. If
+// that fails, the next report has these events too.
 func (w *worker) report(ctx context.Context) {
-	n, dropped := w.counts.unreported()
+	stats := w.counts.copy()
+	n := stats.Lost() - w.reported
 	if n == 0 || ctx.Err() != nil {
 		return
 	}
@@ -176,7 +179,7 @@ func (w *worker) report(ctx context.Context) {
 		ID: newID(), Time: w.lastReport.UTC(), Type: "system", Level: LevelWarning,
 		Message:  fmt.Sprintf("%d errors were dropped before they were sent", n),
 		Template: "%d errors were dropped before they were sent",
-		Extra:    map[string]any{"dropped_since_start": dropped},
+		Extra:    map[string]any{"dropped_since_start": stats.Dropped},
 	})
 	if err != nil {
 		return
@@ -185,26 +188,14 @@ func (w *worker) report(ctx context.Context) {
 	if err != nil {
 		w.tell(err)
 	} else if len(refused) == 0 {
-		w.counts.wasReported(n)
+		w.reported += n
 	}
 }
 
-// tell hands an error to the application, whatever it does with it.
+// tell passes an error to the application, whose OnError may panic.
 func (w *worker) tell(err error) {
 	defer func() { _ = recover() }()
 	if w.onError != nil {
 		w.onError(err)
-	}
-}
-
-// sleep waits, unless ctx ends before.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

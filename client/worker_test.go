@@ -26,7 +26,7 @@ func TestWhatAServiceDoesNotTakeIsSentAgainWithItsID(t *testing.T) {
 			return nil, errAway
 		case 2:
 			panic("a bug in the transport")
-		case 3: // the second event for good, the third for now
+		case 3: // the second event for good, the third one may be taken later
 			return []client.Refusal{{Index: 1, Reason: "invalid_event"}, {Index: 2, Reason: "log_full", Passing: true}, {Index: 99}}, nil
 		}
 		return nil, nil
@@ -51,7 +51,7 @@ func TestWhatAServiceDoesNotTakeIsSentAgainWithItsID(t *testing.T) {
 	if stats.Sent != 2 || stats.Dropped[client.DroppedRefused] != 1 || stats.Retries != 3 || stats.Waiting != 0 {
 		t.Errorf("%+v", stats)
 	}
-	closeIt(t, c) // so that nobody writes told any more
+	closeIt(t, c) // so that nothing writes told any more
 	want := []string{"away", "the transport panicked: a bug in the transport", "event " + ids[1] + " was refused: invalid_event", "event " + ids[2] + " was refused: log_full"}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
@@ -141,7 +141,7 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 	if !errors.Is(first, context.DeadlineExceeded) || !strings.Contains(first.Error(), "3 events were dropped") {
 		t.Errorf("close: %v", first)
 	}
-	if again := c.Close(t.Context()); again != first { // the very same
+	if again := c.Close(t.Context()); again != first { // the same error
 		t.Errorf("close again: %v", again)
 	}
 	if id := c.Capture(t.Context(), errPlain); id != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
-// cleaner makes entries of drafts: no secret, no literal of a query, and
-// nothing longer than its limit leaves it.
+// cleaner makes entries of drafts. An entry has no secret, no literal of a query,
+// and no text over its limit.
 type cleaner struct {
 	log   Log
 	rules *ingest.Rules
@@ -41,8 +41,8 @@ func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
 	return e
 }
 
-// maxCount is more rows than any query returns, and less than what is a secret
-// by its digits.
+// maxCount is more rows than any query returns. A number with more digits may be
+// a secret, such as the number of a card.
 const maxCount = 1e12
 
 func directionOf(text string) string {
@@ -53,12 +53,12 @@ func directionOf(text string) string {
 	return ""
 }
 
-// slack is what is read of a text beyond its limit, so that what is cut later
-// is cut from text that was scrubbed whole.
+// slack is how many bytes beyond its limit are read of a text. The text is
+// scrubbed with them and then cut, so that no half of a secret stays.
 const slack = 512
 
-// queryOf is a query without its literals, and what a database said about it
-// without them: databases repeat the values of a query in their errors.
+// queryOf is a query and the database's error, both without the literals of the
+// query: databases repeat the values of a query in their errors.
 func (c cleaner) queryOf(query, failure string) (cleanQuery, cleanFailure string) {
 	read := lenient.Cut(query, maxQuery+slack)
 	clean, literals, all := withoutValues(read)
@@ -72,23 +72,23 @@ func (c cleaner) queryOf(query, failure string) (cleanQuery, cleanFailure string
 	return c.rules.Text(clean, maxQuery, true), c.rules.Text(withoutLiterals(failure, literals), maxError, true)
 }
 
-// errorNotKept stands for an error whose query has too many literals, or too
-// doubtful ones, to look for them in the error.
+// errorNotKept replaces an error when not all literals of its query are known, or
+// there are too many.
 const errorNotKept = "[not kept: it may repeat values of the query]"
 
-// mark stands behind what was cut.
+// mark is the end of a text that was cut.
 const mark = "…"
 
 const (
-	// maxLiterals bounds the literals that are looked for in an error.
+	// maxLiterals bounds the literals that are searched in an error.
 	maxLiterals = 200
-	// telling is how much of a literal tells it: databases quote only the
+	// telling is how many bytes identify a literal: databases quote only the
 	// beginning of a long query.
 	telling = 12
 )
 
-// withoutLiterals replaces the literals of a query in what a database said
-// about it. One character says nothing and stands in every word.
+// withoutLiterals replaces the literals of a query in the database's error. A
+// literal of one character is no secret, and stands in every word.
 func withoutLiterals(text string, literals []string) string {
 	if text == errorNotKept {
 		return text
@@ -107,18 +107,18 @@ func withoutLiterals(text string, literals []string) string {
 	return text
 }
 
-// notReadable stands for JSON that is too deep or too wide to be scrubbed.
+// notReadable replaces JSON that is too deep or too wide for the scrubber.
 const notReadable = "[not kept: nested too deeply or too many values]"
 
-// contentOf is a request or a response as it may be kept. A text that is JSON
-// is scrubbed as such, because keys say best what is secret.
+// contentOf is a request or a response without its secrets. JSON is scrubbed as
+// JSON, because its keys say best which values are secret.
 func (c cleaner) contentOf(sent content) string {
 	text := strings.TrimSpace(sent.text)
 	if !sent.isJSON && (text == "" || text[0] != '{' && text[0] != '[') {
 		return c.rules.Text(sent.text, maxContent, true)
 	}
-	// The scrubber takes objects; anything else is put into one. The key must
-	// be no secret and nothing that names a pair.
+	// The scrubber takes objects, so the value is put into one. The key must not
+	// be the name of a secret or of a pair.
 	const before, after = `{"j":`, `}`
 	clean, err := c.rules.Scrubber.JSON([]byte(before + text + after))
 	switch {
@@ -131,8 +131,8 @@ func (c cleaner) contentOf(sent content) string {
 	}
 }
 
-// targetOf is who was called: scheme and host of a URL, or the host alone, with
-// a path as [ingest.URI] keeps it. What does not look like either is filtered.
+// targetOf is the system that was called: scheme and host of a URL, or a host
+// alone, with a path as [ingest.URI] keeps it. Any other text is filtered.
 func (c cleaner) targetOf(target string) string {
 	target = strings.TrimSpace(c.rules.Text(target, 2*ingest.MaxURI, false))
 	if target == "" || target[0] == '/' {
@@ -152,7 +152,7 @@ func (c cleaner) targetOf(target string) string {
 	if !isHost(host) || isURL && !isName(strings.TrimSuffix(scheme, "://"), "+-.") {
 		return scrub.Filtered
 	}
-	// As a path, so that a host that is a token is filtered like one.
+	// The scrubber gets a path, so that it filters a host that is a token.
 	host = strings.TrimPrefix(c.rules.Scrubber.URI("/"+host), "/")
 	if end == len(rest) {
 		return scheme + host
@@ -160,7 +160,7 @@ func (c cleaner) targetOf(target string) string {
 	return c.rules.Text(scheme+host+c.rules.URI(rest[end:]), ingest.MaxURI, false)
 }
 
-// isHost says whether text is a host with or without a port.
+// isHost says whether text is a host, with or without a port.
 func isHost(text string) bool {
 	host := text
 	if colon := strings.LastIndexByte(text, ':'); colon >= 0 && !strings.HasSuffix(text, "]") {
@@ -175,7 +175,7 @@ func isHost(text string) bool {
 	return isName(host, "-._")
 }
 
-// isName says whether text is letters and digits, and the bytes of more.
+// isName says whether text has only letters, digits and the bytes of more.
 func isName(text, more string) bool {
 	for i := range len(text) {
 		if c := text[i]; !isLetter(c) && !isDigit(c) && strings.IndexByte(more, c) < 0 {

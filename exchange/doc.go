@@ -1,7 +1,6 @@
-// Package exchange keeps two logs beside the errors: what applications
-// exchanged with other systems (the module log) and what they asked their
-// databases (the query log). Both are off until somebody switches them on,
-// because they grow fast.
+// Package exchange keeps two logs beside the errors: the module log, with the
+// requests between an application and other systems, and the query log, with the
+// queries of its databases. Both are off by default, because they grow fast.
 //
 // An application posts entries to
 //
@@ -9,13 +8,12 @@
 //	POST /api/v1/logs/queries
 //
 // as one object, an array of objects, or objects line by line. A [Handler]
-// checks, scrubs and bounds them and puts what is to be recorded on a stream of
-// its own, one message for each request; the answer comes when that is on disk.
-// A [Writer] takes the messages to ClickHouse, each exactly once, and then from
-// the stream.
+// checks, scrubs and bounds the entries and puts them on a stream of their own,
+// one message for each request. It answers when the message is on disk. A
+// [Writer] inserts the messages into ClickHouse, each exactly once, and then
+// purges them.
 //
-// What the applications sent is scrubbed before it reaches the stream: no
-// secret and no literal of a query is ever stored. The package must not touch
-// the events, their log or their records, and decides nothing about who may
-// see the two logs.
+// An entry is scrubbed before it reaches the stream: no secret and no literal of a
+// query is ever stored. The package must not touch the events, their log or their
+// records, and does not decide who may see the two logs.
 package exchange

@@ -24,7 +24,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// noon is the time of all requests: just now, so that retention keeps them.
+// noon is the time of all requests: the present hour, so that retention keeps them.
 var noon = time.Now().UTC().Truncate(time.Hour)
 
 // bench is both handlers before real engines.
@@ -63,7 +63,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// answer is what a handler said.
+// answer is the answer of a handler.
 type answer struct {
 	Status int
 	Header http.Header
@@ -98,7 +98,7 @@ func (b *bench) post(t testing.TB, log exchange.Log, content string, header ...s
 	return a
 }
 
-// taken posts what must be taken, all of it or recorded of it.
+// taken posts a body that must be taken, with recorded of its entries recorded.
 func (b *bench) taken(t testing.TB, log exchange.Log, recorded int, content string) {
 	t.Helper()
 	a := b.post(t, log, content)
@@ -130,7 +130,7 @@ func stop(t testing.TB, w *exchange.Writer) {
 	}
 }
 
-// eventually waits until ok holds. It asks real engines, which tell nobody
+// eventually waits until ok holds. It polls, because the engines send no signal
 // when they are done.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
@@ -163,7 +163,7 @@ func (b *bench) settle(t testing.TB) {
 	eventually(t, "the stream is empty", func() bool { return b.waiting(t) == 0 })
 }
 
-// texts are the values of one column of text.
+// texts are the values of one text column.
 func (b *bench) texts(t testing.TB, query string) (list []string) {
 	t.Helper()
 	rows, err := b.ClickHouse.Query(t.Context(), query)
@@ -186,7 +186,7 @@ func (b *bench) texts(t testing.TB, query string) (list []string) {
 
 var local = netip.MustParsePrefix("10.0.0.0/8")
 
-// nowhere is a stream that is never asked.
+// nowhere is a stream that is never used.
 var nowhere = exchange.Stream{JetStream: unasked{}, Name: "EXCHANGES"}
 
 type unasked struct{ jetstream.JetStream }

@@ -12,19 +12,19 @@ func WithoutValuesForTest(query string) (clean string, literals []string) {
 	return clean, literals
 }
 
-// standard cleans by the default rules.
+// standard cleans with the default rules.
 var standard = cleaner{rules: new(ingest.Rules)}
 
-// QueryForTest is what is kept of a query and of what a database said about it.
+// QueryForTest is the clean query and the clean error of a database.
 var QueryForTest = standard.queryOf
 
-// TargetForTest is what is kept of a target.
+// TargetForTest is the clean target.
 var TargetForTest = standard.targetOf
 
-// CancelForTest ends the work without waiting, as a crash does as far as the
-// stores can tell: nothing is written or purged afterwards.
+// CancelForTest ends the work without waiting. For the stores it is like a crash:
+// nothing is written or purged afterwards.
 func (w *Writer) CancelForTest() {
 	ended, end := context.WithCancel(context.Background())
 	end()
-	_ = w.work.Stop(ended) // it says that something is under way
+	_ = w.work.Stop(ended) // its error says that the work still runs
 }

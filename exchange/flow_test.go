@@ -87,8 +87,8 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// secret is planted in every field. The number is a card's, which is a secret
-// wherever it stands, as the token is.
+// secret stands in every field. Its number is that of a card, which is a secret in
+// every field, as is the token.
 const (
 	secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	card   = "4111111111111111"
@@ -132,7 +132,7 @@ func TestSecretsReachNeitherStreamNorTable(t *testing.T) {
 	b.noSecrets(t, sent)
 }
 
-// noSecrets looks at all that is on the stream, and then in the tables.
+// noSecrets checks all messages on the stream and then all rows of the tables.
 func (b *bench) noSecrets(t *testing.T, sent int) {
 	t.Helper()
 	check := func(where, text string) {

@@ -1,10 +1,10 @@
 package exchange
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"net/netip"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,12 +19,12 @@ import (
 type Config struct {
 	Door   door.Config
 	Stream Stream
-	// Rules normalise file names as those of events.
+	// Rules scrub the texts and normalise file names, as for events.
 	Rules ingest.Rules
-	// Switches is asked once for each request.
+	// Switches is called once for each request.
 	Switches func() errata.Logging
-	// Ready is nil when entries may be put on the stream, else the error that
-	// their sender is told: before it is known how far the logs are written, a
+	// Ready returns nil when entries may be put on the stream, else the error for
+	// the sender. Before the writer knows how far the logs are written, a
 	// sequence could be used twice. A nil function means always.
 	Ready func() error
 }
@@ -58,12 +58,12 @@ func NewHandler(log Log, cfg Config) (*Handler, error) {
 	return &Handler{log: log, cfg: cfg, door: d, entries: entries}, nil
 }
 
-// ServeHTTP takes one request. It answers when what is recorded is on disk.
+// ServeHTTP takes one request. It answers when the recorded entries are on disk.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.door.Serve(w, r, http.StatusOK, h.take)
 }
 
-// outcome is what became of the entries of a request.
+// outcome is the answer to a request.
 type outcome struct {
 	Accepted int              `json:"accepted"`
 	Recorded int              `json:"recorded"`
@@ -88,7 +88,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := b.ReadAll(buf, maxOpen); err != nil {
 		return nil, err
 	}
-	// The texts are copied out of the buffer, and once more as entries.
+	// The drafts have copies of the texts, and the entries have others.
 	if err := b.Charge(2 * len(buf.B)); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // parse reads the entries and counts those that cannot be taken.
 func (h *Handler) parse(parts []part) (drafts []draft, rejected []door.Rejection) {
-	rejected = []door.Rejection{} // a list also where it is empty
+	rejected = []door.Rejection{} // never null in the answer
 	for i, p := range parts {
 		d, refused := parse(h.log, p)
 		if refused != nil {
@@ -123,7 +123,7 @@ func (h *Handler) parse(parts []part) (drafts []draft, rejected []door.Rejection
 	return drafts, rejected
 }
 
-// record puts on the stream what is to be recorded, and says how much that is.
+// record puts the entries to be recorded on the stream, and returns their number.
 func (h *Handler) record(r *http.Request, grant access.Grant, drafts []draft) (int, error) {
 	switches := h.cfg.Switches()
 	if on := map[Log]bool{Modules: switches.ModuleLog, Queries: switches.QueryLogging}[h.log]; !on {
@@ -135,7 +135,7 @@ func (h *Handler) record(r *http.Request, grant access.Grant, drafts []draft) (i
 	received := h.door.Now()
 	var entries []entry
 	for i := range drafts {
-		if h.log == Queries && !switches.QueryAllowed(behalf(drafts[i].ip, sender)) {
+		if h.log == Queries && !switches.QueryAllowed(cmp.Or(drafts[i].ip, sender)) {
 			continue
 		}
 		entries = append(entries, c.clean(&drafts[i], grant.Project, received))
@@ -155,20 +155,12 @@ func (h *Handler) record(r *http.Request, grant access.Grant, drafts []draft) (i
 	return len(entries), nil
 }
 
-// behalf is the address that an entry is about: its own, else the sender's.
-func behalf(own, sender netip.Addr) netip.Addr {
-	if own.IsValid() {
-		return own
-	}
-	return sender
-}
-
 func (h *Handler) count(outcome string, n int) {
 	h.entries.WithLabelValues(h.log.String(), outcome).Add(float64(n))
 }
 
-// nothingTaken is the error for a request without one good entry. A single
-// entry gives its own reason, and details all the same.
+// nothingTaken is the error for a request without a good entry. It has the reason
+// of a single entry, and always the details.
 func nothingTaken(rejected []door.Rejection) error {
 	told := *door.NothingTaken(errata.KindInvalidEntry, "entry", "entries", rejected)
 	if len(rejected) > 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
-// off is a handler of a log that is switched off, which needs no engine: all
-// is read and judged, nothing is recorded.
+// off is a handler of a log that is switched off. It needs no engine: it checks
+// all entries and records none.
 func off(t testing.TB, log exchange.Log) *bench {
 	t.Helper()
 	h, err := exchange.NewHandler(log, exchange.Config{
@@ -87,7 +87,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Broken and odd JSON is refused, and costs nothing else.
+// Broken and unusual JSON is refused, and nothing else is lost.
 func TestMalformedBodies(t *testing.T) {
 	for _, log := range []exchange.Log{exchange.Modules, exchange.Queries} {
 		b := off(t, log)

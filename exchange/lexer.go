@@ -2,21 +2,21 @@ package exchange
 
 import "strings"
 
-// lexer reads a query in one way and raises the class of what it takes for a
-// literal or a comment.
+// lexer reads a query in one dialect and raises the class of the bytes that are a
+// literal or a comment in that dialect.
 type lexer struct {
 	s       string
 	dialect dialect
 	class   []uint8
 	found   func(literal string)
-	// word is the last word in lower case when only blanks and comments stand
-	// behind it, else "".
+	// word is the last word in lower case, "" when more than blanks and comments
+	// stands behind it.
 	word string
 }
 
 func (l *lexer) speaks(d dialect) bool { return l.dialect&d != 0 }
 
-// mark gives the bytes from i to end at least the class.
+// mark raises the class of the bytes from i to end, and returns end.
 func (l *lexer) mark(i, end int, class uint8) int {
 	for ; i < end; i++ {
 		l.class[i] = max(l.class[i], class)
@@ -24,8 +24,8 @@ func (l *lexer) mark(i, end int, class uint8) int {
 	return end
 }
 
-// value marks a literal whose text stands between the given numbers of bytes
-// of its quotes.
+// value marks a literal and returns its end. quote is the length of its opening
+// and of its closing quote.
 func (l *lexer) value(i, end, quote int) int {
 	l.word = ""
 	if inner := strings.TrimSpace(l.s[min(i+quote, end):max(min(i+quote, end), end-quote)]); inner != "" {
@@ -40,7 +40,7 @@ func (l *lexer) run() {
 	}
 }
 
-// next reads what begins at i and returns where it ends.
+// next reads the token at i and returns its end.
 func (l *lexer) next(i int) int {
 	c := l.s[i]
 	switch {
@@ -66,8 +66,8 @@ func (l *lexer) next(i int) int {
 	}
 }
 
-// quoted is the end of the text in quotes that begins at i; without an end it
-// goes to the end of the query. A doubled quote stands for one.
+// quoted is the end of the quoted text at i: the end of the query if nothing
+// closes it. A doubled quote is part of the text.
 func (l *lexer) quoted(i int) int {
 	quote := l.s[i]
 	for i++; i < len(l.s); i++ {
@@ -84,8 +84,8 @@ func (l *lexer) quoted(i int) int {
 	return len(l.s)
 }
 
-// doubleQuoted reads "…", a name in standard SQL and a text in MySQL. It is
-// taken for a name where a text would make no sense in MySQL.
+// doubleQuoted reads "…", a name in standard SQL and a text in MySQL. It is a name
+// where MySQL allows no text.
 func (l *lexer) doubleQuoted(i int) int {
 	end := l.quoted(i)
 	word := l.word
@@ -103,8 +103,8 @@ func (l *lexer) dotted(i, end int) bool {
 	return before || after
 }
 
-// afterTableWord says whether the word before the text asks for a table. FROM
-// is also the middle of TRIM(x FROM "text"), which a bracket ends.
+// afterTableWord says whether a table stands behind the word. FROM can also be
+// part of TRIM(x FROM "text"), where a bracket stands behind the text.
 func (l *lexer) afterTableWord(word string, end int) bool {
 	switch word {
 	case "into", "update", "join", "table":
@@ -116,7 +116,7 @@ func (l *lexer) afterTableWord(word string, end int) bool {
 	return false
 }
 
-// backQuoted reads `…`, a name wherever it means anything.
+// backQuoted reads `…`, a name in every dialect that has it.
 func (l *lexer) backQuoted(i int) int {
 	l.word = ""
 	length := strings.IndexByte(l.s[i+1:], '`')
@@ -130,7 +130,7 @@ func (l *lexer) backQuoted(i int) int {
 	return l.value(i, end, 1)
 }
 
-// dollar reads $1, which is a placeholder, and $tag$ text $tag$.
+// dollar reads $1, a placeholder, and $tag$ text $tag$.
 func (l *lexer) dollar(i int) int {
 	l.word = ""
 	end := i + 1
@@ -151,7 +151,7 @@ func (l *lexer) dollar(i int) int {
 	return end
 }
 
-// maxPlaceholder is the digits of the highest placeholder, $65535.
+// maxPlaceholder is how many digits the highest placeholder has, $65535.
 const maxPlaceholder = 5
 
 func (l *lexer) beginsComment(i int) bool {
@@ -162,7 +162,7 @@ func (l *lexer) beginsComment(i int) bool {
 	case strings.HasPrefix(rest, "--"):
 		return l.speaks(bareDashes) || len(rest) == 2 || rest[2] <= ' '
 	case rest[0] == '#':
-		// #> and #>> look into JSON; no comment begins like that.
+		// #> and #>> are operators for JSON; no comment begins with them.
 		return l.speaks(hashComments) && !strings.HasPrefix(rest, "#>")
 	}
 	return false
@@ -192,7 +192,7 @@ func (l *lexer) comment(i int) int {
 	return l.mark(i, min(end, len(l.s)), comment)
 }
 
-// number marks what begins with a digit, whatever it goes on with.
+// number marks a token that begins with a digit as a literal, with its letters.
 func (l *lexer) number(i int) int {
 	end := i
 	for end < len(l.s) {
@@ -206,7 +206,7 @@ func (l *lexer) number(i int) int {
 	return l.value(i, end, 0)
 }
 
-// name reads a word, and the text behind it where the word is Oracle's q.
+// name reads a word, and the text behind it if the word is Oracle's q.
 func (l *lexer) name(i int) int {
 	end := i
 	for end < len(l.s) && isWord(l.s[end]) {
@@ -235,5 +235,5 @@ func (l *lexer) operatorQuoted(i int) int {
 	return l.value(i, i+2+length+2, 2)
 }
 
-// isWord says whether a byte belongs to a name. All bytes of other scripts do.
+// isWord says whether a byte belongs to a name, as all bytes beyond ASCII do.
 func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c == '$' || c >= 0x80 }

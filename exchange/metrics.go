@@ -6,7 +6,7 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 )
 
-// What becomes of an entry, as counted.
+// The outcomes of an entry in the metric.
 const (
 	outcomeRecorded    = "recorded"
 	outcomeSwitchedOff = "switched_off"
@@ -22,14 +22,14 @@ func newEntries(r prometheus.Registerer) (*prometheus.CounterVec, error) {
 	}, []string{"log", "outcome"}))
 }
 
-// writerMetrics tell how the writer gets on.
+// writerMetrics show the progress of the writer.
 type writerMetrics struct {
 	written, poison, retries *prometheus.CounterVec
 	pending                  *prometheus.GaugeVec
 }
 
-// newWriterMetrics registers the metrics; lag is asked at every scrape, because
-// it grows while nothing happens.
+// newWriterMetrics registers the metrics. lag, in seconds, is called at every
+// scrape, because the lag grows while nothing happens.
 func newWriterMetrics(r prometheus.Registerer, lag func(Log) float64) *writerMetrics {
 	counter := func(name, help string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"log"})

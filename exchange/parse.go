@@ -15,9 +15,9 @@ import (
 	"github.com/errata-log/errata/origin"
 )
 
-// draft is an entry as it was sent: neither scrubbed nor bounded.
+// draft is an entry as it was sent, not scrubbed and not bounded.
 type draft struct {
-	time     time.Time // zero when not said
+	time     time.Time // zero for none
 	duration float64
 	err      string
 	request  string
@@ -45,9 +45,8 @@ type parser struct {
 	refused *errata.Error
 }
 
-// parse reads one entry of the log. A field of a wrong type is left out, except
-// for the one that the entry is about. Errors: invalid_body for broken JSON,
-// invalid_entry.
+// parse reads one entry of the log. A field of a wrong type is left out, but the
+// needed field must be right. Errors: invalid_body for broken JSON, invalid_entry.
 func parse(log Log, document part) (draft, *errata.Error) {
 	if document == nil {
 		return draft{}, door.Malformed("the entry is not valid JSON")
@@ -69,7 +68,7 @@ func parse(log Log, document part) (draft, *errata.Error) {
 	return p.draft, nil
 }
 
-// field reads one key. Those of the other log are not known.
+// field reads one key. It ignores the keys of the other log.
 func (p *parser) field(key []byte) error {
 	if known, err := p.shared(key); known {
 		return err
@@ -147,17 +146,17 @@ func (p *parser) queryField(key []byte) (err error) {
 	}
 }
 
-// text reads a string, a number or a boolean; anything else is absent.
+// text reads a string, a number or a boolean. Any other value is absent.
 func (p *parser) text(to *string) error {
 	if p.dec.Next() == jx.String {
-		text, err := p.dec.Str() // all of it: limits are for what was scrubbed
+		text, err := p.dec.Str() // the whole text: it is cut when it is scrubbed
 		*to = text
 		return err
 	}
 	return p.dec.Set(to)
 }
 
-// required reads the text that the entry is about.
+// required reads the text of the needed field.
 func (p *parser) required(to *string) error {
 	if kind := p.dec.Next(); kind != jx.String && kind != jx.Null {
 		p.refused = errata.Errorf(errata.KindInvalidEntry, "%s must be a string", p.log.needed())
@@ -166,7 +165,7 @@ func (p *parser) required(to *string) error {
 	return p.text(to)
 }
 
-// content reads what was sent or answered: text as it is, anything else as JSON.
+// content reads a request or a response: a string as its text, others as JSON.
 func (p *parser) content(to *content) error {
 	switch p.dec.Next() {
 	case jx.Null:
@@ -182,10 +181,10 @@ func (p *parser) content(to *content) error {
 	}
 }
 
-// maxDuration is more than anything takes, in milliseconds: 30 years.
+// maxDuration is more than any request takes, in milliseconds: 30 years.
 const maxDuration = 1e12
 
-// duration is a time in milliseconds; 0 for what is none.
+// duration reads a number of milliseconds; 0 for any other text.
 func duration(text string) float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > maxDuration {

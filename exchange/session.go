@@ -11,18 +11,18 @@ import (
 
 const (
 	// A batch is written when it has maxRows rows or maxBytes bytes, or is
-	// batchWait old. A message is never divided, so the rows may be exceeded by
-	// one message. Larger inserts make fewer parts; the bytes bound memory.
+	// batchWait old. A message is never divided, so the last message may exceed
+	// maxRows. Larger inserts make fewer parts; maxBytes bounds the memory.
 	maxRows   = 10_000 - MaxEntries
 	maxBytes  = 16 << 20
 	batchWait = time.Second
-	// pullBytes bounds what one pull may bring.
+	// pullBytes bounds one pull, in bytes.
 	pullBytes = 8 << 20
 )
 
-// session reads the stream from the first message that is not written on.
+// session reads the stream, from the first message that is not written.
 func (l *lane) session(ctx context.Context) error {
-	if err := l.purge(ctx); err != nil { // what an earlier process left
+	if err := l.purge(ctx); err != nil { // what an earlier process wrote
 		return err
 	}
 	consumer, err := l.stream.JetStream.OrderedConsumer(ctx, l.stream.Name, jetstream.OrderedConsumerConfig{
@@ -49,38 +49,33 @@ func (l *lane) session(ctx context.Context) error {
 		l.next = b.last + 1
 		l.since.Store(0)
 		if err := l.purge(ctx); err != nil {
-			// It is written all the same, and the next purge takes it along.
-			l.logger.Warn("what is written could not be taken from the stream", "up_to", b.last, "error", err)
+			l.logger.Warn("the written messages could not be purged from the stream; the next purge removes them", "up_to", b.last, "error", err)
 		}
 	}
 }
 
-// batch is what one insert writes.
+// batch holds the messages of one insert.
 type batch struct {
 	messages    []message
-	last        uint64 // sequence of its last message, read or not
+	last        uint64 // sequence of the last message, also of one that cannot be read
 	rows, bytes int
 }
 
-// collect waits for a message and gathers those that follow.
+// collect waits for a message and gathers the next ones for batchWait.
 func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) (*batch, error) {
-	b := &batch{}
-	msg, err := messages.Next(jetstream.NextContext(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("next message after %d: %w", l.next-1, err)
-	}
-	if err := l.add(b, msg); err != nil {
-		return nil, err
-	}
-	soon, cancel := context.WithTimeout(ctx, batchWait)
-	defer cancel()
+	b, wait := &batch{}, ctx
 	for b.rows < maxRows && b.bytes < maxBytes {
-		msg, err := messages.Next(jetstream.NextContext(soon))
-		if errors.Is(err, context.DeadlineExceeded) {
+		msg, err := messages.Next(jetstream.NextContext(wait))
+		if b.last > 0 && errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("next message after %d: %w", b.last, err)
+			return nil, fmt.Errorf("next message after %d: %w", max(b.last, l.next-1), err)
+		}
+		if b.last == 0 {
+			soon, cancel := context.WithTimeout(ctx, batchWait)
+			defer cancel()
+			wait = soon
 		}
 		if err := l.add(b, msg); err != nil {
 			return nil, err
@@ -89,7 +84,7 @@ func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) 
 	return b, nil
 }
 
-// add puts a message into the batch. One that cannot be read is left out.
+// add puts a message into the batch. It leaves out a message that cannot be read.
 func (l *lane) add(b *batch, msg jetstream.Msg) error {
 	meta, err := msg.Metadata()
 	if err != nil {
@@ -112,8 +107,7 @@ func (l *lane) add(b *batch, msg jetstream.Msg) error {
 	return nil
 }
 
-// write inserts the batch, and tries again for as long as it takes. The error
-// is that of ctx.
+// write inserts the batch, and retries until ctx ends. The error is that of ctx.
 func (l *lane) write(ctx context.Context, b *batch) error {
 	if b.rows == 0 {
 		return nil
@@ -128,12 +122,12 @@ func (l *lane) write(ctx context.Context, b *batch) error {
 			return ctx.Err()
 		}
 		l.metrics.retries.WithLabelValues(l.store.log.String()).Inc()
-		l.logger.Warn("an insert failed and is tried again", "rows", b.rows, "error", err)
+		l.logger.Warn("an insert failed; it is retried", "rows", b.rows, "error", err)
 		tries.Wait(ctx)
 	}
 }
 
-// purge takes what is written from the stream.
+// purge removes the written messages from the stream.
 func (l *lane) purge(ctx context.Context) error {
 	if l.next <= 1 {
 		return nil

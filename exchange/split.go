@@ -8,14 +8,14 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// part is one entry of a request: its JSON, or nil where a line is not JSON.
+// part is one entry of a request: its JSON, nil for a line that is not JSON.
 type part []byte
 
 // split finds the entries of a body: one object, an array, or objects line by
-// line, told apart by the body itself. The parts are pieces of the body. A line
-// that cannot be read costs that line; broken JSON in an array refuses all of
-// it, because behind it nobody knows where the next entry begins. Errors:
-// invalid_body, body_too_large.
+// line. The first byte of the body decides. The parts share the body's memory. A
+// broken line is one broken entry; broken JSON in an array refuses the request,
+// because the beginning of the next entry is unknown. Errors: invalid_body,
+// body_too_large.
 func split(body []byte) ([]part, error) {
 	body = blanks(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	switch {
@@ -49,14 +49,14 @@ func elements(body []byte) (parts []part, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, tooMany() // the only error left: all of it is valid
+		return nil, tooMany() // the JSON is valid, so there is no other error
 	}
 	return parts, nil
 }
 
-// values reads one value behind the other, which may take several lines or
-// share one. From the first one that cannot be read, every line is a value of
-// its own: trying each to the end of the body would take quadratic time.
+// values reads one value after the other. A value may have several lines, or share
+// a line. After the first broken value, each line is one value: reading every
+// broken value to the end of the body would take quadratic time.
 func values(rest []byte) (parts []part, err error) {
 	d := new(lenient.Reader)
 	byLine := false
@@ -82,7 +82,7 @@ func values(rest []byte) (parts []part, err error) {
 	return parts, nil
 }
 
-// blanks cuts JSON's white space from the front.
+// blanks cuts JSON's white space off the beginning.
 func blanks(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
 
 func tooMany() *errata.Error {

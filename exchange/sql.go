@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Databases do not agree on what a literal is. A backslash hides a quote in
-// MySQL and not in standard SQL, # begins a comment here and is an operator
-// there, and so on; nobody says which database a query is for. So a query is
-// read once in every way that its characters leave open, and what is a literal
-// in any of them is one. What such a disagreement costs is a part of the query
-// that could have been kept, never a literal that is.
+// Databases differ in their literals. A backslash escapes a quote in MySQL and not
+// in standard SQL, # begins a comment in one and is an operator in another, and so
+// on. An entry does not say which database its query is for. So the query is read
+// once in every dialect that its characters allow, and a literal of any of them
+// is replaced. This can cost a part of the query that is no literal. It never
+// keeps a literal.
 
-// dialect is one way to read a query.
+// dialect is a set of the ways in which databases differ.
 type dialect uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	quoteOperator                        // q'[text]'
 )
 
-// openQuestions are the ways to read that the text tells apart.
+// openQuestions are the differences that matter for the text.
 func openQuestions(s string) (open []dialect) {
 	for _, q := range [...]struct {
 		dialect dialect
@@ -47,26 +47,25 @@ func openQuestions(s string) (open []dialect) {
 }
 
 const (
-	// maxQuestions bounds the work: 2 to the power of them is how often a
-	// query is read. Of a query with more, all is taken for a literal from the
-	// first character on that could begin one.
+	// maxQuestions bounds the work: with n questions a query is read 2^n times.
+	// A query with more becomes one literal, from the first character that could
+	// begin a literal.
 	maxQuestions = 3
-	// maxRounds bounds how often a result is read again; leaving out a comment
-	// can put side by side what was apart. It nearly never happens.
+	// maxRounds bounds how often a result is read again. In rare cases, removing
+	// a comment joins the characters on both sides to something new.
 	maxRounds = 4
 )
 
-// Classes of the bytes of a query; the higher one wins.
+// Classes of the bytes of a query; the highest one counts.
 const (
 	code = iota
 	comment
 	literal
 )
 
-// withoutValues is a query with "?" for each of its literals and without
-// comments; identifiers, keywords and placeholders stay. It also gives the
-// literals, longest first; all says whether these are all of them. Applied to
-// its own result it changes nothing.
+// withoutValues is a query with "?" for each literal and without comments;
+// identifiers, keywords and placeholders stay. It also returns the literals,
+// longest first; all says whether it knows all of them. It is idempotent.
 func withoutValues(query string) (clean string, literals []string, all bool) {
 	seen := map[string]bool{}
 	found := func(text string) { seen[text] = true }
@@ -75,18 +74,15 @@ func withoutValues(query string) (clean string, literals []string, all bool) {
 		clean = replaceValues(query, found)
 		found = func(string) {}
 		if clean == query {
-			return clean, longestFirst(seen), all
+			literals = slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
+				return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+			})
+			return clean, literals, all
 		}
 		query = clean
 	}
-	// Not stable: this is no query that anybody wrote.
+	// It changes in every round, so it is no real query.
 	return "?", nil, false
-}
-
-func longestFirst(texts map[string]bool) []string {
-	return slices.SortedFunc(maps.Keys(texts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
 }
 
 func replaceValues(query string, found func(string)) string {
@@ -115,7 +111,7 @@ func replaceValues(query string, found func(string)) string {
 	return replaced(query, class)
 }
 
-// replaced writes the query by the classes of its bytes.
+// replaced is the query with its literals and comments replaced, by their class.
 func replaced(query string, class []uint8) string {
 	var out strings.Builder
 	out.Grow(len(query))

@@ -46,7 +46,7 @@ func TestQueriesGolden(t *testing.T) {
 	}
 }
 
-// pieces are what queries, and what is meant to be mistaken for one, are made of.
+// pieces are parts of queries, and of texts that look like queries.
 var pieces = []string{
 	"SELECT ", "FROM ", "INTO ", "WHERE ", "AND ", "users", "t1", `"users"`, "`id`", "[id]", ".", ",", " ", "\n", "(", ")", "=", "<", "->>", "#>", "#", "--", "-- ",
 	"/*", "*/", "'", "''", `\'`, `\`, `"`, `""`, "`", "$", "$$", "$a$", "$1", "q'", "q'[", "]'", "N'", "E'", "x'", "?", ":a", "@p1", "1", "0x1F", "1e-5", ".5", "12:30", "é", "\x00", "\xff",
@@ -69,8 +69,8 @@ func stable(t interface{ Fatalf(string, ...any) }, query string) {
 	}
 }
 
-// literals are ways to write a secret in one dialect or another. What stands
-// around it is a query of the same dialect, so that it is a literal there.
+// literals are ways to write a secret in one of the dialects. The text around it
+// is a query of the same dialect, so that the secret is a literal in it.
 var secretForms = []string{
 	"'%s'", "'it''s %s'", "N'%s'", "E'%s'", "E'\\'%s'", `'a\'%s'`, `'a\\','%s'`, `'C:\','%s'`, `"%s in words"`, `= "%s"`, `"a\"%s"`, "$$%s$$", "$x$ ' %s $x$", "q'[it's %s]'", "q'!%s!'",
 	"/* %s */", "-- %s\n", "-- it's\n'%s'", "# it's %s\n", "/* /* */ %s */ 1", "/* ' */ '%s'", "0x%s", "x'%s'", `concat("%s", 'a')`, "--it's\n '%s'", "`a`='%s'", "data #> '{%s}'", "a # '%s'",
@@ -81,7 +81,7 @@ func TestNoLiteralStays(t *testing.T) {
 		const secret = "5ec7e7ab"
 		var query strings.Builder
 		query.WriteString("SELECT a FROM users WHERE b = ")
-		// One dialect: a mixture of several is no query of any database.
+		// One dialect only: no database has a query in several dialects.
 		form := rapid.SampledFrom(secretForms).Draw(t, "form")
 		for range rapid.IntRange(1, 3).Draw(t, "times") {
 			fmt.Fprintf(&query, form, secret)
@@ -106,7 +106,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// The errors of databases repeat what the query said.
+// The errors of databases repeat values of the query.
 func TestErrorsDoNotRepeatLiterals(t *testing.T) {
 	for _, test := range []struct{ query, said, want string }{
 		{"INSERT INTO u VALUES ('ann@shop', 7)", "Duplicate entry 'ann@shop' for key 'email'", "Duplicate entry '?' for key 'email'"},
@@ -121,7 +121,7 @@ func TestErrorsDoNotRepeatLiterals(t *testing.T) {
 	}
 }
 
-// The worst query costs what the budget of a request allows.
+// The most expensive query stays within the time for a request.
 func TestWorstQueryIsCheap(t *testing.T) {
 	for _, piece := range []string{`\'`, `'`, `"`, "$$", "$a", "#", "--", "/*", "q'[", "1e", "from \"a\"   ", "`", ".1", "a.\"b\"."} {
 		query := strings.Repeat(piece, (16<<10)/len(piece))

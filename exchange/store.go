@@ -32,17 +32,13 @@ type store struct {
 	keep time.Duration
 }
 
-// position is a message of a stream. Streams are told apart by their epochs,
-// which grow.
+// position is the place of a message. A new stream has a higher epoch than the
+// streams before it.
 type position struct{ epoch, sequence uint64 }
 
-// last is the last message that is in the table; the zero position when the
-// table is empty.
+// last is the position of the last message in the table, zero for an empty table.
 func (s store) last(ctx context.Context) (p position, err error) {
-	query := sqlPositionModules
-	if s.log == Queries {
-		query = sqlPositionQueries
-	}
+	query := [...]string{Modules: sqlPositionModules, Queries: sqlPositionQueries}[s.log]
 	err = s.conn.QueryRow(ctx, query).Scan(&p.epoch, &p.sequence)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return position{}, fmt.Errorf("read how far the log of %s is written: %w", s.log, err)
@@ -50,14 +46,10 @@ func (s store) last(ctx context.Context) (p position, err error) {
 	return p, nil
 }
 
-// write inserts the entries of some messages as one block: all of them are
-// there afterwards, or none. An error leaves the outcome open; the same block
-// again puts it right.
+// write inserts the entries of the messages as one block: all of them or none.
+// After an error the outcome is unknown, and the same block must be written again.
 func (s store) write(ctx context.Context, epoch uint64, messages []message) error {
-	query := sqlInsertModules
-	if s.log == Queries {
-		query = sqlInsertQueries
-	}
+	query := [...]string{Modules: sqlInsertModules, Queries: sqlInsertQueries}[s.log]
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
 	batch, err := s.conn.PrepareBatch(ctx, query)
 	if err != nil {
@@ -90,8 +82,8 @@ func (s store) row(at position, index int, e *entry) []any {
 	return append(row, e.Query, e.Rows, e.Connection, e.File, e.Line)
 }
 
-// addressOf is an address as the tables keep it: IPv4 in its IPv6 form, ::
-// when there is none.
+// addressOf is an address in the form of the tables: IPv4 in its IPv6 form, :: for
+// none.
 func addressOf(text string) netip.Addr {
 	addr, err := netip.ParseAddr(text)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Stream says where the entries wait for ClickHouse.
+// Stream is the stream on which the entries wait for ClickHouse.
 type Stream struct {
 	JetStream jetstream.JetStream
 	// Name is the stream's name; Prefix stands in front of every subject.
@@ -34,22 +34,22 @@ func (s Stream) subject(log Log) string { return s.Prefix + "exchanges." + log.S
 const (
 	// maxMessage bounds a message; NATS takes 1 MiB with its headers.
 	maxMessage = 1<<20 - 4<<10
-	// maxRaw bounds what a message decompresses to: escaping makes a body at
-	// most six times longer, the names of fields a little more.
+	// maxRaw bounds a decompressed message. Escaping makes a body at most six
+	// times longer, and the names of fields add a little.
 	maxRaw = 16 * maxOpen
-	// publishTimeout is how long the stream has to confirm a message.
+	// publishTimeout is how long JetStream may take to confirm a message.
 	publishTimeout = 5 * time.Second
-	// retryLater is what a sender is told to wait when the stream is full or
-	// does not answer.
+	// retryLater is how long a sender must wait when the stream is full or does
+	// not answer.
 	retryLater = 5 * time.Second
 )
 
-// JetStream's codes for a stream or a store that takes no more. The message was
-// not stored.
+// fullCodes are JetStream's codes for a full stream or store. The message was not
+// stored.
 var fullCodes = map[jetstream.ErrorCode]bool{10023: true, 10047: true, 10077: true}
 
-// publish puts the entries on the stream, as one message, and returns when they
-// are on disk. Errors: log_full, log_unavailable, body_too_large.
+// publish puts the entries on the stream as one message, and returns when it is
+// on disk. Errors: log_full, log_unavailable, body_too_large.
 func (s Stream) publish(ctx context.Context, log Log, id string, entries []entry) error {
 	data, err := encode(entries)
 	if err != nil {
@@ -69,8 +69,7 @@ func (s Stream) publish(ctx context.Context, log Log, id string, entries []entry
 		Kind: errata.KindLogUnavailable, Message: "the log could not confirm the entries in time; send them again",
 		RetryAfter: retryLater, Err: err,
 	}
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) && fullCodes[refused.ErrorCode] {
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok && fullCodes[refused.ErrorCode] {
 		told.Kind = errata.KindLogFull
 		told.Message = "entries come in faster than they are written, or ClickHouse is away; send them again later"
 	}

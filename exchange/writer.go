@@ -15,7 +15,7 @@ import (
 	"github.com/errata-log/errata/internal/background"
 )
 
-// WriterConfig says what is written where.
+// WriterConfig is what a Writer needs. Stream and ClickHouse are required.
 type WriterConfig struct {
 	Stream     Stream
 	ClickHouse driver.Conn
@@ -27,22 +27,22 @@ type WriterConfig struct {
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
-	// Skipped is told of messages that cannot be read, each perhaps more than
+	// Skipped is called for each message that cannot be read, perhaps more than
 	// once; nil for nobody.
 	Skipped func(sequence uint64, why error)
 }
 
-// pauses are those between tries, for as long as ClickHouse is away: what waits
-// is on the stream, and when that is full the senders are told.
+// pauses are the pauses between tries while ClickHouse is away. The entries wait
+// on the stream; when it is full, senders get an error.
 var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
-// Writer takes the entries from the stream to ClickHouse, each exactly once,
-// and from the stream when they are there.
+// Writer inserts the entries of the stream into ClickHouse, each exactly once, and
+// then purges them.
 //
-// It keeps no position of its own: a table's last row says how far its log is
-// written, which is true because one insert is one block. What was inserted and
-// not yet purged when the process ended is purged at the next start; an insert
-// whose outcome nobody learned is sent again and replaces itself.
+// It stores no position: one insert is one block, so the last row of a table says
+// how far its log is written. Messages that were inserted before the process ended
+// are purged at the next start. An insert whose outcome is unknown is sent again
+// and replaces itself.
 type Writer struct {
 	lanes [len(logs)]*lane
 	work  background.Runner
@@ -59,8 +59,8 @@ func CheckDays(days int) error {
 	return nil
 }
 
-// NewWriter finds out how far each log is written. It must be called before
-// anything is put on the stream by this process; Start begins the work.
+// NewWriter finds out how far each log is written. It must be called before this
+// process puts messages on the stream. Start begins the work.
 func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 	if cfg.ClickHouse == nil {
 		return nil, errors.New("exchange: ClickHouse is required")
@@ -90,7 +90,7 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 		}
 		w.lanes[log] = l
 	}
-	// Last, so that a call that failed can be made again.
+	// Last, because a second registration after a failed call would panic.
 	metrics := newWriterMetrics(cfg.Registerer, func(log Log) float64 { return w.lanes[log].lag().Seconds() })
 	for _, l := range w.lanes {
 		l.metrics = metrics
@@ -104,13 +104,13 @@ func (w *Writer) Start() {
 	for _, l := range w.lanes {
 		parts = append(parts, background.Loop{
 			Do: l.session, Pauses: pauses, Reached: func() any { return l.next },
-			Failed: background.Tell(l.logger.Warn, "reading the stream failed and is begun again"),
+			Failed: background.Tell(l.logger.Warn, "reading the stream failed; it begins again"),
 		}.Run)
 	}
 	w.work.Start(parts...)
 }
 
-// Stop ends the work and waits for it. What is not written stays on the stream.
+// Stop ends the work and waits for it. Unwritten messages stay on the stream.
 // The error is that of ctx.
 func (w *Writer) Stop(ctx context.Context) error { return w.work.Stop(ctx) }
 
@@ -120,7 +120,7 @@ type message struct {
 	entries  []entry
 }
 
-// lane is the way of one log. Its fields but since are used by one goroutine.
+// lane writes one log. One goroutine uses its fields, since excepted.
 type lane struct {
 	stream  Stream
 	store   store
@@ -129,10 +129,10 @@ type lane struct {
 	metrics *writerMetrics
 	skipped func(sequence uint64, why error)
 
-	epoch uint64 // what the rows call the stream
-	next  uint64 // the first message that is not written
-	// since is when the stream took the oldest message of the open batch, in
-	// Unix nanoseconds, 0 for none.
+	epoch uint64 // of the stream, in the rows
+	next  uint64 // sequence of the first message that is not written
+	// since is the time of the oldest message of the open batch on the stream,
+	// in Unix nanoseconds, 0 for none.
 	since atomic.Int64
 }
 
@@ -144,9 +144,9 @@ func (l *lane) lag() time.Duration {
 	return max(0, l.now().Sub(time.Unix(0, since)))
 }
 
-// locate finds the first message that is not written. A stream that was made
-// anew begins a new epoch, and so does one that is shorter than what is
-// written: it was restored from a backup and will use sequences again.
+// locate finds the first message that is not written. A new stream begins a new
+// epoch. So does a stream that ends before the written position: it was restored
+// from a backup and will use sequences again.
 func (l *lane) locate(ctx context.Context) error {
 	last, err := l.store.last(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (l *lane) locate(ctx context.Context) error {
 	case last.epoch < created:
 		l.epoch, l.next = created, 1
 	case last.sequence > info.State.LastSeq:
-		l.logger.Warn("the stream of module and query logs is shorter than what was written from it; going on at its end",
+		l.logger.Warn("the stream of the module and query logs ends before the written position, as after a restore; writing goes on at its end",
 			"stream", info.State.LastSeq, "written", last.sequence)
 		l.epoch, l.next = uint64(l.now().UnixNano()), info.State.LastSeq+1
 	default:

@@ -19,10 +19,10 @@ import (
 	"github.com/errata-log/errata/migrations"
 )
 
-// faulty is a ClickHouse whose inserts meet with accidents.
+// faulty is a ClickHouse whose inserts have faults.
 type faulty struct {
 	driver.Conn
-	// accident says what happens to the next insert.
+	// accident chooses the fault of the next insert.
 	accident func() accident
 	// crash ends the writer.
 	crash func()
@@ -32,16 +32,16 @@ type accident int
 
 const (
 	fine         accident = iota
-	refused               // nothing is written, and the writer is told
-	unheard               // written, and the writer is told that it was not
+	refused               // nothing is written, and the writer gets an error
+	unheard               // the rows are written, and the writer gets an error
 	crashBefore           // the writer ends before the insert
 	crashAfter            // the writer ends after the insert, before the purge
 	numAccidents = iota
 )
 
 func (f *faulty) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
-	// A process that crashes takes its context along, but not the insert.
-	b, err := f.Conn.PrepareBatch(context.WithoutCancel(ctx), query, opts...) //nolint:clickhouselint // whoever asks for it closes it
+	// A crash ends the context of the process, but not the insert.
+	b, err := f.Conn.PrepareBatch(context.WithoutCancel(ctx), query, opts...) //nolint:clickhouselint // the caller closes it
 	return &faultyBatch{Batch: b, faulty: f}, err
 }
 
@@ -71,8 +71,8 @@ func (b *faultyBatch) Send() error {
 	return err
 }
 
-// unsettled starts writers that meet with accidents until they have met with
-// enough of them, and crash in between. It returns with no writer running.
+// unsettled starts writers, which have faults and crashes, until there were enough
+// of them. It returns when no writer runs.
 func (b *bench) unsettled(t *testing.T, random *rand.Rand, accidents int, met *[numAccidents]atomic.Int64) {
 	for accidents > 0 {
 		conn := &faulty{Conn: b.ClickHouse}
@@ -142,7 +142,7 @@ func TestEachEntryOnceThroughCrashes(t *testing.T) {
 	b.written(t, want)
 }
 
-// written checks that exactly these names are in the two tables.
+// written checks that the two tables have exactly these names.
 func (b *bench) written(t *testing.T, want []string) {
 	t.Helper()
 	count := map[string]int{}
@@ -197,7 +197,7 @@ func TestStreamLostOrRestored(t *testing.T) {
 		send(fmt.Sprint("first", i))
 	}
 	settle()
-	// Lost: made anew, it begins at 1.
+	// Lost: the new stream begins at 1.
 	if err := b.JetStream.DeleteStream(t.Context(), b.stream.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestStreamLostOrRestored(t *testing.T) {
 	}
 	send("second")
 	settle()
-	// Restored: shorter than what is written.
+	// Restored: it ends before the written position.
 	if err := b.ClickHouse.Exec(t.Context(), "INSERT INTO module_log (log, sequence, entry, module, expires) SELECT max(log), 1000, 0, 'later', now() + 1000 FROM module_log"); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestUnreadableMessagesAreLeftOut(t *testing.T) {
 	b.written(t, []string{"good"})
 }
 
-// Old entries go when the table is merged.
+// Old entries are deleted when the table is merged.
 func TestRetention(t *testing.T) {
 	b := newBench(t)
 	b.taken(t, exchange.Queries, 2, `{"query":"a"}{"query":"b"}`)
@@ -302,7 +302,7 @@ func TestFullAndAbsentStream(t *testing.T) {
 	if _, err := exchange.NewWriter(t.Context(), exchange.WriterConfig{Stream: b.stream, ClickHouse: b.ClickHouse, ModuleDays: 1, QueryDays: 1}); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		t.Errorf("a writer without a stream: %v", err)
 	}
-	// For those that clean up behind the test.
+	// For the clean-up after the test.
 	if err := migrations.Log(t.Context(), b.JetStream, migrations.LogConfig{Namespace: b.Namespace, MaxBytes: 256 << 20}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package origin says where an HTTP request comes from. The receivers, the API, its
-// limits and the audit trail all ask it, so that there is one answer.
+// Package origin finds the address that an HTTP request comes from. The receivers,
+// the API, its limits and the audit trail use it, so that all have the same answer.
 //
 // It must not read a body, know a key or answer a request.
 package origin
@@ -15,8 +15,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Normal gives the prefixes of trusted proxies in their normal form, in which
-// IPv4 written as IPv6 is IPv4. The error names the one that cannot be.
+// Normal is the prefixes of trusted proxies in the form of [errata.ParsePrefix].
+// The error names the prefix that has none.
 func Normal(trusted []netip.Prefix) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, p := range trusted {
@@ -29,13 +29,13 @@ func Normal(trusted []netip.Prefix) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// Trusts says whether the forwarding headers of a peer are believed. The
-// prefixes must be normal.
+// Trusts says whether a peer is a trusted proxy. The prefixes must come from
+// [Normal].
 func Trusts(trusted []netip.Prefix, peer netip.Addr) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
 
-// Peer is the address of the socket, the zero Addr when it is none of TCP.
+// Peer is the address of the socket, the zero Addr for a socket without one.
 func Peer(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -44,11 +44,11 @@ func Peer(r *http.Request) netip.Addr {
 	return peer.Addr().Unmap().WithZone("")
 }
 
-// Client is the address that a request came from: that of the socket, unless
-// the socket belongs to a trusted proxy. Then it is the right-most hop of
-// X-Forwarded-For that is not itself trusted, or X-Real-IP when there is no
-// such header. What an untrusted peer writes into these headers is ignored.
-// IPv4 addresses are never in their IPv6 form. The zero Addr means unknown.
+// Client is the address that a request comes from: the address of the socket,
+// unless that is a trusted proxy. Then it is the right-most address of
+// X-Forwarded-For that is no trusted proxy, or X-Real-IP if there is no such
+// header. The headers of other peers are ignored. An IPv4 address is never in its
+// IPv6 form. The zero Addr means unknown.
 func Client(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer := Peer(r)
 	if !Trusts(trusted, peer) {
@@ -61,8 +61,8 @@ func Client(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		}
 		return peer
 	}
-	// Each proxy appends the address it was called from, and several header
-	// lines are one list, so the way back is from the last line's end.
+	// Each proxy appends the address of its peer, and several header lines are one
+	// list. So the last address of the last line is the nearest.
 	client := peer
 	for _, line := range slices.Backward(hops) {
 		for line != "" {
@@ -74,7 +74,7 @@ func Client(r *http.Request, trusted []netip.Prefix) netip.Addr {
 			}
 			addr := ParseAddr(hop)
 			if !addr.IsValid() {
-				return client // a hop that nobody can name ends what can be trusted
+				return client // what stands before an invalid address is not trusted
 			}
 			client = addr
 			if !Trusts(trusted, addr) {
@@ -85,41 +85,33 @@ func Client(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return client
 }
 
-// Group is what one person can hold of the address space: an IPv4 address, or
-// the /64 that every IPv6 connection comes with. The zero Prefix stands for all
-// addresses that nobody knows.
+// Group is the part of the address space that belongs to one caller: an IPv4
+// address, or the /64 that every IPv6 customer gets. The zero Prefix is for
+// unknown addresses.
 func Group(addr netip.Addr) netip.Prefix {
 	bits := 64
 	if addr.Is4() {
 		bits = 32
 	}
-	group, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	group, _ := addr.Prefix(bits) // of the zero Addr, the zero Prefix
 	return group
 }
 
-// forwardingHeaders are what proxies add.
+// forwardingHeaders are the headers that proxies add.
 var forwardingHeaders = []string{
 	"X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server",
 	"X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip",
 }
 
-// Forwarded says whether a proxy says that it passed the request on.
+// Forwarded says whether the request has a header of a proxy.
 func Forwarded(r *http.Request) bool {
-	for _, name := range forwardingHeaders {
-		if len(r.Header[name]) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(forwardingHeaders, func(name string) bool { return len(r.Header[name]) > 0 })
 }
 
-// Local says whether the request comes from a program on this machine that
-// means this machine. What a proxy passes on carries a header that says so, or
-// the name that the caller used, as does a page that had its own name point
-// here; and proxies that do neither by default speak HTTP/1.0.
+// Local says whether the request comes from a program on this machine and not
+// through a proxy or a browser's page. A proxy adds a header, or keeps the host
+// name of its caller, or speaks HTTP/1.0. A page whose own name points to this
+// machine sends that name as the host.
 func Local(r *http.Request) bool {
 	return Peer(r).IsLoopback() && !Forwarded(r) && r.ProtoAtLeast(1, 1) && isLoopbackHost(r.Host)
 }
@@ -131,9 +123,9 @@ func isLoopbackHost(host string) bool {
 	return strings.EqualFold(host, "localhost") || ParseAddr(host).IsLoopback()
 }
 
-// ParseAddr reads an address, with or without a port or brackets, and unmaps
-// it. Zones are refused: they mean nothing on another machine. The zero Addr
-// is returned for any other text.
+// ParseAddr reads an address, with or without a port or brackets. IPv4 in IPv6
+// form becomes IPv4. It returns the zero Addr for any other text, and for zones,
+// which are valid on one machine only.
 func ParseAddr(text string) netip.Addr {
 	if text = strings.TrimSpace(text); text == "" {
 		return netip.Addr{}

@@ -51,7 +51,7 @@ func TestClientAddr(t *testing.T) {
 	f("X-Forwarded-For wins", "10.0.0.1:4000", []string{"198.51.100.1"}, "198.51.100.2", "198.51.100.1", trusted)
 }
 
-// A prefix has one meaning however it is written.
+// All spellings of a prefix have the same meaning.
 func TestNormal(t *testing.T) {
 	for text, want := range map[string]string{
 		"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3/8": "10.0.0.0/8", "::ffff:10.0.0.0/104": "10.0.0.0/8", "::ffff:10.1.2.3/128": "10.1.2.3/32",
@@ -84,7 +84,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// The address of a socket has no zone: it is the same machine without it.
+// The address of a socket loses its zone: without it, it is the same machine.
 func TestPeer(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
 	for remote, want := range map[string]string{

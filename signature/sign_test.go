@@ -8,9 +8,9 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// TestSignGolden freezes signature recipe v1. If a line fails, every record
-// out there would get a second life under a new signature: add a recipe v2
-// with a transition instead of changing a value here.
+// TestSignGolden freezes signature recipe v1. With another value here, every
+// problem would get a second record under a new signature. Do not change a value:
+// add a recipe v2 with a transition.
 func TestSignGolden(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -52,8 +52,8 @@ func TestSignatureOfMessages(t *testing.T) {
 	}
 }
 
-// TestSignIsInjective moves a separator through the fields: no two identities
-// may collide because text wandered from one field into the next.
+// TestSignIsInjective moves a separator through the fields: text that moves from
+// one field to the next must change the signature.
 func TestSignIsInjective(t *testing.T) {
 	const text = "ab\x00M\x02F"
 	seen := map[errata.Signature]signature.Identity{}
@@ -84,8 +84,7 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
-// TestSignOverflowGolden freezes the signatures of overflow records, which say
-// by themselves what they are.
+// TestSignOverflowGolden freezes the signatures of overflow records.
 func TestSignOverflowGolden(t *testing.T) {
 	for _, c := range []struct {
 		book    errata.Book

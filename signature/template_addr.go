@@ -13,14 +13,11 @@ const uuidLen = 36
 
 // isUUID says whether s begins with a UUID that ends there.
 func isUUID(s string) bool {
-	if len(s) < uuidLen || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+	if len(s) < uuidLen {
 		return false
 	}
 	for i := range uuidLen {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			continue
-		}
-		if !isHex(s[i]) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash && s[i] != '-' || !dash && !isHex(s[i]) {
 			return false
 		}
 	}
@@ -80,14 +77,11 @@ func ipv4At(s string, i int) int {
 			}
 			end++
 		}
-		first, value := end, 0
-		for end < len(s) && isDigit(s[end]) && end-first < 3 {
-			value = value*10 + int(s[end]-'0')
-			end++
-		}
-		if end == first || value > 255 {
+		value, next := shortNumber(s, end, 3)
+		if next == end || value > 255 {
 			return 0
 		}
+		end = next
 	}
 	if isWordAt(s, end) || end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
 		return 0
@@ -166,11 +160,7 @@ func (t *templater) port(i int) int {
 	if i == len(in) || in[i] != ':' {
 		return i
 	}
-	end, port := i+1, 0
-	for end < len(in) && isDigit(in[end]) && end-i <= 5 {
-		port = port*10 + int(in[end]-'0')
-		end++
-	}
+	port, end := shortNumber(in, i+1, 5)
 	if end == i+1 || isWordAt(in, end) {
 		return i
 	}

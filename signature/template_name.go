@@ -30,12 +30,7 @@ func shapeOf(word string) shape {
 		wasDigit = digit
 		s.allHex = s.allHex && isHex(word[i])
 	}
-	if len(word) > 2 && word[0] == '0' && word[1]|0x20 == 'x' {
-		s.hexPointer = true
-		for i := 2; i < len(word); i++ {
-			s.hexPointer = s.hexPointer && isHex(word[i])
-		}
-	}
+	s.hexPointer = len(word) > 2 && word[0] == '0' && word[1]|0x20 == 'x' && strings.Trim(word[2:], "0123456789abcdefABCDEF") == ""
 	return s
 }
 
@@ -96,16 +91,8 @@ func isVendor(word string) bool {
 // isSQLState says whether the text has the form of an SQLSTATE: five letters or
 // digits, at least one of them a digit.
 func isSQLState(text string) bool {
-	digits := 0
-	for i := range len(text) {
-		c := text[i]
-		if isDigit(c) {
-			digits++
-		} else if !isLetter(c) {
-			return false
-		}
-	}
-	return len(text) == 5 && digits > 0
+	return len(text) == 5 && strings.ContainsAny(text, "0123456789") &&
+		strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 || !isAlnum(byte(r)) }) < 0
 }
 
 // httpVersion says whether a number is the version in "HTTP/1.1".

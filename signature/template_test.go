@@ -9,11 +9,11 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// temp is the folder whose names are made up anew each time.
+// temp is a folder for temporary files.
 const temp = "/tmp" + "/"
 
-// templateGolden is the frozen behaviour of recipe v1. A line may be added; a
-// line that must change needs a new recipe.
+// templateGolden freezes recipe v1. Lines may be added. To change a line, a new
+// recipe is needed.
 var templateGolden = []struct{ message, want string }{
 	// Numbers and ids.
 	{"order 42 failed", "order <num> failed"},
@@ -153,7 +153,7 @@ func TestTemplateGolden(t *testing.T) {
 	}
 }
 
-// TestTemplateTellsProblemsApart lists pairs that must not fall together.
+// TestTemplateTellsProblemsApart lists messages that must have different templates.
 func TestTemplateTellsProblemsApart(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"Request failed with status code 404", "Request failed with status code 500"},
@@ -173,7 +173,7 @@ func TestTemplateTellsProblemsApart(t *testing.T) {
 	}
 }
 
-// fragments are pieces that the templater treats specially, to be put together
+// fragments are texts that the templater treats specially. The test joins them
 // in every order.
 var fragments = []string{
 	" ", "  ", ":", ": ", ", ", ",", ".", "-", "+", "/", "\\", "=", "#", "@", "_", "(", ")", "[", "]", "{", "}", "<", ">", "?", "?, ", "$", "*",
@@ -220,8 +220,8 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message string) { checkTemplate(t, message) })
 }
 
-// TestTemplateIsLinear feeds texts that make a careless scanner read again and
-// again; with a quadratic one a mebibyte would take minutes.
+// TestTemplateIsLinear uses texts on which a simple scanner takes quadratic time.
+// A mebibyte would then take minutes.
 func TestTemplateIsLinear(t *testing.T) {
 	for _, piece := range []string{"'", "\"a", "a.", "a@", "1:", "::", "<", "\\", "\\\"", "‘", "0", "a1", "1,", "http://", "x:\n", "Jan "} {
 		message := strings.Repeat(piece, 1<<20/len(piece))

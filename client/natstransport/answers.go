@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// answers are the acknowledgements that are waited for. They come at the inbox
-// of the connection's user, which package jetstream does not know of unless the
-// whole connection has it.
+// answers are the acknowledgements that Send waits for. They come to the inbox of
+// the connection's user. Package jetstream can use that inbox only if the whole
+// connection does.
 type answers struct {
 	inbox string // with a dot at its end
 
@@ -35,7 +35,7 @@ func newAnswers(inbox string) answers {
 	return answers{inbox: inbox + "." + nuid.Next() + ".", waiting: map[string]*wait{}}
 }
 
-// listen subscribes once; the connection does it again after it was lost.
+// listen subscribes once. The connection subscribes again when it reconnects.
 func (a *answers) listen(conn *nats.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +74,7 @@ func (a *answers) heard(msg *nats.Msg) {
 	}
 	select {
 	case w.answer <- parseAnswer(msg):
-	default: // it could not even be published
+	default: // publishing failed, and the wait has that error
 	}
 }
 
@@ -92,8 +92,8 @@ func (a *answers) close() error {
 	return nil
 }
 
-// parseAnswer reads the answer to an event. It returns nil when the event was
-// stored: the answer then names the stream.
+// parseAnswer reads the answer to an event. It returns nil when the event is
+// stored: then the answer names the stream.
 func parseAnswer(msg *nats.Msg) error {
 	if msg.Header.Get("Status") == "503" {
 		return nats.ErrNoResponders
@@ -110,13 +110,13 @@ func parseAnswer(msg *nats.Msg) error {
 	case answer.Error != nil:
 		return answer.Error
 	case answer.Stream == "" || answer.Seq == 0:
-		return errors.New("the answer names no stream: something else than JetStream listens on the subject")
+		return errors.New("the answer names no stream: something other than JetStream answers on the subject")
 	}
 	return nil
 }
 
-// inboxOf is where a connection with the options hears its answers: the prefix
-// that it was given, else that of its user.
+// inboxOf is the inbox of a connection with the options: the prefix in the
+// options, else that of the user.
 func inboxOf(o *nats.Options) string {
 	if o.InboxPrefix != "" {
 		return o.InboxPrefix

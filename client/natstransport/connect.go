@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// A server that answers none of this many pings, one each interval, is given
-	// up for another one. It takes one interval more at most: 4 s.
+	// The connection leaves a server that answers none of this many pings, one in
+	// each interval. That takes at most one more interval: 4 s.
 	pingInterval  = time.Second
 	pingsUnheard  = 2
 	inboxPrefix   = "_INBOX"
 	reconnectWait = 250 * time.Millisecond
 )
 
-// Connect connects to the servers of the URL, several with commas between them,
-// as is best for a [Transport]: answers come at the [Inbox] of the URL's user, a
-// server that is frozen is noticed within 5 seconds and another one taken, and a
-// connection that was lost is made again for ever. Options come on top.
+// Connect connects to the servers, URLs with commas between them, as is best for a
+// [Transport]: answers come to the [Inbox] of the URL's user, the connection
+// leaves a frozen server within 5 seconds, and it reconnects for ever. The
+// options can change this.
 func Connect(servers string, options ...nats.Option) (*nats.Conn, error) {
 	var user string
 	for address := range strings.SplitSeq(servers, ",") {
@@ -41,13 +41,12 @@ func Connect(servers string, options ...nats.Option) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// plainUser can be part of a token of a subject.
+// plainUser matches a name that can be part of a subject.
 var plainUser = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// Inbox begins the subjects at which a user hears answers: _INBOX_ and the name,
-// so that permissions can keep one user from hearing those of another. It is
-// _INBOX where there is no user, or the name holds anything but letters, digits,
-// _ and -.
+// Inbox begins the subjects of a user's answers: _INBOX_ and the name, so that
+// permissions can keep other users from listening there. It is _INBOX without a
+// user, and for a name with other characters than letters, digits, _ and -.
 func Inbox(user string) string {
 	if !plainUser.MatchString(user) {
 		return inboxPrefix
@@ -62,7 +61,7 @@ func userIn(address string) string {
 		return ""
 	}
 	if _, ok := u.User.Password(); !ok {
-		return "" // it is a token
+		return "" // a token, not a user
 	}
 	return u.User.Username()
 }

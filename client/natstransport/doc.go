@@ -1,6 +1,6 @@
-// Package natstransport is a client.Transport over NATS JetStream: for
-// applications that reach the NATS of Errata and would rather not depend on
-// its HTTP server being up.
+// Package natstransport is a client.Transport over NATS JetStream. It is for
+// applications that reach the NATS of Errata and do not want to depend on its HTTP
+// server.
 //
 //	conn, err := natstransport.Connect("nats://errata_app:…@127.0.0.1:4222")
 //	transport, err := natstransport.New(conn, natstransport.Options{})
@@ -10,9 +10,9 @@
 // as POST /api/v1/events takes it, with the event's id as Nats-Msg-Id. An event
 // is sent when JetStream has acknowledged it.
 //
-// Acknowledgements come at a subject that begins with the name of the user, see
-// [Inbox]: the user must be let listen there, and nobody else.
+// Acknowledgements come to a subject with the name of the user, see [Inbox]. Only
+// this user may have the permission to listen there.
 //
-// The package must not make streams: where the subjects lead is the service's
-// business. The connection stays the application's.
+// The package must not make streams, which belong to the service. It must not
+// close the connection, which belongs to the application.
 package natstransport

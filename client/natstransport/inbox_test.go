@@ -17,8 +17,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// serveUsers runs a server on which each user may publish events and hear the
-// answers under its own name, and returns its URL for a user.
+// serveUsers runs a server on which each user may publish events and listen for
+// the answers under its own name. It returns the URL for a user.
 func serveUsers(t *testing.T, names ...string) func(user string) string {
 	t.Helper()
 	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true}
@@ -48,7 +48,7 @@ func serveUsers(t *testing.T, names ...string) func(user string) string {
 	}
 }
 
-// However an application connects, its acknowledgements come where its user may
+// For every way to connect, acknowledgements come to a subject where the user may
 // listen, and no other user can listen there.
 func TestAcknowledgementsComeToTheirUserAlone(t *testing.T) {
 	address := serveUsers(t, "shop", "blog-2")
@@ -95,7 +95,7 @@ func TestAcknowledgementsComeToTheirUserAlone(t *testing.T) {
 	wantNoSpy(t, address("blog-2"))
 }
 
-// wantNoSpy has another user try to listen.
+// wantNoSpy tries to listen as another user.
 func wantNoSpy(t *testing.T, address string) {
 	t.Helper()
 	spy := make(chan error, 16)
@@ -138,8 +138,8 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// An answer that is none of JetStream's says nothing of what is on disk, and a
-// connection that is lost ends the wait for answers.
+// An answer that is not from JetStream does not mean that the event is on disk. A
+// lost connection ends the wait for answers.
 func TestOnlyAnAcknowledgementCounts(t *testing.T) {
 	address := serveUsers(t)
 	conn, err := natstransport.Connect(address("service"))
@@ -150,7 +150,7 @@ func TestOnlyAnAcknowledgementCounts(t *testing.T) {
 	answers := []string{"", "{}", `{"stream":"ERRORS"}`, `{"seq":1}`, "+OK", `{"error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"}}`}
 	sub, err := conn.Subscribe(natstransport.DefaultSubject+".>", func(msg *nats.Msg) {
 		if len(answers) == 0 {
-			_ = conn.ForceReconnect() // it cannot fail while it is connected
+			_ = conn.ForceReconnect() // it cannot fail on an open connection
 			return
 		}
 		_ = msg.Respond([]byte(answers[0]))
@@ -171,8 +171,8 @@ func TestOnlyAnAcknowledgementCounts(t *testing.T) {
 	}
 }
 
-// An application that is attached to a server that is frozen takes another one,
-// and sends again what was not acknowledged.
+// The client of a frozen server connects to another one, and sends the events
+// again that were not acknowledged.
 func TestAFrozenServerIsGivenUp(t *testing.T) {
 	proxies := map[string]*testenv.FreezingProxy{}
 	var list []string

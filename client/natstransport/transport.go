@@ -12,10 +12,10 @@ import (
 	"github.com/errata-log/errata/client"
 )
 
-// DefaultSubject is where the subjects of both books begin.
+// DefaultSubject begins the subjects of both books.
 const DefaultSubject = "errors.v1"
 
-// The books, which end the subject.
+// The books. A book is the end of a subject.
 const (
 	bookSystem   = "system"
 	bookDatabase = "database"
@@ -23,7 +23,7 @@ const (
 
 // Options say where events go.
 type Options struct {
-	// Subject is the beginning of the subjects; "" means DefaultSubject.
+	// Subject begins the subjects; "" means DefaultSubject.
 	Subject string
 	// Header is added to every message.
 	Header nats.Header
@@ -40,7 +40,7 @@ type Transport struct {
 var _ client.Transport = (*Transport)(nil)
 
 // New makes a transport over a connection, which must outlive it. It sends
-// nothing yet.
+// nothing.
 func New(conn *nats.Conn, o Options) (*Transport, error) {
 	if conn == nil {
 		return nil, errors.New("make a NATS transport: the connection is missing")
@@ -52,12 +52,12 @@ func New(conn *nats.Conn, o Options) (*Transport, error) {
 }
 
 // Send publishes the batch and waits for every acknowledgement. A message that
-// JetStream has already counts as sent.
+// JetStream already has counts as sent.
 func (t *Transport) Send(ctx context.Context, batch []client.Message) (refused []client.Refusal, err error) {
 	if err := t.answers.listen(t.conn); err != nil {
 		return nil, fmt.Errorf("listen for acknowledgements: %w", err)
 	}
-	// Answers to what was sent before do not come over another connection.
+	// Answers do not come over a new connection.
 	lost := t.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
 	defer t.conn.RemoveStatusListener(lost)
 	waits := make([]*wait, len(batch))
@@ -81,7 +81,7 @@ func (t *Transport) Send(ctx context.Context, batch []client.Message) (refused [
 		case <-lost:
 			return nil, fmt.Errorf("wait for an acknowledgement from JetStream: %w", nats.ErrDisconnected)
 		case <-ctx.Done():
-			// What is acknowledged later is recognised by its id.
+			// JetStream recognises a stored message by its id when it comes again.
 			return nil, fmt.Errorf("no acknowledgement from JetStream: %w", context.Cause(ctx))
 		}
 	}
@@ -91,8 +91,8 @@ func (t *Transport) Send(ctx context.Context, batch []client.Message) (refused [
 	return refused, nil
 }
 
-// message is m as it goes over NATS. An event that names no book goes to the
-// system's: the subject has to say one.
+// message is m as a message of NATS. An event without a book goes to the system
+// book, because the subject must name one.
 func (t *Transport) message(m client.Message) *nats.Msg {
 	book := bookSystem
 	if m.Book == bookDatabase {
@@ -106,13 +106,13 @@ func (t *Transport) message(m client.Message) *nats.Msg {
 	return msg
 }
 
-// refusal is what an error of one message means: all but what is wrong with
-// the message itself passes, a full stream and a missing one among them.
+// refusal says what an error means for its message. Only a message that is too
+// large is refused for good; a full or a missing stream passes.
 func refusal(index int, err error) client.Refusal {
 	var answered *jetstream.APIError
 	tooLarge := errors.Is(err, nats.ErrMaxPayload) || errors.As(err, &answered) && answered.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum
 	return client.Refusal{Index: index, Reason: err.Error(), Passing: !tooLarge}
 }
 
-// Close gives back the subscription for acknowledgements.
+// Close ends the subscription for acknowledgements.
 func (t *Transport) Close(context.Context) error { return t.answers.close() }

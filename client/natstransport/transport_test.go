@@ -18,12 +18,12 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// never is far above what any wait here takes.
+// never is much longer than any wait in these tests.
 const never = 30 * time.Second
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// subject keeps the test apart from others on a shared NATS.
+// subject is used by no other test on a shared NATS.
 func subject(env *testenv.Broker) string {
 	return env.Namespace + "-client." + natstransport.DefaultSubject
 }
@@ -143,7 +143,7 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 	for i := range 150 {
 		c.Capture(t.Context(), fmt.Errorf("error %d", i))
 	}
-	<-failed // no stream takes the subjects yet
+	<-failed // no stream has the subjects yet
 	stream := makeStream(t, env)
 	for drained := false; !drained; {
 		select {
@@ -214,7 +214,7 @@ func neverTaken(t *testing.T, env *testenv.Broker, stream jetstream.Stream) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = plain.Send(ended, []client.Message{{ID: "d", Book: "database", Body: []byte("{}")}}) // whoever takes it
+	_, _ = plain.Send(ended, []client.Message{{ID: "d", Book: "database", Body: []byte("{}")}}) // it may be taken or not
 	if msg, err := heard.NextMsg(never); err != nil || msg.Header.Get("Nats-Msg-Id") != "d" {
 		t.Errorf("on the subjects by default: %+v, %v", msg, err)
 	}

@@ -37,7 +37,7 @@ func BenchmarkParseAndRules(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
 
-// BenchmarkStream is everything but the log.
+// BenchmarkStream is the import without the log.
 func BenchmarkStream(b *testing.B) {
 	const lines = 50_000
 	text := phpLines(lines)
@@ -52,7 +52,7 @@ func BenchmarkStream(b *testing.B) {
 	b.ReportMetric(float64(b.N*lines)/b.Elapsed().Seconds(), "lines/s")
 }
 
-// BenchmarkImport is a whole file on a real log.
+// BenchmarkImport imports a whole file to a real log.
 func BenchmarkImport(b *testing.B) {
 	const lines = 100_000
 	env := newBench(b)

@@ -9,14 +9,12 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// block is a sealed block of a batch and where reading goes on behind it. The
-// counts of the mark are those within the batch. data is nil where a batch, or
-// the end of one, holds no event.
+// block is a sealed block of a batch, and the mark where reading goes on behind
+// it. The mark counts within the batch. data is nil when there is no event.
 type block struct {
 	data []byte
 	mark eventlog.ImportMark
-	// firstUnreadable is the number of the first line of the batch that could
-	// not be read, if there is one.
+	// firstUnreadable is the number of the first unreadable line of the batch.
 	firstUnreadable int64
 }
 
@@ -26,12 +24,13 @@ type converter struct {
 	project  uint64
 	book     errata.Book
 	fileHash string
-	// changed is when the file was last written: the time of entries without one.
+	// changed is when the file was last written: the time of entries that have
+	// no time.
 	changed time.Time
 	now     func() time.Time
 }
 
-// convert fills the batch's blocks. scratch is reused between calls.
+// convert makes the batch's blocks. scratch is reused between calls.
 func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
 	src := ingest.Source{Project: c.project, Received: c.now(), Archive: true}
 	events, unreadable := int64(0), int64(0)

@@ -1,5 +1,5 @@
-// Package legacy imports old error files: what applications wrote to disk
-// before they had Errata becomes events, once each.
+// Package legacy imports old error files: it makes events of the errors that
+// applications wrote to disk before they used Errata, each exactly once.
 //
 //	DIR/system/*, DIR/database/*   the folder is the book
 //	  claim    rename to NAME.importing
@@ -9,12 +9,13 @@
 //	  append   blocks that carry where reading goes on ([eventlog.AppendImport])
 //	  finish   rename into done/
 //
-// An event's id comes from the hash of the file and the offset of its entry,
-// and the place where reading goes on stands on the log in the same message as
-// the events before it. So an import that broke off anywhere goes on exactly
-// there, and nothing is counted twice.
+// The id of an event is made of the hash of the file and the offset of its entry.
+// The mark where reading goes on stands on the log in the same message as the
+// events before it. So an interrupted import goes on exactly where it stopped,
+// and no event counts twice.
 //
-// Whoever can write into the directory is not trusted: files are opened inside
-// it only, links, devices and other users' files are refused, sizes are bounded,
-// and memory does not grow with a file. The package must not know HTTP, ClickHouse or NATS.
+// The package does not trust the users who can write into the directory: it opens
+// files only inside it, refuses links, devices and other users' files, bounds the
+// sizes, and needs no more memory for a larger file. It must not know HTTP,
+// ClickHouse or NATS.
 package legacy

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
-// failure reads the error that a line is about: a text, which may be a whole
-// printed trace, or an object with class, message and stack.
+// failure reads the error of a line: a text, which may be a printed stack trace,
+// or an object with class, message and stack.
 func (r *record) failure(depth int) error {
 	if r.dec.Next() != jx.Object {
 		var text string
@@ -37,12 +38,7 @@ func (r *record) failure(depth int) error {
 	if len(x) > 0 && len(r.chain) == 0 {
 		r.chain = x
 		thrown := &x[len(x)-1]
-		if r.class == "" {
-			r.class = thrown.Class
-		}
-		if r.errorText == "" {
-			r.errorText = thrown.Message
-		}
+		r.class, r.errorText = cmp.Or(r.class, thrown.Class), cmp.Or(r.errorText, thrown.Message)
 		if r.file == "" {
 			r.file, r.line = file, line
 		}
@@ -63,7 +59,7 @@ type exceptionReader struct {
 
 // readException reads {"class", "message", "file": "path:12", "trace": […],
 // "previous": {…}} and its other spellings. The causes come first, the thrown
-// one last; file and line are those of the thrown one.
+// exception last; file and line are those of the thrown exception.
 func readException(dec *lenient.Reader, depth int) (chain []ingest.Exception, file string, line int64, err error) {
 	if depth >= maxNesting {
 		return nil, "", 0, dec.Skip()
@@ -104,11 +100,7 @@ func (e *exceptionReader) field(key []byte) error {
 		}
 		return err
 	case "line":
-		n, err := e.dec.Int()
-		if n > 0 {
-			e.line = n
-		}
-		return err
+		return setLine(e.dec, &e.line)
 	case "stack", "stacktrace", "stack_trace", "trace":
 		return e.trace()
 	case "previous", "cause":
@@ -125,7 +117,7 @@ func (e *exceptionReader) field(key []byte) error {
 	}
 }
 
-// trace reads the stack of an exception with the decoder of its line.
+// trace reads the stack of an exception: a text, or an array of texts.
 func (e *exceptionReader) trace() error {
 	if e.dec.Next() != jx.Array {
 		return e.dec.Set(&e.stack)
@@ -135,7 +127,7 @@ func (e *exceptionReader) trace() error {
 	return err
 }
 
-// joined reads a list of texts as lines.
+// joined reads an array of texts as lines.
 func joined(dec *lenient.Reader) (string, error) {
 	var lines strings.Builder
 	err := lenient.Array(dec, dec, func(dec *lenient.Reader) error {
@@ -149,12 +141,11 @@ func joined(dec *lenient.Reader) (string, error) {
 	return lines.String(), err
 }
 
-// placesOf reads Monolog's trace, "path:12" a line, newest first, into frames,
-// oldest first.
+// placesOf reads Monolog's trace, which has a place like "path:12" in each line,
+// newest first, into frames, oldest first.
 func placesOf(text string) []ingest.Frame {
 	var trace stacktrace.Trace
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for _, text := range slices.Backward(lines) {
+	for _, text := range slices.Backward(strings.Split(strings.TrimSpace(text), "\n")) {
 		if file, line := splitPlace(strings.TrimSpace(text)); line > 0 {
 			trace.Add(ingest.Frame{File: file, Line: line, InApp: !strings.Contains(file, "/vendor/")})
 		}
@@ -170,8 +161,8 @@ type contextReader struct {
 	kept  int
 }
 
-// readContext takes the exception out of a context, one JSON object, and keeps
-// the rest as the draft's extra. Of a broken one nothing is kept.
+// readContext reads the exception of a context, one JSON object, and keeps the
+// rest as the draft's extra. It keeps no extra of a broken object.
 func readContext(raw []byte, d *ingest.Draft) {
 	var c contextReader
 	c.draft = d
@@ -205,9 +196,8 @@ func (c *contextReader) field(key []byte) error {
 	return err
 }
 
-// levelOf reads a level from its name, else from what stands where the level
-// belongs: a name, or a number as Monolog (100 to 600), Bunyan and Pino (10 to
-// 60) or syslog (0 to 7) count.
+// levelOf reads a level from its name, else from the field "level": a name, or a
+// number of Monolog (100 to 600), Bunyan and Pino (10 to 60), or syslog (0 to 7).
 func levelOf(name, level string) errata.Level {
 	for _, text := range []string{name, level} {
 		if text == "" {

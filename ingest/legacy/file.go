@@ -12,12 +12,12 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// job is one file on its way.
+// job is the import of one file.
 type job struct {
 	*run
 	folder *folder
-	name   string // as it is called now
-	path   string // as the operator is told
+	name   string // its present name
+	path   string // its name in messages
 	file   *os.File
 	info   fs.FileInfo
 	survey survey
@@ -26,20 +26,20 @@ type job struct {
 	begun  eventlog.ImportMark // where this call began
 	seq    uint64              // of the file's last block on the log
 	blocks int                 // appended by this call
-	// firstUnreadable is the number of the first line that could not be read.
+	// firstUnreadable is the number of the first unreadable line.
 	firstUnreadable int64
 }
 
 var (
-	errWaiting  = fmt.Errorf("its last line has no end, and it was written to less than %s ago; it is taken next time", settleTime)
+	errWaiting  = fmt.Errorf("its last line has no line break, and it was written to less than %s ago; the next import takes it", settleTime)
 	errImported = errors.New("a file with the same bytes was imported before")
 )
 
-// file imports one file from where it stands to done/.
+// file imports one file and moves it to done/.
 func (r *run) file(ctx context.Context, f *folder, name string) error {
 	file, info, err := f.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody took it away, which is their right
+		return nil // somebody moved or deleted it, which is allowed
 	}
 	if err != nil {
 		return err
@@ -75,14 +75,14 @@ func (r *run) file(ctx context.Context, f *folder, name string) error {
 	}
 	j.warnGrown()
 	if err := f.finish(j.name); err != nil {
-		j.warn(j.path, "it was imported and could not be moved into %s: %v", doneFolder, err)
+		j.warn(j.path, "it was imported, but could not be moved into %s: %v", doneFolder, err)
 	}
 	return r.at("renamed")
 }
 
-// look finds out what the file is. One that an earlier call had begun is the
-// bytes that it had then: what was appended since would make another hash of
-// it, and import it twice.
+// look surveys the file. Of a file that an earlier call began, it takes the bytes
+// of that time: with the bytes that were appended since, the hash would be
+// another one, and the events would count twice.
 func (j *job) look(ctx context.Context) (err error) {
 	if strings.HasSuffix(j.name, claimMark) {
 		hash, record, found, err := j.Book.Current(ctx)
@@ -99,8 +99,8 @@ func (j *job) look(ctx context.Context) (err error) {
 	return err
 }
 
-// find reads how far earlier calls came: by the log, or by the book where that
-// knows more because the log was purged.
+// find reads how far earlier calls came: from the log, or from the import book
+// when the log was purged.
 func (j *job) find(ctx context.Context) error {
 	record, found, err := j.Book.Find(ctx, j.survey.hash)
 	if err != nil {
@@ -123,7 +123,7 @@ func (j *job) find(ctx context.Context) error {
 	return nil
 }
 
-// bring appends what is left of the file.
+// bring appends the rest of the file.
 func (j *job) bring(ctx context.Context) error {
 	if err := j.Book.Begin(ctx, j.survey.hash, j.record); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (j *job) bring(ctx context.Context) error {
 			return err
 		}
 		if end := j.record.Mark.Offset; end != j.survey.total {
-			return fmt.Errorf("it changed while it was read: it ended at %d, and had %d bytes", end, j.survey.total)
+			return fmt.Errorf("it changed during its import: it ended after %d bytes, not after %d", end, j.survey.total)
 		}
 	}
 	j.record.Finished = j.Now().UTC().Truncate(time.Millisecond)
@@ -158,7 +158,7 @@ func (j *job) bring(ctx context.Context) error {
 	return nil
 }
 
-// put appends one block, and notes the position in the book now and then.
+// put appends one block, and saves the mark in the import book now and then.
 func (j *job) put(ctx context.Context, b block) error {
 	if err := j.at("appending"); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (j *job) put(ctx context.Context, b block) error {
 	return j.at("saved")
 }
 
-// report tells what became of the file.
+// report logs the result for the file.
 func (j *job) report() {
 	mark := j.record.Mark
 	j.Logger.Info("imported an old error file", "file", j.path,
@@ -207,13 +207,13 @@ func (j *job) report() {
 	}
 }
 
-// warnGrown tells about bytes that came after the import had begun: they are
-// not read silently, for then the next call would not know them.
+// warnGrown warns of bytes that came after the import began. They are not
+// imported, because the next call would not recognise the file.
 func (j *job) warnGrown() {
 	info, err := j.file.Stat()
 	if err != nil || info.Size() <= j.survey.size {
 		return
 	}
-	j.warn(j.path, "it has grown by %d bytes since its import began, which were not imported; put them into a file of their own, and stop whoever writes into the old one",
+	j.warn(j.path, "it has grown by %d bytes since its import began, which were not imported; put them into a new file, and stop the program that writes into the old one",
 		info.Size()-j.survey.size)
 }

@@ -26,8 +26,8 @@ func packed(t testing.TB, text []byte) string {
 
 const oneLine = "[21-Nov-2025 03:58:25 UTC] PHP Warning:  a in /x.php on line 1\n"
 
-// TestBadFiles is what somebody with malice or bad luck puts into the folder.
-// Nothing of it is fatal, and each is said.
+// TestBadFiles: files that an attacker, or an accident, puts into the folder. None
+// ends the import, and each is reported.
 //
 // long: a table with a row for each kind of file.
 func TestBadFiles(t *testing.T) {
@@ -59,7 +59,7 @@ func TestBadFiles(t *testing.T) {
 	b.put(t, "system/cut.gz", whole[:len(whole)/2])
 	b.put(t, "system/no.gz", "\x1f\x8bnothing of the kind")
 	b.put(t, "system/binary.bin", "\x00\x01\x02\n\xff\xfe\n")
-	b.put(t, "system/half.log", oneLine[:len(oneLine)-1]) // at rest: its line counts
+	b.put(t, "system/half.log", oneLine[:len(oneLine)-1]) // an old file: its last line counts
 	young := b.put(t, "system/young.log", "[21-Nov-2025 03:58:25 UTC] half a li")
 	must(os.Chtimes(young, time.Now(), time.Now()))
 
@@ -85,7 +85,8 @@ func TestBadFiles(t *testing.T) {
 	if int64(len(events)) != got.Events || len(ids) != len(events) {
 		t.Errorf("%d events, %d ids, answered %d", len(events), len(ids), got.Events)
 	}
-	// good, crlf twice, packed three times, half, and what is left of the cut one.
+	// One in good, two in crlf, three in packed, one in half, and those in the
+	// readable part of cut.
 	if got.Events < 7+1000 || got.Events >= 7+5000 {
 		t.Errorf("imported %d events", got.Events)
 	}
@@ -103,7 +104,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s was not moved", name)
 		}
 	}
-	// The file that was waited for is taken when it rests.
+	// The file that was too new is imported later.
 	must(os.Chtimes(young, old(), old()))
 	if got := b.run(t); got.Events != 1 || !b.exists("system/done/young.log") {
 		t.Errorf("after a rest: %+v", got)
@@ -113,8 +114,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestFolderInItsPlace: a link in the place of a book's folder is not followed,
-// and no folder is no error.
+// TestFolderInItsPlace: a link in the place of a book's folder is not followed. A
+// missing folder is no error.
 func TestFolderInItsPlace(t *testing.T) {
 	b := newBench(t)
 	for _, book := range []string{"system", "database"} {
@@ -134,8 +135,7 @@ func TestFolderInItsPlace(t *testing.T) {
 	}
 }
 
-// TestYoungPackedFile: a packed file that is still written waits, a whole one
-// does not.
+// TestYoungPackedFile: an incomplete packed file waits; a complete one does not.
 func TestYoungPackedFile(t *testing.T) {
 	b := newBench(t)
 	whole := packed(t, phpLines(1000))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -16,14 +15,14 @@ import (
 )
 
 const (
-	// claimMark is what a file's name ends with while it is imported.
+	// claimMark ends the name of a file during its import.
 	claimMark = ".importing"
-	// doneFolder takes the files that were imported.
+	// doneFolder is for the imported files.
 	doneFolder = "done"
 	folderMode = 0o700
 )
 
-// Prepare makes the folders that old error files are put into.
+// Prepare makes the folders for old error files.
 func Prepare(dir string) error {
 	for _, book := range errata.Books {
 		if err := os.MkdirAll(dir+string(os.PathSeparator)+book.String(), folderMode); err != nil {
@@ -54,72 +53,49 @@ func openFolder(root *os.Root, book errata.Book) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	trust, err := trustIn(inside)
-	if err != nil {
+	if info, err = inside.Stat("."); err != nil {
 		inside.Close()
 		return nil, err
 	}
-	return &folder{book: book, root: inside, trust: trust}, nil
+	return &folder{book: book, root: inside, trust: trusted(info, os.Geteuid())}, nil
 }
 
-// path is how the operator is told about a file.
+// path is the name of a file in messages.
 func (f *folder) path(name string) string {
 	return f.book.String() + "/" + strings.TrimSuffix(name, claimMark)
 }
 
-// names are what may be imported: first what an import that broke off had
-// claimed, then the rest by name. Hidden files and the folder of done ones are
-// left alone.
-func (f *folder) names() ([]string, error) {
-	dir, err := f.root.Open(".")
+// names are the names of the files to import: all but hidden files and the folder
+// of imported ones. A file that an earlier import claimed comes first, because it
+// is in the way of a new file with its name; the rest is sorted.
+func (f *folder) names() (names []string, err error) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", f.book, err)
 	}
-	defer dir.Close()
-	var names []string
-	for {
-		entries, err := dir.ReadDir(1000)
-		for _, e := range entries {
-			if name := e.Name(); name[0] != '.' && !(name == doneFolder && e.IsDir()) {
-				names = append(names, name)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", f.book, err)
+	for _, e := range entries {
+		if name := e.Name(); name[0] != '.' && !(name == doneFolder && e.IsDir()) {
+			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(boolOrder(strings.HasSuffix(b, claimMark), strings.HasSuffix(a, claimMark)), cmp.Compare(a, b))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(strings.Count(b, claimMark), strings.Count(a, claimMark))
 	})
 	return names, nil
 }
 
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
-}
-
-// Reasons not to touch a file.
+// Reasons to skip a file.
 var (
 	errNoFolder  = errors.New("it is not a folder")
 	errLink      = errors.New("it is a symbolic link; put the file itself here")
 	errHardLinks = errors.New("it has another name elsewhere (a hard link); put a copy here")
 	errNotFile   = errors.New("it is not a regular file")
-	errSwapped   = errors.New("it was exchanged for another file meanwhile")
-	errInTheWay  = errors.New("a file with its name and " + claimMark + " is in the way; remove or rename one of them")
-	errDoneTaken = errors.New("in the place of the folder done there is something else")
+	errSwapped   = errors.New("another file took its place meanwhile; import again")
+	errInTheWay  = errors.New("there is another file with its name and " + claimMark + "; remove or rename one of them")
+	errDoneTaken = errors.New("done is not a folder; remove or rename it")
 )
 
-// open opens a regular file with one name. Its size is fixed here.
+// open opens a regular file without other hard links.
 func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	listed, err := f.root.Lstat(name)
 	if err != nil {
@@ -128,7 +104,7 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	if err := plain(listed); err != nil {
 		return nil, nil, err
 	}
-	// Should it become a pipe meanwhile, opening it must not wait.
+	// O_NONBLOCK: if it has become a pipe meanwhile, opening must not wait.
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +126,7 @@ func (f *folder) open(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// plain says why a file is not one to be imported.
+// plain says why a file cannot be imported, by its type and its links.
 func plain(info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
@@ -164,8 +140,8 @@ func plain(info fs.FileInfo) error {
 	return nil
 }
 
-// claim renames the open file, so that its writer begins a new one and a crash
-// leaves a trace, and returns its new name.
+// claim renames the open file and returns its new name. Its writer then begins a
+// new file, and after a crash the name shows that the import had begun.
 func (f *folder) claim(name string, open fs.FileInfo) (string, error) {
 	if strings.HasSuffix(name, claimMark) {
 		return name, nil
@@ -187,8 +163,8 @@ func (f *folder) claim(name string, open fs.FileInfo) (string, error) {
 	return claimed, nil
 }
 
-// finish moves a claimed file to the done ones. A name that is taken there gets
-// a number.
+// finish moves a claimed file to doneFolder. A name that exists there gets a
+// number.
 func (f *folder) finish(claimed string) error {
 	if err := f.root.Mkdir(doneFolder, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -5,29 +5,29 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
-// entry is one error of a file: its text in the batch's buffer and its place.
+// entry is one error of a file: its text in the batch's buffer, and its place.
 type entry struct {
 	begin, end int
 	offset     int64 // of its first byte in the file
-	// lines and unreadable count what the batch had read before this entry.
+	// lines and unreadable count the lines of the batch before this entry.
 	lines, unreadable int64
 }
 
-// batch is a stretch of a file, cut into entries.
+// batch is a part of a file, cut into entries.
 type batch struct {
 	text    []byte
 	entries []entry
-	end     int64 // offset behind the stretch
+	end     int64 // offset of the first byte behind it
 	last    bool  // the file ends with it
-	// lines were read, unreadable of them belonged to no entry.
+	// unreadable of the lines belong to no entry.
 	lines, unreadable int64
 	firstUnreadable   int64 // number of the line in the batch, from 1; 0 for none
 
-	// What the workers make of it.
-	blocks []block
-	ready  chan struct{} // capacity 1: filled when blocks are complete
+	blocks []block       // of the entries
+	ready  chan struct{} // capacity 1: gets a token when blocks are complete
 }
 
 func newBatch() *batch { return &batch{ready: make(chan struct{}, 1)} }
@@ -36,7 +36,7 @@ func (b *batch) reset() {
 	*b = batch{text: b.text[:0], entries: b.entries[:0], blocks: b.blocks[:0], ready: b.ready}
 }
 
-// skip counts a line that belongs to nothing.
+// skip counts a line that belongs to no entry.
 func (b *batch) skip(line int64) {
 	b.unreadable++
 	if b.firstUnreadable == 0 || line < b.firstUnreadable {
@@ -46,16 +46,16 @@ func (b *batch) skip(line int64) {
 
 func (b *batch) full() bool { return len(b.entries) >= batchEntries || len(b.text) >= batchBytes }
 
-// framer cuts a file into entries. Where an entry begins does not depend on
-// what stands before the one before it, so that reading can go on at any entry.
+// framer cuts a file into entries. The beginning of an entry depends only on the
+// entry before it, so that reading can go on at any entry.
 type framer struct {
 	in     *bufio.Reader
-	offset int64 // of what in gives next
+	offset int64 // of the next byte of in
 	held   line  // read, and left for the next batch
 	isHeld bool
 }
 
-// line is one line without its end. Its text is valid until the next one is read.
+// line is one line without its line break. Its text is valid until the next read.
 type line struct {
 	text  []byte
 	start int64
@@ -67,8 +67,8 @@ func newFramer(r io.Reader, offset int64) *framer {
 	return &framer{in: bufio.NewReaderSize(r, maxLine+1), offset: offset}
 }
 
-// next reads a line. A last line without an end is one. The error is io.EOF
-// when there is none, or that of the file.
+// next reads a line. The last line may have no line break. The error is io.EOF at
+// the end of the file, or the error of reading it.
 func (f *framer) next() (line, error) {
 	if f.isHeld {
 		f.isHeld = false
@@ -110,7 +110,7 @@ func (f *framer) hold(l line) { f.held, f.isHeld = l, true }
 
 // fill reads entries until the batch is full or the file ends.
 func (f *framer) fill(b *batch) error {
-	open := false // the last entry is a text that further lines may belong to
+	open := false // the last entry is a text, and may have more lines
 	for {
 		l, err := f.next()
 		if errors.Is(err, io.EOF) {
@@ -150,11 +150,11 @@ func (f *framer) fill(b *batch) error {
 	}
 }
 
-// maxStray bounds the lines of a batch without entries, so that the progress
-// of reading garbage is seen.
+// maxStray bounds the lines of a batch without entries, so that an operator sees
+// progress in a file without errors.
 const maxStray = 100_000
 
-// goOn appends a line to the last entry, as long as that has room.
+// goOn appends a line to the last entry, unless the entry would be too long.
 func (b *batch) goOn(text []byte) {
 	e := &b.entries[len(b.entries)-1]
 	if e.end-e.begin+len(text) >= maxEntry {
@@ -164,17 +164,17 @@ func (b *batch) goOn(text []byte) {
 	e.end = len(b.text)
 }
 
-// form is what a line looks like.
+// form says how a line begins an entry.
 type form uint8
 
 const (
-	formNone form = iota // no beginning of an entry
+	formNone form = iota // begins no entry
 	formText             // begins an entry that may have further lines
 	formJSON             // is an entry
 )
 
-// formOf says whether the line begins an entry. after says that it follows a
-// text, which may contain lines that look like one.
+// formOf says whether the line begins an entry. after says that it stands behind
+// a text, which may have lines that look like an entry.
 func formOf(text []byte, after bool) form {
 	if len(text) < 2 {
 		return formNone
@@ -199,26 +199,19 @@ func formOf(text []byte, after bool) form {
 	return formNone
 }
 
-// recordKeys are the keys that a line of JSON must have one of to be an entry
-// of its own behind a text, rather than a part of it.
+// recordKeys are keys of log records. Behind a text, a line of JSON with none of
+// them belongs to the text.
 var recordKeys = [][]byte{
 	[]byte(`"message":`), []byte(`"msg":`), []byte(`"exception_class":`), []byte(`"@m":`), []byte(`"@mt":`), []byte(`"short_message":`),
 }
 
 func isRecord(text []byte) bool {
-	if text[len(text)-1] != '}' {
-		return false
-	}
-	for _, key := range recordKeys {
-		if bytes.Contains(text, key) {
-			return true
-		}
-	}
-	return false
+	return text[len(text)-1] == '}' &&
+		slices.ContainsFunc(recordKeys, func(key []byte) bool { return bytes.Contains(text, key) })
 }
 
-// isXdebug says that the text behind a time belongs to the entry before:
-// Xdebug writes "PHP Stack trace:" and "PHP   1. {main}() …" each with a time.
+// isXdebug says that the text behind a time belongs to the entry before it:
+// Xdebug writes "PHP Stack trace:" and "PHP   1. {main}() …", each with a time.
 func isXdebug(text []byte) bool {
 	text, ok := bytes.CutPrefix(text, []byte(" PHP "))
 	if !ok || len(text) == 0 {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newJetStream is a NATS of the test's own with the log and its buckets. It
-// writes to the disk as the service does.
+// newJetStream is a NATS for this test, with the log and its buckets. It writes to
+// the disk as the service does.
 func newJetStream(t testing.TB) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
@@ -58,7 +58,7 @@ type bench struct {
 	log  eventlog.Log
 	book *eventlog.ImportBook
 	dir  string
-	// ahead moves the clock, so that the lock of one that broke off is free.
+	// ahead moves the clock, so that the lock of an interrupted import is free.
 	ahead atomic.Int64
 }
 
@@ -93,7 +93,7 @@ func (b *bench) importer(t testing.TB) *Importer {
 	return im
 }
 
-// run imports and must succeed.
+// run runs an import, which must succeed.
 func (b *bench) run(t testing.TB) Result {
 	t.Helper()
 	result, err := b.importer(t).Run(t.Context(), nil)
@@ -106,7 +106,7 @@ func (b *bench) run(t testing.TB) Result {
 // old is far beyond settleTime ago.
 func old() time.Time { return time.Now().Add(-time.Hour) }
 
-// put writes a file that has rested for an hour.
+// put writes a file with a modification time of an hour ago.
 func (b *bench) put(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(b.dir, filepath.FromSlash(name))
@@ -119,7 +119,7 @@ func (b *bench) put(t testing.TB, name, text string) string {
 	return path
 }
 
-// logged are the events on the log with how often each id is there.
+// logged counts the events on the log by id.
 func (b *bench) logged(t testing.TB) (events []errata.Event, ids map[errata.EventID]int) {
 	t.Helper()
 	ids = map[errata.EventID]int{}

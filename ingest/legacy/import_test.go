@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// exists says whether there is a file in the folder.
+// exists says whether the folder has the file.
 func (b *bench) exists(name string) bool {
 	_, err := os.Lstat(filepath.Join(b.dir, filepath.FromSlash(name)))
 	return err == nil
@@ -60,7 +60,8 @@ stray
 	if again := b.run(t); again.Events != 0 || again.Files != 0 || len(again.Skipped) != 0 {
 		t.Errorf("a second call imported %+v", again)
 	}
-	// The same bytes under another name are known, also when the name is taken.
+	// The same bytes under another name are recognised, also with a name that
+	// exists in done.
 	b.put(t, "system/php.log", string(phpLines(2500)))
 	again := b.run(t)
 	if again.Events != 0 || len(again.Skipped) != 1 || !strings.Contains(again.Skipped[0].Reason, "system/php.log") || !b.exists("system/done/php.log.1") {
@@ -68,11 +69,11 @@ stray
 	}
 }
 
-// TestBreaksOffAnywhere imports a file that is broken off again and again, at
-// every kind of moment and in the middle of waiting for the log, and ends with
-// every line on the log once.
+// TestBreaksOffAnywhere interrupts the import of a file many times, at every kind
+// of moment and while it waits for the log. In the end every line is on the log
+// once.
 func TestBreaksOffAnywhere(t *testing.T) {
-	const lines = 40_000 // as many blocks as thousands
+	const lines = 40_000 // 1,000 make a block
 	b := newBench(t)
 	b.put(t, "system/a.log", string(phpLines(lines)))
 	seed := uint64(time.Now().UnixNano())
@@ -82,11 +83,11 @@ func TestBreaksOffAnywhere(t *testing.T) {
 	broken, total := 0, int64(0)
 	for round := range 28 {
 		moment, after := moments[round%len(moments)], random.IntN(3)
-		switch { // the last ones are those of the end
+		switch { // the last moments are those of the end
 		case round >= 25:
 			moment, after = []string{"finishing", "renaming", "renamed"}[round-25], 0
 		case round%len(moments) < 2:
-			after = 0 // they come once
+			after = 0 // these moments come once
 		}
 		got, err := b.breakOff(t, moment, after, time.Duration(random.IntN(3000))*time.Microsecond)
 		total += got.Events
@@ -120,9 +121,9 @@ func TestBreaksOffAnywhere(t *testing.T) {
 	}
 }
 
-// breakOff runs an import that breaks off the time after next, and so on, that
-// it comes to a moment. "in flight" cancels it while a block is on its way: the
-// log may have it, and nobody knows.
+// breakOff runs an import and stops it at the moment, which it first passes as
+// often as after says. "in flight" cancels it while a block is on its way: then it
+// is unknown whether the log has the block.
 func (b *bench) breakOff(t *testing.T, moment string, after int, wait time.Duration) (Result, error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -148,7 +149,7 @@ func (b *bench) breakOff(t *testing.T, moment string, after int, wait time.Durat
 	return im.Run(ctx, nil)
 }
 
-// lockPatience is longer than a lock lives without its owner.
+// lockPatience is longer than a lock stays without its owner.
 const lockPatience = 31 * time.Second
 
 // TestPackedBreaksOff: a compressed file goes on at its unpacked offset.
@@ -168,7 +169,7 @@ func TestPackedBreaksOff(t *testing.T) {
 	}
 }
 
-// TestPurgedLog: the book knows how far an import came when the log does not.
+// TestPurgedLog: when the log is purged, the import book has the mark.
 func TestPurgedLog(t *testing.T) {
 	const lines = 5000
 	b := newBench(t)
@@ -207,8 +208,8 @@ func TestPurgedLog(t *testing.T) {
 	}
 }
 
-// TestGrownWhileClaimed: what a writer appends to a claimed file is told, and
-// does not make another file of it.
+// TestGrownWhileClaimed: bytes that a writer appends to a claimed file cause a
+// warning. The file is still the same file.
 func TestGrownWhileClaimed(t *testing.T) {
 	b := newBench(t)
 	b.put(t, "system/a.log", string(phpLines(3000)))
@@ -241,8 +242,7 @@ func TestGrownWhileClaimed(t *testing.T) {
 	}
 }
 
-// TestOneAtATime: a second import is refused, and a dead one does not hold
-// it up for ever.
+// TestOneAtATime: a second import is refused. The lock of a dead import ends.
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	b.put(t, "system/a.log", string(phpLines(10)))
@@ -258,12 +258,12 @@ func TestOneAtATime(t *testing.T) {
 	if _, err := im.Run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	// One that was killed gives nothing back.
+	// A killed import does not release its lock.
 	_, dead, err := b.book.Lock(context.Background(), b.now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dead() // long after another one took it
+	defer dead() // long after another import has the lock
 	if _, err := b.importer(t).Run(t.Context(), nil); errata.KindOf(err) != errata.KindAlreadyRunning {
 		t.Errorf("at once: %v", err)
 	}
@@ -271,7 +271,7 @@ func TestOneAtATime(t *testing.T) {
 	b.run(t)
 }
 
-// TestProgress: it ends where the file ends.
+// TestProgress: the last progress is the end of the file.
 func TestProgress(t *testing.T) {
 	b := newBench(t)
 	text := phpLines(3000)

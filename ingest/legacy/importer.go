@@ -23,8 +23,8 @@ type Config struct {
 	Dir  string
 	Log  eventlog.Log
 	Book *eventlog.ImportBook
-	// Rules are those of the pipeline, so that an imported error is the same
-	// record as a live one.
+	// Rules are those of the pipeline, so that an imported error and a live one
+	// belong to the same record.
 	Rules ingest.Rules
 	// Project is the project that the events belong to.
 	Project uint64
@@ -39,12 +39,12 @@ type Config struct {
 type Importer struct {
 	Config
 	metrics metrics
-	// broken lets a test break off at a moment; nil in the service.
+	// broken lets a test stop the import at a moment; nil in the service.
 	broken func(moment string) error
 }
 
-// Progress says how far the file under way is: bytes unpacked, and what of it
-// was read and appended so far, by earlier calls too.
+// Progress says how far the import of the present file is, with what earlier
+// calls imported. Bytes are those of the unpacked file.
 type Progress struct {
 	File       string `json:"file"`
 	BytesDone  int64  `json:"bytes_done"`
@@ -57,14 +57,14 @@ type Progress struct {
 type Result struct {
 	// Files were finished and moved; Lines were read; Events are on the log.
 	Files, Lines, Events int64
-	// Unreadable lines or entries are in no known form, or too long.
+	// Unreadable lines or entries have no known form, or are too long.
 	Unreadable int64
-	// Skipped are files that were left where they are, or had been imported
-	// before. Warnings are about files that were imported.
+	// Skipped are the files that were not imported, or were imported before.
+	// Warnings are about imported files.
 	Skipped, Warnings []Note
 }
 
-// Note is what the operator should know of a file.
+// Note tells the operator about a file.
 type Note struct {
 	File   string `json:"file"`
 	Reason string `json:"reason"`
@@ -91,10 +91,10 @@ func New(cfg Config) (*Importer, error) {
 	return &Importer{Config: cfg, metrics: metrics}, nil
 }
 
-// Run imports what lies in the folders, file by file, and returns when all of
-// it is on the log. progress, which may be nil, is called in between. An import
-// that broke off is taken up where it stopped, also by another process. With
-// an error the Result says what was done before it. Kinds: already_running,
+// Run imports the files of both folders, one after the other, and returns when
+// all of them are on the log. It calls progress, which may be nil, in between. An
+// interrupted import goes on where it stopped, even in another process. With an
+// error, the Result says what was done before it. Kinds: already_running,
 // log_full, log_unavailable.
 func (im *Importer) Run(ctx context.Context, progress func(Progress)) (Result, error) {
 	if progress == nil {
@@ -128,7 +128,7 @@ type run struct {
 	result   Result
 }
 
-// all imports from both folders: first what was left half-way.
+// all imports from both folders. Interrupted imports come first.
 func (r *run) all(ctx context.Context, root *os.Root) error {
 	type job struct {
 		folder *folder
@@ -170,30 +170,30 @@ func (r *run) all(ctx context.Context, root *os.Root) error {
 	return nil
 }
 
-// isFatal says that an error is not about one file.
+// isFatal says that an error ends the whole import, not that of one file.
 func isFatal(ctx context.Context, err error) bool {
-	var ours *errata.Error
-	return err != nil && (errors.As(err, &ours) || ctx.Err() != nil || errors.Is(err, errBroken))
+	_, ours := errors.AsType[*errata.Error](err)
+	return err != nil && (ours || ctx.Err() != nil || errors.Is(err, errBroken))
 }
 
-// errBroken is wrapped by what a test breaks off with.
+// errBroken is the cause of the errors with which tests stop an import.
 var errBroken = errors.New("broken off")
 
 func (r *run) skip(file string, err error) {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // the operation and the path are known
 	}
-	r.Logger.Warn("left an old error file alone", "file", file, "reason", err)
+	r.Logger.Warn("skipped an old error file", "file", file, "reason", err)
 	r.result.Skipped = append(r.result.Skipped, Note{file, err.Error()})
 }
 
 func (r *run) warn(file, format string, args ...any) {
 	note := Note{file, fmt.Sprintf(format, args...)}
-	r.Logger.Warn("imported an old error file that is not as it should be", "file", file, "reason", note.Reason)
+	r.Logger.Warn("imported an old error file with a warning", "file", file, "reason", note.Reason)
 	r.result.Warnings = append(r.result.Warnings, note)
 }
 
-// at gives a test the chance to break off.
+// at lets a test stop the import at a moment.
 func (im *Importer) at(moment string) error {
 	if im.broken == nil {
 		return nil

@@ -14,32 +14,33 @@ import (
 	"github.com/errata-log/errata/ingest/stacktrace"
 )
 
-// record is a line of JSON while it is read: what loggers call by many names.
+// record holds the fields of a line of JSON. Each logger has its own names for
+// them.
 type record struct {
 	dec lenient.Reader
 
 	time, zone       string
 	level, levelName string
 	message          string
-	class, errorText string // of the error that the line is about
+	class, errorText string // of the error
 	stack            string
 	file             string
 	line             int64
 	function         string
-	chain            []ingest.Exception // an exception with its causes, thrown one last
+	chain            []ingest.Exception // causes first, the thrown exception last
 	extra            []byte
 	draft            ingest.Draft
 
-	// ours counts the keys that only events of ours have, foreign those that
-	// no event of ours has.
+	// ours counts the keys that only our own events have, foreign the keys that
+	// our own events do not have.
 	ours, foreign int
 }
 
-// maxNesting bounds the objects in objects that an error is looked for in.
+// maxNesting bounds how deep the causes of an exception may nest.
 const maxNesting = 8
 
-// parseJSON reads a line of JSON: an event of ours as POST /api/v1/events takes
-// it, or what Monolog and the common loggers write.
+// parseJSON reads a line of JSON: an event as POST /api/v1/events takes it, or a
+// record of Monolog or another common logger.
 func parseJSON(text []byte) (ingest.Draft, *errata.Error) {
 	var r record
 	r.dec.Reset(text)
@@ -55,7 +56,7 @@ func parseJSON(text []byte) (ingest.Draft, *errata.Error) {
 	return r.draft, nil
 }
 
-// finish joins what the line said into a draft.
+// finish makes a draft of the fields of the line.
 func (r *record) finish() {
 	d := &r.draft
 	d.Context.Source = sourceJSON
@@ -66,10 +67,7 @@ func (r *record) finish() {
 		d.Time, _ = lenient.Time(strings.Replace(r.time, ",", ".", 1))
 	}
 	d.Level = levelOf(r.levelName, r.level)
-	d.Message, d.Class = r.message, r.class
-	if d.Message == "" {
-		d.Message = r.errorText
-	}
+	d.Message, d.Class = cmp.Or(r.message, r.errorText), r.class
 	frames, place := stacktrace.Parse(r.stack)
 	d.File, d.Line = r.file, r.line
 	if d.File == "" && place.Known {
@@ -93,7 +91,7 @@ func (r *record) finish() {
 
 // field reads one key of the line.
 //
-// long: one case for each name that a logger has for a thing.
+// long: one case for each field, with the names that loggers give it.
 func (r *record) field(key []byte) error {
 	d := &r.draft
 	switch string(key) {
@@ -111,7 +109,7 @@ func (r *record) field(key []byte) error {
 	case "file":
 		return r.place()
 	case "line":
-		return r.lineNumber()
+		return setLine(&r.dec, &r.line)
 	}
 	r.foreign++
 	switch string(key) {
@@ -132,7 +130,7 @@ func (r *record) field(key []byte) error {
 	case "caller", "source", "pathname", "filename", "log.origin.file.name":
 		return r.place()
 	case "lineno", "log.origin.file.line":
-		return r.lineNumber()
+		return setLine(&r.dec, &r.line)
 	case "func", "function", "funcName", "method":
 		return r.dec.Set(&r.function)
 	case "channel", "logger", "logger_name", "name", "log.logger":
@@ -152,7 +150,7 @@ func (r *record) field(key []byte) error {
 	}
 }
 
-// text reads a text unless there is one already.
+// text reads a text, unless the field has one already.
 func (r *record) text(to *string) error {
 	if *to != "" {
 		return r.dec.Skip()
@@ -160,7 +158,7 @@ func (r *record) text(to *string) error {
 	return r.dec.Set(to)
 }
 
-// when reads a time: a text, a number, or what PHP makes of a DateTime:
+// when reads a time: a text, a number, or a DateTime of PHP:
 // {"date": "2026-11-21 03:58:25.000000", "timezone": "Europe/Berlin"}.
 func (r *record) when() error {
 	if r.dec.Next() != jx.Object {
@@ -186,7 +184,7 @@ func (r *record) place() error {
 			case "file":
 				return r.place()
 			case "line":
-				return r.lineNumber()
+				return setLine(&r.dec, &r.line)
 			case "function":
 				return r.dec.Set(&r.function)
 			default:
@@ -206,15 +204,16 @@ func (r *record) place() error {
 	return err
 }
 
-func (r *record) lineNumber() error {
-	n, err := r.dec.Int()
+// setLine reads the number of a line; what is not above 0 is none.
+func setLine(dec *lenient.Reader, to *int64) error {
+	n, err := dec.Int()
 	if n > 0 {
-		r.line = n
+		*to = n
 	}
 	return err
 }
 
-// trace reads a stack trace: a text, or texts, one a frame.
+// trace reads a stack trace: a text, or an array with a text for each frame.
 func (r *record) trace() error {
 	if r.dec.Next() != jx.Array {
 		return r.text(&r.stack)
@@ -224,7 +223,7 @@ func (r *record) trace() error {
 	return err
 }
 
-// context reads Monolog's context: the exception out of it, the rest is kept.
+// context reads the exception of Monolog's context and keeps the rest.
 func (r *record) context() error {
 	if r.dec.Next() != jx.Object {
 		return r.dec.Skip()
@@ -241,9 +240,7 @@ func (r *record) context() error {
 	if r.file == "" {
 		r.file, r.line = r.draft.File, r.draft.Line
 	}
-	if r.class == "" {
-		r.class = r.draft.Class
-	}
+	r.class = cmp.Or(r.class, r.draft.Class)
 	return nil
 }
 

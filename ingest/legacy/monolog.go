@@ -14,7 +14,7 @@ import (
 // maxChannel bounds the name of a Monolog channel.
 const maxChannel = 64
 
-// cutChannel splits "app.ERROR: message". The channel may hold points.
+// cutChannel splits "app.ERROR: message". The channel may contain points.
 func cutChannel(text string) (channel string, level errata.Level, message string, ok bool) {
 	head, message, ok := strings.Cut(text, ": ")
 	if !ok {
@@ -32,9 +32,9 @@ func cutChannel(text string) (channel string, level errata.Level, message string
 	return head[:point], level, message, ok
 }
 
-// parseMonolog reads the text behind the channel: a message, the context and
-// what processors added, each of the latter as JSON. Laravel's context holds an
-// exception as a text that breaks its lines and with that the JSON.
+// parseMonolog reads the text behind the channel: a message, the context as JSON,
+// and the data of processors as JSON. In Laravel's context, the text of an
+// exception has line breaks, so that it is no valid JSON.
 func parseMonolog(text string, d *ingest.Draft) {
 	if at := strings.Index(text, ` {"exception":"[object] (`); at >= 0 {
 		d.Message = text[:at]
@@ -55,9 +55,9 @@ func parseMonolog(text string, d *ingest.Draft) {
 	readContext(raw, d)
 }
 
-// contextOf finds where the context begins: at the first JSON behind which
-// nothing but JSON stands. Few places are tried, so that a message full of
-// brackets costs no more than another.
+// contextOf finds where the context begins: at the first JSON that has only JSON
+// behind it. It tries few places, so that a message full of brackets costs no more
+// than another.
 func contextOf(text string) int {
 	const tries = 8
 	from := 0
@@ -94,7 +94,7 @@ func isJSONTail(text string) bool {
 	return values > 0 && dec.AtEnd()
 }
 
-// unescape undoes JSON in a text that is no JSON any more.
+// unescape decodes JSON's escapes in a text that is no valid JSON.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\"`, `"`, `\/`, `/`)
 
 // parseObject reads Laravel's "[object] (Class(code: 0): message at file:12)"

@@ -12,7 +12,7 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// owned is the entry of a file or folder with an owner, without one on disk.
+// owned is the FileInfo of a file or folder with an owner. Nothing is on disk.
 type owned struct {
 	mode fs.FileMode
 	user uint32
@@ -25,16 +25,16 @@ func (e owned) ModTime() time.Time { return time.Time{} }
 func (e owned) IsDir() bool        { return e.mode.IsDir() }
 func (e owned) Sys() any           { return &syscall.Stat_t{Uid: e.user} }
 
-// TestOwner: a folder that only the service and root can write to may have
-// anybody's files, any other only its owner's.
+// TestOwner: a folder that only the service and root can write to may have the
+// files of any user, another folder only those of its owner.
 func TestOwner(t *testing.T) {
 	const root, service, shop, stranger = 0, 990, 33, 1001
 	for _, c := range []struct {
 		name   string
 		folder owned
-		mine   uint32 // a file that is imported
-		other  uint32 // a file beside it
-		fine   bool   // that is imported too
+		mine   uint32 // the user of a file that is imported
+		other  uint32 // the user of a second file
+		fine   bool   // the second file is imported too
 	}{
 		{"the service's", owned{0o700, service}, service, stranger, true},
 		{"the service's, readable", owned{0o755, service}, root, shop, true},
@@ -57,9 +57,9 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: another user's file is not opened while others can write to
-// the folder, and is imported once only the service can. What is not opened is
-// left alone and reported: TestBadFiles.
+// TestForeignFiles: while others can write to the folder, another user's file is
+// not opened. When only the service can write to it, the file is imported.
+// TestBadFiles checks that skipped files are reported.
 func TestForeignFiles(t *testing.T) {
 	b := newBench(t)
 	path := b.put(t, "system/theirs.log", oneLine)
@@ -82,7 +82,7 @@ func TestForeignFiles(t *testing.T) {
 		t.Fatalf("of the folder's owner: %v", err)
 	}
 	mine.Close()
-	// Only root can give a file away, so the folder is given away instead.
+	// Only root can change the owner of a file, so the test changes the folder's.
 	f.trust.owner++
 	if _, _, err := f.open("theirs.log"); !errors.Is(err, errForeign) {
 		t.Errorf("of another user: got %v", err)

@@ -8,18 +8,18 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// Values of Context.Source, by the form of the entry. An event of ours keeps
-// the source that it has at its own receiver.
+// Values of Context.Source, by the form of the entry. A native event keeps the
+// source of its own receiver.
 const (
 	sourcePHP     = "import-php"
 	sourceMonolog = "import-monolog"
 	sourceJSON    = "import-json"
 )
 
-// Parse reads one entry: a line of JSON, or a text with the lines that belong
-// to it. The form is recognised entry by entry, for files are appended to by
-// whatever runs. Draft.Time is zero where the entry names none. The error has
-// kind invalid_event.
+// Parse reads one entry: a line of JSON, or a text with its further lines. It
+// finds the form of each entry, because several programs can write to one file.
+// Draft.Time is zero for an entry without a time. The error has kind
+// invalid_event.
 func Parse(text []byte) (ingest.Draft, *errata.Error) {
 	text = bytes.TrimRight(text, " \t\r\n")
 	if len(text) > 0 && text[0] == '{' {
@@ -29,7 +29,7 @@ func Parse(text []byte) (ingest.Draft, *errata.Error) {
 	if kind == noStamp {
 		d := ingest.Draft{Context: ingest.Context{Source: sourcePHP}}
 		if _, _, ok := cutLabel(string(text[:min(len(text), maxLabel)])); !ok {
-			return d, errata.Errorf(errata.KindInvalidEvent, "the line is in no form that is known")
+			return d, errata.Errorf(errata.KindInvalidEvent, "the line has no known form")
 		}
 		parsePHP(string(text), &d)
 		return d, nil
@@ -37,7 +37,7 @@ func Parse(text []byte) (ingest.Draft, *errata.Error) {
 	whole := string(text)
 	d := ingest.Draft{Time: stampTime(kind, whole[1:end])}
 	if d.Time.IsZero() {
-		return d, errata.Errorf(errata.KindInvalidEvent, "the time of the line is none")
+		return d, errata.Errorf(errata.KindInvalidEvent, "the time of the line does not exist")
 	}
 	rest := strings.TrimPrefix(whole[end+1:], " ")
 	if strings.TrimSpace(rest) == "" {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// imported is the golden form of an entry: what becomes of it as an event.
+// imported is the golden form of an entry: its event.
 type imported struct {
 	Offset  int64           `json:"offset"`
 	Refused string          `json:"refused,omitempty"`
@@ -38,7 +38,7 @@ func converterAt(at time.Time) *converter {
 	}
 }
 
-// sharedReader keeps its buffer of a megabyte between the many small texts.
+// sharedReader keeps its buffer of a megabyte for all of the small texts.
 var sharedReader = newFramer(nil, 0).in
 
 // framed cuts a text into batches.
@@ -108,9 +108,9 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestCutAnywhere reads every beginning of every file: no panic, no line lost
-// from the count, and the entries before the last two as in the whole file: the last
-// line, half of which may look like another entry, can belong to the first of them.
+// TestCutAnywhere reads every prefix of every file: no panic, every line counted,
+// and all entries but the last two as in the whole file. The cut last line may look
+// like an entry of its own and belong to the entry before it.
 func TestCutAnywhere(t *testing.T) {
 	for _, name := range []string{"php.log", "monolog.log", "lines.jsonl"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -139,7 +139,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestGoesOnAtEveryEntry: reading that begins at any entry finds the same ones.
+// TestGoesOnAtEveryEntry: reading from any entry on finds the same entries.
 func TestGoesOnAtEveryEntry(t *testing.T) {
 	for _, name := range []string{"php.log", "monolog.log", "lines.jsonl"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))

@@ -27,12 +27,12 @@ var labels = [...]struct {
 
 const (
 	labelPrefix = "PHP "
-	// maxLabel is as much of a line as cutLabel looks at.
+	// maxLabel is how many bytes of a line cutLabel needs.
 	maxLabel = 32
 )
 
-// cutLabel splits "PHP Warning:  text" into the label's place in the table and
-// the text. The prefix may be missing, as it is where PHP shows its errors.
+// cutLabel splits "PHP Warning:  text" into the index of the label and the text.
+// "PHP " may be missing, as in the errors that PHP displays.
 func cutLabel(text string) (label int, rest string, ok bool) {
 	text = strings.TrimPrefix(text, labelPrefix)
 	for i := range labels {
@@ -44,8 +44,8 @@ func cutLabel(text string) (label int, rest string, ok bool) {
 	return 0, text, false
 }
 
-// parsePHP reads what PHP writes behind the time: an error of its own, an
-// exception that nobody caught, or what the application gave to error_log().
+// parsePHP reads the text behind the time in a log of PHP: an error of PHP, an
+// uncaught exception, or a text that the application gave to error_log().
 func parsePHP(text string, d *ingest.Draft) {
 	label, text, labelled := cutLabel(text)
 	if labelled {
@@ -64,7 +64,7 @@ func parsePHP(text string, d *ingest.Draft) {
 		return
 	}
 	d.Message = text
-	// What runs PHP writes its own lines: "WARNING: [pool www] …".
+	// A line of php-fpm: "WARNING: [pool www] …".
 	if word, rest, ok := strings.Cut(text, ": "); ok && word == strings.ToUpper(word) {
 		if level, ok := errata.ParseLevel(word); ok {
 			d.Level, d.Message = level, rest
@@ -72,13 +72,13 @@ func parsePHP(text string, d *ingest.Draft) {
 	}
 }
 
-// cutPlace takes " in /path/file.php on line 12" off the end.
+// cutPlace cuts " in /path/file.php on line 12" off the end.
 func cutPlace(text string) (rest, file string, line int64) {
 	before, number, ok := cutLast(text, " on line ")
 	if !ok {
 		return text, "", 0
 	}
-	// Xdebug's lines may stand behind it.
+	// Lines of Xdebug may stand behind the number.
 	number, _, _ = strings.Cut(number, "\n")
 	line, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
@@ -101,7 +101,7 @@ func parseThrown(text string, d *ingest.Draft) {
 	for len(d.Context.Exceptions) < ingest.MaxExceptions {
 		link, rest, more := strings.Cut(text, nextMark)
 		if more && len(d.Context.Exceptions) == ingest.MaxExceptions-1 {
-			_, link, _ = cutLast(text, nextMark) // the thrown one is worth more than its causes
+			_, link, _ = cutLast(text, nextMark) // the thrown one matters more than its causes
 			more = false
 		}
 		x, file, line := parseLink(link)
@@ -152,8 +152,8 @@ func cutClass(head string) (class, message string) {
 	return class, message
 }
 
-// isClass says whether the text can be the name of a PHP class. Anonymous ones
-// go on behind a NUL with where they were declared.
+// isClass says whether the text can be the name of a PHP class. The name of an
+// anonymous class ends in a NUL and the place of its declaration.
 func isClass(text string) bool {
 	text, _, _ = strings.Cut(text, "\x00")
 	for i := range len(text) {

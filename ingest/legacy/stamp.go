@@ -31,7 +31,7 @@ const (
 )
 
 // stampOf says whether the line begins with a time in brackets, and where the
-// text inside ends. It looks at the form only.
+// bracket closes. It checks only the form.
 func stampOf(line []byte) (kind stampKind, end int) {
 	if len(line) < lenISO+2 || line[0] != '[' {
 		return noStamp, 0
@@ -51,8 +51,8 @@ func stampOf(line []byte) (kind stampKind, end int) {
 	}
 }
 
-// hasForm compares the beginning of text with a form: 0 stands for a digit, a
-// for a letter, T for a T or a blank.
+// hasForm compares the beginning of a text with a form: 0 stands for a digit, a
+// for a letter, T for a T or a space.
 func hasForm(text []byte, form string) bool {
 	if len(text) < len(form) {
 		return false
@@ -75,8 +75,8 @@ func hasForm(text []byte, form string) bool {
 	return true
 }
 
-// stampTime reads the time inside the brackets; the zero Time when there is no
-// such day.
+// stampTime reads the time inside the brackets; the zero Time for a date or a time
+// of day that does not exist.
 func stampTime(kind stampKind, inside string) time.Time {
 	if kind == isoStamp {
 		at, _ := lenient.Time(inside)
@@ -114,8 +114,8 @@ func digits(text string) (n int) {
 	return n
 }
 
-// zones keeps the zones that were asked for: a file names one or two, millions
-// of times. maxZones bounds it; there are some 600 names.
+// zones is a cache of zones: a file has one or two, millions of times. maxZones
+// bounds it; there are about 600 names.
 var (
 	zones     sync.Map // string to *time.Location
 	zoneCount atomic.Int32
@@ -123,8 +123,8 @@ var (
 
 const maxZones = 1024
 
-// zoneOf is the zone with the name, or with the offset +01:00; UTC when nobody
-// knows it.
+// zoneOf is the zone with the name, or with an offset like +01:00; UTC for an
+// unknown one.
 func zoneOf(name string) *time.Location {
 	if name == "UTC" {
 		return time.UTC
@@ -136,7 +136,7 @@ func zoneOf(name string) *time.Location {
 		return time.UTC
 	}
 	zone := loadZone(name)
-	zones.Store(string([]byte(name)), zone) // name is a part of a whole entry
+	zones.Store(strings.Clone(name), zone) // name shares the memory of its entry
 	zoneCount.Add(1)
 	return zone
 }
@@ -152,7 +152,7 @@ func loadZone(name string) *time.Location {
 	}
 	for i := range len(name) {
 		if c := name[i]; !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/' || c == '_' || c == '-' || c == '+') {
-			return time.UTC // the name becomes a path
+			return time.UTC // LoadLocation makes a path of the name
 		}
 	}
 	zone, err := time.LoadLocation(name)
@@ -162,12 +162,9 @@ func loadZone(name string) *time.Location {
 	return zone
 }
 
-// stampTimeIn reads "2026-11-21 03:58:25.000000" as the local time of a zone;
-// the zero Time when it is none.
+// stampTimeIn reads "2026-11-21 03:58:25.000000" as the local time of a zone; the
+// zero Time for any other text.
 func stampTimeIn(text, zone string) time.Time {
-	at, err := time.Parse("2006-01-02 15:04:05", text)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), zoneOf(zone)).UTC()
+	at, _ := time.ParseInLocation("2006-01-02 15:04:05", text, zoneOf(zone))
+	return at.UTC()
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// stream takes one file from its mark to its end: one goroutine cuts it into
-// batches, workers turn those into sealed blocks, and put is called with the
-// blocks in the order of the file, each with the position behind it. Batches
-// are reused, so memory does not grow with the file.
+// stream imports one file from its mark to its end: one goroutine cuts the file
+// into batches, workers make sealed blocks of them, and put gets the blocks in
+// the order of the file, each with the mark behind it. Batches are reused, so
+// that memory does not grow with the file.
 func stream(ctx context.Context, from io.Reader, mark eventlog.ImportMark, c *converter, put func(context.Context, block) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	free := make(chan *batch, inFlight)
@@ -46,11 +46,10 @@ func stream(ctx context.Context, from io.Reader, mark eventlog.ImportMark, c *co
 	return err
 }
 
-// errEnough ends cutting because nobody takes batches any more.
+// errEnough ends cutting because nothing uses the batches any more.
 var errEnough = errors.New("no more batches are wanted")
 
-// cut fills free batches and hands each to the workers and to whoever takes
-// them in order.
+// cut fills free batches, and sends each to the workers and to putAll.
 func cut(ctx context.Context, f *framer, free, work, inOrder chan *batch) error {
 	for {
 		var b *batch
@@ -63,8 +62,8 @@ func cut(ctx context.Context, f *framer, free, work, inOrder chan *batch) error 
 		if err := f.fill(b); err != nil {
 			return err
 		}
-		last := b.last // the batch belongs to others from here on
-		work <- b      // these have room for all batches there are
+		last := b.last // read before another goroutine gets the batch
+		work <- b      // both channels have room for all batches
 		inOrder <- b
 		if last {
 			return nil
@@ -72,8 +71,8 @@ func cut(ctx context.Context, f *framer, free, work, inOrder chan *batch) error 
 	}
 }
 
-// putAll waits for the batches in order and puts their blocks, with marks that
-// count from the beginning of the file.
+// putAll waits for the batches in order and calls put with their blocks. The marks
+// of these count from the beginning of the file.
 func putAll(ctx context.Context, inOrder <-chan *batch, free chan<- *batch, base eventlog.ImportMark, put func(context.Context, block) error) error {
 	for b := range inOrder {
 		<-b.ready

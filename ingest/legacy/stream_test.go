@@ -12,7 +12,7 @@ import (
 
 func discardBlock(context.Context, block) error { return nil }
 
-// repeated gives a text n times.
+// repeated reads a text n times.
 type repeated struct {
 	text []byte
 	n    int
@@ -30,7 +30,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return r.rest.Read(p)
 }
 
-// TestStreamEnds: whatever fails, stream returns that, and nothing runs on.
+// TestStreamEnds: stream returns every kind of error, and no goroutine is left.
 func TestStreamEnds(t *testing.T) {
 	reading, putting := errors.New("disk is gone"), errors.New("log is gone")
 	broken := io.MultiReader(bytes.NewReader(phpLines(5000)), &failing{reading})

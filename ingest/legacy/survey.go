@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -16,34 +15,33 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// survey is what is known of a file before anything of it is imported.
+// survey holds what is known of a file before its import.
 type survey struct {
 	hash   string // SHA-256 of its bytes, hexadecimal
 	packed bool   // with gzip
 	size   int64  // of its bytes
-	total  int64  // of what is read: unpacked
-	// settled says that it ends with the end of a line, and is not cut off.
+	total  int64  // of its bytes when unpacked
+	// settled says that it ends with a line break and is not cut off.
 	settled bool
-	cut     bool // compressed, and its end is missing or broken
+	cut     bool // packed, and its end is missing or broken
 }
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// errTooLarge and errBomb are reasons not to import a file.
 var (
 	errTooLarge = fmt.Errorf("it is larger than %d GiB", maxFile>>30)
-	errBomb     = fmt.Errorf("it unpacks to more than %d times its size; unpack it yourself if it is what it should be", ingest.MaxRatio)
+	errBomb     = fmt.Errorf("it unpacks to more than %d times its size; if that is right, unpack it yourself", ingest.MaxRatio)
 )
 
-// look reads size bytes of the file once, to know it by its hash and to find
-// out whether a compressed one can be unpacked before half of it is imported.
+// look reads size bytes of the file once. It computes the hash, and finds out
+// whether a packed file can be unpacked before any of it is imported.
 func look(ctx context.Context, file io.ReaderAt, size int64) (survey, error) {
 	s := survey{size: size}
 	if size > maxFile {
 		return s, errTooLarge
 	}
 	sum := sha256.New()
-	in := &counter{r: &cancellable{ctx, io.NewSectionReader(file, 0, size)}, hash: sum}
+	in := &counter{r: io.TeeReader(&cancellable{ctx, io.NewSectionReader(file, 0, size)}, sum)}
 	head := bufio.NewReaderSize(in, 256<<10)
 	magic, _ := head.Peek(len(gzipMagic)) // a shorter file is no gzip
 	s.packed = bytes.Equal(magic, gzipMagic)
@@ -55,7 +53,7 @@ func look(ctx context.Context, file io.ReaderAt, size int64) (survey, error) {
 		_, err = io.Copy(&last, head)
 	}
 	if err == nil {
-		_, err = io.Copy(io.Discard, head) // what stands behind the packed part
+		_, err = io.Copy(io.Discard, head) // the bytes behind the packed part
 	}
 	if err != nil {
 		return s, err
@@ -69,7 +67,7 @@ func look(ctx context.Context, file io.ReaderAt, size int64) (survey, error) {
 	return s, nil
 }
 
-// unpack reads the packed part within the limits of every compressed body.
+// unpack reads the packed part within the limits of a compressed body.
 func (s *survey) unpack(packed io.Reader, in *counter, out *lastByte) error {
 	z, err := gzip.NewReader(packed)
 	if err != nil {
@@ -95,8 +93,8 @@ func (s *survey) unpack(packed io.Reader, in *counter, out *lastByte) error {
 	}
 }
 
-// ofFile keeps the errors of reading and drops those of unpacking: what could
-// be unpacked counts.
+// ofFile is err if reading failed, nil if unpacking failed: the import takes what
+// could be unpacked.
 func ofFile(err error) error {
 	if _, ok := errors.AsType[*readError](err); ok {
 		return err
@@ -104,10 +102,10 @@ func ofFile(err error) error {
 	return nil
 }
 
-// open reads the file from an offset of its unpacked bytes on.
+// open opens the file at an offset of its unpacked bytes.
 func (s *survey) open(ctx context.Context, file io.ReaderAt, offset int64) (io.Reader, error) {
 	if offset > s.total {
-		return nil, fmt.Errorf("it has %d bytes, and reading was to go on at %d", s.total, offset)
+		return nil, fmt.Errorf("it has %d bytes, but the import must go on at %d", s.total, offset)
 	}
 	whole := &cancellable{ctx, io.NewSectionReader(file, 0, s.size)}
 	if !s.packed {
@@ -115,10 +113,7 @@ func (s *survey) open(ctx context.Context, file io.ReaderAt, offset int64) (io.R
 	}
 	z, err := gzip.NewReader(bufio.NewReaderSize(whole, 256<<10))
 	if err != nil {
-		if err = ofFile(err); err != nil {
-			return nil, err
-		}
-		return bytes.NewReader(nil), nil
+		return bytes.NewReader(nil), ofFile(err)
 	}
 	unpacked := io.Reader(z)
 	if s.cut {
@@ -130,7 +125,7 @@ func (s *survey) open(ctx context.Context, file io.ReaderAt, offset int64) (io.R
 	return unpacked, nil
 }
 
-// untilBroken ends where unpacking fails, as the first reading did.
+// untilBroken ends where unpacking fails, as in the first reading.
 type untilBroken struct{ r io.Reader }
 
 func (u untilBroken) Read(p []byte) (int, error) {
@@ -141,7 +136,7 @@ func (u untilBroken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cancellable ends reading with its context, and marks the errors of reading.
+// cancellable ends with its context, and makes a readError of an error of reading.
 type cancellable struct {
 	ctx context.Context //nolint:containedctx // a Reader is handed none
 	r   io.Reader
@@ -163,21 +158,19 @@ func (c *cancellable) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counter counts and hashes what passes.
+// counter counts the bytes that are read.
 type counter struct {
-	r    io.Reader
-	hash hash.Hash
-	n    int64
+	r io.Reader
+	n int64
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	_, _ = c.hash.Write(p[:n]) // never fails
 	c.n += int64(n)
 	return n, err
 }
 
-// lastByte counts what is written and keeps its last byte.
+// lastByte counts the bytes that are written and keeps the last one.
 type lastByte struct {
 	n int64
 	b byte

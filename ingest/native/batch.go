@@ -199,8 +199,8 @@ func (t *batch) take(over, strict bool) error {
 		t.indexes = append(t.indexes, index)
 		return nil
 	}
-	var told *errata.Error
-	if !errors.As(refused, &told) {
+	told, ok := errors.AsType[*errata.Error](refused)
+	if !ok {
 		return refused
 	}
 	if strict && told.Kind == errata.KindInvalidBody {

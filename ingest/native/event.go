@@ -141,42 +141,33 @@ func (p *parser) scalar(name string, to *string) error {
 
 func (p *parser) book() error {
 	var name string
-	if err := p.text("type", &name); err != nil {
-		return err
-	}
-	book, ok := errata.ParseBook(name)
-	if !ok && name != "" {
+	err := p.text("type", &name)
+	var ok bool
+	if p.draft.Book, ok = errata.ParseBook(name); !ok && name != "" {
 		p.refuse(errata.KindInvalidType, "type must be system or database")
 	}
-	p.draft.Book = book
-	return nil
+	return err
 }
 
 func (p *parser) level() error {
 	var name string
-	if err := p.text("level", &name); err != nil {
-		return err
-	}
-	level, ok := errata.ParseLevel(name)
-	if !ok && name != "" {
+	err := p.text("level", &name)
+	var ok bool
+	if p.draft.Level, ok = errata.ParseLevel(name); !ok && name != "" {
 		p.refuse(errata.KindInvalidLevel, "level must be one of %s", strings.Join(errata.Levels, ", "))
 	}
-	p.draft.Level = level
-	return nil
+	return err
 }
 
 // line reads a line number; PHP and shells send it as a string.
 func (p *parser) line() error {
 	var text string
-	if err := p.scalar("line", &text); err != nil {
-		return err
-	}
-	n := lenient.ParseInt([]byte(text))
-	if n < 0 || n == 0 && strings.Trim(text, "0") != "" {
+	err := p.scalar("line", &text)
+	p.draft.Line = lenient.ParseInt([]byte(text))
+	if p.draft.Line < 0 || p.draft.Line == 0 && strings.Trim(text, "0") != "" {
 		p.refuse(errata.KindInvalidEvent, "line must be a whole number, 0 or more")
 	}
-	p.draft.Line = n
-	return nil
+	return err
 }
 
 func (p *parser) fingerprint() error {

@@ -70,7 +70,7 @@ func one(t *testing.T, document string) (ingest.Draft, string) {
 	return drafts[0], ""
 }
 
-// facts is a table of fields and what they become, or how they are refused.
+// facts is a table of fields and their values in the draft, or their refusals.
 func facts(t *testing.T, read func(ingest.Draft) any, table ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(table); i += 2 {
@@ -140,7 +140,7 @@ func TestFrames(t *testing.T) {
 		`"file":"c","line":3,"frames":[{"file":"a","line":1}]`, "c:3 < a:1  false []",
 		`"frames":[null,7,{},{"function":"f"},{"file":"a","line":null,"in_app":"x"}]`, "a:0 < :0 f false []; a:0  false []",
 		`"frames":null`, ":0 < ", `"frames":[]`, ":0 < ", `"frames":{}`, "422 invalid_event", `"frames":"x"`, "422 invalid_event",
-		// Values that were sent by mistake become shapes.
+		// Values, which a client must not send, become shapes.
 		`"frames":[{"file":"a","args":["int","string(12)","array(3)","object(App\\User)","resource(stream)","null","hunter2","object(a b)","string(x)","callable",7,7.5,true,null,[1],{"a":1}]}]`,
 		"a:0 < a:0  false [int string(12) array(3) object(App\\User) resource(stream) null string(7) string(11) string(9) callable int float bool null array object]")
 	d, refused := one(t, `{"message":"m","frames":[`+strings.Repeat(`{"file":"lib"},`, 5_000)+`{"file":"app","in_app":true,"args":[`+strings.Repeat(`1,`, 50)+`1]}]}`)
@@ -153,7 +153,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// malformed are bodies that must all be refused.
+// malformed are bodies that must be refused.
 func malformed() []doortest.Case {
 	fields := []string{
 		"id", "time", "type", "level", "message", "template", "exception_class", "file", "line", "request_uri", "request_method", "user_id", "ip",
@@ -171,8 +171,8 @@ func malformed() []doortest.Case {
 	return all
 }
 
-// oneQuiet says whether a document is refused, to keep the table of wrong
-// types to the wrong ones; TestFields says which those are.
+// oneQuiet says whether a document is refused. It keeps the valid types out of the
+// table of wrong ones; TestFields checks which these are.
 func oneQuiet(document string) (ingest.Draft, bool) {
 	recorder := &doortest.Recorder{}
 	h, err := native.New(native.Config{Accepter: recorder, Keyring: doortest.Keys{}})
@@ -211,7 +211,7 @@ func TestMalformedBodiesAreRefusedAndCostLittle(t *testing.T) {
 				t.Errorf("%s: %d bytes allocated for %d", c.Name, took, len(c.Body))
 			}
 		}
-		runtime.GC() // twice, because pools give up what they hold in two steps
+		runtime.GC() // twice, because a pool frees its items in two steps
 		runtime.GC()
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
@@ -226,7 +226,7 @@ func TestMalformedBodiesAreRefusedAndCostLittle(t *testing.T) {
 	t.Logf("%d bodies, at most %d KiB allocated and %v each, heap %d then %d KiB", len(bodies), most>>10, slowest, heap[0]>>10, heap[1]>>10)
 }
 
-// Nothing of an array is stored when it is cut; of lines only whole ones are.
+// Nothing of a cut array is stored. Of cut lines, the whole ones are.
 func TestNoPrefixIsMistakenForAnEvent(t *testing.T) {
 	h, recorder := newHandler(t)
 	array := "[" + full + "," + full + "]"

@@ -69,10 +69,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 		Accepted int              `json:"accepted"` // on the log, or dropped while recording is switched off
 		Rejected []door.Rejection `json:"rejected"`
 	}
-	rejected := t.rejected
-	if rejected == nil {
-		rejected = []door.Rejection{} // a list also where it is empty
-	}
+	rejected := append([]door.Rejection{}, t.rejected...) // never null in the answer
 	var receipt ingest.Receipt
 	if len(t.drafts) > 0 {
 		var err error

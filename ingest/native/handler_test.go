@@ -209,7 +209,7 @@ func TestRefusalsOfTheLog(t *testing.T) {
 	}
 }
 
-// What the pipeline rejects is told under the index that the sender knows.
+// A rejection of the pipeline has the index of the event in the request.
 func TestIndexesAreThoseOfTheRequest(t *testing.T) {
 	h, recorder := newHandler(t)
 	recorder.Reject = func(d ingest.Draft) *errata.Error {
@@ -225,7 +225,7 @@ func TestIndexesAreThoseOfTheRequest(t *testing.T) {
 	if diff := cmp.Diff(want, w.Body.String()); w.Code != 202 || diff != "" {
 		t.Errorf("%d (-want +got):\n%s", w.Code, diff)
 	}
-	// A batch that the budget refuses as a whole will pass later.
+	// A batch that the budget refuses may be taken later.
 	if w := post(h, `[{"message":"no"},{"message":"no"}]`); w.Code != 429 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("all over the budget: %d %s", w.Code, w.Body)
 	}

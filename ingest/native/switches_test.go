@@ -8,7 +8,7 @@ import (
 	"github.com/errata-log/errata/ingest/native"
 )
 
-// TestAnswersSayWhatWasRecorded: every 2xx does, whatever the switches say.
+// TestAnswersSayWhatWasRecorded: every 2xx does, with all switches.
 func TestAnswersSayWhatWasRecorded(t *testing.T) {
 	var switches errata.Logging
 	h, recorder := newHandler(t, func(cfg *native.Config) { cfg.Switches = func() errata.Logging { return switches } })

@@ -1,6 +1,10 @@
 package otlp
 
-import "strings"
+import (
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
 
 // Attributes are the texts about an error in OpenTelemetry's attributes. Logs of
 // Sentry's SDKs have them too.
@@ -54,11 +58,14 @@ func (a *Attributes) PathQuery() string {
 	return a.Path + "?" + strings.TrimPrefix(a.Query, "?")
 }
 
-// Severity numbers: each level has four.
+// SeverityError is the first severity number of level error, SeverityFatal that of
+// level fatal.
 const (
-	severityInfo = 9
-	severityWarn = 13
-	// SeverityError is the first of level error, SeverityFatal that of level fatal.
 	SeverityError = 17
 	SeverityFatal = 21
 )
+
+// severityLevels are the levels of the severity numbers, four numbers for each.
+var severityLevels = [...]errata.Level{
+	errata.LevelDebug, errata.LevelDebug, errata.LevelInfo, errata.LevelWarning, errata.LevelError, errata.LevelFatal,
+}

@@ -17,7 +17,7 @@ import (
 	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
-// bomb is a request made to hurt.
+// bomb is a request that is expensive on purpose.
 type bomb struct {
 	name, path, contentType, coding string
 	body                            []byte
@@ -27,7 +27,7 @@ type bomb struct {
 // mib repeats a part up to a size in MiB.
 func mib(n int, part []byte) []byte { return bytes.Repeat(part, n<<20/len(part)) }
 
-// inRequest puts the fields of a record or a span into a request of protobuf.
+// inRequest puts the fields of a record or a span into a protobuf request.
 func inRequest(fields []byte) []byte { return framed(1, framed(2, framed(2, fields))) }
 
 func pair(key string, value []byte) []byte {
@@ -55,7 +55,7 @@ func compressed(t *testing.T, coding string, parts ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// noise is hard to compress.
+// noise is random bytes, which do not compress.
 func noise(n int) []byte {
 	out, x := make([]byte, n), uint64(1)
 	for i := range out {
@@ -68,7 +68,7 @@ func noise(n int) []byte {
 }
 
 func compressedBombs(t *testing.T) (all []bomb) {
-	empty := []byte{0x12, 0} // an empty record, or a field nobody knows
+	empty := []byte{0x12, 0} // an empty record, or an unknown field
 	for _, coding := range []string{"gzip", "zstd"} {
 		var records [][]byte
 		for range 64 {
@@ -87,7 +87,7 @@ func compressedBombs(t *testing.T) (all []bomb) {
 	)
 }
 
-// nestedBombs are lists in lists, in each place where a value stands.
+// nestedBombs are lists in lists, in each place for a value.
 func nestedBombs() (all []bomb) {
 	wrap := map[string]func([]byte) []byte{
 		"arrays": func(v []byte) []byte { return framed(5, framed(1, v)) },
@@ -118,7 +118,8 @@ func nestedBombs() (all []bomb) {
 	return all
 }
 
-// manyBombs have more records than anybody sends, or few that share much.
+// manyBombs have more records than any real request, or few that share large
+// texts.
 func manyBombs() (all []bomb) {
 	empty := []byte{0x12, 0}
 	text := bytes.Repeat([]byte("v"), 4<<10)
@@ -157,14 +158,14 @@ func manyBombs() (all []bomb) {
 	)
 }
 
-// maxPeak is what one request may hold at a time, beside its body as sent.
+// maxPeak is how many bytes one request may hold, besides its body as sent.
 const maxPeak = 64 << 20
 
-// TestBombs: each is refused with 413 or 400, or is metrics, which are counted
-// and not kept; none of its errors is taken; it holds no more than maxPeak
-// meanwhile.
+// TestBombs: each is refused with 413 or 400, or is a metrics request, of which
+// the points are only counted. None of its errors is taken, and it never holds
+// more than maxPeak.
 func TestBombs(t *testing.T) {
-	// Hardly any garbage is counted as held then.
+	// With this setting the heap has almost no garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	h, recorder := newHandler(t)
 	highest := uint64(0)
@@ -188,7 +189,7 @@ func TestBombs(t *testing.T) {
 	t.Logf("at most %d MiB held", highest>>20)
 }
 
-// detonate sends the bomb and watches the heap until it is answered.
+// detonate sends the bomb and measures the heap until the answer.
 func detonate(h http.Handler, b bomb) (code int, body string, peak uint64) {
 	var now runtime.MemStats
 	runtime.GC()

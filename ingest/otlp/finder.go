@@ -65,8 +65,7 @@ func (f *finder) read(request []byte, enc encoding) error {
 		form, read = "JSON", f.readJSON
 	}
 	err := read(request)
-	var told *errata.Error
-	if err == nil || errors.As(err, &told) {
+	if _, told := errors.AsType[*errata.Error](err); err == nil || told {
 		return err
 	}
 	return errata.Errorf(errata.KindInvalidBody, "the body is not a valid %s request of %s", form, f.signal.path).Because(err)
@@ -204,17 +203,8 @@ func (r *record) hasException() bool {
 }
 
 func (r *record) level() errata.Level {
-	switch n := r.severity; {
-	case n >= SeverityFatal:
-		return errata.LevelFatal
-	case n >= SeverityError:
-		return errata.LevelError
-	case n >= severityWarn:
-		return errata.LevelWarning
-	case n >= severityInfo:
-		return errata.LevelInfo
-	case n > 0:
-		return errata.LevelDebug
+	if n := r.severity; n > 0 {
+		return severityLevels[min((n-1)/4, 5)]
 	}
 	if level, known := errata.ParseLevel(r.severityText); known {
 		return level

@@ -7,11 +7,11 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// paths are chosen by a byte of the fuzzer's.
+// paths are chosen by a byte of the fuzzer.
 var paths = []string{"/v1/logs", "/v1/traces", "/v1/metrics"}
 
-// checkAnswer sends what the fuzzer made. It wants full or partial success, or a
-// 4xx as a status; bounded drafts; and the same ids for the same bytes.
+// checkAnswer sends the fuzzer's bytes. It wants full or partial success, or a 4xx
+// with a status message; bounded drafts; and the same ids for the same bytes.
 func checkAnswer(t *testing.T, which uint8, contentType string, content []byte) {
 	h, recorder := newHandler(t)
 	path := paths[int(which)%len(paths)]

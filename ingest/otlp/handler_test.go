@@ -102,8 +102,8 @@ func TestRefusalsAreStatusesInTheEncodingOfTheRequest(t *testing.T) {
 	}
 }
 
-// OTel Python drops what is answered with 429, so back-pressure is 503. Only who
-// sends more than it may gets 429.
+// OTel Python drops the data on 429, so back-pressure is 503. Only a sender over
+// its quota gets 429.
 func TestBackPressureIs503(t *testing.T) {
 	limited := errata.Errorf(errata.KindRateLimited, "over the budget")
 	limited.RetryAfter = 90 * time.Second
@@ -127,8 +127,8 @@ func TestBackPressureIs503(t *testing.T) {
 			}
 		}
 	}
-	// A draft that is only refused for now refuses the request: a partial
-	// success would be final.
+	// A draft that may be taken later refuses the request: after a partial
+	// success the exporter would not send it again.
 	h, recorder := newHandler(t)
 	recorder.Reject = func(ingest.Draft) *errata.Error { return limited }
 	if w := post(h, "/v1/logs", jsonText, []byte(oneLog)); w.Code != 429 {
@@ -136,7 +136,7 @@ func TestBackPressureIs503(t *testing.T) {
 	}
 }
 
-// panicking is an accepter with a fault.
+// panicking is an accepter that panics.
 type panicking struct{}
 
 func (panicking) Accept(context.Context, ingest.Source, []ingest.Draft) (ingest.Receipt, error) {
@@ -259,8 +259,8 @@ func TestPathOfASentryProject(t *testing.T) {
 	}
 }
 
-// A resend has the same bytes and must have the same ids; equal records of one
-// request are several.
+// A resend has the same bytes and must have the same ids. Equal records of one
+// request have different ids.
 func TestIDs(t *testing.T) {
 	h, recorder := newHandler(t)
 	ids := func(path, contentType string, content []byte) (all []string) {

@@ -152,9 +152,7 @@ func (m *mapping) place(key string, v value) bool {
 	case LineKey:
 		d.Line = v.int()
 	case "code.lineno":
-		if d.Line == 0 {
-			d.Line = v.int()
-		}
+		d.Line = cmp.Or(d.Line, v.int())
 	default:
 		return false
 	}
@@ -165,8 +163,7 @@ func (m *mapping) place(key string, v value) bool {
 func (m *mapping) other(key string, v value) {
 	switch key {
 	case "exception.escaped":
-		handled := v.String() == "false"
-		m.draft.Context.Handled = &handled
+		m.draft.Context.Handled = new(v.String() == "false")
 	case "http.method":
 		older(&m.Method, v)
 	case "http.client_ip":

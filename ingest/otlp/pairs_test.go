@@ -18,7 +18,7 @@ import (
 const (
 	traceID = "08a022e8b2b020683b308780d70f3cad"
 	spanID  = "68624199d6e1f5e3"
-	// happened is not near the end of a stretch of five minutes.
+	// happened is not near the end of a pairWindow.
 	happened = 1795231120683936431
 )
 
@@ -50,7 +50,7 @@ func spanRequest(span string, all ...sighting) string {
 		traceID, span, strings.Join(events, ","))
 }
 
-// counted sends the requests and says how many different events came of them.
+// counted sends the requests and returns the number of different events.
 func counted(t testing.TB, h *otlp.Handler, recorder *doortest.Recorder, requests ...string) int {
 	t.Helper()
 	ids := map[string]bool{}
@@ -99,8 +99,8 @@ func TestSpanEventAndLogOfOneErrorAreOne(t *testing.T) {
 	}
 }
 
-// The first of a span are the same error on any node, which knows nothing of
-// the others.
+// The first error of a span has the same id on every node, without any exchange
+// between the nodes.
 func TestPairsOverTwoNodes(t *testing.T) {
 	var ids []string
 	for _, request := range []string{logRequest(spanID, sighting{"E", "m", 5}), spanRequest(spanID, sighting{"E", "m", 0})} {
@@ -116,7 +116,7 @@ func TestPairsOverTwoNodes(t *testing.T) {
 	}
 }
 
-// Many senders at once: each error is numbered once, whoever is first.
+// Many senders at once: each error has one number.
 func TestPairsUnderConcurrency(t *testing.T) {
 	h, recorder := newHandler(t)
 	const errors, senders = 40, 8
@@ -140,7 +140,7 @@ func TestPairsUnderConcurrency(t *testing.T) {
 	}
 }
 
-// A log record without an exception says nothing about which error it is of.
+// A log record without an exception does not say which error it belongs to.
 func TestALogWithoutAnExceptionHasNoTwin(t *testing.T) {
 	h, recorder := newHandler(t)
 	e := sighting{"", "order 42 failed", 0}
@@ -179,8 +179,8 @@ func TestSpanExceptionsCanBeSwitched(t *testing.T) {
 	}
 }
 
-// However the exporters cut their batches, whichever signal is first, and
-// whatever is sent again: a span in which an error happened n times is n errors.
+// A span in which an error happened n times is n errors, for all cuts of the
+// batches, all orders of the signals, and with resends.
 func TestPairsHoldInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var requests []string

@@ -16,7 +16,7 @@ import (
 	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
-// logDrafts sends one log record as JSON and gives what became of it.
+// logDrafts sends one log record as JSON and returns its drafts.
 func logDrafts(t *testing.T, record string) []ingest.Draft {
 	t.Helper()
 	h, recorder := newHandler(t)
@@ -96,8 +96,8 @@ func TestFieldsOfARecord(t *testing.T) {
 	f(attrs("exception.type", `{"arrayValue":{"values":[]}}`, "user.id", `null`, "code.lineno", `{"boolValue":true}`), "[]||"+none+"|invalid IP|")
 }
 
-// SDKs in transition send an attribute by its old and by its new name. The new
-// one counts, in whichever order they stand.
+// Some SDKs send an attribute by its old and by its new name. The new name counts,
+// in both orders.
 func TestNewNamesBeforeOldOnes(t *testing.T) {
 	pairs := [][]string{
 		{"code.file.path", str("/new.go"), "code.filepath", str("/old.go")}, {"code.line.number", `{"intValue":1}`, "code.lineno", `{"intValue":2}`},
@@ -127,7 +127,7 @@ func TestNewNamesBeforeOldOnes(t *testing.T) {
 	}
 }
 
-// code.* on a span is where the span began, not where the exception was raised.
+// code.* on a span is the place where the span began, not that of the exception.
 func TestPlaceOfASpanEventIsFromItsStack(t *testing.T) {
 	code := []string{"code.file.path", str("/srv/router.go"), "code.lineno", `{"intValue":7}`}
 	for stack, want := range map[string]string{"E: m\n    at f (/srv/x.js:3:1)\n": "/srv/x.js:3", "": ":0"} {
@@ -167,8 +167,8 @@ func TestContextOfARecord(t *testing.T) {
 	}
 }
 
-// What is kept of a protobuf body must not share its memory: the buffer goes
-// back to a pool and is written to again.
+// A draft must not share memory with the protobuf body, whose buffer is pooled and
+// reused.
 func TestDraftsShareNothingWithTheBody(t *testing.T) {
 	for _, name := range []string{"otel-go-logs.pb", "otel-go-traces.pb", "otel-go-logs.json", "otel-go-traces.json"} {
 		contentType := protobuf
@@ -179,7 +179,7 @@ func TestDraftsShareNothingWithTheBody(t *testing.T) {
 		post(h, pathOf(name), contentType, recorded(t, name))
 		drafts := recorder.Take()
 		before := fmt.Sprintf("%+v", drafts)
-		for range 50 { // whichever buffer the pool gives, it is written over
+		for range 50 { // so that every pooled buffer is overwritten
 			post(h, "/v1/logs", protobuf, bytes.Repeat([]byte{0xff}, 32<<10))
 		}
 		if after := fmt.Sprintf("%+v", drafts); after != before {
@@ -217,7 +217,7 @@ func TestValuesOfProtobuf(t *testing.T) {
 	}
 }
 
-// deep is a log record whose body is nested that many times.
+// deep is a log record whose body has the given depth.
 func deep(levels int) []byte {
 	value := []byte{0x0a, 1, 'x'}
 	for range levels {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSwitchedOff: the answer is full success, with nothing that would make an
-// exporter complain, and a header says that nothing was kept.
+// TestSwitchedOff: the answer is full success, so that no exporter logs an error,
+// and a header says that nothing was kept.
 func TestSwitchedOff(t *testing.T) {
 	h, recorder := newHandler(t)
 	for _, c := range []struct {

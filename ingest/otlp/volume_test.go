@@ -13,7 +13,7 @@ import (
 	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
-// A flood of errors pushes out what is remembered, and never the sum of it.
+// A flood of errors replaces the remembered ones and does not add to them.
 func TestPairsForget(t *testing.T) {
 	h, recorder := newHandler(t)
 	recorder.Discard = true

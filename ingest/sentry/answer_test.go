@@ -101,7 +101,7 @@ func TestRefusalsOfTheLog(t *testing.T) {
 		if strings.Contains(w.Body.String(), "x.go") || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%s: %s", name, w.Body)
 		}
-		// What holds nothing for the log does not ask it.
+		// A request without errors does not need the log.
 		if w := post(h, envelopeURL, "{}\n{\"type\":\"session\"}\n{}"); w.Code != 200 {
 			t.Errorf("%s: a session got %d", name, w.Code)
 		}

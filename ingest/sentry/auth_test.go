@@ -136,8 +136,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// FuzzQueryString sends the same text as the query of the request and as that
-// of the event, where SDKs leave secrets.
+// FuzzQueryString sends the same text as the query of the request and as the query
+// in the event, where SDKs leave secrets.
 func FuzzQueryString(f *testing.F) {
 	f.Add("sentry_version=7&sentry_key=" + key)
 	f.Add("page=2&token=secret&&=&a=b=c&%zz=%&sentry_key=%38e3a1d5c9b7f4e2a8c6d0f1e2b3a4c5d")
@@ -195,8 +195,8 @@ func FuzzAuthHeader(f *testing.F) {
 	})
 }
 
-// A body that brings its own key is opened only where that takes a fixed amount
-// of memory.
+// A body with the key inside is opened only if that takes a fixed amount of
+// memory.
 func TestPackedBodiesWithTheirOwnKey(t *testing.T) {
 	h, recorder := newHandler(t)
 	dsn := "{\"dsn\":\"https://" + key + "@errors.example.test/7\"}\n{\"type\":\"event\"}\n" + event

@@ -44,7 +44,7 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// nullWriter drops the answer, so that the recorder's buffer is not measured.
+// nullWriter drops the answer, so that the benchmark does not measure a buffer.
 type nullWriter struct {
 	header http.Header
 	code   int

@@ -28,27 +28,27 @@ import (
 )
 
 const (
-	// bombGrowth is what one request may make the process grow by at most.
+	// bombGrowth is how many bytes the process may grow for one request.
 	bombGrowth = 64 << 20
-	// bombSize is what a bomb decompresses to: five times the open limit.
+	// bombSize is the size of a decompressed bomb: five times the limit.
 	bombSize = 512 << 20
-	// unit is the size of the parts that bombs are put together of, so that the
-	// test need not compress half a gigabyte.
+	// unit is the size of the parts of a bomb, so that the test does not compress
+	// half a gigabyte.
 	unit = 2 << 20
 )
 
-// bomb is a request that is small on the wire or within every limit and large
-// to handle. The body is made when its turn comes, so that it is not measured.
+// bomb is a request that is small on the wire, or within every limit, and
+// expensive to handle. Its body is made before the measurement begins.
 type bomb struct {
 	name, target, coding string
 	body                 func(testing.TB) []byte
 	want                 int
 }
 
-// refused is for bombs whose noise ends in one refusal or the other, 400 or 413.
+// refused is for bombs that get either 400 or 413.
 const refused = 0
 
-// packers compress a whole text, or a text and then unit blanks over and over.
+// packers compress a text alone, or a text and then unit blanks many times.
 var packers = []struct {
 	name, coding string
 	writer       func(io.Writer) io.WriteCloser
@@ -79,7 +79,7 @@ func squeeze(t testing.TB, with func(io.Writer) io.WriteCloser, parts ...[]byte)
 	return packed.Bytes()
 }
 
-// blanks is a compressed body that begins with a text and goes on with blanks.
+// blanks is a compressed body: a text, then blanks.
 func blanks(t testing.TB, with func(io.Writer) io.WriteCloser, streams bool, text string) []byte {
 	t.Helper()
 	part := bytes.Repeat([]byte{' '}, unit)
@@ -89,7 +89,7 @@ func blanks(t testing.TB, with func(io.Writer) io.WriteCloser, streams bool, tex
 	return append(squeeze(t, with, []byte(text), part), bytes.Repeat(squeeze(t, with, part), bombSize/unit)...)
 }
 
-// plain is a body that needs no work to make.
+// plain is a fixed body.
 func plain(parts ...string) func(testing.TB) []byte {
 	return func(testing.TB) []byte { return []byte(strings.Join(parts, "")) }
 }
@@ -174,7 +174,8 @@ func plainBombs() []bomb {
 	}
 }
 
-// pipelineHandler is the door before the real pipeline, whose log forgets.
+// pipelineHandler is the receiver before the real pipeline, with a log that keeps
+// nothing.
 func pipelineHandler(t testing.TB) *sentry.Handler {
 	t.Helper()
 	pipeline, err := ingest.New(ingest.Config{Log: forgetful{}, Random: rand.Reader})
@@ -189,11 +190,11 @@ type forgetful struct{}
 
 func (forgetful) Append(context.Context, []errata.Event) error { return nil }
 
-// growth is how many bytes of memory the process took from the system at most
-// beyond what it had, while do ran.
+// growth is how many bytes of memory the process took from the system while do
+// ran, at most.
 func growth(do func()) int64 {
 	debug.FreeOSMemory() // collects, too
-	debug.FreeOSMemory() // twice, because pools give up what they hold in two steps
+	debug.FreeOSMemory() // twice, because a pool frees its items in two steps
 	before := resident()
 	peak, stop, ended := before, make(chan struct{}), make(chan struct{})
 	go func() {
@@ -221,8 +222,8 @@ func resident() int64 {
 	return int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
 }
 
-// TestBombsBeforeTheBody are those that a server stops with the door behind it:
-// headers without end, and a body that does not come.
+// TestBombsBeforeTheBody: a server with the receiver behind it stops endless
+// headers, and a body that does not come.
 func TestBombsBeforeTheBody(t *testing.T) {
 	server := httptest.NewUnstartedServer(pipelineHandler(t))
 	server.Config.MaxHeaderBytes = 16 << 10
@@ -242,7 +243,7 @@ func TestBombsBeforeTheBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(conn, c.request) // the server may have had enough; what it said is read below
+		_, _ = io.WriteString(conn, c.request) // fails if the server has closed; its answer is read below
 		answer, _ := io.ReadAll(conn)
 		if !strings.HasPrefix(string(answer), c.want) {
 			t.Errorf("%s: answered %.100q, want %s", c.name, answer, c.want)

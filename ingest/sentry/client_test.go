@@ -21,7 +21,7 @@ type orderError struct{ id int }
 
 func (e *orderError) Error() string { return fmt.Sprintf("order %d failed", e.id) }
 
-// An unchanged SDK, pointed at the door by its DSN alone.
+// An unchanged SDK finds the receiver by its DSN alone.
 func TestSentryGoAsAClient(t *testing.T) {
 	h, recorder := newHandler(t)
 	server := httptest.NewServer(h)
@@ -56,8 +56,8 @@ func TestSentryGoAsAClient(t *testing.T) {
 	}
 }
 
-// Requests share pooled parsers and buffers; what one holds must not show up
-// in another.
+// Requests share pooled parsers and buffers. Data of one must not appear in
+// another.
 func TestConcurrentRequestsDoNotMix(t *testing.T) {
 	h, recorder := newHandler(t, func(c *sentry.Config) { c.NewID = nil })
 	var senders sync.WaitGroup

@@ -144,7 +144,7 @@ func TestLostErrorsAreCounted(t *testing.T) {
 	post(h, envelopeURL, "{}\n{\"type\":\"client_report\"}\n"+`{"discarded_events":[{"reason":"made up","category":"error","quantity":3},`+
 		`{"reason":"queue_overflow","category":"default","quantity":"4"},{"reason":"queue_overflow","category":"error","quantity":-5},`+
 		`{"reason":"queue_overflow","category":"error","quantity":1e12},{"reason":"queue_overflow","category":"error"},null,7]}`)
-	// Neither a stranger nor a broken envelope counts.
+	// A request without a valid key does not count, nor does a broken envelope.
 	post(h, "/api/7/envelope/?sentry_key="+strings.Repeat("0", 32), "{}\n{\"type\":\"client_report\"}\n"+`{"discarded_events":[{"reason":"send_error","category":"error","quantity":9}]}`)
 	if diff := cmp.Diff(map[string]uint64{"send_error": 2, "other": 3, "queue_overflow": 4}, h.Lost()); diff != "" {
 		t.Errorf("running totals (-want +got):\n%s", diff)

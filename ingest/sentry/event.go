@@ -248,25 +248,18 @@ func (p *parser) addTag(key, value []byte) {
 	p.draft.Context.Tags = append(p.draft.Context.Tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 }
 
+// pythonLevels are the levels of Python's logging: 10, 20, …, 50 and above.
+var pythonLevels = [...]errata.Level{
+	errata.LevelUnknown, errata.LevelDebug, errata.LevelInfo, errata.LevelWarning, errata.LevelError, errata.LevelFatal,
+}
+
 // levelOf reads a level: a word, or a number of Python's logging.
 func levelOf(text []byte) errata.Level {
 	if len(text) == 0 || len(text) > 16 {
 		return errata.LevelUnknown
 	}
 	if text[0] >= '0' && text[0] <= '9' {
-		switch n := lenient.ParseInt(text); {
-		case n >= 50:
-			return errata.LevelFatal
-		case n >= 40:
-			return errata.LevelError
-		case n >= 30:
-			return errata.LevelWarning
-		case n >= 20:
-			return errata.LevelInfo
-		case n >= 10:
-			return errata.LevelDebug
-		}
-		return errata.LevelUnknown
+		return pythonLevels[min(lenient.ParseInt(text)/10, 5)]
 	}
 	level, _ := errata.ParseLevel(string(text))
 	return level

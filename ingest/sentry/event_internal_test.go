@@ -39,8 +39,8 @@ func largeEvent(t testing.TB) []byte {
 	return bytes.TrimSpace(document)
 }
 
-// BenchmarkLargeEvent is the parser and the mapping of an event of 16 KB, the
-// rules that make it an event of ours, and both.
+// BenchmarkLargeEvent is the parser for an event of 16 KB, the rules that turn
+// its draft into an event, and both.
 func BenchmarkLargeEvent(b *testing.B) {
 	document := largeEvent(b)
 	var rules ingest.Rules

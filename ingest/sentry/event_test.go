@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 )
 
-// draft sends one event and gives its draft.
+// draft sends one event and returns its draft.
 func draft(t *testing.T, document string) ingest.Draft {
 	t.Helper()
 	h, recorder := newHandler(t)
@@ -21,7 +21,7 @@ func draft(t *testing.T, document string) ingest.Draft {
 	return drafts[0]
 }
 
-// facts is a table of events and what one reading of their drafts must give.
+// facts is a table of events and the value that their drafts must have.
 func facts(t *testing.T, read func(ingest.Draft) string, table ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(table); i += 2 {
@@ -131,8 +131,8 @@ func TestPlaces(t *testing.T) {
 		`{"exception":[{"type":"E","stacktrace":null}]}`, ":0",
 		`{"exception":[{"type":"E","stacktrace":{"frames":{}}}]}`, ":0",
 		`{"message":"m"}`, ":0",
-		// sentry-go calls the frames of every dependency the application's, in
-		// a binary built with -trimpath none; raven-go none where it recovers.
+		// sentry-go sets in_app for the frames of every dependency, and for none
+		// in a binary built with -trimpath; raven-go for none when it recovers.
 		`{"exception":[{"type":"E",`+stack(app, `{"abs_path":"/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go","lineno":3,"module":"github.com/lib/pq","in_app":true}`)+`}]}`, "app.go:2",
 		`{"exception":[{"type":"E",`+stack(`{"abs_path":"example.com/shop/cart.go","lineno":4,"module":"example.com/shop","in_app":false}`,
 			`{"abs_path":"internal/runtime/maps/table.go","lineno":5,"module":"internal/runtime/maps","in_app":false}`)+`}]}`, "example.com/shop/cart.go:4",
@@ -226,7 +226,7 @@ func TestLevelsTimesAndBooks(t *testing.T) {
 		`{"contexts":[],"sdk":"x"}`, "||||||||")
 }
 
-// The whole draft of a recorded event, as a file that can be read.
+// The whole draft of a recorded event, as a readable file.
 func TestWholeDrafts(t *testing.T) {
 	for _, name := range []string{"sentry-node-exception", "sentry-python-store-gzip", "sentry-go-message-panic"} {
 		h, recorder := newHandler(t)

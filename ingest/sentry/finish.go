@@ -31,8 +31,7 @@ func (p *parser) finishMessage() {
 		thrown := &p.exceptions[len(p.exceptions)-1]
 		d.Message = thrown.Message
 		if thrown.known {
-			handled := thrown.handled
-			c.Handled = &handled
+			c.Handled = new(thrown.handled)
 		}
 		c.Exceptions = make([]ingest.Exception, len(p.exceptions))
 		for i := range p.exceptions {

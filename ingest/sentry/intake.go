@@ -3,6 +3,7 @@ package sentry
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"io"
 	"net/netip"
@@ -127,9 +128,7 @@ func (in *intake) addEvent(document []byte) error {
 		draft.ClientID = in.newID()
 	}
 	draft.SentAt = in.sentAt
-	if in.firstID == "" {
-		in.firstID = draft.ClientID
-	}
+	in.firstID = cmp.Or(in.firstID, draft.ClientID)
 	return in.add(draft)
 }
 

@@ -21,7 +21,7 @@ const full = `{"event_id":"6dc715abb89b4f6694ff46ae15f7dfb8","level":"error","ti
 	`"request":{"url":"http://x.test/","query_string":{"a":["b"]},"headers":{"Host":["x"]},"env":{"REMOTE_ADDR":"192.0.2.1"}},"user":{"id":1,"ip_address":"{{auto}}"},` +
 	`"logentry":{"message":"%s","params":["p"]},"fingerprint":["f"],"sdk":{"name":"n","settings":{"infer_ip":"auto"}},"contexts":{"os":{"name":"o"}},"extra":{"y":{"z":true}}}`
 
-// malformed are bodies for the envelope endpoint, all to be refused.
+// malformed are bodies that the envelope endpoint must refuse.
 func malformed() []doortest.Case {
 	fields := []string{
 		"event_id", "level", "timestamp", "exception", "message", "logentry", "threads", "stacktrace", "tags", "request", "user", "contexts",
@@ -72,7 +72,7 @@ func TestMalformedBodiesAreRefusedAndCostLittle(t *testing.T) {
 				t.Errorf("%s: %d bytes allocated for %d", c.Name, took, len(c.Body))
 			}
 		}
-		runtime.GC() // twice, because pools give up what they hold in two steps
+		runtime.GC() // twice, because a pool frees its items in two steps
 		runtime.GC()
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
@@ -87,8 +87,8 @@ func TestMalformedBodiesAreRefusedAndCostLittle(t *testing.T) {
 	t.Logf("%d bodies, at most %d KiB allocated and %v each, heap %d then %d KiB", len(bodies), most>>10, slowest, heap[0]>>10, heap[1]>>10)
 }
 
-// What is valid JSON is not refused for its shape: what is not kept costs only
-// the time to read it.
+// Valid JSON is not refused for its shape: the parts that are not kept cost only
+// the time to read them.
 func TestOddEventsAreTakenAndCostLittle(t *testing.T) {
 	for _, c := range append(doortest.OddJSON(),
 		doortest.Case{Name: "20,001 tags", Body: `{"message":"m","tags":{` + strings.Repeat(`"k":"v",`, 20001) + `"z":"v"}}`},
@@ -117,8 +117,8 @@ func TestOddEventsAreTakenAndCostLittle(t *testing.T) {
 	}
 }
 
-// Every prefix of a recorded request is either refused or a shorter envelope
-// that is complete; an event is taken only when all of it is there.
+// Every prefix of a recorded request is refused, or is a complete, shorter
+// envelope. An event is taken only if it is complete.
 func TestNoPrefixIsMistakenForAnEvent(t *testing.T) {
 	for _, name := range []string{"sentry-go-exception.http", "sentry-node-exception.http", "sentry-go-slog-log-item.http", "client-reports-after-errors.http"} {
 		rec := recordings(t, name)[0]

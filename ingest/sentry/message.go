@@ -110,62 +110,60 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 // fillPercent fills %s, %-5.2f, %(name)s; %% is a percent sign. some says whether
 // it filled any place: those of "100% of {0}" are in braces.
 func fillPercent(template string, list []string, named map[string]string) (filled string, some bool) {
-	var b strings.Builder
-	for next := 0; template != "" && b.Len() < lenient.MaxText; {
-		before, rest, found := strings.Cut(template, "%")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		if strings.HasPrefix(rest, "%") {
-			b.WriteByte('%')
-			template = rest[1:]
-			continue
+	next := 0
+	filled = fillPlaces(template, "%", func(rest string) (param, after string, ok bool) {
+		if after, escaped := strings.CutPrefix(rest, "%"); escaped {
+			return "%", after, true
 		}
 		name, tail := "", rest
 		if strings.HasPrefix(tail, "(") {
 			name, tail, _ = strings.Cut(tail[1:], ")")
 		}
 		verb := strings.TrimLeft(tail, "#0-+.123456789*lhjzt")
-		param, ok := named[name]
+		param, ok = named[name]
 		if name == "" && next < len(list) {
 			param, ok = list[next], true
 		}
 		if !ok || verb == "" || !isLetter(verb[0]) {
-			b.WriteByte('%')
-			template = rest
-			continue
+			return "", "", false
 		}
 		next++
 		some = true
-		b.WriteString(param)
-		template = verb[1:]
-	}
-	return b.String(), some
+		return param, verb[1:], true
+	})
+	return filled, some
 }
 
 // fillBraces fills {}, {0}, {0:N2} and {name}.
 func fillBraces(template string, list []string, named map[string]string) string {
-	var b strings.Builder
-	for next := 0; template != "" && b.Len() < lenient.MaxText; {
-		before, rest, found := strings.Cut(template, "{")
-		b.WriteString(before)
-		if !found {
-			break
-		}
+	next := 0
+	return fillPlaces(template, "{", func(rest string) (param, after string, ok bool) {
 		inside, after, closed := strings.Cut(rest, "}")
 		name, _, _ := strings.Cut(inside, ":")
-		param, ok := named[name]
+		param, ok = named[name]
 		if name == "" && next < len(list) {
 			param, ok = list[next], true
 			next++
 		} else if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(list) {
 			param, ok = list[i], true
 		}
-		if !closed || !ok {
-			b.WriteByte('{')
-			template = rest
-			continue
+		return param, after, ok && closed
+	})
+}
+
+// fillPlaces fills the places that begin with mark. fill gets the text behind mark
+// and returns the parameter and the text behind the place, or false for no place.
+func fillPlaces(template, mark string, fill func(rest string) (param, after string, ok bool)) string {
+	var b strings.Builder
+	for template != "" && b.Len() < lenient.MaxText {
+		before, rest, found := strings.Cut(template, mark)
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		param, after, ok := fill(rest)
+		if !ok {
+			param, after = mark, rest
 		}
 		b.WriteString(param)
 		template = after

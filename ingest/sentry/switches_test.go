@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSwitchedOff: the answer is that of a taken event, and SDKs are asked to
-// hold back. What brings no errors is answered as always.
+// TestSwitchedOff: the answer is that of a taken event, and asks SDKs to pause. A
+// request without errors gets its normal answer.
 func TestSwitchedOff(t *testing.T) {
 	h, recorder := newHandler(t)
 	const id = "6dc715abb89b4f6694ff46ae15f7dfb8"

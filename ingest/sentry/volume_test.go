@@ -14,15 +14,15 @@ import (
 	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
-// unseen is how much growth the measurement may miss: what earlier requests had
-// made the process hold and is given back meanwhile. It was 2 MB once.
+// unseen is how much growth the measurement may miss: memory of earlier requests
+// that is freed meanwhile. It was 2 MB once.
 const unseen = 8 << 20
 
-// TestBombs sends each bomb through the door and the pipeline behind it. The
-// process may grow by what one large request holds, and no more.
+// TestBombs sends each bomb through the receiver and the pipeline. The process may
+// not grow by more than one large request needs.
 func TestBombs(t *testing.T) {
 	h := pipelineHandler(t)
-	post(h, envelopeURL, envelope) // fills what is made once
+	post(h, envelopeURL, envelope) // makes what is made once
 	if seen := growth(func() { runtime.KeepAlive(make([]byte, bombGrowth+unseen)) }); seen <= bombGrowth {
 		t.Fatalf("the measurement sees %d bytes of %d", seen, bombGrowth+unseen)
 	}
