@@ -60,13 +60,15 @@ func (r *Reader) changed(ctx context.Context, c Changes, limit int) ([]errata.Re
 		books      []int8
 		signatures []string
 		versions   []uint64
-		parts      []string
-		offsets    []uint64
 	)
-	if err := r.queryRow(ctx, q).Scan(&total, &books, &signatures, &versions, &parts, &offsets); err != nil {
+	if err := r.queryRow(ctx, q).Scan(&total, &books, &signatures, &versions); err != nil {
 		return nil, 0, err
 	}
-	records, err := r.rows(ctx, placesOf(books, signatures, versions, parts, offsets))
+	keys := make([]key, len(versions))
+	for i := range keys {
+		keys[i] = keyOf(books[i], signatures[i], versions[i])
+	}
+	records, err := r.rows(ctx, keys)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %d records that changed: %w", len(versions), err)
 	}

@@ -8,27 +8,18 @@ import (
 	"github.com/errata-log/errata/internal/packed"
 )
 
-const (
-	// maxOneScan is the largest window of one_scan.sql, which keeps that many rows
-	// sorted while it reads.
-	maxOneScan = 2000
-	// fewRows is up to how many matching rows a page is read in one statement
-	// though its total is known: looking for them again takes less time than the
-	// way there and back for the rows.
-	fewRows = 20_000
-)
+// maxOneScan is the largest window of one_scan.sql, which keeps that many rows
+// sorted while it reads.
+const maxOneScan = 2000
 
 // inOneScan says whether total and page are best read together: the filter
 // reads long columns, which is most of the work.
-func inOneScan(f Filter, p Page) bool { return f.wide() && mayBeOneScan(p) }
-
-// mayBeOneScan says whether one_scan.sql can sort the page and hold its window.
-func mayBeOneScan(p Page) bool {
+func inOneScan(f Filter, p Page) bool {
 	_, sortable := sortKey(p.Order, p.Direction)
-	return sortable && p.slice().window <= maxOneScan
+	return f.wide() && sortable && p.slice().window <= maxOneScan
 }
 
-// oneScanStatement reads total and rows together; only if [mayBeOneScan].
+// oneScanStatement reads total and rows together; only if [inOneScan].
 func oneScanStatement(f Filter, s slice) (statement, error) {
 	key, _ := sortKey(s.order, s.direction)
 	settings := scanSettings(f)

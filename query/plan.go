@@ -40,9 +40,6 @@ const (
 	// An address in one of 38 of 10 M records takes 366 ms instead of 414, one in
 	// 400 as long as before; messages would take a tenth more, all texts a quarter.
 	narrowGap = 129
-	// byDayRows is from how many rows on a range of times is counted by whole days.
-	// Up to there it takes less time to read the rows of the range than to plan more.
-	byDayRows = 1_000_000
 	// pagePatience is how long a page in order is waited for when the total has
 	// said that it is not the way: it is being read already, and with few records
 	// that is through sooner than another query.
@@ -105,21 +102,12 @@ func inOrder(f Filter, p Page, raw, window uint64) bool {
 	return mayBeInOrder(f, p) && (f.dense() || raw >= minInOrder && raw/inOrderShare >= window)
 }
 
-// totalStatement counts, when so many rows are known of. by_group answers filters by
-// what has few values, by_count those by count, by_day whole days and by_time what is
-// left. The engine chooses; a projection that is preferred and will do spares it to
-// look at the others, a tenth of the time.
-func totalStatement(f Filter, rows uint64) (statement, error) {
-	if rows >= byDayRows && f.countedByDay() {
-		return totalByDay(f)
-	}
+// totalStatement counts. by_group answers filters by what has few values, by_time
+// those by time and count; the engine chooses.
+func totalStatement(f Filter) (statement, error) {
 	settings := scanSettings(f)
 	if !f.wide() && f.Signature == nil {
-		preferred := "by_group"
-		if f.MinOccurrence > 1 {
-			preferred = "by_count"
-		}
-		settings = clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1, "preferred_optimize_projection_name": preferred}
+		settings = clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1, "preferred_optimize_projection_name": "by_group"}
 	}
 	return build("total.sql", statementData{}, f.fragments(), settings)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,12 +22,8 @@ type Reader struct {
 	conn driver.Conn
 	// patience is how long an answer may take: [answerTimeout], less in tests.
 	patience time.Duration
-	states   *states
-	// counted is how many rows there were when all were counted last, or the most
-	// that were since.
-	counted atomic.Uint64
-	trust   Trust // nil: everything
-	now     func() time.Time
+	trust    Trust // nil: everything
+	now      func() time.Time
 }
 
 // Config is what a [Reader] needs. ClickHouse is required.
@@ -48,7 +43,7 @@ func New(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, now: cfg.Now, patience: answerTimeout, states: newStates()}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, now: cfg.Now, patience: answerTimeout}
 }
 
 // List is one page of records and where it stands.
@@ -105,10 +100,10 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 	}
 	records, settled := at.records, at.full
 	if records == nil {
-		if records, err = r.rows(ctx, at.places); err != nil {
-			return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.places), err)
+		if records, err = r.rows(ctx, at.keys); err != nil {
+			return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.keys), err)
 		}
-		settled = at.full && len(records) == len(at.places)
+		settled = at.full && len(records) == len(at.keys)
 	}
 	list = List{Records: records, Total: at.total, Page: p.Number, Limit: p.Limit}
 	if p.offset()+uint64(p.Limit) < at.total {
@@ -120,9 +115,9 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 // found is the result of the narrow step.
 type found struct {
 	totals
-	// places are those of the page's rows; records are the rows themselves, in
+	// keys are those of the page's rows; records are the rows themselves, in
 	// place of them, nil if they have not been read.
-	places  []place
+	keys    []key
 	records []errata.Record
 	// tried is the window that was looked through, 0 for none.
 	tried uint64
@@ -130,13 +125,13 @@ type found struct {
 	full bool
 }
 
-// find reads the total and the page, or where it is.
+// find reads the total and the page, or its keys.
 func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
 	at, err := r.look(ctx, f, p)
 	if err != nil {
 		return found{}, err
 	}
-	if uint64(len(at.records)+len(at.places)) >= at.due(p) {
+	if uint64(len(at.records)+len(at.keys)) >= at.due(p) {
 		at.full = true
 		return at, nil
 	}
@@ -159,9 +154,6 @@ func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err erro
 	default:
 		at.totals, err = r.total(ctx, f)
 	}
-	if err == nil && at.tried == 0 && at.due(p) > 0 && at.raw <= fewRows && mayBeOneScan(p) {
-		return r.oneScan(ctx, f, first)
-	}
 	return at, err
 }
 
@@ -172,13 +164,13 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 	paging, stop := context.WithCancel(ctx)
 	defer stop()
 	type answer struct {
-		places []place
-		err    error
+		keys []key
+		err  error
 	}
 	page := make(chan answer, 1) // one answer, also if nobody waits any more
 	go func() {
-		places, err := r.page(paging, f, s, true)
-		page <- answer{places, err}
+		keys, err := r.page(paging, f, s, true)
+		page <- answer{keys, err}
 	}()
 	t, err := r.total(ctx, f)
 	if err != nil {
@@ -192,7 +184,7 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 	}
 	select {
 	case a := <-page:
-		return found{totals: t, places: a.places, tried: s.window}, a.err
+		return found{totals: t, keys: a.keys, tried: s.window}, a.err
 	case <-givenUp:
 		stop()
 		<-page
@@ -201,7 +193,7 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 }
 
 func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
-	q, err := totalStatement(f, r.counted.Load())
+	q, err := totalStatement(f)
 	if err != nil {
 		return totals{}, err
 	}
@@ -211,9 +203,6 @@ func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
 	)
 	if err := r.queryRow(ctx, q).Scan(&total, &raw); err != nil {
 		return totals{}, fmt.Errorf("count the records: %w", err)
-	}
-	if len(f.fragments()) == 0 || raw > r.counted.Load() {
-		r.counted.Store(raw)
 	}
 	return totalsOf(total, raw), nil
 }
@@ -231,24 +220,23 @@ func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried ui
 	enough := s.offset + s.limit + t.cancelled()
 	s.window = min(max(window(s.offset+s.limit), 4*tried), enough)
 	for {
-		places, err := r.page(ctx, f, s, inOrder(f, p, t.raw, s.window))
+		keys, err := r.page(ctx, f, s, inOrder(f, p, t.raw, s.window))
 		if err != nil {
 			return found{}, err
 		}
-		full := uint64(len(places)) >= s.limit
+		full := uint64(len(keys)) >= s.limit
 		if full || s.window >= enough {
 			if backwards {
-				slices.Reverse(places)
+				slices.Reverse(keys)
 			}
-			return found{totals: t, places: places, full: full}, nil
+			return found{totals: t, keys: keys, full: full}, nil
 		}
 		s.window = min(4*s.window, enough)
 	}
 }
 
-// page reads the keys of the slice and where their rows are, as far as its
-// window holds them.
-func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (places []place, err error) {
+// page reads the keys of the slice, as far as its window holds them.
+func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (keys []key, err error) {
 	q, err := pageStatement(f, s, byTime)
 	if err != nil {
 		return nil, err
@@ -263,18 +251,16 @@ func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (plac
 			book      int8
 			signature string
 			version   uint64
-			part      string
-			offset    uint64
 		)
-		if err := rows.Scan(&book, &signature, &version, &part, &offset); err != nil {
+		if err := rows.Scan(&book, &signature, &version); err != nil {
 			return nil, fmt.Errorf("read a key of the page: %w", err)
 		}
-		places = append(places, place{keyOf(book, signature, version), part, offset})
+		keys = append(keys, keyOf(book, signature, version))
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find the page: %w", err)
 	}
-	return places, nil
+	return keys, nil
 }
 
 func (r *Reader) query(ctx context.Context, q statement) (driver.Rows, error) {

@@ -148,11 +148,9 @@ func storable(t time.Time) int64 { return clamped(t).UnixMilli() }
 // filters.sql and sort.go only, never a value.
 type statementData struct {
 	Filters []string
-	// Parts are those of a range of times, see total_by_day.sql.
-	Parts []string
-	Order string
-	Key   string
-	ByID  bool
+	Order   string
+	Key     string
+	ByID    bool
 }
 
 // build fills in a file of sql/.

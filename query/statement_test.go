@@ -42,7 +42,7 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 		add("total and page in one scan", q, err)
 		return titles, all
 	}
-	q, err := totalStatement(f, raw)
+	q, err := totalStatement(f)
 	add("total", q, err)
 	byLast := inOrder(f, p, raw, s.window)
 	q, err = pageStatement(f, s, byLast)

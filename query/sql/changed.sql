@@ -1,8 +1,8 @@
 {{- /* Total and newest of the records that changed, in one scan; for the rest see
-one_scan.sql. A row is (negated version, signature, book, sign, part, offset): the rows
-of one state stand side by side, one that cancels it first. */ -}}
+one_scan.sql. A row is (negated version, signature, book, sign): the rows of one
+state stand side by side, one that cancels it first. */ -}}
 WITH
-    groupArraySorted({window:UInt64})((bitNot(version), signature, toInt8(book), sign, toString(_part), _part_offset)) AS rows,
+    groupArraySorted({window:UInt64})((bitNot(version), signature, toInt8(book), sign)) AS rows,
     arrayMap(row -> (row.1, row.2, row.3), rows) AS states,
     arrayFilter(
         (row, state, previous) -> row.4 = 1 AND state != previous,
@@ -13,9 +13,7 @@ SELECT
     sum(sign) AS total,
     arrayMap(row -> row.3, newest) AS books,
     arrayMap(row -> row.2, newest) AS signatures,
-    arrayMap(row -> bitNot(row.1), newest) AS versions,
-    arrayMap(row -> row.5, newest) AS parts,
-    arrayMap(row -> row.6, newest) AS offsets
+    arrayMap(row -> bitNot(row.1), newest) AS versions
 FROM records
 WHERE book > 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({seen_from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({seen_to:Int64}, 'UTC')

@@ -48,16 +48,6 @@ mark of it: 70 ms at 10 M records. */ -}}
 
 {{define "to"}}last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
 
-{{- /* A range of times by whole days, see total_by_day.sql. toDate would wrap around
-behind the year 2149. */ -}}
-{{define "days_from"}}toDate32(last_seen) >= toDate32(fromUnixTimestamp64Milli({first_day:Int64}, 'UTC')){{end}}
-
-{{define "days_before"}}toDate32(last_seen) < toDate32(fromUnixTimestamp64Milli({after_days:Int64}, 'UTC')){{end}}
-
-{{define "edge_from"}}last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({first_day:Int64}, 'UTC'){{end}}
-
-{{define "edge_to"}}last_seen >= fromUnixTimestamp64Milli({after_days:Int64}, 'UTC') AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
-
 {{define "message"}}indexHint(search LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}){{if .}}
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String}){{end}}{{end}}

@@ -2,13 +2,13 @@
 each other, the one with sign -1 first. So the first row of each state within
 the window tells whether it is live, also if the window ends between the two.
 Nothing sorts again above the innermost query: the rows stay in its order. */ -}}
-SELECT toInt8(book) AS book_number, signature, version, part, part_offset
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, id, version, sign, part, part_offset
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
 {{- range .Filters}}

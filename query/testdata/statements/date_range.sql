@@ -1,26 +1,22 @@
 -- total
-SELECT sum(total) AS total, sum(raw) AS raw
-FROM
-(
-    SELECT
-        sum(sign) AS total,
-        count() AS raw
-    FROM records
-    WHERE book > 'checkpoint'
-        AND toDate32(last_seen) >= toDate32(fromUnixTimestamp64Milli({first_day:Int64}, 'UTC'))
-        AND toDate32(last_seen) < toDate32(fromUnixTimestamp64Milli({after_days:Int64}, 'UTC'))
-)
--- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_threads = 2, optimize_use_projections = 1
--- first_day = 1793491200000
--- after_days = 1795305600000
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book > 'checkpoint'
+    AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
+-- from = 1793491200000
+-- to = 1795305599999
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version, part, part_offset
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, id, version, sign, part, part_offset
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
             AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

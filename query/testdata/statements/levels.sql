@@ -8,13 +8,13 @@ WHERE book > 'checkpoint'
 -- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
 -- levels = ["error","fatal"]
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version, part, part_offset
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, id, version, sign, part, part_offset
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
             AND level IN {levels:Array(String)}

@@ -8,13 +8,13 @@ WHERE book > 'checkpoint'
 -- SETTINGS max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
 -- signature = "00112233445566778899aabbccddeeff"
 -- page
-SELECT toInt8(book) AS book_number, signature, version, part, part_offset
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, id, version, sign, part, part_offset
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
             AND signature = toFixedString(unhex({signature:String}), 16)

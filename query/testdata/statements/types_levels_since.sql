@@ -1,38 +1,24 @@
 -- total
-SELECT sum(total) AS total, sum(raw) AS raw
-FROM
-(
-    SELECT
-        sum(sign) AS total,
-        count() AS raw
-    FROM records
-    WHERE book > 'checkpoint'
-        AND toDate32(last_seen) >= toDate32(fromUnixTimestamp64Milli({first_day:Int64}, 'UTC'))
-        AND book IN {books:Array(String)}
-        AND level IN {levels:Array(String)}
-    UNION ALL
-    SELECT
-        sum(sign) AS total,
-        count() AS raw
-    FROM records
-    WHERE book > 'checkpoint'
-        AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({first_day:Int64}, 'UTC')
-        AND book IN {books:Array(String)}
-        AND level IN {levels:Array(String)}
-)
--- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_threads = 2, optimize_use_projections = 1
--- first_day = 1794700800000
--- from = 1794628705000
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book > 'checkpoint'
+    AND book IN {books:Array(String)}
+    AND last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND level IN {levels:Array(String)}
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
 -- books = ["system"]
+-- from = 1794628705000
 -- levels = ["fatal"]
 -- page, in order
-SELECT toInt8(book) AS book_number, signature, version, part, part_offset
+SELECT toInt8(book) AS book_number, signature, version
 FROM
 (
-    SELECT book, signature, id, version, sign, part, part_offset
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT book, signature, id, version, sign, _part AS part, _part_offset AS part_offset
+        SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
             AND indexOf({books:Array(String)}, toString(book)) > 0
