@@ -98,7 +98,7 @@ func (c *Checker) count(ctx context.Context, r *Result) error {
 		r.Damage = append(r.Damage, Damage{Kind: KindDiffer, Table: tableRecords, What: difference})
 		return nil
 	}
-	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_count"}, What: "it does not add up to what the rows do"})
+	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_time"}, What: "it does not add up to what the rows do"})
 	return nil
 }
 
