@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Checker, error) {
 		return nil, fmt.Errorf("compare the server secret: %w", err)
 	}
 	if stored != mine {
-		return nil, fmt.Errorf("the server secret (%s) is not the one that authenticator apps were set up with: restore the earlier file, or copy the one of another node", SecretFile)
+		return nil, fmt.Errorf("the server secret (%s) is not the one that authenticator apps were set up with: put the earlier file, or that of another node, in its place", SecretFile)
 	}
 	return &Checker{cfg: cfg}, nil
 }
