@@ -15,7 +15,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "errata_selfcheck_seconds", Help: "Time of one look: whether log and tables agree and the parts are whole.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
 		damage: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "errata_selfcheck_damage", Help: "Number of damages that the last self-check found; 0 when all is well."}),
+			Name: "errata_selfcheck_damage", Help: "How many damaged parts and wrong tables the last self-check found; 0 when all is well."}),
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "errata_selfcheck_bytes_total", Help: "Bytes of the tables that were compared with their checksums."}),
 		mends: prometheus.NewCounterVec(prometheus.CounterOpts{
