@@ -26,7 +26,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients test-browser web web-check shots vuln sbom reproducible mutations clean
+.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,9 +44,10 @@ ifeq ($(ERRATA_CLICKHOUSE_DSN),)
 	@sh engine/fetch-libchdb.sh >/dev/null
 endif
 
-# The tests build the binaries they start, with failpoints in them.
+# The tests build the binaries they start, with failpoints in them. What is
+# downloaded comes while the first packages are compiled.
 test: fmt-check ## Everything that must hold: format, vet, house rules, all tests on real engines
-	@$(MAKE) --no-print-directory -j2 engine vet
+	@$(MAKE) --no-print-directory -j3 vet engine browser
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory web-check
 	@$(MAKE) --no-print-directory test-browser
@@ -142,13 +143,14 @@ need = missing=; for pair in $(1); do \
 		{ echo "$@: cannot install$$missing; install them by hand, or run this as root on Debian" >&2; exit 1; }; \
 	fi
 
-test-browser: engine $(WEB_PACKAGES) ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
+browser: $(WEB_PACKAGES)
 	@$(call need,node:nodejs chromium:chromium)
+
+test-browser: engine browser ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
 	$(GO) vet -tags browser ./test/browser
 	$(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
 
-shots: engine $(WEB_PACKAGES) ## Take pictures of every view of the page into bin/shots
-	@$(call need,node:nodejs chromium:chromium)
+shots: engine browser ## Take pictures of every view of the page into bin/shots
 	@mkdir -p bin/shots
 	ERRATA_SHOTS=$(CURDIR)/bin/shots $(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPictures$$' ./test/browser
 

@@ -39,7 +39,7 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(o.Data, "selfcheck.json")); err != nil {
 		t.Errorf("a clean stop left no mark: %v", err)
 	}
-	parts, err := filepath.Glob(filepath.Join(o.Data, "clickhouse", "store", "*", "*", "all_*", "by_count.proj"))
+	parts, err := filepath.Glob(filepath.Join(o.Data, "clickhouse", "store", "*", "*", "all_*", "by_time.proj"))
 	if err != nil || len(parts) == 0 {
 		t.Fatalf("no parts of the records in the data folder (%v)", err)
 	}
@@ -76,7 +76,7 @@ func TestOneBitBelowClickHouse(t *testing.T) {
 			said := &warnings{Handler: slog.NewTextHandler(t.Output(), nil)}
 			p.Logger = slog.New(said)
 			copyData(t, o.Data, p.Data)
-			parts, err := filepath.Glob(filepath.Join(p.Data, "clickhouse", "store", "*", "*", "all_*", "by_count.proj"))
+			parts, err := filepath.Glob(filepath.Join(p.Data, "clickhouse", "store", "*", "*", "all_*", "by_time.proj"))
 			if err != nil || len(parts) == 0 {
 				t.Fatalf("no parts of the records in the data folder (%v)", err)
 			}

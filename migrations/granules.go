@@ -19,7 +19,7 @@ import (
 const (
 	// recordGranules is the number of rows in a granule of records. With 64 instead
 	// of the 512 of file 00001, a search, a page and a detail read an eighth of the
-	// rows around those that they need; ADR 14 has the figures.
+	// rows around those that they need; docs/benchmarks.md has the figures.
 	recordGranules = "64"
 	// helperName is the name of the table that is the lock. The names of the copies
 	// begin with it.

@@ -139,7 +139,7 @@ func TestOldPartsMergeWithNewOnes(t *testing.T) {
 		t.Errorf("%s records after the merge, want %s", got, live)
 	}
 	const part = " FROM system.parts WHERE database = currentDatabase() AND table = 'records' AND active"
-	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_count','by_day','by_group','by_time']" {
+	if got := text(t, env, "SELECT concat(toString(count()), ' parts, ', toString(sum(rows)), ' rows, ', toString(any(projections)))"+part); got != "1 parts, 6001 rows, ['by_group','by_time']" {
 		t.Errorf("after a merge there are %s", got)
 	}
 	if rows, marks := count(t, env, "SELECT sum(rows)"+part), count(t, env, "SELECT sum(marks)"+part); marks < rows/64 {
@@ -272,10 +272,10 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
-	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'list_key', 'search']))) FROM
+	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'search']))) FROM
 		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
 		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
-	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, list_key, search))) FROM records"
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, search))) FROM records"
 	if count(t, env, unfilled) == 0 {
 		t.Fatal("no part is without the columns: not what this test is about")
 	}
@@ -330,7 +330,7 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	}
 	exec(t, env, "SYSTEM START MERGES records")
 	// It waits for the earlier mutations.
-	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN list_key SETTINGS mutations_sync = 1")
+	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN packed SETTINGS mutations_sync = 1")
 	if count(t, env, written) != 0 {
 		t.Error("the column that went is still to be written")
 	}

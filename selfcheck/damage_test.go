@@ -39,7 +39,7 @@ var damaged = []struct {
 	{"data", "data.bin", false, "records"},
 	{"mark", "data.*mrk*", false, "records"},
 	{"projection", "by_time.proj/data.bin", true, "by_time"},
-	{"marks of a projection", "by_count.proj/data.*mrk*", true, "by_count"},
+	{"marks of a projection", "by_group.proj/data.*mrk*", true, "by_group"},
 	{"skip index", "skp_idx_ix_user.idx*", true, "records"},
 	{"marks of a skip index", "skp_idx_ix_user.*mrk*", true, "records"},
 }

@@ -101,7 +101,7 @@ func (c *Checker) count(ctx context.Context, r *Result) error {
 		r.Damage = append(r.Damage, Damage{Kind: KindDiffer, Table: tableRecords, What: difference})
 		return nil
 	}
-	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_count"}, What: "its sums are not those of the rows"})
+	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_time"}, What: "its sums are not those of the rows"})
 	return nil
 }
 

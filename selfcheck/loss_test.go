@@ -73,7 +73,7 @@ func TestMergesAreHeld(t *testing.T) {
 		"nothing":      func(*house) {},
 		"rows missing": func(h *house) { removed(t, h.filled()[1]) },
 		"skip index":   func(h *house) { flipped(t, h.file(h.filled()[1], "skp_idx_ix_user.idx*")) },
-		"projection":   func(h *house) { flipped(t, h.file(h.filled()[1], "by_day.proj/data.bin")) },
+		"projection":   func(h *house) { flipped(t, h.file(h.filled()[1], "by_group.proj/data.bin")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

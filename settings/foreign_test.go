@@ -72,8 +72,7 @@ func TestForeignFactsAreLeftOut(t *testing.T) {
 	if got := read(t, late); !got.Development || !got.QueryLogging {
 		t.Errorf("after a change: %+v", got)
 	}
-	// Nodes that follow the log ignore one as well, and read what comes behind
-	// it.
+	// Nodes that follow the log ignore one as well, and read on.
 	put(foreign[0])
 	set(t, node, func(l *errata.Logging) { l.ErrorDebug = true })
 	within(t, 20*time.Second, late, func(l errata.Logging) bool { return l.ErrorDebug && l.QueryLogging && l.Development })

@@ -1,12 +1,7 @@
 -- The same as totals.sql, without the rows of some parts.
-SELECT toString(book), sum(alive) AS records, sum(toInt64(count) * alive) AS counted, toUInt64(0) AS version, '' AS text
-FROM
-(
-    SELECT book, count, sum(sign) AS alive
-    FROM records
-    WHERE book > 'checkpoint' AND _part NOT IN {without:Array(String)}
-    GROUP BY book, count
-)
+SELECT toString(book), sum(sign) AS records, sum(toInt64(count) * sign) AS counted, toUInt64(0) AS version, '' AS text
+FROM records
+WHERE book > 'checkpoint' AND _part NOT IN {without:Array(String)}
 GROUP BY book
 UNION ALL
 SELECT 'checkpoint', toInt64(sign), toInt64(count), version, checkpoint
