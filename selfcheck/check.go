@@ -8,24 +8,23 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// late is after how long without a look that came to something an operator
-// should know.
+// late is the time without a successful look after which the check fails.
 const late = 5 * lookPause
 
-// Check says what the last look found.
+// Check returns the line of errata doctor: what the last look found.
 func (c *Checker) Check(context.Context) errata.Check {
 	told := errata.Check{Name: "self-check", OK: true}
 	now, r := c.cfg.Now(), c.Last()
 	switch {
 	case r.At.IsZero():
-		told.Detail = "the first one has not ended yet"
+		told.Detail = "the first look has not ended yet"
 		return told
 	case len(r.Damage) > 0:
 		told.OK, told.Detail, told.Hint = false, r.Damage[0].String(), "see the alarms"
 		return told
 	case r.Err != nil:
 		told.OK = now.Sub(r.Good) < late
-		told.Detail, told.Hint = fmt.Sprintf("came to nothing: %v", r.Err), "see the check of clickhouse"
+		told.Detail, told.Hint = fmt.Sprintf("the last look failed: %v", r.Err), "see the check of clickhouse"
 		return told
 	}
 	told.Detail = fmt.Sprintf("%d records that count %d events, as their checkpoint says; %d of %d parts read, %d MiB, in %v, %v ago",

@@ -8,33 +8,33 @@ import (
 // Kind says what is damaged.
 type Kind int
 
-// The kinds of damage, the least first.
+// The kinds of damage, the smallest first.
 const (
-	// KindProjection: projections of a part, which holds their rows itself too.
+	// KindProjection: ClickHouse projections of a part. Its own rows are whole.
 	KindProjection Kind = iota + 1
 	// KindIndex: a file of a part beside its rows, such as a skip index.
 	KindIndex
 	// KindRows: rows of a part cannot be read.
 	KindRows
-	// KindMissing: a part is not there any more.
+	// KindMissing: a part is missing.
 	KindMissing
-	// KindDiffer: the records do not add up to what their checkpoint says.
+	// KindDiffer: number or counts of the records differ from their checkpoint.
 	KindDiffer
-	// KindLost: the records are gone, with their checkpoint.
+	// KindLost: the records are gone, and their checkpoint too.
 	KindLost
 )
 
-// Damage is one thing that is not as it was written.
+// Damage is one damaged or missing part of a table, or a table that is wrong.
 type Damage struct {
 	Kind        Kind
-	Table, Part string // "" for what is not of one part
+	Table, Part string // Part is "" for damage of a whole table
 	Rows        uint64 // of the part
 	Projections []string
-	First       uint64 // fact that the log begins with, of what is lost
+	First       uint64 // for KindLost: the first fact of the log
 	What        string // for people
 }
 
-// String names it.
+// String is the sentence for logs and alarms.
 func (d Damage) String() string {
 	var b strings.Builder
 	if d.Part != "" {
@@ -47,11 +47,11 @@ func (d Damage) String() string {
 	case KindProjection:
 		fmt.Fprintf(&b, "projection %s is broken: ", strings.Join(d.Projections, ", "))
 	case KindIndex:
-		b.WriteString("the rows are whole, a file beside them is not: ")
+		b.WriteString("the rows are whole, but a file beside them is damaged: ")
 	case KindRows:
 		b.WriteString("rows cannot be read: ")
 	case KindMissing:
-		b.WriteString("it is gone: ")
+		b.WriteString("it is missing: ")
 	case KindDiffer, KindLost:
 	}
 	b.WriteString(d.What)
@@ -66,11 +66,11 @@ func (d Damage) alarm() string {
 	return AlarmParts
 }
 
-// beside says that only what stands beside the rows is damaged: who reads the
-// rows alone gets all of them.
+// beside reports whether only a ClickHouse projection or an index is damaged: a
+// query that reads the rows alone is still right.
 func (d Damage) beside() bool { return d.Kind == KindProjection || d.Kind == KindIndex }
 
-// remade says that a replay of the log makes the table again.
+// remade reports whether a replay of the log makes the table again.
 func (d Damage) remade() bool {
 	return d.Table == "" || d.Table == tableRecords || d.Table == tableContexts || d.Table == tableHourly
 }

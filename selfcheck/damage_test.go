@@ -44,9 +44,9 @@ var damaged = []struct {
 	{"marks of a skip index", "skp_idx_ix_user.*mrk*", true, "records"},
 }
 
-// A file of the youngest part is damaged while ClickHouse runs: it is noticed by
-// the next check and named, lists answer as long as the rows are whole, and all
-// is as it was afterwards.
+// A file of the youngest part is damaged while ClickHouse runs. The next look
+// notices and names it, lists answer while the rows are whole, and afterwards all
+// records are as before.
 func TestDamageIsMended(t *testing.T) {
 	for _, harm := range []struct {
 		name string
@@ -76,8 +76,8 @@ func TestDamageIsMended(t *testing.T) {
 	}
 }
 
-// The same after ClickHouse was killed: it sets aside what it cannot load, or
-// passes over it.
+// The same after ClickHouse was killed: it sets aside the part that it cannot
+// load, or ignores the damaged file.
 func TestDamageAtAKillIsMended(t *testing.T) {
 	for _, file := range damaged {
 		t.Run(file.name, func(t *testing.T) {
@@ -86,9 +86,9 @@ func TestDamageAtAKillIsMended(t *testing.T) {
 			folders := h.filled()
 			truncated(t, h.file(folders[len(folders)-1], file.pattern))
 			h.KillClickHouse()
-			h.stop() // the service goes with it
+			h.stop() // the service is killed too
 			h.start()
-			h.barrier() // what was set aside is folded again
+			h.barrier() // the rows of the part that was set aside are folded again
 			if err := h.checker.Look(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -98,9 +98,9 @@ func TestDamageAtAKillIsMended(t *testing.T) {
 	}
 }
 
-// One bit of a large context is flipped: ClickHouse tries every bit of the block
-// whenever that is read. It is noticed by the next check all the same, and mended
-// while readers hang in it.
+// One bit of a large context is flipped: ClickHouse tries every bit of the block at
+// each read of it. The next look notices the damage all the same and mends it while
+// readers hang.
 func TestFlippedContextIsMended(t *testing.T) {
 	for name, width := range map[string]string{"compact": "1000000000", "wide": "0"} {
 		t.Run(name, func(t *testing.T) {

@@ -10,21 +10,21 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// stretchBytes is how much of the log is read again in a look: what 10,000
-// events a second put there in a minute. A longer stretch is passed over.
+// stretchBytes is how much of the log one look may read again: about as much as
+// 10,000 events a second write in a minute. A longer stretch is not counted.
 const stretchBytes = 256 << 20
 
-// stretch is how far the log's events have been held against those that the
-// records account for.
+// stretch is the part of the log since the last look, whose events are counted.
 type stretch struct {
 	counter eventlog.EventCounter
-	from    projector.Checkpoint
-	earlier uint64 // where the stretch before this one began
-	missing string // what was found, "" for nothing
+	from    projector.Checkpoint // of the last look
+	earlier uint64               // fact at which the stretch before this one began
+	missing string               // for people: the events that were missed, "" for none
 }
 
-// countEvents counts the events that came on the log since the last look, by
-// itself, and holds them against what the checkpoint says became of them.
+// countEvents counts the events that came onto the log since the last look. It
+// reads the blocks itself and compares the sum with the counters of the
+// checkpoint. A difference raises the alarm [AlarmEvents].
 func (c *Checker) countEvents(ctx context.Context) error {
 	s := &c.stretch
 	cp, err := c.cfg.Projector.Store().Checkpoint(ctx)
@@ -34,14 +34,14 @@ func (c *Checker) countEvents(ctx context.Context) error {
 	from, earlier := s.from, s.earlier
 	s.from, s.earlier = cp, s.from.Sequence
 	if from.Row == 0 || cp.Log != from.Log || cp.Sequence <= from.Sequence {
-		return nil // a beginning, or the records were taken back
+		return nil // the first look, or the records were taken back
 	}
 	n, err := s.counter.Count(ctx, c.cfg.Log, from.Sequence+1, cp.Sequence, stretchBytes)
 	switch {
 	case errors.Is(err, eventlog.ErrTooMuch):
 		return nil
 	case err != nil:
-		s.from, s.earlier = from, earlier // again with the next look
+		s.from, s.earlier = from, earlier // the next look tries again
 		return err
 	}
 	if n.Lost > 0 {
@@ -54,7 +54,7 @@ func (c *Checker) countEvents(ctx context.Context) error {
 		}
 	}
 	if log, err := eventlog.Inspect(ctx, c.cfg.Log); err != nil || log.First > from.Sequence+1 {
-		return err // it was cut meanwhile
+		return err // the log was purged while it was counted
 	}
 	if said := account(from, cp, n); said != "" {
 		s.missing = said
@@ -64,18 +64,19 @@ func (c *Checker) countEvents(ctx context.Context) error {
 		return nil
 	}
 	c.cfg.Alarms.Raise(AlarmEvents, s.missing,
-		"errata replay folds the log again and says where the records differ from it; it takes the log's with --force. Restart the service then.")
+		"Run errata replay: it folds the log again and shows where the records differ. With --force it also replaces the records. Then restart the service.")
 	return nil
 }
 
-// explained says whether a gap is known between two facts: that has an alarm of
-// its own, and whoever counts on behind it finds events missing.
+// explained reports whether a known gap lies between the two facts. A gap raises
+// its own alarm. The count may miss its events only in the stretch after it.
 func explained(facts []eventlog.GapFact, from, to uint64) bool {
 	return slices.ContainsFunc(facts, func(f eventlog.GapFact) bool { return f.From <= to && f.To >= from })
 }
 
-// account says what of the events on the stretch is not accounted for; "" when
-// all is. How many events are in a block that cannot be read nobody knows.
+// account compares the events of a stretch with what the checkpoints say about
+// them. It returns the difference in words, "" for none. A stretch with an
+// unreadable block is not compared: the number of its events is unknown.
 func account(from, to projector.Checkpoint, n eventlog.EventCount) string {
 	counted, duplicates, off := to.Events-from.Events, to.Duplicates-from.Duplicates, to.Off-from.Off
 	unreadable := to.Poison - from.Poison

@@ -8,7 +8,7 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// Every event on the log became something, or is missed.
+// Every event on the log must be counted, a repeat, off or unreadable.
 func TestAccount(t *testing.T) {
 	from := projector.Checkpoint{Row: 9, Sequence: 9, Events: 100, Duplicates: 10, Off: 1, Poison: 2}
 	for name, test := range map[string]struct {
@@ -31,7 +31,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// What went with a gap is told as a gap, also in the stretch behind it.
+// Events that a gap has taken raise no second alarm, also in the stretch after it.
 func TestExplained(t *testing.T) {
 	gap := []eventlog.GapFact{{Gap: eventlog.Gap{From: 11, To: 14}}}
 	for _, test := range []struct {

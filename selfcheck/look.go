@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 )
 
-// look finds what is wrong.
+// look compares log and tables once, without mending anything.
 func (c *Checker) look(ctx context.Context) (r Result) {
 	r.At = c.cfg.Now()
 	suspected := c.doubt.Load() && len(c.Last().Damage) == 0
@@ -35,8 +36,8 @@ func (c *Checker) look(ctx context.Context) (r Result) {
 	return r
 }
 
-// recordsLost finds out whether the projector cannot go on because its tables
-// are not those that the log's beginning was folded into.
+// recordsLost adds [KindLost] when the checkpoint of the tables is older than the
+// first fact of the log: the projector cannot go on from there.
 func (c *Checker) recordsLost(ctx context.Context, r *Result) error {
 	cp, err := c.cfg.Projector.Store().Checkpoint(ctx)
 	if err != nil {
@@ -50,11 +51,12 @@ func (c *Checker) recordsLost(ctx context.Context, r *Result) error {
 		return nil
 	}
 	r.Damage = append(r.Damage, Damage{Kind: KindLost, Table: tableRecords, First: log.First, What: fmt.Sprintf(
-		"the table stands at fact %d, and the log begins at %d: what lies between is not in it", cp.Sequence, log.First)})
+		"the table stands at fact %d, and the log begins at %d: it lacks the facts between", cp.Sequence, log.First)})
 	return nil
 }
 
-// ignoreDamage is nil for damage: that is found where it is.
+// ignoreDamage returns nil for an error of damage: reading the parts finds where
+// it is.
 func ignoreDamage(err error) error {
 	if query.IsDamage(err) {
 		return nil
@@ -62,13 +64,14 @@ func ignoreDamage(err error) error {
 	return err
 }
 
-// count holds the records against the totals of their checkpoint.
+// count compares the records with the totals of their checkpoint, and the events
+// of the hours with those that were counted.
 func (c *Checker) count(ctx context.Context, r *Result) error {
 	store := c.cfg.Projector.Store()
 	cp, have, err := store.Count(ctx, projector.CountOptions{Primary: c.doubt.Load()})
 	if query.IsDamage(err) {
 		c.full = true
-		return nil // the part will be found
+		return nil // reading all parts finds the damaged one
 	}
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (c *Checker) count(ctx context.Context, r *Result) error {
 	if !cp.Totals.Known || cp.Totals.Difference(have) == "" {
 		return nil
 	}
-	// Is it the rows, or what a projection has added up?
+	// Are the rows wrong, or only the sums of the ClickHouse projection?
 	cp, have, err = store.Count(ctx, projector.CountOptions{Primary: true})
 	if query.IsDamage(err) {
 		c.full = true
@@ -98,12 +101,12 @@ func (c *Checker) count(ctx context.Context, r *Result) error {
 		r.Damage = append(r.Damage, Damage{Kind: KindDiffer, Table: tableRecords, What: difference})
 		return nil
 	}
-	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_time"}, What: "it does not add up to what the rows do"})
+	r.Damage = append(r.Damage, Damage{Kind: KindProjection, Table: tableRecords, Projections: []string{"by_time"}, What: "its sums are not those of the rows"})
 	return nil
 }
 
-// readParts reads the parts whose turn it is: those that were written since all
-// was known to be whole, and then the others, as much as there is leave for.
+// readParts reads the parts whose turn it is, or everything: first those that were
+// written after the mark's time, then others as far as the bytes of a look go.
 func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) error {
 	all, tables, err := c.parts(ctx)
 	if err != nil {
@@ -135,8 +138,7 @@ func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) err
 	return c.mark.write(c.cfg.Mark)
 }
 
-// gone adds the parts that were there and are not any more, and were not taken
-// in by a merge.
+// gone adds the parts that are missing and that no merge has replaced.
 func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables map[string]string) ([]Damage, error) {
 	lost := c.mark.missing(all, tables)
 	aside, err := c.setAside(ctx)
@@ -146,7 +148,7 @@ func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables 
 	c.tellAside(aside)
 	for _, p := range aside {
 		if p.table != tableContexts && p.table != tableHourly {
-			continue // records are counted
+			continue // the totals of the records show what they lack
 		}
 		same := func(q part) bool { return q.table == p.table && q.blocks.covers(p.blocks) }
 		if !slices.ContainsFunc(all, same) && !slices.ContainsFunc(lost, same) {
@@ -159,23 +161,19 @@ func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables 
 	return damage, nil
 }
 
-// forget drops what is remembered of parts that are no more.
+// forget drops what the checker remembers of parts that do not exist any more.
 func (c *Checker) forget(all []part) {
 	there := make(map[string]bool, len(all))
 	for _, p := range all {
 		there[p.id()] = true
 	}
-	for id := range c.seen {
-		if !there[id] {
-			delete(c.seen, id)
-		}
-	}
+	maps.DeleteFunc(c.seen, func(id string, _ time.Time) bool { return !there[id] })
 	maps.DeleteFunc(c.broken, func(id string, broken bool) bool { return !broken || !there[id] })
 }
 
-// due are the parts whose turn it is, by age: the youngest first among those
-// that must be read, then those that were not read for longest; or
-// everything.
+// due returns the parts to read now. Those that must be read come first, the
+// youngest first: unread parts younger than the mark, and broken ones. The others
+// follow, the part that was read longest ago first, as far as c.saved goes.
 func (c *Checker) due(all []part, everything bool) (due []part) {
 	var rest []part
 	largest := uint64(0)
@@ -199,7 +197,8 @@ func (c *Checker) due(all []part, everything bool) (due []part) {
 	return due
 }
 
-// round moves the mark on when every part was found whole since.
+// round moves the mark to the time at which the oldest of the checks of all parts
+// was made, less the time that the kernel may take to write.
 func (c *Checker) round(all []part) {
 	oldest := c.cfg.Now()
 	for _, p := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/selfcheck"
 )
 
-// restart is a kill of the service and of ClickHouse with it.
+// restart kills the service and ClickHouse, and starts both.
 func (h *house) restart() {
 	h.t.Helper()
 	h.KillClickHouse()
@@ -32,8 +32,8 @@ func removed(t *testing.T, paths ...string) {
 	}
 }
 
-// A part in the midst of the records is gone after a kill, or cannot be read:
-// nothing but the log can make it again, and does.
+// A part in the middle of the records is missing after a kill, or cannot be read:
+// the records are made again from the log.
 func TestOlderPartIsMadeAgain(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, folder string, h *house){
 		"folder deleted":       func(t *testing.T, folder string, _ *house) { removed(t, folder) },
@@ -50,8 +50,8 @@ func TestOlderPartIsMadeAgain(t *testing.T) {
 	}
 }
 
-// As long as no merge has closed the hole, only what came after it is folded
-// again.
+// A young part is missing and no merge has hidden that: only the facts since then
+// are folded again.
 func TestYoungLossIsTakenBack(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -77,7 +77,7 @@ func TestMergesAreHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			// Or one might begin between the kill and the hold.
+			// Otherwise a merge might begin between the kill and the hold.
 			h.exec("ALTER TABLE records MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_merge_at_min_space_in_pool = 1")
 			h.fill()
 			harm(h)
@@ -99,8 +99,8 @@ func TestMergesAreHeld(t *testing.T) {
 	}
 }
 
-// Records that changed by no part's loss are made again from the log's first
-// fact, beside the live ones.
+// A row is missing although no part is: all records are made again from the first
+// fact of the log, beside the live ones.
 func TestRecordsAreMadeAgain(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -113,7 +113,7 @@ func TestRecordsAreMadeAgain(t *testing.T) {
 	}
 }
 
-// A part of another table is gone: nobody counts its rows, but it is missed.
+// A part of a table without totals is missing: the mark shows that.
 func TestPartOfAnotherTableIsMissed(t *testing.T) {
 	for _, table := range []string{"contexts", "hourly"} {
 		for _, all := range []bool{false, true} {
@@ -121,7 +121,7 @@ func TestPartOfAnotherTableIsMissed(t *testing.T) {
 				h := newHouse(t)
 				h.exec("SYSTEM STOP MERGES " + table)
 				h.fill()
-				if err := h.checker.Look(t.Context()); err != nil { // it notes what there is
+				if err := h.checker.Look(t.Context()); err != nil { // it notes the parts in the mark
 					t.Fatal(err)
 				}
 				folders := h.folders(table)
@@ -136,8 +136,8 @@ func TestPartOfAnotherTableIsMissed(t *testing.T) {
 	}
 }
 
-// All parts are deleted: the projection begins again, at once, and is what it
-// was. The tokens of its inserts are still known to ClickHouse.
+// All parts are deleted: the projection is made again at once and equals the old
+// one, although ClickHouse still knows the tokens of the old inserts.
 func TestAllPartsDeleted(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -162,8 +162,8 @@ func TestAllPartsDeleted(t *testing.T) {
 	h.whole()
 }
 
-// cut purges the log before its last facts, with a snapshot of what stood there
-// unless that is lost too.
+// cut purges the log before its last fact. With snapshot the records before that
+// are kept in one.
 func (h *house) cut(snapshot bool) {
 	h.t.Helper()
 	state, err := eventlog.Inspect(h.t.Context(), h.log)
@@ -182,8 +182,8 @@ func (h *house) cut(snapshot bool) {
 	}
 }
 
-// All parts of a projection whose log was cut are deleted: its beginning comes
-// from the snapshot. It is not begun in the midst of the log without a word.
+// All parts are deleted after a purge of the log: the older records come from the
+// snapshot, and an alarm is raised.
 func TestAllPartsDeletedAfterAPurge(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -194,8 +194,8 @@ func TestAllPartsDeletedAfterAPurge(t *testing.T) {
 	h.mended(selfcheck.AlarmRecords, "the log begins at")
 }
 
-// There is no snapshot either: what the log still holds is folded, and the alarm
-// stands and says what is left to do.
+// There is no snapshot either: the facts that the log still holds are folded, and
+// the alarm stays and says what to do.
 func TestRecordsThatNothingMakesAgain(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -216,8 +216,8 @@ func TestRecordsThatNothingMakesAgain(t *testing.T) {
 	}
 }
 
-// The log does not reach the damage: records that cannot be made again stay as
-// they are, and the alarm says so.
+// The log does not reach back to the damage: the records stay as they are, and the
+// alarm says so.
 func TestDifferenceThatTheLogDoesNotReach(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -234,7 +234,7 @@ func TestDifferenceThatTheLogDoesNotReach(t *testing.T) {
 	}
 }
 
-// After a clean stop nothing but what is small is read again.
+// A clean stop writes the mark, and a start with a damaged mark looks all the same.
 func TestCleanStopIsNoted(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -257,8 +257,8 @@ func TestCleanStopIsNoted(t *testing.T) {
 	h.whole()
 }
 
-// A part of the hours is deleted before any check has seen it: it is missed all
-// the same, because the others do not add up to what was counted.
+// A part of the hours is deleted before any look has noted it: the look finds that
+// all the same, because the other parts hold fewer events than were counted.
 func TestHoursThatNobodyHasSeen(t *testing.T) {
 	h := newHouse(t)
 	h.exec("SYSTEM STOP MERGES hourly")
@@ -270,8 +270,8 @@ func TestHoursThatNobodyHasSeen(t *testing.T) {
 	h.mended(selfcheck.AlarmParts, "its parts hold ")
 }
 
-// The log lacks what nobody has decided about: what the records still hold of it is
-// neither taken back nor made again, before somebody has.
+// The log has a gap that nobody has decided about: the records may still hold its
+// facts, so they are neither taken back nor made again before the decision.
 func TestNothingIsMadeAgainFromALogThatLacksSomething(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -292,8 +292,8 @@ func TestNothingIsMadeAgainFromALogThatLacksSomething(t *testing.T) {
 	h.mended(selfcheck.AlarmRecords, "the table holds")
 }
 
-// What the log lacks may be met only when it is folded again: the records stay as
-// they are then, too.
+// The gap is met only while the log is folded again: the records stay as they are
+// then, too.
 func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
 	h := newHouse(t)
 	h.fill()
@@ -312,8 +312,8 @@ func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
 	h.mended(selfcheck.AlarmRecords, "the table holds")
 }
 
-// ClickHouse sets a part aside at its start that it cannot load. Whoever comes
-// later is told of it and of what was done, once for each part.
+// ClickHouse sets aside a part that it cannot load at its start. The check names the
+// part and what was done, also after another restart, and counts it once.
 func TestPartsSetAsideAreTold(t *testing.T) {
 	for _, table := range []string{"records", "contexts", "hourly"} {
 		t.Run(table, func(t *testing.T) {

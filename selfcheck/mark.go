@@ -6,32 +6,33 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
 // mark is what the service leaves in its data folder for its next start.
 type mark struct {
-	// Sound is up to when all that was written is known to be on the disk and
-	// whole: the last clean stop, or the beginning of the last round through all
-	// parts. Zero is never.
+	// Sound is the time before which everything that was written is known to be
+	// on the disk and whole: the last clean stop, or the beginning of the last
+	// round through all parts. The zero time if there was none.
 	Sound time.Time `json:"sound"`
-	// Parts are those that were active, for tables whose rows nobody counts.
+	// Parts are the active parts of the last look, for tables without totals.
 	Parts map[string]map[string]blocks `json:"parts,omitempty"` // by the table's uuid and the part's name
-	// Aside are the parts that ClickHouse has set aside and that were told of, by
-	// table and name.
+	// Aside are the parts that ClickHouse has set aside and that are logged
+	// already, as table/name.
 	Aside []string `json:"aside,omitempty"`
 	// Mended is the last mend.
 	Mended Mend `json:"mended,omitzero"`
 }
 
-// Mend is what was mended without a hand, and when.
+// Mend is what was mended automatically, and when.
 type Mend struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what"`
 }
 
-// readMark reads the mark; the zero mark if there is none, or a power cut has
-// spoilt it: then every part is looked at.
+// readMark reads the mark. It returns the zero mark, with which every part is
+// read, if there is no file or a power cut has damaged it.
 func readMark(path string) (m mark, err error) {
 	text, err := os.ReadFile(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
@@ -64,8 +65,8 @@ func (m mark) write(path string) error {
 	return nil
 }
 
-// missing are the parts of the mark that nothing covers now. A table that is
-// another one now has nothing of them.
+// missing returns the parts of the mark whose blocks no active part holds. Parts
+// of a table that was exchanged for another one are left out.
 func (m mark) missing(now []part, tables map[string]string) (gone []part) {
 	active := map[string][]part{}
 	for _, p := range now {
@@ -74,7 +75,7 @@ func (m mark) missing(now []part, tables map[string]string) (gone []part) {
 	for uuid, parts := range m.Parts {
 		table, there := tables[uuid]
 		for name, held := range parts {
-			if there && !covered(active[uuid], held) {
+			if there && !slices.ContainsFunc(active[uuid], func(p part) bool { return p.blocks.covers(held) }) {
 				gone = append(gone, part{table: table, uuid: uuid, name: name, blocks: held})
 			}
 		}
@@ -82,21 +83,12 @@ func (m mark) missing(now []part, tables map[string]string) (gone []part) {
 	return gone
 }
 
-func covered(parts []part, held blocks) bool {
-	for _, p := range parts {
-		if p.blocks.covers(held) {
-			return true
-		}
-	}
-	return false
-}
-
 // note replaces the parts of the mark.
 func (m *mark) note(now []part) {
 	m.Parts = map[string]map[string]blocks{}
 	for _, p := range now {
 		if p.table != tableContexts && p.table != tableHourly {
-			continue // the records are counted; of the others whole parts leave by their age
+			continue // records have totals, and the other tables drop old parts
 		}
 		if m.Parts[p.uuid] == nil {
 			m.Parts[p.uuid] = map[string]blocks{}

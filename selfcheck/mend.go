@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// smallTable is how many rows can be written again within ten seconds. A
-	// larger table is taken back and folded again instead, where that is enough.
+	// smallTable is how many rows ClickHouse writes again within ten seconds. A
+	// larger table is taken back and folded again where that is possible.
 	smallTable = 500_000
 	// mendLimit bounds writing a table again: minutes for ten million records.
 	mendLimit = 6 * time.Hour
@@ -23,8 +23,8 @@ const (
 	mendRest, mendRestMost = 10 * time.Second, time.Hour
 )
 
-// mend mends the damage, the rows first. It returns whether there is something
-// to look at again.
+// mend mends the damage, rows first. tried says that the tables may have changed,
+// so that the caller looks again.
 func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 	if c.cfg.Now().Before(c.rest) {
 		return false
@@ -36,21 +36,21 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 			return false
 		}
 		if err != nil {
-			c.tried["mend"]++
-			pause := min(mendRest<<min(c.tried["mend"]-1, 10), mendRestMost)
+			c.failed++
+			pause := min(mendRest<<min(c.failed-1, 10), mendRestMost)
 			if errors.Is(err, errUndecided) {
-				pause = mendRest // it ends with somebody's word
+				pause = mendRest // the operator may decide at any moment
 			}
 			c.rest = c.cfg.Now().Add(pause)
 			c.metrics.mends.WithLabelValues("failed").Inc()
-			c.cfg.Logger.Error("what is damaged could not be mended, trying again", "damage", r.Damage[0].String(), "error", err, "after", pause)
+			c.cfg.Logger.Error("could not mend the damage, trying again", "damage", r.Damage[0].String(), "error", err, "after", pause)
 			c.cannot(err)
 			return did
 		}
 		if did {
-			c.tried["mend"], c.lost, c.withheld = 0, false, false
+			c.failed, c.lost, c.withheld = 0, false, false
 			c.metrics.mends.WithLabelValues("done").Inc()
-			c.cfg.Logger.Warn("mended what was damaged", "damage", r.Damage[0].String(), "of", len(r.Damage))
+			c.cfg.Logger.Warn("mended the damage", "damage", r.Damage[0].String(), "of", len(r.Damage))
 			c.mended(r.Damage[0].String())
 			return true
 		}
@@ -58,17 +58,16 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 	return false
 }
 
-// cannot remembers why the damage stays.
+// cannot remembers why the damage stays, for the hint of the alarm.
 func (c *Checker) cannot(err error) {
 	c.withheld = errors.Is(err, errUndecided)
-	if errors.Is(err, projector.ErrNoHistory) {
-		c.lost = true
-	}
+	c.lost = c.lost || errors.Is(err, projector.ErrNoHistory)
 }
 
-var errUndecided = errors.New("the log lacks facts and nobody has decided about them, so the records are not made anew by themselves")
+var errUndecided = errors.New("the log lacks facts and nobody has decided about them, so the records are not made again")
 
-// mendRows makes rows again that cannot be read, or are not there.
+// mendRows makes rows again that cannot be read or are missing: it takes the
+// records back if that is enough, and otherwise makes all tables again.
 func (c *Checker) mendRows(ctx context.Context, r Result) (did bool, err error) {
 	var oldest string
 	damaged, remake := false, false
@@ -95,8 +94,8 @@ func (c *Checker) mendRows(ctx context.Context, r Result) (did bool, err error) 
 	return !errors.Is(err, errUndecided), err
 }
 
-// rewind takes the records back to before the part, or to the latest moment at
-// which all was well.
+// rewind takes the records back to the checkpoint before the part, or for "" to
+// the latest one with whose totals they agree. done is false if that cannot be.
 func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool, err error) {
 	if !c.cfg.Sole || c.cfg.Undecided() != nil {
 		return false, nil
@@ -105,16 +104,17 @@ func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool,
 	to, err := c.cfg.Projector.Rewind(ctx, part)
 	switch {
 	case errors.Is(err, projector.ErrCannotRewind):
-		c.cfg.Logger.Info("the records are not taken back", "part", part, "reason", err)
+		c.cfg.Logger.Info("the records cannot be taken back", "part", part, "reason", err)
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	c.cfg.Logger.Warn("took the records back to before the damage; what came since is folded again", "part", part, "to", to.Sequence)
+	c.cfg.Logger.Warn("took the records back to before the damage; the later facts are folded again", "part", part, "to", to.Sequence)
 	return true, nil
 }
 
-// remake makes all tables again from the log, beside the live ones.
+// remake makes all tables again from the log beside the live ones, and puts them
+// in their place.
 func (c *Checker) remake(ctx context.Context, r Result) error {
 	if why := c.cfg.Undecided(); why != nil {
 		return fmt.Errorf("%w: %w", errUndecided, why)
@@ -124,12 +124,11 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 		c.report(r, fmt.Sprintf("The records are being made again from the log, beside these: fact %d of %d.", done, target))
 	})
 	if first := r.Damage[0]; errors.Is(err, projector.ErrNoHistory) && first.Kind == KindLost {
-		// What stood before the log's beginning is nowhere: better the rest than
-		// nothing.
+		// No copy of the older records exists: go on with those that the log holds.
 		c.lostBefore = first.First
 		c.cfg.Projector.AcceptLoss()
 	}
-	if why := c.cfg.Undecided(); err != nil && why != nil { // met on the way
+	if why := c.cfg.Undecided(); err != nil && why != nil { // the rebuild has met a gap
 		return fmt.Errorf("%w: %w", errUndecided, why)
 	}
 	if err != nil {
@@ -139,7 +138,7 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 	return nil
 }
 
-// mendBeside builds broken projections and indexes again.
+// mendBeside builds broken ClickHouse projections and indexes again.
 func (c *Checker) mendBeside(ctx context.Context, r Result) (did bool, err error) {
 	byTable := map[string][]Damage{}
 	for _, d := range r.Damage {
@@ -157,17 +156,17 @@ func (c *Checker) mendBeside(ctx context.Context, r Result) (did bool, err error
 			}
 			continue
 		}
-		c.report(r, "It is being built again from the rows; lists read those alone meanwhile.")
+		c.report(r, "It is being built again from the rows. Meanwhile lists read the rows alone.")
 		if err := c.write(ctx, table, damage); err != nil {
 			return did, err
 		}
-		c.cfg.Logger.Warn("built again what stood beside the rows", "table", table, "parts", len(damage))
+		c.cfg.Logger.Warn("built projections or indexes again from the rows", "table", table, "parts", len(damage))
 	}
 	return did, nil
 }
 
-// rewindYoung takes a large table back to before the damage, if that was written
-// in the last minutes: to write all of it again would take minutes too.
+// rewindYoung takes a large records table back to before the damaged parts, because
+// writing all of it again takes minutes. This works only for young parts.
 func (c *Checker) rewindYoung(ctx context.Context, r Result, table string, damage []Damage) (done bool, err error) {
 	all, _, err := c.parts(ctx)
 	if err != nil {
@@ -185,11 +184,11 @@ func (c *Checker) rewindYoung(ctx context.Context, r Result, table string, damag
 	return c.rewind(ctx, r, damage[len(damage)-1].Part)
 }
 
-// write has ClickHouse write what is damaged again. A merge passes over parts
-// with broken projections, so those come first.
+// write has ClickHouse write the damaged files again. Broken ClickHouse projections
+// come first, because a merge leaves out parts that have one.
 func (c *Checker) write(ctx context.Context, table string, damage []Damage) error {
-	// Whatever is written again is written by a merge or a mutation, which wait
-	// for ever where somebody has stopped them.
+	// Merges and mutations write the files. They wait for ever while merges are
+	// stopped.
 	if err := c.exec(ctx, "SYSTEM START MERGES "+table, nil); err != nil {
 		return fmt.Errorf("start the merges of %s: %w", table, err)
 	}
@@ -202,8 +201,9 @@ func (c *Checker) write(ctx context.Context, table string, damage []Damage) erro
 			}
 		}
 		indexes = indexes || d.Kind == KindIndex
-		if d.Part == "" || c.tried["mend"] > 0 {
-			// Not known to ClickHouse to be broken, or the gentle way did not help.
+		if d.Part == "" || c.failed > 0 {
+			// ClickHouse does not know that it is broken, or building it again failed:
+			// drop it first.
 			indexes = true
 			for _, name := range d.Projections {
 				if err := c.exec(ctx, "ALTER TABLE "+table+" CLEAR PROJECTION "+quoteName(name)+" IN PARTITION tuple()", clickhouse.Settings{"mutations_sync": 1}); err != nil {
@@ -230,21 +230,21 @@ func (c *Checker) exec(ctx context.Context, statement string, settings clickhous
 	return c.cfg.ClickHouse.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), statement)
 }
 
-// quoteName makes a name part of a statement: names cannot be bound.
+// quoteName quotes a name for a statement: ClickHouse cannot bind names.
 func quoteName(name string) string { return "`" + name + "`" }
 
-// hint is what a person is to do.
+// hint says what the operator must do.
 func (c *Checker) hint(damage []Damage) string {
 	switch {
 	case slices.ContainsFunc(damage, func(d Damage) bool { return !d.remade() && !d.beside() }):
-		return "This table is not made of the log: restore it from a backup, or drop the part with ALTER TABLE … DROP PART to go on without its rows."
+		return "This table is not made from the log: restore it from a backup, or drop the part with ALTER TABLE … DROP PART to go on without its rows."
 	case c.withheld:
-		return "The log lacks facts that the records may still have: errata log accept, or errata log repair, comes first. Then it is mended without a hand."
+		return "The log lacks facts that the records may still have: run errata log accept or errata log repair first. Then the damage is mended automatically."
 	case c.lost && slices.ContainsFunc(damage, func(d Damage) bool { return !d.beside() }):
-		return "The log does not reach back and there is no snapshot of what stood before it: restore the data folder from a backup. Events are taken and counted meanwhile."
-	case c.tried["mend"] > 0:
-		return "Mending it failed and is tried again; see the log of this service. errata replay --force makes all records again from the log."
+		return "The log does not reach back far enough, and there is no snapshot of the records before it: restore the data folder from a backup. Meanwhile events are taken and counted."
+	case c.failed > 0:
+		return "Mending it failed and is tried again; the log of this service says why. errata replay --force makes all records again from the log."
 	default:
-		return "Nothing: it is being mended without a hand, and lists are read from the rows that are whole."
+		return "Do nothing: the damage is being mended automatically. Meanwhile lists read the rows that are whole."
 	}
 }

@@ -12,14 +12,14 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "errata_selfcheck_seconds", Help: "Time to ask once whether log and tables agree and the parts are whole.",
+			Name: "errata_selfcheck_seconds", Help: "Time of one look: whether log and tables agree and the parts are whole.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 8)}),
 		damage: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "errata_selfcheck_damage", Help: "What the last self-check found that is not as it was written; 0 when all is well."}),
+			Name: "errata_selfcheck_damage", Help: "How many damaged parts and wrong tables the last self-check found; 0 when all is well."}),
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "errata_selfcheck_bytes_total", Help: "Bytes of the tables that were held against their checksums."}),
+			Name: "errata_selfcheck_bytes_total", Help: "Bytes of the tables that were compared with their checksums."}),
 		mends: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "errata_selfcheck_mends_total", Help: "Mends without a hand, by outcome: done, failed, or aside for a part that ClickHouse has set aside and the log gives again."}, []string{"outcome"}),
+			Name: "errata_selfcheck_mends_total", Help: "Automatic repairs, by outcome: done, failed, or aside for a part that ClickHouse has set aside and whose rows are made again from the log."}, []string{"outcome"}),
 	}
 	if r != nil {
 		r.MustRegister(m.seconds, m.damage, m.bytes, m.mends)

@@ -30,13 +30,13 @@ type part struct {
 	blocks            blocks
 }
 
-// id tells parts apart, also those of a table that was exchanged for another.
+// id is different for all parts, also after a table was exchanged for another.
 func (p part) id() string { return p.uuid + "/" + p.name }
 
-// blocks are the inserts that a part holds, by their numbers.
+// blocks is the range of insert numbers that a part holds.
 type blocks struct{ First, Last int64 }
 
-// covers says that the other inserts are among them.
+// covers reports whether b holds all blocks of other.
 func (b blocks) covers(other blocks) bool { return b.First <= other.First && other.Last <= b.Last }
 
 // parts lists the active parts of our tables, the youngest first, and the tables
@@ -87,9 +87,9 @@ func (c *Checker) setAside(ctx context.Context) (all []part, err error) {
 	return all, rows.Err()
 }
 
-// checkPart has ClickHouse hold every file of the part against its checksum,
-// those of projections and skip indexes included. damage is nil if all is well,
-// or the part is not there any more.
+// checkPart has ClickHouse compare every file of the part with its checksum, also
+// those of ClickHouse projections and skip indexes. damage is nil if the part is
+// whole or does not exist any more.
 func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err error) {
 	passed, message, err := c.ask(ctx, p)
 	switch {
@@ -124,8 +124,8 @@ func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err er
 	return &found, nil
 }
 
-// ask runs the check itself. A table cannot be a parameter of it; its name is
-// one of sql/parts.sql.
+// ask runs CHECK TABLE on the part; message is ClickHouse's reason when it does
+// not pass. The statement takes no parameters: both names come from sql/parts.sql.
 func (c *Checker) ask(ctx context.Context, p part) (passed bool, message string, err error) {
 	ctx, done := c.whileItAnswers(ctx, p.bytes)
 	defer done()
@@ -154,7 +154,8 @@ func (c *Checker) ask(ctx context.Context, p part) (passed bool, message string,
 	return passed, message, rows.Err()
 }
 
-// brokenProjections are those of the part that the check has found.
+// brokenProjections returns the ClickHouse projections of the part that the check
+// has marked as broken.
 func (c *Checker) brokenProjections(ctx context.Context, p part) (names []string, err error) {
 	rows, err := c.cfg.ClickHouse.Query(ctx, sqlBrokenProjections, clickhouse.Named("table", p.table), clickhouse.Named("part", p.name))
 	if err != nil {
@@ -171,7 +172,8 @@ func (c *Checker) brokenProjections(ctx context.Context, p part) (names []string
 	return names, rows.Err()
 }
 
-// rowsWhole reads every column of every row of the part.
+// rowsWhole reads every column of every row of the part, without projections and
+// indexes, and reports whether that works.
 func (c *Checker) rowsWhole(ctx context.Context, p part) (bool, error) {
 	ctx, done := c.whileItAnswers(ctx, p.bytes)
 	defer done()
@@ -190,14 +192,15 @@ func (c *Checker) rowsWhole(ctx context.Context, p part) (bool, error) {
 	return rows == p.rows, nil
 }
 
-// isGone says that the part is not active any more: a merge has taken it in.
+// isGone reports whether the error says that the part is not active any more,
+// because a merge has replaced it.
 func isGone(err error) bool {
 	const noSuchDataPart = 232
 	answer := (*clickhouse.Exception)(nil)
 	return errors.As(err, &answer) && answer.Code == noSuchDataPart
 }
 
-// firstLine is as much of ClickHouse's words as one can read.
+// firstLine returns the readable beginning of a message of ClickHouse.
 func firstLine(text string) string {
 	const most = 300
 	text, _, _ = strings.Cut(text, "\n")

@@ -19,51 +19,49 @@ import (
 )
 
 const (
-	// lookPause is how often everything is asked.
+	// lookPause is the time between two looks.
 	lookPause = time.Minute
-	// lookBytes is how much of the tables is read in a look: what is small is
-	// read whole each minute, and a part that is larger waits until so many
-	// looks have saved up for it.
+	// lookBytes is how much of the tables one look reads. Small tables are read
+	// whole each minute. For a larger part several looks save their bytes up.
 	lookBytes = 256 << 20
-	// suspectPause is between looks that somebody else's trouble asked for.
+	// suspectPause is how often the checker asks whether it must look early.
 	suspectPause = 2 * time.Second
 	// holdPatience is how long merges wait for a first look that fails. Without
 	// merges about ten parts a second are added.
 	holdPatience = time.Minute
-	// settled is how long the kernel may take to write what nobody syncs: what
-	// was read whole so long after it was written was read from the disk, or
-	// will be on it.
+	// settled is how long the kernel may take to write data that nobody syncs.
+	// A check that soon after the write proves nothing about the disk.
 	settled = 5 * time.Minute
 )
 
-// Alarms is the board that somebody reads.
+// Alarms shows alarms to the operator.
 type Alarms interface {
 	Raise(name, detail, hint string)
 	Clear(name string)
 }
 
-// Config says what is checked and who mends.
+// Config says what the checker reads and what it calls to mend damage.
 type Config struct {
 	// ClickHouse may read, check and alter the tables.
 	ClickHouse driver.Conn
 	Projector  *projector.Projector
 	Log        eventlog.Log
 	Alarms     Alarms
-	// Rebuild makes the records again from the log beside the live tables, which
-	// are not to be trusted, and puts them in their place. It tells how far it
-	// is, in facts.
+	// Rebuild makes the records again from the log beside the live tables, without
+	// reading those, and puts the new tables in their place. progress gets the
+	// number of folded facts, and the last one.
 	Rebuild func(ctx context.Context, progress func(done, target uint64)) error
-	// Undecided says what of the log is gone that nobody has decided about, nil
-	// for nothing: the records may be the only place where it still is, so that
-	// they are neither taken back nor made again before. May be nil.
+	// Undecided returns an error while the log has a gap that nobody has decided
+	// about. The records may be the only place of those facts, so they are neither
+	// taken back nor made again before the decision. May be nil.
 	Undecided func() error
-	// Sole says that nobody else writes these tables.
+	// Sole says that no other node writes these tables.
 	Sole bool
-	// Mark is the path of a file of the data folder, "" for none: then a start
-	// looks at every part.
+	// Mark is the path of the mark, a file in the data folder. With "" there is
+	// none, and each start reads every part.
 	Mark string
-	// Patience is how long a part may take to be read beyond what its size says,
-	// while ClickHouse answers others; 0 for 20 s.
+	// Patience is how long reading a part may take beyond what its size allows,
+	// while ClickHouse answers other queries; 0 for 20 s.
 	Patience time.Duration
 
 	Logger     *slog.Logger
@@ -71,30 +69,30 @@ type Config struct {
 	Now        func() time.Time
 }
 
-// Checker asks every minute whether the tables are whole. It is safe for
+// Checker looks every minute whether the tables are whole. It is safe for
 // concurrent use.
 type Checker struct {
 	cfg     Config
 	metrics *metrics
-	wake    atomic.Bool // look now
-	doubt   atomic.Bool // rows alone are to be read
+	wake    atomic.Bool // look now, before the minute is over
+	doubt   atomic.Bool // queries must read the rows alone
 	work    background.Runner
 
-	looking sync.Mutex // one look at a time; guards what follows
+	looking sync.Mutex // one look at a time; guards the fields up to mu
 	mark    mark
 	seen    map[string]time.Time // by part, when it was last found whole
-	broken  map[string]bool      // by part, those that were last found not to be
-	saved   uint64               // bytes that may be read
-	full    bool                 // the next reading is of every part
-	tried   map[string]int       // mends that failed, by what was to be mended
-	rest    time.Time            // no mend before
-	// released says that merges which were held at the start go on; see [Hold].
+	broken  map[string]bool      // by part, true if the last check found damage
+	saved   uint64               // bytes that this look may read, with those of earlier looks
+	full    bool                 // the next look reads every part
+	failed  int                  // mends since the last one that succeeded
+	rest    time.Time            // no mend before this time
+	// released says that the merges held by [Hold] were started again.
 	released bool
 	began    time.Time
-	lost     bool // the log does not reach what is damaged
-	withheld bool // the log lacks what nobody has decided about
-	// lostBefore is the first fact that was left when all before it was lost, 0
-	// for never.
+	lost     bool // the log does not reach back to the damage
+	withheld bool // the log has a gap that nobody has decided about
+	// lostBefore is the first fact of the log when the tables were lost and
+	// nothing could make the older records again; 0 for never.
 	lostBefore uint64
 	stretch    stretch
 
@@ -106,22 +104,23 @@ type Checker struct {
 type Result struct {
 	At   time.Time
 	Took time.Duration
-	// Parts and Bytes are those that were read in it, of Of parts.
+	// Parts and Bytes are how much the look read, of Of parts.
 	Parts, Of int
 	Bytes     uint64
-	// Records and Events are those that the checkpoint says, and the table too
-	// unless there is damage.
+	// Records and Events are the totals of the checkpoint. Without damage they are
+	// those of the table too.
 	Records, Events uint64
 	Damage          []Damage
-	// Mended is the last mend, of this run or one before.
+	// Mended is the last mend, also of an earlier run.
 	Mended Mend
-	// Good is when a look last came to something.
+	// Good is the time of the last look without Err.
 	Good time.Time
-	// Err says why the look came to nothing, nil when it did not.
+	// Err says why the look failed. Damage is no error.
 	Err error
 }
 
-// New reads what the last run left. Start begins.
+// New reads the mark of the last run. [Checker.Start] begins the looks. The error
+// is that of reading the mark.
 func New(cfg Config) (*Checker, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -141,11 +140,12 @@ func New(cfg Config) (*Checker, error) {
 	}
 	return &Checker{
 		cfg: cfg, began: cfg.Now(), metrics: newMetrics(cfg.Registerer),
-		mark: m, seen: map[string]time.Time{}, broken: map[string]bool{}, saved: lookBytes, tried: map[string]int{},
+		mark: m, seen: map[string]time.Time{}, broken: map[string]bool{}, saved: lookBytes,
 	}, nil
 }
 
-// Start begins to look, at once and then every minute; a second call does nothing.
+// Start begins the looks: one at once and then one a minute. A second call does
+// nothing.
 func (c *Checker) Start() {
 	var looked time.Time
 	c.work.Start(background.Loop{Every: suspectPause, Do: func(ctx context.Context) error {
@@ -155,16 +155,15 @@ func (c *Checker) Start() {
 		err := c.Look(ctx)
 		looked = c.cfg.Now()
 		return err
-	}, Failed: background.Tell(c.cfg.Logger.Warn, "the self-check came to nothing, trying again")}.Run)
+	}, Failed: background.Tell(c.cfg.Logger.Warn, "the self-check failed, trying again")}.Run)
 }
 
-// stopPatience is how much of a stop a question to a ClickHouse that does not
-// answer may take.
+// stopPatience is how long a stop waits for a ClickHouse that does not answer.
 const stopPatience = time.Second
 
-// Stop ends the looks, and a mend under way: the next start begins it again. Before
-// that it calls the function that ends whatever may still call Start. It leaves a
-// ClickHouse that does not answer within a second alone.
+// Stop ends the looks, and a running mend, which the next start begins again. First
+// it calls endStarting, which ends everything that may still call Start. If
+// ClickHouse does not answer within a second, Stop logs that and returns.
 func (c *Checker) Stop(ctx context.Context, endStarting func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
@@ -173,28 +172,29 @@ func (c *Checker) Stop(ctx context.Context, endStarting func(context.Context) er
 		err = c.work.Stop(ctx)
 	}
 	if err != nil {
-		c.cfg.Logger.Warn("the self-check is left to ClickHouse, which does not answer", "error", err)
+		c.cfg.Logger.Warn("the self-check has not ended yet, because ClickHouse does not answer; stopping without it", "error", err)
 	}
 }
 
-// Stopped notes a clean stop, once nobody writes the tables any more.
+// Stopped notes a clean stop in the mark. Call it when nobody writes the tables any
+// more. The error is that of writing the mark.
 func (c *Checker) Stopped() error {
 	if !c.looking.TryLock() {
-		return nil // it has not ended, so that nobody knows
+		return nil // a look still runs, so its result is unknown
 	}
 	defer c.looking.Unlock()
 	if last := c.Last(); c.doubt.Load() || len(last.Damage) > 0 || last.Good.IsZero() {
-		return nil // the next start is to look at everything that this one would
+		return nil // the next start must read the parts that this run would have read
 	}
 	c.mark.Sound = c.cfg.Now()
 	return c.mark.write(c.cfg.Mark)
 }
 
-// unrest says that there is a reason to look before the minute is over: there is
-// something to be mended, somebody has met damage, or the projector is at a loss.
+// unrest reports whether to look before the minute is over: a mend is due, a query
+// has met damage, or the projector cannot go on.
 func (c *Checker) unrest() bool {
 	woken := c.wake.Swap(false)
-	if len(c.Last().Damage) > 0 { // what is known need not be looked for
+	if len(c.Last().Damage) > 0 { // the next mend looks too
 		return !c.cfg.Now().Before(c.resting())
 	}
 	return woken || atALoss(c.cfg.Projector.Status().Err)
@@ -206,17 +206,17 @@ func (c *Checker) resting() time.Time {
 	return c.rest
 }
 
-// atALoss says that the projector cannot go on with its tables.
+// atALoss reports whether the projector cannot go on with its tables.
 func atALoss(err error) bool {
 	return errors.Is(err, projector.ErrHistoryLost) || errors.Is(err, eventlog.ErrLogPurged)
 }
 
-// Primary says that only the rows themselves are to be read, without projections
-// and skip indexes.
+// Primary reports whether queries must read the rows alone, without ClickHouse
+// projections and skip indexes.
 func (c *Checker) Primary() bool { return c.doubt.Load() }
 
-// Suspect is told that a query has met damage: rows alone are read from now on,
-// and it is looked for at once.
+// Suspect is called with the error of a query that has met damage. From then on
+// queries read the rows alone, and the checker looks at once.
 func (c *Checker) Suspect(err error) {
 	if !c.doubt.Swap(true) {
 		c.cfg.Logger.Error("a query met a damaged file of ClickHouse; lists read the rows alone now", "error", err)
@@ -224,14 +224,14 @@ func (c *Checker) Suspect(err error) {
 	c.wake.Store(true)
 }
 
-// Last is what the last look found.
+// Last returns what the last look found.
 func (c *Checker) Last() Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// Look asks everything once, and mends what it can.
+// Look looks once and mends what it can. The error says why the look failed.
 func (c *Checker) Look(ctx context.Context) error {
 	c.looking.Lock()
 	defer c.looking.Unlock()
@@ -239,7 +239,7 @@ func (c *Checker) Look(ctx context.Context) error {
 	if result.Err == nil && len(result.Damage) > 0 {
 		c.report(result, "")
 		if c.mend(ctx, result) {
-			result = c.look(ctx) // what it says now is the truth
+			result = c.look(ctx) // with the result after the mend
 		}
 	}
 	if ctx.Err() != nil {
@@ -253,11 +253,12 @@ func (c *Checker) Look(ctx context.Context) error {
 	return result.Err
 }
 
-// report puts the result where people look.
+// report keeps the result for [Checker.Last] and raises or clears the alarms. doing
+// is the hint of the alarms while a mend runs, "" otherwise.
 func (c *Checker) report(r Result, doing string) {
 	c.mu.Lock()
 	if r.Err != nil && len(r.Damage) == 0 {
-		r.Damage = c.last.Damage // nobody knows better
+		r.Damage = c.last.Damage // a failed look says nothing about it
 	}
 	if r.Good = r.At; r.Err != nil {
 		r.Good = c.last.Good
@@ -281,7 +282,7 @@ func (c *Checker) report(r Result, doing string) {
 		}
 		switch {
 		case n == 0 && alarm == AlarmRecords && c.lostBefore > 0:
-			c.cfg.Alarms.Raise(alarm, fmt.Sprintf("the tables were lost, and what the log held before fact %d with them", c.lostBefore),
+			c.cfg.Alarms.Raise(alarm, fmt.Sprintf("the tables were lost, and with them the records of all facts before %d", c.lostBefore),
 				"Restore the data folder from a backup, or restart the service to go on without them.")
 			continue
 		case n == 0:

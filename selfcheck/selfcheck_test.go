@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// board notes which alarms were raised, and which stand.
+// board notes which alarms were raised, and which are raised now.
 type board struct {
 	mu       sync.Mutex
 	raised   map[string]string // detail, by name
@@ -51,8 +51,8 @@ func (b *board) Clear(name string) {
 	delete(b.standing, name)
 }
 
-// house is a service's tables with everything around them, and what they must
-// hold.
+// house has the parts of a service that a self-check needs, and in model the counts
+// that the records must have.
 type house struct {
 	*testenv.Env
 	t         *testing.T
@@ -66,12 +66,12 @@ type house struct {
 	mark      string
 	sole      bool
 	ahead     time.Duration // of the checker's clock
-	undecided error         // about the log
-	met       error         // about the log, by whoever folds it again
+	undecided error         // the gap that Undecided returns
+	met       error         // the gap that a rebuild meets
 	rebuilt   int           // how often the records were made again
 	model     map[string]uint64
 	sent      int
-	stack     int // bytes that the context of an event has more
+	stack     int // bytes that are added to the context of an event
 }
 
 func newHouse(t *testing.T) *house {
@@ -108,7 +108,7 @@ func (h *house) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.t.
 func (h *house) start() {
 	h.t.Helper()
 	err := selfcheck.Hold(h.t.Context(), h.ClickHouse)
-	for range 5 { // a connection of before a kill is found out when it is used
+	for range 5 { // the first use of a connection from before a kill fails
 		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger()}); err == nil {
 			break
 		}
@@ -151,7 +151,8 @@ func (h *house) rebuild(ctx context.Context, progress func(done, target uint64))
 	return err
 }
 
-// send has sightings of each of the problems folded, as one insert.
+// send appends an event for each problem and waits until they are folded, in one
+// insert.
 func (h *house) send(problems ...string) {
 	h.t.Helper()
 	var events []errata.Event
@@ -171,7 +172,7 @@ func (h *house) send(problems ...string) {
 	h.barrier()
 }
 
-// random is text that no codec makes smaller.
+// random returns n bytes of text that hardly compress.
 func random(n int) string {
 	text := make([]byte, n)
 	for i := range text {
@@ -195,7 +196,7 @@ func (h *house) barrier() {
 	}
 }
 
-// fill makes parts of several ages, with merges held back so that they stay.
+// fill makes parts of several ages and stops merges, so that the parts stay.
 func (h *house) fill() {
 	h.t.Helper()
 	if err := h.checker.Look(h.t.Context()); err != nil { // the first one lets merges go on
@@ -217,7 +218,7 @@ func (h *house) exec(statement string) {
 	}
 }
 
-// folders are the active parts of a table, the oldest first.
+// folders returns the folders of the active parts of a table, the oldest first.
 func (h *house) folders(table string) (paths []string) {
 	h.t.Helper()
 	rows, err := h.ClickHouse.Query(h.t.Context(), "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = ? AND active ORDER BY max_block_number", table)
@@ -235,7 +236,8 @@ func (h *house) folders(table string) (paths []string) {
 	return paths
 }
 
-// filled are the folders of the records' parts that hold more than checkpoints.
+// filled returns the folders of those parts of records that hold more than
+// checkpoints.
 func (h *house) filled() (paths []string) {
 	h.t.Helper()
 	for _, path := range h.folders("records") {
@@ -251,7 +253,7 @@ func (h *house) filled() (paths []string) {
 	return paths
 }
 
-// file is the file of the part that the pattern means.
+// file returns the first file of the part that matches the pattern.
 func (h *house) file(folder, pattern string) string {
 	h.t.Helper()
 	found, err := filepath.Glob(filepath.Join(folder, pattern))
@@ -272,7 +274,7 @@ func (h *house) counts(search string) (map[string]uint64, error) {
 	return got, err
 }
 
-// answers says that list and search show what was sent.
+// answers fails the test unless list and search show the model.
 func (h *house) answers(when string) {
 	h.t.Helper()
 	for _, search := range []string{"", "broken"} {
@@ -288,12 +290,12 @@ func (h *house) answers(when string) {
 	}
 }
 
-// mended looks until nothing is left to be mended, and then holds everything
-// against the model.
+// mended looks until no damage is left, and then compares everything with the model.
+// The first look must raise the alarm with a detail that contains named.
 func (h *house) mended(alarm, named string) {
 	h.t.Helper()
 	if err := h.checker.Look(h.t.Context()); err != nil {
-		h.t.Fatalf("the check that was to notice it: %v", err)
+		h.t.Fatalf("the look that must notice it: %v", err)
 	}
 	if detail := h.board.raised[alarm]; !strings.Contains(detail, named) {
 		h.t.Errorf("the alarm %s says %q, want something of %q; raised: %v", alarm, detail, named, h.board.raised)
@@ -311,7 +313,7 @@ func (h *house) mended(alarm, named string) {
 	h.whole()
 }
 
-// whole says that everything is as it must be.
+// whole fails the test unless tables, alarms and answers are as the model says.
 func (h *house) whole() {
 	h.t.Helper()
 	h.answers("mended")

@@ -84,8 +84,8 @@ func (b *bench) clear(ctx context.Context, before time.Time) (int, error) {
 	return answer.Data.Deleted.System + answer.Data.Deleted.Database, err
 }
 
-// caughtUp returns when all events accepted so far are visible: a delete of
-// nothing is answered behind them.
+// caughtUp returns when all events accepted so far are visible: it sends a delete
+// of no record, which is answered after them.
 func (b *bench) caughtUp(ctx context.Context) error {
 	_, err := b.remove(ctx, []string{signature.Sign(signature.Identity{Place: "no such problem"}).String()})
 	return err

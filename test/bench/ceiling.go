@@ -89,7 +89,7 @@ func packed(text string) (blocks [][]byte, err error) {
 	return blocks, nil
 }
 
-// recordingLog keeps what it is given.
+// recordingLog keeps the appended events.
 type recordingLog struct{ events []errata.Event }
 
 func (l *recordingLog) Append(_ context.Context, events []errata.Event) error {

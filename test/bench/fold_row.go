@@ -80,7 +80,7 @@ func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err erro
 		return 0, 0, err
 	}
 	took := time.Since(begin)
-	// The store, not the projector's own word: that comes a moment later.
+	// Ask the store: the projector's own figures follow a moment later.
 	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return 0, 0, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
 	}

@@ -115,7 +115,7 @@ func cpuPerEvent(serve http.Handler, f otlpForm, span time.Duration) (float64, e
 	return float64((doortest.CPU() - began).Microseconds()) / float64(events), nil
 }
 
-// emptyLog drops what it is given.
+// emptyLog drops the appended events.
 type emptyLog struct{}
 
 func (emptyLog) Append(context.Context, []errata.Event) error { return nil }

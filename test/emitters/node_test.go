@@ -40,7 +40,7 @@ func TestNode(t *testing.T) {
 			t.Errorf("%d after %v", r.Code, r.Took)
 		}
 		if r := node(t, "nonsense", "capture"); r.Code != 1 || !strings.Contains(r.Output, "Invalid URL") {
-			t.Errorf("a DSN that is none: %d %s", r.Code, r.Output)
+			t.Errorf("an invalid DSN: %d %s", r.Code, r.Output)
 		}
 	})
 }
@@ -74,14 +74,14 @@ func nodeCaptured(t *testing.T, s *service, dsn string) {
 func nodeUncaught(t *testing.T, s *service, dsn string) {
 	r := node(t, dsn, "reject")
 	if r.Code != 1 || !strings.Contains(r.Output, "EvalError: nobody waits") || strings.Contains(r.Output, "the end") {
-		t.Errorf("node does not what it did: %d %s", r.Code, r.Output)
+		t.Errorf("node does not end as it does without the emitter: %d %s", r.Code, r.Output)
 	}
 	got := s.wait(t, "EvalError", 1)
 	same(t, "level", got.Level, "fatal")
 	same(t, "handled", *got.Payload.Handled, false)
 	same(t, "origin", got.Payload.Tags["origin"], "unhandledRejection")
 	if r = node(t, dsn, "throw"); r.Code != 1 || !strings.Contains(r.Output, "order 50 failed") || !strings.Contains(r.Output, "no tea") {
-		t.Errorf("node does not what it did: %d %s", r.Code, r.Output)
+		t.Errorf("node does not end as it does without the emitter: %d %s", r.Code, r.Output)
 	}
 	s.wait(t, "OrderError", 2)
 	r = node(t, dsn, "others")

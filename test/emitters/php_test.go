@@ -80,7 +80,7 @@ func phpCaptured(t *testing.T, s *service, dsn string) {
 func phpUncaught(t *testing.T, s *service, dsn string) {
 	r := php(t, dsn, true, "uncaught")
 	if r.Code != 255 || !strings.Contains(r.Output, "Fatal error: Uncaught") || !strings.Contains(r.Output, "OrderError: order 50 failed") {
-		t.Errorf("PHP does not what it did: %d %s", r.Code, r.Output)
+		t.Errorf("PHP does not end as it does without the emitter: %d %s", r.Code, r.Output)
 	}
 	s.wait(t, "OrderError", 2) // with the captured one
 	r = php(t, dsn, true, "memory")

@@ -209,14 +209,14 @@ func (s *service) viewsAnswer(ctx context.Context) error {
 	return nil
 }
 
-// shows returns the count of the record of the class, 0 when the list has none.
-func (s *service) shows(ctx context.Context, class string) (count int, err error) {
+// find returns the record of the class, the zero record when the list has none.
+func (s *service) find(ctx context.Context, class string) (referee.Record, error) {
 	var rows []referee.Record
-	err = s.ask(ctx, http.MethodGet, errorsPath+"?limit=100&exception_class="+url.QueryEscape(class), "", &rows)
+	err := s.ask(ctx, http.MethodGet, errorsPath+"?limit=100&exception_class="+url.QueryEscape(class), "", &rows)
 	for _, r := range rows {
 		if r.Class == class {
-			return r.Count, err
+			return r, err
 		}
 	}
-	return 0, err
+	return referee.Record{}, err
 }

@@ -132,7 +132,7 @@ func (c *cluster) awaitHealthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	for _, b := range c.brokers {
-		for b.get(ctx, c.gate.http, "/healthz") != http.StatusOK {
+		for b.get(ctx, c.gate.http, "/healthz", &struct{}{}) != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("the NATS cluster is not healthy within %s", readyLimit)
 			}
@@ -142,19 +142,23 @@ func (c *cluster) awaitHealthy(ctx context.Context) error {
 	return nil
 }
 
-func (b *broker) get(ctx context.Context, client *http.Client, path string) int {
+// get reads an answer of the monitoring port, which must be 200, into to.
+func (b *broker) get(ctx context.Context, client *http.Client, path string, to any) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", b.monitor, path), nil)
 	if err != nil {
-		return 0
+		return err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return 0
+		return err
 	}
-	resp.Body.Close()
-	return resp.StatusCode
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("answered %s", resp.Status)
+	}
+	return json.NewDecoder(resp.Body).Decode(to)
 }
 
 // urls are the addresses for the service, the first one first.
@@ -168,19 +172,8 @@ func (c *cluster) urls() string {
 
 // leads says whether the server is the leader of the service's log.
 func (b *broker) leads(ctx context.Context, client *http.Client) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/jsz?accounts=true&streams=true", b.monitor), nil)
-	if err != nil {
-		return false, err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return false, fmt.Errorf("ask a NATS server for its streams: %w", err)
-	}
-	defer resp.Body.Close()
 	var told server.JSInfo
-	if err := json.NewDecoder(resp.Body).Decode(&told); err != nil {
+	if err := b.get(ctx, client, "/jsz?accounts=true&streams=true", &told); err != nil {
 		return false, fmt.Errorf("ask a NATS server for its streams: %w", err)
 	}
 	for _, account := range told.AccountDetails {

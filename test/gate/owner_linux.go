@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/errata-log/errata/test/gate/referee"
@@ -94,27 +93,13 @@ func (o *owner) sight(ctx context.Context, p *referee.Owned) {
 func (o *owner) send(ctx context.Context, class string, e referee.Event) outcome {
 	body := fmt.Sprintf(`{"id":%q,"time":%q,"level":"error","message":"it broke","exception_class":%q,"file":"src/app.go","line":7,"user_id":1}`,
 		e.ID, e.At.Format(time.RFC3339Nano), class)
-	var answer struct {
-		Data struct {
-			Accepted int `json:"accepted"`
-		} `json:"data"`
-	}
-	got := o.post(ctx, "/api/v1/events", map[string]string{"Authorization": "Bearer " + o.key}, []byte(body), &answer, []referee.Event{e})
-	if got == accepted && answer.Data.Accepted != 1 {
-		return unknown
-	}
-	return got
+	return o.postNative(ctx, map[string]string{}, []byte(body), []referee.Event{e})
 }
 
 // find asks for the signature; there is none until the event is visible.
 func (o *owner) find(ctx context.Context, p *referee.Owned) bool {
-	var rows []referee.Record
-	err := o.service.ask(ctx, http.MethodGet, errorsPath+"?limit=100&exception_class="+url.QueryEscape(p.Class), "", &rows)
-	for _, r := range rows {
-		if r.Class == p.Class {
-			p.Signature = r.Signature
-		}
-	}
+	r, err := o.service.find(ctx, p.Class)
+	p.Signature = r.Signature
 	return err == nil && p.Signature != ""
 }
 

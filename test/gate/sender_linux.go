@@ -99,12 +99,18 @@ func (s *sender) native(ctx context.Context, events []referee.Event) outcome {
 		fmt.Fprintf(&body, `{"id":%q,"time":%q,"level":"error","message":"it broke","exception_class":%q,"file":"src/app.go","line":7,"user_id":%d,"ip":"10.1.2.3"%s}`+"\n",
 			e.ID, e.At.Format(time.RFC3339Nano), referee.Class(e.Problem), e.User, s.filling())
 	}
+	return s.postNative(ctx, map[string]string{"Content-Type": "application/x-ndjson"}, body.Bytes(), events)
+}
+
+// postNative posts events to the native receiver, which must accept all of them.
+func (d *doors) postNative(ctx context.Context, header map[string]string, body []byte, events []referee.Event) outcome {
 	var answer struct {
 		Data struct {
 			Accepted int `json:"accepted"`
 		} `json:"data"`
 	}
-	got := s.post(ctx, "/api/v1/events", map[string]string{"Authorization": "Bearer " + s.key, "Content-Type": "application/x-ndjson"}, body.Bytes(), &answer, events)
+	header["Authorization"] = "Bearer " + d.key
+	got := d.post(ctx, "/api/v1/events", header, body, &answer, events)
 	if got == accepted && answer.Data.Accepted != len(events) {
 		return unknown
 	}

@@ -81,10 +81,11 @@ func (s *service) start() error {
 	if err != nil {
 		return fmt.Errorf("look at the service's log: %w", err)
 	}
+	// Without quotas, because the few senders of the gate send as much as many would.
 	args := []string{"serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
 		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0"}
 	cmd := exec.Command(s.gate.binary, append(args, s.args...)...)
-	cmd.Env = append(cleanEnv(), unlimited...)
+	cmd.Env = cleanEnv()
 	cmd.Stdout, cmd.Stderr = log, log
 	// The service must not outlive the gate, however the gate ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -101,12 +102,6 @@ func (s *service) start() error {
 	s.cmd, s.exited, s.started, s.logFrom = cmd, exited, begin, info.Size()
 	s.mu.Unlock()
 	return nil
-}
-
-// unlimited switches off the quotas of one sender: the gate's few senders send
-// as much as many would.
-var unlimited = []string{
-	"ERRATA_KEY_EVENTS_PER_MINUTE=0", "ERRATA_PROJECT_EVENTS_PER_MINUTE=0", "ERRATA_NEW_RECORDS_PER_HOUR=0",
 }
 
 // cleanEnv is the environment without settings of Errata, except where the

@@ -187,8 +187,8 @@ func (x *session) probe(ctx context.Context, since time.Time, limit time.Duratio
 	x.probes[class] = 1
 	var last error
 	for {
-		count, err := x.service.shows(ctx, class)
-		if count > 0 {
+		record, err := x.service.find(ctx, class)
+		if record.Count > 0 {
 			return time.Since(since), nil
 		}
 		if ctx.Err() != nil {

@@ -1,6 +1,6 @@
-// Opens a page in Chromium, clicks what it is told, each once the requests of
-// the click before were answered, and prints what the browser saw of them, one
-// JSON object a line.
+// Opens a page in Chromium and clicks the elements that the arguments name, each
+// after the requests of the previous click were answered. Prints the requests and
+// answers that the browser saw, one JSON object a line.
 import { chromium } from 'playwright-core'
 
 const [, , executablePath, url, receiver, ...clicks] = process.argv
@@ -21,8 +21,8 @@ for (const id of clicks) {
   await page.click(`#${id}`)
   await (await answered).finished()
 }
-// What a page of another origin may do beside: a header of its own needs a
-// preflight, and the answer's headers must be readable.
+// The page of another origin also sends a header of its own, which needs a
+// preflight, and reads the answer.
 print(await page.evaluate(async (receiver) => {
   const url = new URL(new URLSearchParams(location.search).get('dsn'))
   const answer = await fetch(`${receiver}/api${url.pathname}/envelope/`, {

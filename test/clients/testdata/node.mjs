@@ -1,5 +1,5 @@
-// A shop in node with @sentry/node: it answers two requests and says
-// something; "throw" and "reject" end it by an error that nobody catches.
+// A shop in node with @sentry/node: it answers two requests and captures
+// a message. "throw" and "reject" end it by an error that nobody catches.
 import http from 'node:http'
 import * as Sentry from '@sentry/node'
 
@@ -38,7 +38,7 @@ async function checkout() {
   for (let i = 0; i < 2; i++) {
     const answer = await fetch(`http://127.0.0.1:${port}/checkout?page=2&token=s3cret`, { method: 'POST', headers: { connection: 'close', 'X-Forwarded-For': '198.51.100.7' } })
     await answer.text()
-    // Twice, too: the SDK keeps back an error that is the same as the last.
+    // Twice as well: the SDK drops an error that equals the one before it.
     Sentry.captureMessage('queue is full') // HERE message
   }
   shop.close()

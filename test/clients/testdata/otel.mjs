@@ -1,5 +1,5 @@
 // A shop in node with the SDK and the exporters of OpenTelemetry, as JSON or
-// as protobuf. Its last words are an error that nobody catches.
+// as protobuf. It ends by an error that nobody catches.
 import { SpanKind, context, trace } from '@opentelemetry/api'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'

@@ -1,4 +1,4 @@
-// An application that does everything wrong that it is asked for.
+// An application that makes the mistakes that its arguments name.
 const { start, captureError, flush, stats } = await import(process.env.EMITTER)
 class OrderError extends Error {}
 

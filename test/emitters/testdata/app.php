@@ -1,5 +1,5 @@
 <?php
-// An application that does everything wrong that it is asked for.
+// An application that makes the mistakes that its arguments name.
 class OrderError extends RuntimeException {}
 
 function load(int $number): void
