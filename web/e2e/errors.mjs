@@ -251,7 +251,7 @@ await run({
     await page.keyboard.press('m');
     await page.getByText('1 record muted.').waitFor();
     await page.keyboard.press('u');
-    await page.getByText('1 record opened again.').waitFor();
+    await page.getByText('1 record reopened.').waitFor();
     await page.keyboard.press('#');
     await page.getByRole('heading', { name: 'Delete 1 record?' }).waitFor();
     await page.keyboard.press('Escape');

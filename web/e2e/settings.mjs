@@ -76,7 +76,7 @@ await run({
     await api('PUT', '/tools/logs/settings', { error_log: 1, error_debug: 0, development: 0, module_log: 0, query_logging: 0, query_logging_ips: [] });
     await open(page, 'logging');
     await clean(page, 'logging');
-    for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) await toggle(page, name).check();
+    for (const name of ['Record module exchanges', 'Record database queries', 'Show causes', 'Development mode']) await toggle(page, name).check();
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\n10.0.0.0/8\n');
     await page.getByText('5 changes not saved').waitFor();
     await until('one tab that is marked', async () => (await page.locator('.tab-dirty').count()) === 1);
@@ -87,7 +87,7 @@ await run({
     await clean(page, 'logging, changed');
     await save(page);
     await again(page);
-    for (const name of ['Record module exchanges', 'Record database queries', 'Tell causes', 'Development mode']) check(await toggle(page, name).isChecked(), `${name} is not on after a reload`);
+    for (const name of ['Record module exchanges', 'Record database queries', 'Show causes', 'Development mode']) check(await toggle(page, name).isChecked(), `${name} is not on after a reload`);
     check((await page.getByLabel('Addresses', { exact: true }).inputValue()) === '203.0.113.9\n10.0.0.0/8', 'the addresses are not those that were saved');
     // A wrong line is named, marked and focused.
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.9\n\nnobody');
@@ -110,11 +110,11 @@ await run({
     await page.getByLabel('Exempt addresses').nth(1).fill('192.0.2.1');
     await api('PUT', `${security}/ip-verification`, { admin: { whitelist: '192.0.2.2' }, client: { whitelist: '192.0.2.3' } });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Somebody else has changed the same meanwhile.').waitFor();
+    await page.getByText('Somebody else has changed the same fields meanwhile.').waitFor();
     check((await api('GET', `${security}/ip-verification`)).data.client.whitelist === '192.0.2.3', 'it was written over');
     await until('the other change', async () => (await page.getByLabel('Exempt addresses').first().inputValue()) === '192.0.2.2');
     await clean(page, 'conflict');
-    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByRole('button', { name: 'Save mine over theirs' }).click();
     await page.getByText('Everything here is saved.').waitFor();
     const { data } = await api('GET', `${security}/ip-verification`);
     check(data.client.whitelist === '192.0.2.1' && data.admin.whitelist === '192.0.2.2', `not both: ${JSON.stringify(data)}`);
@@ -197,7 +197,7 @@ await run({
     await clean(page, 'addresses, refused');
     await page.getByLabel('Exempt addresses').first().fill('10.0.0.0/8\n2001:db8::/32');
     await page.getByRole('button', { name: /^Add / }).click();
-    await page.locator('p').getByText('is exempt.').waitFor();
+    await page.locator('p').getByText(/Your address .* is exempt\./).waitFor();
     await toggle(page, 'Check the address', 1).check();
     await page.getByLabel('Exempt addresses').nth(1).fill('192.0.2.7');
     await save(page);
@@ -231,7 +231,7 @@ await run({
       check((await page.getByLabel('Location module').inputValue()) === 'mmdb', 'the module is not chosen');
     }
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Say where the mail shall go.').waitFor();
+    await page.getByText('Enter the address for the mail.').waitFor();
     await page.getByLabel('Send a test mail to').fill('somebody@example.com');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.panel .field.wrong, .toast.good').first().waitFor();
@@ -248,7 +248,7 @@ await run({
     await clean(page, 'keys');
     await page.getByRole('button', { name: 'Create a key…' }).click();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('Say who or what it is for.').waitFor();
+    await page.getByText('Enter a name for the key.').waitFor();
     await page.getByRole('radio', { name: 'Admin' }).check();
     await page.getByLabel('Name').fill(name);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
@@ -324,7 +324,7 @@ await run({
     await page.getByText('No entry matches').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('stand as they were written').waitFor();
+    await page.getByText('are as they were written').waitFor();
     const { meta } = await api('GET', '/audit');
     if (meta.next_cursor) {
       await page.getByRole('button', { name: 'Older' }).click();
@@ -343,9 +343,9 @@ await run({
     await open(page, 'cleanup');
     await clean(page, 'cleanup');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('Pick the last day that shall go.').waitFor();
+    await page.getByText('Pick the last day to delete.').waitFor();
     const { data: preview } = await api('POST', '/tools/logs/errors/cleanup/preview', { before: old });
-    await page.getByLabel('Last day that goes').fill(old);
+    await page.getByLabel('Last day to delete').fill(old);
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('button', { name: /^Delete \d/ }).click();
     const sure = page.locator('dialog[open]');
@@ -366,7 +366,7 @@ await run({
     const { page } = await openTab();
     await open(page, 'import');
     await clean(page, 'import');
-    await page.getByRole('button', { name: 'Import what is there' }).click();
+    await page.getByRole('button', { name: 'Import the files' }).click();
     await page.locator('[aria-label="What the import did"]').waitFor();
     await clean(page, 'import, done');
   },
@@ -395,7 +395,7 @@ await run({
       audit: 'Audit/Read', cleanup: 'Tools/ClearErrorLogs', import: 'Tools/RebuildErrorLogs', replay: 'Ops/Replay', dead: 'Ops/Replay',
     };
     await enter(page, '?view=settings&tab=two-step', data.key);
-    await page.getByText('You can look and not change anything here').waitFor();
+    await page.getByText('You can read this, but not change it').waitFor();
     check(await toggle(page, 'Admins').isDisabled(), 'it may change what it may only read');
     await clean(page, 'two-step, read only');
     for (const [name, scope] of Object.entries(needs)) {

@@ -89,7 +89,7 @@ await each('settings-cleanup-preview', async (page) => {
   await settings(page, 'cleanup');
   await page.getByRole('button', { name: '30 days' }).click();
   await page.waitForSelector('.preview');
-  await page.getByLabel('Last day that goes').fill(new Date().toISOString().slice(0, 10));
+  await page.getByLabel('Last day to delete').fill(new Date().toISOString().slice(0, 10));
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByRole('button', { name: /^Delete \d/ }).click();
   await page.waitForSelector('dialog[open]');

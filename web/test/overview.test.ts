@@ -82,7 +82,7 @@ describe('tiles', () => {
   it('say what was lost, and why', () => {
     expect(tile('lost', { lost_at_senders: 4 }, 'errata_client_lost_total{reason="queue_overflow"} 4')).toMatchObject({ tone: 'warn', words: 'senders gave up: queue overflow 4' });
     expect(tile('dropped', { dropped_by_switch: 2 })).toMatchObject({ value: '2', tone: 'warn', words: 'not kept: recording is or was off' });
-    expect(tile('clickhouse', {}, '', [{ name: 'clickhouse', ok: false, detail: '' }])).toMatchObject({ value: 'away', tone: 'bad' });
+    expect(tile('clickhouse', {}, '', [{ name: 'clickhouse', ok: false, detail: '' }])).toMatchObject({ value: 'not reachable', tone: 'bad' });
     expect(tile('letters', {}, 'errata_nats_dead_total{reason="invalid_body"} 1')).toMatchObject({ value: '1', tone: 'warn' });
   });
 });

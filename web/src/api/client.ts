@@ -116,7 +116,7 @@ export async function failure(response: Response): Promise<ApiError> {
     error = new ApiError(response.status, e.code, e.message, e.details, e.request_id, after, e.debug);
   } catch {
     // Most likely a proxy in between.
-    error = new ApiError(response.status, 'unknown', `Something answered ${response.status} and not in the form of Errata.`, undefined, '', after);
+    error = new ApiError(response.status, 'unknown', `The answer, with status ${response.status}, did not come from Errata. A proxy may have sent it.`, undefined, '', after);
   }
   if (response.status === 401) caller.refused();
   return error;

@@ -67,15 +67,15 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
     title: 'In the list',
     keys: [
       ['j  k', 'next, previous record'], ['Home  End', 'first, last record'], ['Enter  o', 'open it'], ['x', 'select it'], ['*', 'select all on the page, or none'],
-      ['[  ]', 'previous, next page'], ['/', 'search'], ['f', 'filters'], ['r', 'show what is new'],
+      ['[  ]', 'previous, next page'], ['/', 'search'], ['f', 'filters'], ['r', 'show new records'],
     ],
   },
   {
-    title: 'With what is selected, or open, or under the cursor',
-    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'open again'], ['#', 'delete, after a question']],
+    title: 'For the selected records, else the open one, else the one under the cursor',
+    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['#', 'delete, after you confirm']],
   },
   {
     title: 'Everywhere',
-    keys: [['g e', 'errors'], ['g o', 'overview'], ['g s', 'settings'], ['Esc', 'close, or select nothing'], ['?', 'this sheet']],
+    keys: [['g e', 'errors'], ['g o', 'overview'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
   },
 ];

@@ -51,20 +51,20 @@ export const scopeGroups: readonly ScopeGroup[] = [
   {
     group: 'Ops', label: 'Operating the service',
     scopes: [
-      { name: 'Ops/Read', means: 'see how the service is, and its figures' },
-      { name: 'Ops/Replay', means: 'make the records anew from the log' },
-      { name: 'Ops/Erase', means: 'take a person out of the records for good' },
+      { name: 'Ops/Read', means: 'read the state of the service and its figures' },
+      { name: 'Ops/Replay', means: 'make the records again from the log' },
+      { name: 'Ops/Erase', means: 'erase a person from the records permanently' },
       { name: 'Audit/Read', means: 'read and verify the audit trail' },
-      { name: 'Keys/Manage', means: 'list, make and revoke keys' },
+      { name: 'Keys/Manage', means: 'list, create and revoke keys' },
       { name: 'Events/Write', means: 'send errors' },
     ],
   },
 ];
 
 export const kinds: readonly { value: Key['kind']; label: string; means: string }[] = [
-  { value: 'ing', label: 'Ingest', means: 'For applications. It sends errors and can do nothing else, so it may stand in a browser.' },
+  { value: 'ing', label: 'Ingest', means: 'For applications. It can only send errors, so it may be in code that runs in a browser.' },
   { value: 'adm', label: 'Admin', means: 'For people and scripts. It may do what you tick below.' },
-  { value: 'ops', label: 'Monitoring', means: 'For probes and dashboards. It looks and changes nothing.' },
+  { value: 'ops', label: 'Monitoring', means: 'For probes and dashboards. It can only read.' },
 ];
 
 /** The scopes that a kind of key may hold at all. */

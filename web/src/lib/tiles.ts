@@ -59,16 +59,16 @@ function disk(f: Figures): Tile | undefined {
   // The rest of the log must fit on the disk.
   const missing = f.log_max_bytes && f.log_bytes !== null ? f.log_max_bytes - f.log_bytes - free : 0;
   const tone: Tone = part >= nearlyFull ? 'bad' : missing > 0 ? 'warn' : 'plain';
-  const words = part >= nearlyFull ? `free of ${bytes(all)}: nearly full` : missing > 0 ? `free; ${bytes(missing)} too little for a full log` : `free of ${bytes(all)}`;
+  const words = part >= nearlyFull ? `free of ${bytes(all)}: nearly full` : missing > 0 ? `free; ${bytes(missing)} are missing for a full log` : `free of ${bytes(all)}`;
   return { name: 'disk', label: 'Disk', value: bytes(free), words, tone, part };
 }
 
 function store(f: Figures, passes: boolean, samples: readonly Sample[]): Tile {
-  if (!passes) return { name: 'clickhouse', label: 'ClickHouse', value: 'away', words: 'errors are taken and safe; records cannot be read', tone: 'bad' };
+  if (!passes) return { name: 'clickhouse', label: 'ClickHouse', value: 'not reachable', words: 'errors are accepted and safe; records cannot be read', tone: 'bad' };
   const restarts = total(samples, 'errata_clickhouse_restarts_total') ?? 0;
   return {
     name: 'clickhouse', label: 'ClickHouse', value: f.clickhouse_bytes === null ? 'unknown' : bytes(f.clickhouse_bytes),
-    words: restarts > 0 ? `was started again ${plural(restarts, 'time')}` : f.clickhouse_bytes === null ? 'its size is not known just now' : 'on disk, compressed',
+    words: restarts > 0 ? `was restarted ${plural(restarts, 'time')}` : f.clickhouse_bytes === null ? 'its size is not known now' : 'on disk, compressed',
     tone: restarts > 0 ? 'warn' : 'plain',
   };
 }
@@ -86,7 +86,7 @@ function dropped(f: Figures, samples: readonly Sample[]): Tile {
   const n = Math.max(all ?? 0, off);
   const refused = byLabel(samples, 'errata_events_dropped_total', 'reason').filter(([reason]) => reason !== 'switched_off').slice(0, 2).map(([reason]) => reason.replaceAll('_', ' '));
   const why = [...(off > 0 ? ['recording is or was off'] : []), ...refused].join(', ');
-  return { name: 'dropped', label: 'Dropped', value: shortCount(n), words: n === 0 ? 'everything taken is kept' : `not kept: ${why || 'senders were told'}`, tone: n > 0 ? 'warn' : 'plain' };
+  return { name: 'dropped', label: 'Dropped', value: shortCount(n), words: n === 0 ? 'every accepted event is kept' : `not kept: ${why || 'senders were told'}`, tone: n > 0 ? 'warn' : 'plain' };
 }
 
 function duplicates(samples: readonly Sample[]): Tile | undefined {
@@ -98,7 +98,7 @@ function duplicates(samples: readonly Sample[]): Tile | undefined {
 function letters(samples: readonly Sample[]): Tile | undefined {
   const n = total(samples, 'errata_nats_dead_total');
   if (n === undefined) return undefined;
-  return { name: 'letters', label: 'Dead letters', value: shortCount(n), words: n === 0 ? 'no message was refused' : 'messages were refused for good', tone: n > 0 ? 'warn' : 'plain' };
+  return { name: 'letters', label: 'Dead letters', value: shortCount(n), words: n === 0 ? 'no message was refused' : 'refused messages; see Settings, Dead letters', tone: n > 0 ? 'warn' : 'plain' };
 }
 
 function unreadable(samples: readonly Sample[]): Tile | undefined {

@@ -9,12 +9,12 @@ export function LevelBadge({ level }: { level: Level }) {
   return <span class={`badge level-${level}`} title={level}>{short[level] ?? level}</span>;
 }
 
-/** Open has no badge: it is the status of every record that nobody has decided about. */
 /** Marks a record that counts problems beyond the hour's budget of new records. */
 export function OverflowBadge() {
-  return <span class="badge tone-warn" title="More new problems of this class came within an hour than get records of their own; their events are counted here">overflow</span>;
+  return <span class="badge tone-warn" title="It counts the events of new problems of this class that came after the hour’s budget of new records was used up">overflow</span>;
 }
 
+/** Open looks like plain text: nobody has decided about the record yet. */
 export function StatusBadge({ status, regressed }: { status: Status; regressed: boolean }) {
   if (regressed && status === 'open') return <span class="badge state-regressed" title="It was resolved and has been seen again">regressed</span>;
   return <span class={`badge state-${status}`}>{status}</span>;

@@ -96,7 +96,7 @@ function Confirm({ title, text, yes, danger, typed, answer }: Question & { answe
       <form onSubmit={(e) => { e.preventDefault(); if (ready) answer(true); }}>
         <div class="stack">
           <div>{text}</div>
-          {typed ? <TextField label={`Type “${typed}” to go on`} value={word} onInput={setWord} autocomplete="off" /> : null}
+          {typed ? <TextField label={`Type “${typed}” to continue`} value={word} onInput={setWord} autocomplete="off" /> : null}
         </div>
         <div class="dialog-actions">
           <Button data-focus={danger && !typed ? '' : undefined} onClick={() => answer(false)}>Cancel</Button>

@@ -34,7 +34,7 @@ export function Denied({ scope, what }: { scope: string; what?: string }) {
     <div class="state denied" role="note">
       <h2>{what ?? 'Your key may not see this'}</h2>
       <p>
-        It needs the scope <code class="mono">{scope}</code>. You are signed in as <b>{who.value?.name ?? 'somebody'}</b>; ask whoever manages the keys for one that holds it.
+        This needs the scope <code class="mono">{scope}</code>. You are signed in as <b>{who.value?.name ?? 'somebody'}</b>. Ask the person who manages the keys for a key with this scope.
       </p>
     </div>
   );

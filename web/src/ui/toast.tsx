@@ -39,7 +39,7 @@ export function wordsOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return '';
   if (error instanceof ApiError) {
     if (error.status === 401) return '';
-    if (error.scope) return `Your key does not hold the scope ${error.scope}. Ask whoever manages the keys for one that does.`;
+    if (error.scope) return `Your key does not hold the scope ${error.scope}. Ask the person who manages the keys for a key with this scope.`;
     const again = error.retryAfter ? ` Try again in ${error.retryAfter} s.` : '';
     const cause = error.debug ? ` (${error.debug})` : '';
     const id = error.status >= 500 && error.requestId ? ` Request ${error.requestId}.` : '';

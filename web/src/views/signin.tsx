@@ -36,7 +36,7 @@ export function SignIn() {
         <TextField
           label="Admin key" type="password" name="password" autocomplete="current-password" mono autofocus
           value={key} onInput={setKey} error={error}
-          hint={<>The first start wrote one to <code class="mono">data/keys/admin.key</code>. It stays in this tab and is forgotten when you close it.</>}
+          hint={<>The first start wrote an admin key to <code class="mono">data/keys/admin.key</code>. This tab keeps the key until you close the tab.</>}
         />
         <Button type="submit" kind="main" busy={busy}>Sign in</Button>
       </form>

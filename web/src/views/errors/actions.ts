@@ -9,7 +9,7 @@ import { confirm } from '../../ui/dialog';
 import { toast } from '../../ui/toast';
 import { filters, goneKeys, load, put, selected, settleAfter } from './store';
 
-const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'opened again' };
+const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'reopened' };
 
 export const scopes = { status: 'Tools/UpdateErrorStatus', delete: 'Tools/DeleteErrorLogs' } as const;
 
@@ -22,7 +22,7 @@ export function lacking(scope: string): string {
 export async function move(rows: readonly Row[], status: Status): Promise<boolean> {
   const scope = lacking(scopes.status);
   if (scope) {
-    toast.bad(`${scope} Ask whoever manages the keys for one that does.`);
+    toast.bad(`${scope} Ask the person who manages the keys for a key with this scope.`);
     return false;
   }
   if (rows.length === 0) return false;
@@ -44,7 +44,7 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
 export async function remove(rows: readonly Row[]): Promise<boolean> {
   const scope = lacking(scopes.delete);
   if (scope) {
-    toast.bad(`${scope} Ask whoever manages the keys for one that does.`);
+    toast.bad(`${scope} Ask the person who manages the keys for a key with this scope.`);
     return false;
   }
   if (rows.length === 0) return false;
@@ -52,7 +52,7 @@ export async function remove(rows: readonly Row[]): Promise<boolean> {
   const seen = rows.reduce((sum, r) => sum + r.count, 0);
   const agreed = await confirm({
     title: `Delete ${plural(rows.length, 'record')}?`,
-    text: h('p', null, `${rows.length === 1 ? 'It stands' : 'They stand'} for ${plural(seen, 'event')}. This cannot be undone; an error that is seen again begins a new record. A signature that is in both books goes from both.`),
+    text: h('p', null, `${rows.length === 1 ? 'It counts' : 'They count'} ${plural(seen, 'event')}. This cannot be undone. An error that is seen again gets a new record. A signature that is in both books is deleted from both.`),
     yes: `Delete ${plural(rows.length, 'record')}`,
     danger: true,
   });

@@ -174,7 +174,7 @@ function TimeFilter() {
 
 const more: readonly { name: FilterName; hint?: string; type?: 'number' }[] = [
   { name: 'message', hint: '* stands for anything' }, { name: 'exception_class' }, { name: 'file' }, { name: 'request_uri' }, { name: 'http_method' },
-  { name: 'user_id', type: 'number', hint: '0 is nobody in particular' }, { name: 'ip', hint: 'or a prefix, 10.0.0.0/8' }, { name: 'min_occurrence', type: 'number' }, { name: 'signature' },
+  { name: 'user_id', type: 'number', hint: '0 means no user' }, { name: 'ip', hint: 'or a prefix, 10.0.0.0/8' }, { name: 'min_occurrence', type: 'number' }, { name: 'signature' },
 ];
 
 function More() {
@@ -197,7 +197,7 @@ function More() {
             ))}
           </div>
           <div class="menu-end">
-            <Button kind="quiet" onClick={() => setDraft({})}>Empty all</Button>
+            <Button kind="quiet" onClick={() => setDraft({})}>Empty the fields</Button>
             <Button type="submit" kind="main">Filter</Button>
           </div>
         </form>
@@ -225,7 +225,7 @@ function Views() {
           {saved.value.map((v) => (
             <li key={v.name}>
               <a href={`${location.pathname}?${v.query}`} aria-current={v === current ? 'true' : undefined} onClick={(e) => { follow(e); closeMenu(e.currentTarget); }}><Safe text={v.name} /></a>
-              <Button kind="quiet" class="icon" aria-label={`Forget the view ${v.name}`} onClick={() => store(saved.value.filter((o) => o !== v))}>×</Button>
+              <Button kind="quiet" class="icon" aria-label={`Delete the view ${v.name}`} onClick={() => store(saved.value.filter((o) => o !== v))}>×</Button>
             </li>
           ))}
         </ul>
@@ -255,7 +255,7 @@ function Info() {
     <div class="info">
       <span class="num" role="status">{total === undefined ? '' : plural(total, 'record')}</span>
       {shown.map((name) => (
-        <button key={name} type="button" class="chip" title="Take this filter away" onClick={() => set({ [name]: '' })}>
+        <button key={name} type="button" class="chip" title="Remove this filter" onClick={() => set({ [name]: '' })}>
           <Safe text={describe(name, set_[name]!)} /><span aria-hidden="true">×</span>
         </button>
       ))}
@@ -296,13 +296,13 @@ function Bulk() {
   const mayMove = lacking(scopes.status);
   const mayDelete = lacking(scopes.delete);
   return (
-    <div class="info bulk" role="group" aria-label="What is selected">
+    <div class="info bulk" role="group" aria-label="Selected records">
       <b class="num" role="status">{n} selected</b>
       <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={() => void move(rows(), 'resolved')}>Resolve</Button>
       <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void move(rows(), 'muted')}>Mute</Button>
       <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void move(rows(), 'open')}>Reopen</Button>
       <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove(rows())}>Delete…</Button>
-      <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Select nothing</Button>
+      <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Clear the selection</Button>
       {held.value ? <button type="button" class="pill" onClick={release}>{held.value.fresh} new</button> : null}
     </div>
   );

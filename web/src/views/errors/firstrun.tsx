@@ -22,12 +22,12 @@ export function FirstRun() {
       <header>
         <h2>No errors yet</h2>
         <p class="dim">
-          {live.value === 'off' ? 'Reload this page once something was sent.' : 'This page turns into the list when the first one arrives.'}
+          {live.value === 'off' ? 'Reload this page after an application has sent an error.' : 'This page shows the list when the first error arrives.'}
         </p>
       </header>
       {may ? <WithKeys /> : (
         <Note>
-          Applications send errors to a DSN. Yours is in <code class="mono">data/keys/dsn</code> beside the service; to show it here, your key would need the scope <code class="mono">Keys/Manage</code>.
+          Applications send errors to a DSN. Yours is in the file <code class="mono">data/keys/dsn</code> of the service. To show it here, your key needs the scope <code class="mono">Keys/Manage</code>.
         </Note>
       )}
     </div>
@@ -51,11 +51,11 @@ function WithKeys() {
   if (!keys.data) return null;
   return (
     <>
-      {known?.dsn ? <TheDSN keyed={known} /> : <p>Applications send errors with an ingest key, which also makes the DSN of a Sentry SDK.</p>}
+      {known?.dsn ? <TheDSN keyed={known} /> : <p>Applications send errors with an ingest key. Each ingest key has a DSN for Sentry SDKs.</p>}
       {made.value ? null : (
         <div class="row">
           <Button kind={known ? 'plain' : 'main'} busy={busy} onClick={() => void create()}>Create an ingest key</Button>
-          <span class="dim">{known ? 'One for each application, so that each can be revoked by itself. Its text is shown once.' : 'Its text is shown once.'}</span>
+          <span class="dim">{known ? 'Create one for each application, so that you can revoke one without the others. The key is shown only once.' : 'The key is shown only once.'}</span>
         </div>
       )}
       {known?.dsn ? <Snippets dsn={known.dsn} ingestKey={known.key ?? ''} /> : null}
@@ -110,7 +110,7 @@ export function KeptDSN() {
   if (!key?.dsn || !key.key) return null;
   return (
     <div class="kept">
-      <b>The first error is in.</b>
+      <b>The first error has arrived.</b>
       <Secret label="DSN" text={key.dsn} />
       <Secret label="Ingest key" text={key.key} />
       <Button onClick={() => { made.value = null; }}>I have copied the key</Button>

@@ -227,7 +227,7 @@ function Nothing({ page }: { page: Loaded }) {
     return (
       <Empty title="This page is empty">
         <p>There are only {fullCount(page.meta.total)} records that match.</p>
-        <Button onClick={() => change({ page: '' })}>To the first page</Button>
+        <Button onClick={() => change({ page: '' })}>Go to the first page</Button>
       </Empty>
     );
   }

@@ -72,7 +72,7 @@ function Body({ record, gone, onMoved }: { record: Detail; gone: boolean; onMove
         </div>
         <Tools record={record} gone={gone} onMoved={onMoved} />
       </header>
-      <div class="record-body" tabIndex={0} role="region" aria-label="What is known of the record">
+      <div class="record-body" tabIndex={0} role="region" aria-label="Details of the record">
         <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
         <Sums record={record} />
         <TrendChart of={record} count={record.count} />
@@ -84,7 +84,7 @@ function Body({ record, gone, onMoved }: { record: Detail; gone: boolean; onMove
         <Part title="Extra" open when={!!p.extra && Object.keys(p.extra).length > 0}><Tree value={p.extra} /></Part>
         <Part title="Payload" when><Tree value={p} /></Part>
         <p class="dim small">
-          The context is that of the first sighting{p.truncated?.length ? `; too much to keep were: ${p.truncated.join(', ')}` : ''}. Signature <code class="mono">{record.signature}</code>, row {record.id}.
+          The context is that of the first sighting{p.truncated?.length ? `; these parts of it are incomplete: ${p.truncated.join(', ')}` : ''}. Signature <code class="mono">{record.signature}</code>, row {record.id}.
         </p>
       </div>
     </>
@@ -211,12 +211,12 @@ function Pairs({ of }: { of: { [name: string]: unknown } }) {
 
 const environments: readonly (readonly [string, keyof Payload & string])[] = [
   ['Release', 'release'], ['Environment', 'environment'], ['Server', 'server_name'], ['Transaction', 'transaction'], ['Logger', 'logger'], ['User', 'user'],
-  ['Platform', 'platform'], ['Runtime', 'runtime'], ['System', 'os'], ['SDK', 'sdk'], ['Trace', 'trace_id'], ['Span', 'span_id'], ['Came as', 'source'], ['Event', 'event_id'],
+  ['Platform', 'platform'], ['Runtime', 'runtime'], ['System', 'os'], ['SDK', 'sdk'], ['Trace', 'trace_id'], ['Span', 'span_id'], ['Received as', 'source'], ['Event', 'event_id'],
 ];
 
 function environment(p: Payload): Fact[] {
   const list = environments.flatMap(([label, name]): Fact[] => (typeof p[name] === 'string' && p[name] ? [[label, p[name]]] : []));
-  if (typeof p.handled === 'boolean') list.push(['Handled', p.handled ? 'yes' : 'no: it ended what was running']);
+  if (typeof p.handled === 'boolean') list.push(['Handled', p.handled ? 'yes' : 'no: the application did not catch it']);
   return list;
 }
 

@@ -29,7 +29,7 @@ function Thrown({ exception, cause, only }: { exception: Exception; cause: boole
           {exception.message ? <>: <Long text={exception.message} limit={300} /></> : null}
         </p>
       )}
-      {parts.length === 0 ? <p class="dim">It came without a stack.</p> : null}
+      {parts.length === 0 ? <p class="dim">This exception has no stack.</p> : null}
       {parts.map((run, i) => <Frames key={i} run={run} />)}
     </div>
   );

@@ -129,7 +129,7 @@ function Chart({ trend, brushed, onBrush }: { trend: Trend; brushed: [number, nu
           },
         })}
       />
-      <span class="trend-tip" aria-hidden="true">{tip || (brushed ? '' : 'drag to look closer')}</span>
+      <span class="trend-tip" aria-hidden="true">{tip || (brushed ? '' : 'drag to zoom in')}</span>
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function OverTime({ of, stale }: { of: Overview; stale: unknown }) {
         </fieldset>
       )}
     >
-      {stale ? <Note tone="bad">This is not the latest. {wordsOf(stale)}</Note> : null}
+      {stale ? <Note tone="bad">The chart is not up to date. {wordsOf(stale)}</Note> : null}
       <div class="over-time-body">
         <Chart of={of} by={by} />
         {all === 0 ? <p class="dim">No error {words}.</p> : <Legend of={of} by={by} all={all} />}
@@ -50,7 +50,7 @@ function Legend({ of, by, all }: { of: Overview; by: By; all: number }) {
   const swatch = (name: string) => <i class={`swatch of-${name}`} aria-hidden="true" />;
   return (
     <table class="legend">
-      <caption class="offscreen">Totals; each leads to the list</caption>
+      <caption class="offscreen">Totals; each is a link to the list</caption>
       <thead>
         <tr>
           <th scope="col"><span class="offscreen">Level</span></th>

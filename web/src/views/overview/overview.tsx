@@ -30,7 +30,7 @@ export function OverviewView() {
           ))}
         </fieldset>
       </header>
-      {can('Ops/Read') ? <State /> : <Denied scope="Ops/Read" what="Your key may not see how the service is" />}
+      {can('Ops/Read') ? <State /> : <Denied scope="Ops/Read" what="Your key may not see the state of the service" />}
       {can('Tools/GetErrorLogs') ? <Errors key={range} range={range} /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not see errors" />}
     </div>
   );

@@ -20,7 +20,7 @@ const addresses = setting<AddressSetting>({
 
 export function AddressesTab() {
   return (
-    <SettingForm of={addresses} title="Address verification" lead="Sign-ins from an address that is new for the account are asked for a code, but for those that are exempt.">
+    <SettingForm of={addresses} title="Address verification" lead="A sign-in from an address that is new for the account needs a code, unless the address is exempt.">
       {(draft) => (
         <>
           <Side side="admin" title="Admins" draft={draft} />
@@ -46,7 +46,7 @@ function Side({ side, title, draft }: { side: 'admin' | 'client'; title: string;
       <Lines
         label="Exempt addresses" name={path} value={whitelist} rows={6} bad={named ? [...new Set([named, ...bad])] : bad} named={named}
         error={error?.replace(/^[a-z_.]+: /, '')} changed={addresses.isChanged(path)}
-        hint={<>Addresses and prefixes, like 203.0.113.9 or 2001:db8::/32, one a line. {count === 0 ? 'Empty: nobody is exempt.' : `${plural(count, 'entry', 'entries')}.`}{error ? null : badWords(bad)}</>}
+        hint={<>Addresses and prefixes, such as 203.0.113.9 or 2001:db8::/32. Write one on each line. {count === 0 ? 'Empty: nobody is exempt.' : `${plural(count, 'entry', 'entries')}.`}{error ? null : badWords(bad)}</>}
         onInput={(value) => addresses.set(path, value)}
       />
     </Group>
@@ -59,7 +59,7 @@ function OwnAddress({ list }: { list: string }) {
   if (!mine || covers(list, mine)) return mine ? <p class="dim">Your address <code class="mono">{mine}</code> is exempt.</p> : null;
   return (
     <Note tone="warn">
-      <p>Your own address <code class="mono">{mine}</code> is not exempt. Where it changes, every sign-in of yours will ask for the extra check.</p>
+      <p>Your own address <code class="mono">{mine}</code> is not exempt. If it changes, each of your sign-ins from a new address needs a code.</p>
       <div class="row"><Button onClick={() => addresses.set('admin.whitelist', added(list, mine))}>Add {mine}</Button></div>
     </Note>
   );

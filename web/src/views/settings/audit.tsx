@@ -54,7 +54,7 @@ function Audit() {
       <header class="tab-head">
         <div>
           <h2>Audit trail</h2>
-          <p class="dim">Who changed what. Each entry holds the hash of the one before, so that none can be changed unnoticed.</p>
+          <p class="dim">Who changed what. Each entry contains the hash of the entry before it, so that no entry can be changed unnoticed.</p>
         </div>
         <Verify />
       </header>
@@ -65,7 +65,7 @@ function Audit() {
         <TextField label="To" type="date" value={asked.to} min={asked.from || undefined} onInput={(v) => set('to', v)} />
         {filtered ? <Button onClick={() => change({ actor: '', action: '', from: '', to: '', cursor: '' })}>Clear</Button> : null}
       </form>
-      {load.data?.meta.behind ? <Note tone="warn">The trail has not caught up: the latest changes may be missing here. They took effect.</Note> : null}
+      {load.data?.meta.behind ? <Note tone="warn">The trail is behind: the latest changes may be missing here, but they are in effect.</Note> : null}
       {load.error ? <Failure error={load.error} retry={load.reload} /> : !load.data ? <Loading /> : list.length === 0
         ? <Empty title={filtered ? 'No entry matches' : 'Nothing was changed yet'}>{null}</Empty>
         : (
@@ -216,8 +216,8 @@ function Verify() {
       <Button busy={busy} onClick={() => void verify()}>{busy ? 'Verifying…' : 'Verify'}</Button>
       {verdict?.ok ? (
         <div class="verdict">
-          <Note tone="good">All {plural(verdict.entries, 'entry', 'entries')} stand as they were written.</Note>
-          {verdict.head ? <span class="row small">Head <code class="mono" title="Keep it elsewhere: it proves that the trail was not written anew.">{verdict.head.slice(0, 16)}…</code><CopyButton class="small" text={() => verdict.head} /></span> : null}
+          <Note tone="good">All {plural(verdict.entries, 'entry', 'entries')} are as they were written.</Note>
+          {verdict.head ? <span class="row small">Head <code class="mono" title="Save it elsewhere: it proves that the trail was not rewritten.">{verdict.head.slice(0, 16)}…</code><CopyButton class="small" text={() => verdict.head} /></span> : null}
         </div>
       ) : verdict ? (
         <Note tone="bad">Entry {fullCount(verdict.problem?.n ?? verdict.entries + 1)} is not as it was written: {visible(verdict.problem?.reason ?? 'no reason given')}. The {plural(verdict.entries, 'entry', 'entries')} before it are good.</Note>

@@ -39,14 +39,14 @@ function Cleanup() {
     setError('');
   };
   const fail = (cause: unknown) => {
-    setError(cause instanceof ApiError && cause.code === 'invalid_date' ? 'This is no date. Pick one, or type it as year, month and day.' : wordsOf(cause));
+    setError(cause instanceof ApiError && cause.code === 'invalid_date' ? 'This is not a date. Pick one, or type it as year, month and day.' : wordsOf(cause));
     setPreview(null);
   };
   const look = async (day: string) => {
     setDone(null);
     setError('');
     if (!day) {
-      setError('Pick the last day that shall go.');
+      setError('Pick the last day to delete.');
       return;
     }
     setBusy('preview');
@@ -59,8 +59,8 @@ function Cleanup() {
   };
   const remove = async (asked: Preview) => {
     const sure = await confirm({
-      title: 'Delete for good?',
-      text: <p>{plural(asked.count, 'record')} last seen on {asked.before} or earlier {asked.count === 1 ? 'goes' : 'go'}, with {asked.count === 1 ? 'its' : 'their'} payload and trend. This cannot be undone.</p>,
+      title: 'Delete these records?',
+      text: <p>This deletes {plural(asked.count, 'record')} last seen on {asked.before} or earlier, with {asked.count === 1 ? 'its' : 'their'} payload and trend. It cannot be undone.</p>,
       yes: `Delete ${plural(asked.count, 'record')}`, danger: true, typed: phrase(asked.count),
     });
     if (!sure) return;
@@ -77,18 +77,18 @@ function Cleanup() {
     <>
       <header class="form-top">
         <h2>Cleanup</h2>
-        <p class="dim">Deletes records that were last seen on a day or before it, in both books. Days are days of UTC, and the day itself goes too.</p>
+        <p class="dim">Deletes records that were last seen on a day or before it, in both books. Days are UTC days, and the day itself is included.</p>
       </header>
       <form class="form" ref={form} noValidate onSubmit={(e) => { e.preventDefault(); void look(before); }}>
         <div class="inline-form">
-          <TextField label="Last day that goes" name="before" type="date" value={before} error={error} onInput={pick} />
+          <TextField label="Last day to delete" name="before" type="date" value={before} error={error} onInput={pick} />
           <Button type="submit" kind={preview ? 'plain' : 'main'} busy={busy === 'preview'}>Preview</Button>
         </div>
         <div class="row">
           <span class="dim">Not seen for</span>
           {spans.map((s) => <Button key={s.days} class="small" onClick={() => { const day = dayUTC(Date.now(), s.days); pick(day); void look(day); }}>{s.label}</Button>)}
         </div>
-        {before >= today ? <Note tone="warn">That is {before === today ? 'today' : 'in the future'}: {before === today ? 'what was seen until now today goes too' : 'both books will be empty'}.</Note> : null}
+        {before >= today ? <Note tone="warn">That is {before === today ? 'today' : 'in the future'}: {before === today ? 'records that were seen today are deleted too' : 'both books will be empty'}.</Note> : null}
       </form>
       <div role="status">
         {preview ? (
@@ -96,7 +96,7 @@ function Cleanup() {
             {preview.count === 0 ? <p>No record was last seen on {preview.before} or earlier. There is nothing to delete.</p> : (
               <>
                 <dl class="sums">
-                  <div><dt>Records that would go</dt><dd class="num big">{fullCount(preview.count)}</dd></div>
+                  <div><dt>Records to delete</dt><dd class="num big">{fullCount(preview.count)}</dd></div>
                   <div><dt>System</dt><dd class="num big">{fullCount(preview.books.system)}</dd></div>
                   <div><dt>Database</dt><dd class="num big">{fullCount(preview.books.database)}</dd></div>
                   <div><dt>Last seen until</dt><dd class="big">{preview.before}</dd></div>
@@ -106,7 +106,7 @@ function Cleanup() {
             )}
           </section>
         ) : null}
-        {busy === 'delete' ? <p class="dim">Deleting… It goes on when you leave this page.</p> : null}
+        {busy === 'delete' ? <p class="dim">Deleting… It continues when you leave this page.</p> : null}
         {done ? <Result {...done} /> : null}
       </div>
     </>
@@ -118,7 +118,7 @@ function Result({ asked, did }: { asked: Preview; did: CleanedUp }) {
   return (
     <Note tone="good">
       <b>{plural(count, 'record')} deleted</b>, last seen on {did.before} or earlier: {fullCount(did.deleted.system)} of the system book, {fullCount(did.deleted.database)} of the database book.
-      {count !== asked.count ? ` The preview said ${fullCount(asked.count)}: some were seen again, or were deleted, in between.` : ''}
+      {count !== asked.count ? ` The preview said ${fullCount(asked.count)}: some records were seen again or deleted in between.` : ''}
     </Note>
   );
 }

@@ -39,7 +39,7 @@ export function SettingForm<T extends object>({ of, title, lead, children }: For
         <h2>{title}</h2>
         <p class="dim">{lead}</p>
       </header>
-      {writable ? null : <Note>You can look and not change anything here: your key does not hold the scope <code class="mono">{of.writes}</code>.</Note>}
+      {writable ? null : <Note>You can read this, but not change it: your key does not hold the scope <code class="mono">{of.writes}</code>.</Note>}
       {of.warnings.value.map((w) => <Note key={w} tone="warn">{w}</Note>)}
       <Conflicts of={of} />
       <fieldset class="form-fields" disabled={!writable || of.saving.value}>
@@ -55,19 +55,19 @@ function Conflicts({ of }: { of: AnySetting }) {
   const list = of.conflicts.value;
   const taken = of.taken.value.filter((p) => !list.some((c) => c.path === p));
   if (list.length === 0) {
-    return taken.length === 0 ? null : <Note>Somebody else has changed {taken.map((p) => of.label(p)).join(', ')} meanwhile. That is shown here; your changes are kept.</Note>;
+    return taken.length === 0 ? null : <Note>Somebody else has changed {taken.map((p) => of.label(p)).join(', ')} meanwhile. The new values are shown here; your changes are kept.</Note>;
   }
   return (
     <Note tone="warn">
-      <p><b>Somebody else has changed the same meanwhile.</b> Nothing of yours is saved yet.</p>
+      <p><b>Somebody else has changed the same fields meanwhile.</b> Your changes are not saved yet.</p>
       <ul class="conflicts">
         {list.map((c) => (
           <li key={c.path}>{of.label(c.path)}: now <code class="mono">{visible(of.show(c.path, c.theirs))}</code>, yours <code class="mono">{visible(of.show(c.path, c.mine))}</code></li>
         ))}
       </ul>
       <div class="row">
-        <Button type="submit">Save mine over it</Button>
-        <Button onClick={of.takeTheirs}>Take what stands there</Button>
+        <Button type="submit">Save mine over theirs</Button>
+        <Button onClick={of.takeTheirs}>Take theirs</Button>
       </div>
     </Note>
   );

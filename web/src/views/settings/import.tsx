@@ -52,14 +52,14 @@ function Import() {
       <header class="form-top">
         <h2>Import</h2>
         <p class="dim">
-          Reads old error files into the ledger: JSON lines and PHP error logs that lie in <Mono>legacy/system</Mono> and <Mono>legacy/database</Mono> of
-          the data folder. Nothing is imported twice, however often this runs.
+          Reads old error files into the ledger: JSON lines and PHP error logs in <Mono>legacy/system</Mono> and <Mono>legacy/database</Mono> of
+          the data folder. Nothing is imported twice, however often the import runs.
         </p>
       </header>
       {poll.error && !now ? <Failure error={poll.error} /> : null}
       <div class="row">
-        <Button kind="main" busy={running} onClick={() => void run()}>{running ? 'Importing…' : 'Import what is there'}</Button>
-        {elsewhere.value || (running && !mine.value) ? <span class="dim">Somebody else has started it.</span> : null}
+        <Button kind="main" busy={running} onClick={() => void run()}>{running ? 'Importing…' : 'Import the files'}</Button>
+        {elsewhere.value || (running && !mine.value) ? <span class="dim">Somebody else has started the import.</span> : null}
       </div>
       <div role="status">
         {now?.running ? <Progress of={now} /> : null}
@@ -91,16 +91,16 @@ function Result({ of }: { of: Rebuilt }) {
   return (
     <section class="stack" aria-label="What the import did">
       {of.files === 0 && of.count === 0 && of.skipped.length === 0
-        ? <Note>There was nothing to import: the folders hold no file that was not imported before.</Note>
+        ? <Note>There was nothing to import: the folders contain no new file.</Note>
         : (
           <dl class="sums">
             <div><dt>Errors imported</dt><dd class="num big">{fullCount(of.count)}</dd></div>
             <div><dt>Files read</dt><dd class="num big">{fullCount(of.files)}</dd></div>
             <div><dt>Unreadable lines</dt><dd class={`num big${of.unreadable > 0 ? ' warn' : ''}`}>{fullCount(of.unreadable)}</dd></div>
-            <div><dt>Files left alone</dt><dd class={`num big${of.skipped.length > 0 ? ' warn' : ''}`}>{fullCount(of.skipped.length)}</dd></div>
+            <div><dt>Files skipped</dt><dd class={`num big${of.skipped.length > 0 ? ' warn' : ''}`}>{fullCount(of.skipped.length)}</dd></div>
           </dl>
         )}
-      {of.skipped.length > 0 ? <Table label="Files left alone" columns={columns('Left alone because')} rows={of.skipped} id={(n) => n.file + n.reason} /> : null}
+      {of.skipped.length > 0 ? <Table label="Files skipped" columns={columns('Reason')} rows={of.skipped} id={(n) => n.file + n.reason} /> : null}
       {of.warnings.length > 0 ? <Table label="Notes on files" columns={columns('Note')} rows={of.warnings} id={(n) => n.file + n.reason} /> : null}
       {of.count > 0 ? <p><PageLink to={{}}>See the errors</PageLink></p> : null}
     </section>

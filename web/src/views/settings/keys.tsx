@@ -64,7 +64,7 @@ function Keys() {
       <header class="tab-head">
         <div>
           <h2>Keys</h2>
-          <p class="dim">Whoever calls the API holds one. Give each application and each person their own, so that each can be revoked by itself.</p>
+          <p class="dim">Every caller of the API needs a key. Give each application and each person a separate key, so that you can revoke one without the others.</p>
         </div>
         <Button kind="main" onClick={() => setMaking(true)}>Create a key…</Button>
       </header>
@@ -72,7 +72,7 @@ function Keys() {
       {load.error && !load.data ? <Failure error={load.error} retry={load.reload} /> : null}
       {load.data ? (
         <>
-          <Table label="Keys" columns={columns(revoke)} rows={shown} id={(k) => k.id} empty={<Empty title="No key works">{null}</Empty>} />
+          <Table label="Keys" columns={columns(revoke)} rows={shown} id={(k) => k.id} empty={<Empty title="There is no valid key">{null}</Empty>} />
           {hidden > 0 ? <div class="row"><Check label={`Show ${plural(hidden, 'key')} that no longer ${hidden === 1 ? 'works' : 'work'}`} checked={dead} onChange={setDead} /></div> : null}
         </>
       ) : load.error ? null : <Loading />}
@@ -94,13 +94,13 @@ function Made({ of }: { of: Key }) {
   return (
     <section class="made" aria-label="The new key">
       <Note tone="good">
-        <b>“<Safe text={of.name} />” is made.</b> Copy it now: its text is shown only here and only once.
+        <b>“<Safe text={of.name} />” is created.</b> Copy it now: its text is shown only here and only once.
       </Note>
       <Secret label="Key" text={of.key ?? ''} />
       {of.dsn ? <Secret label="DSN" text={of.dsn} /> : null}
       <div class="row">
         <Button onClick={() => { made.value = null; }}>I have copied it</Button>
-        {of.dsn ? <span class="dim">The DSN is what a Sentry SDK takes; it can be read here later.</span> : null}
+        {of.dsn ? <span class="dim">A Sentry SDK needs the DSN. You can read the DSN here later.</span> : null}
       </div>
     </section>
   );
@@ -110,9 +110,9 @@ function columns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
   return [
     { name: 'name', head: 'Name', cell: (k) => <><Safe text={k.name} /> {k.id === who.value?.id ? <Badge tone="good">you</Badge> : null}<br /><code class="mono dim small">{k.id}</code></> },
     { name: 'kind', head: 'Kind', cell: (k) => <>{kinds.find((x) => x.value === k.kind)?.label ?? k.kind}{k.project ? <span class="dim"> · project {k.project}</span> : null}</> },
-    { name: 'scopes', head: 'May', cell: (k) => <Scopes list={k.scopes} /> },
+    { name: 'scopes', head: 'Scopes', cell: (k) => <Scopes list={k.scopes} /> },
     { name: 'used', head: 'Used', cell: (k) => <Time iso={k.last_used_at} /> },
-    { name: 'made', head: 'Made', cell: (k) => <Time iso={k.created_at} /> },
+    { name: 'made', head: 'Created', cell: (k) => <Time iso={k.created_at} /> },
     { name: 'expires', head: 'Expires', cell: (k) => (k.state === 'active' ? (k.ends_soon ? <><Badge tone="warn">soon</Badge> <Time iso={k.expires_at} /></> : <Time iso={k.expires_at} />) : <Badge tone="bad">{k.state}</Badge>) },
     { name: 'dsn', head: <span class="offscreen">Actions</span>, right: true, cell: (k) => <Actions of={k} revoke={revoke} /> },
   ];

@@ -31,7 +31,7 @@ function Letters() {
   const meta = load.data?.meta;
   const act = async (deed: Deed, ids: number[] | 'all', count: number) => {
     if (deed === 'drop') {
-      const sure = await confirm({ title: 'Drop for good?', text: <p>{plural(count, 'message')} will be gone. This cannot be undone.</p>, yes: `Drop ${plural(count, 'message')}`, danger: true });
+      const sure = await confirm({ title: 'Drop messages?', text: <p>This deletes {plural(count, 'message')}. It cannot be undone.</p>, yes: `Drop ${plural(count, 'message')}`, danger: true });
       if (!sure) return;
     }
     setBusy(true);
@@ -52,7 +52,7 @@ function Letters() {
       <header class="tab-head">
         <div>
           <h2>Dead letters</h2>
-          <p class="dim">Messages that applications published to NATS and that were refused for good, without their secrets. Publish them again once the cause is mended.</p>
+          <p class="dim">Messages that applications published to NATS and that the service refused. Their secrets are removed. Publish them again when the cause is fixed.</p>
         </div>
         {meta && meta.total > 0 ? (
           <div class="row">
@@ -61,7 +61,7 @@ function Letters() {
           </div>
         ) : null}
       </header>
-      {left.length > 0 ? <Note tone="warn">{plural(left.length, 'message')} stayed: <Safe text={left.slice(0, 5).map((l) => `${l.id}: ${l.reason}`).join('; ')} /></Note> : null}
+      {left.length > 0 ? <Note tone="warn">{plural(left.length, 'message')} could not be processed: <Safe text={left.slice(0, 5).map((l) => `${l.id}: ${l.reason}`).join('; ')} /></Note> : null}
       {absent ? <Empty title="No events over NATS"><p>This service takes no events over NATS, so there are no dead letters.</p></Empty>
         : load.error ? <Failure error={load.error} retry={load.reload} />
         : !load.data ? <Loading />
@@ -80,7 +80,7 @@ function Letters() {
                   </summary>
                   <div class="audit-body">
                     <pre><Long text={l.body} /></pre>
-                    {l.cut ? <p class="dim">The rest of it is gone, so it cannot be published again.</p> : null}
+                    {l.cut ? <p class="dim">Only a part of this message was kept, so it cannot be published again.</p> : null}
                     <div class="row">
                       <Button busy={busy} disabled={l.cut} onClick={() => void act('replay', [l.id], 1)}>Publish again</Button>
                       <Button kind="danger" busy={busy} onClick={() => void act('drop', [l.id], 1)}>Drop…</Button>

@@ -27,7 +27,7 @@ export function LocationTab() {
   const mayMethods = can('Settings/GetTwoFactorMethods');
   const installed = useLoad(async (signal) => (mayMethods ? methods(signal) : undefined));
   return (
-    <SettingForm of={location} title="Location verification" lead="Sign-ins from a place that is new for the account are asked for a code.">
+    <SettingForm of={location} title="Location verification" lead="A sign-in from a place that is new for the account needs a code.">
       {(draft) => (
         <>
           {module.data === '' && (draft.admin.status || draft.client.status) && location.warnings.value.length === 0
@@ -54,7 +54,7 @@ function Side({ side, title, draft, installed }: { side: 'admin' | 'client'; tit
         />
         <Select
           label="Compare by" name={`${side}.type`} value={of.type} choices={types} error={location.errors.value[`${side}.type`]}
-          changed={location.isChanged(`${side}.type`)} hint="Region and city need a location module that can tell them."
+          changed={location.isChanged(`${side}.type`)} hint="Region and city need a location module that knows them."
           onChange={(v) => location.set(`${side}.type`, v)}
         />
       </div>

@@ -13,7 +13,7 @@ const typed = signal<string | null>(null);
 const logging = setting<LogSettings>({
   name: 'logging', path: paths.logging, reads: 'Tools/GetLogSettings', writes: 'Tools/UpdateLogSettings',
   labels: {
-    error_log: 'Record errors', error_debug: 'Tell causes', development: 'Development mode', module_log: 'Record module exchanges',
+    error_log: 'Record errors', error_debug: 'Show causes', development: 'Development mode', module_log: 'Record module exchanges',
     query_logging: 'Record database queries', query_logging_ips: 'Addresses',
   },
   body: (changes) => Object.fromEntries(Object.entries(changes).map(([name, v]) => [name, typeof v === 'boolean' ? Number(v) : v])),
@@ -33,34 +33,34 @@ export function LoggingTab() {
   const named = error && typeof index === 'number' ? lineOf(text, index) : 0;
   const bad = badLines(text);
   return (
-    <SettingForm of={logging} title="Logging" lead="What the service keeps of what applications send.">
+    <SettingForm of={logging} title="Logging" lead="Which data from applications the service keeps.">
       {(draft) => (
         <>
           <Group title="Errors">
             <SettingSwitch
               of={logging} path="error_log" checked={draft.error_log} label="Record errors"
-              hint="Off, events are taken and thrown away; their senders are told, and the overview counts them as dropped."
+              hint="While this is off, events are accepted and dropped; their senders are told, and the overview counts them."
             />
-            {draft.error_log ? null : <Note tone="warn">Errors are not recorded while this is off. What happens meanwhile cannot be found later.</Note>}
+            {draft.error_log ? null : <Note tone="warn">Errors are not recorded while this is off. They cannot be recovered later.</Note>}
           </Group>
           <Group title="Exchanges">
-            <SettingSwitch of={logging} path="module_log" checked={draft.module_log} label="Record module exchanges" hint="What modules send and receive. It grows fast." />
+            <SettingSwitch of={logging} path="module_log" checked={draft.module_log} label="Record module exchanges" hint="What modules send and receive. The data grows fast." />
             <SettingSwitch
               of={logging} path="query_logging" checked={draft.query_logging} label="Record database queries"
-              hint="It grows very fast: name the addresses that it is for."
+              hint="The data grows very fast, so limit it to a few addresses."
             />
             <Lines
               label="Addresses" name="query_logging_ips" value={text} rows={4} bad={named ? [...new Set([named, ...bad])] : bad} named={named}
               error={error?.replace(/^[a-z_.]+: /, '')} changed={logging.isChanged('query_logging_ips')}
-              hint={<>Queries are recorded for these addresses and prefixes alone, like 203.0.113.9 or 10.0.0.0/8, one a line; empty for all.{error ? null : badWords(bad)}</>}
+              hint={<>Queries are recorded only for these addresses and prefixes, such as 203.0.113.9 or 10.0.0.0/8. Write one on each line. Empty means all addresses.{error ? null : badWords(bad)}</>}
               onInput={(value) => { typed.value = value; logging.set('query_logging_ips', entries(value)); }}
             />
-            {draft.query_logging && draft.query_logging_ips.length === 0 ? <Note tone="warn">Every query of every application is recorded. Limit it to the addresses that you look at.</Note> : null}
+            {draft.query_logging && draft.query_logging_ips.length === 0 ? <Note tone="warn">Every query of every application is recorded. Limit this to the addresses that you need.</Note> : null}
           </Group>
           <Group title="For developers">
             <SettingSwitch
-              of={logging} path="error_debug" checked={draft.error_debug} label="Tell causes"
-              hint="Answers of this API with a status of 500 and above then tell admin keys their cause, which leaks internals. Keep it off in production."
+              of={logging} path="error_debug" checked={draft.error_debug} label="Show causes"
+              hint="While this is on, answers of this API with a status of 500 or more show their cause to admin keys. A cause can reveal internals, so keep this off in production."
             />
             <SettingSwitch of={logging} path="development" checked={draft.development} label="Development mode" hint="Applications that send errors are told that it is on." />
           </Group>

@@ -20,7 +20,7 @@ const builtIn = { value: 'mmdb', label: 'Location database on this machine (mmdb
 export function ModulesTab() {
   return (
     <>
-      <SettingForm of={localization} title="Localisation" lead="How the service works out where an address is.">
+      <SettingForm of={localization} title="Localisation" lead="How the service finds the location of an address.">
         {(draft) => {
           const choices = [{ value: '', label: 'None' }, builtIn];
           if (!choices.some((c) => c.value === draft.ip_module)) choices.push({ value: draft.ip_module, label: draft.ip_module });
@@ -32,7 +32,7 @@ export function ModulesTab() {
                 hint={<>The database is installed on the machine with <code class="mono">errata geo install</code>.</>}
                 onChange={(v) => localization.set('ip_module', v)}
               />
-              {draft.ip_module === '' ? <Note>Without a module the location verification asks nobody.</Note> : null}
+              {draft.ip_module === '' ? <Note>Without a module, location verification asks nobody for a code.</Note> : null}
             </>
           );
         }}
@@ -55,12 +55,12 @@ function TestMail() {
   };
   const send = async () => {
     const address = to.trim();
-    if (!address) return refuse('Say where the mail shall go.');
+    if (!address) return refuse('Enter the address for the mail.');
     setBusy(true);
     setError('');
     try {
       await sendTestMail(address);
-      toast.good(`The mail server has taken a mail to ${address}. Look whether it arrives.`);
+      toast.good(`The mail server has accepted a mail to ${address}. Check that it arrives.`);
     } catch (cause) {
       if (cause instanceof ApiError && cause.status < 500 && cause.status !== 429) refuse(wordsOf(cause));
       else toast.failed(cause);
@@ -73,7 +73,7 @@ function TestMail() {
         <form class="inline-form" ref={form} noValidate onSubmit={(e) => { e.preventDefault(); void send(); }}>
           <TextField
             label="Send a test mail to" name="to" type="email" autocomplete="email" value={to} error={error} onInput={(v) => { setTo(v); setError(''); }}
-            hint={<>The mail module is configured on the machine, with <code class="mono">mail-module</code> and <code class="mono">smtp-host</code>. The mail goes the way that sign-in codes go.</>}
+            hint={<>The mail module is configured on the machine, with <code class="mono">mail-module</code> and <code class="mono">smtp-host</code>. The test mail is sent in the same way as sign-in codes.</>}
           />
           <Button type="submit" busy={busy}>Send</Button>
         </form>

@@ -42,9 +42,9 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .scope-error')?.focus());
   };
   const submit = async () => {
-    if (!name.trim()) return refuse('name', 'Say who or what it is for.');
+    if (!name.trim()) return refuse('name', 'Enter a name for the key.');
     if (kind !== 'ing' && scopes.length === 0) return refuse('scopes', 'Tick at least one scope.');
-    if (project && !/^[0-9]{1,10}$/.test(project.trim())) return refuse('project', 'A project is a number from 1 on; empty for the next free one.');
+    if (project && !/^[0-9]{1,10}$/.test(project.trim())) return refuse('project', 'A project is a number, 1 or more. Leave it empty for the next free number.');
     const key: NewKey = { name: name.trim(), kind, expires_in_days: Number(days) };
     if (kind === 'ing') key.project = Number(project || 0);
     else key.scopes = [...scopes];
@@ -86,7 +86,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
           />
         </div>
         {kind === 'ing'
-          ? <div class="two"><TextField label="Project" name="project" value={project} error={errors.project} autocomplete="off" hint="A number that the DSN ends with. Empty for the next free one." onInput={setProject} /></div>
+          ? <div class="two"><TextField label="Project" name="project" value={project} error={errors.project} autocomplete="off" hint="The number at the end of the DSN. Leave it empty for the next free number." onInput={setProject} /></div>
           : <ScopeList kind={kind} chosen={scopes} error={errors.scopes} onChange={setScopes} />}
         <footer class="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
@@ -118,9 +118,9 @@ function ScopeList({ kind, chosen, error, onChange }: { kind: Key['kind']; chose
   const groups = scopeGroups.map((g) => ({ ...g, scopes: g.scopes.filter((s) => offered(kind, s.name)) })).filter((g) => g.scopes.length > 0);
   return (
     <fieldset class="scope-list" aria-describedby={error ? 'scopes-error' : undefined}>
-      <legend>It may</legend>
+      <legend>The key may</legend>
       {error ? <div class="bad scope-error" id="scopes-error" role="alert" tabIndex={-1}>{error}</div> : null}
-      {kind === 'adm' ? box('*', <b>everything, also what later versions bring</b>, false) : null}
+      {kind === 'adm' ? box('*', <b>everything, also the scopes of later versions</b>, false) : null}
       <div class="scope-groups">
         {groups.map((g) => {
           const whole = all || chosen.includes(`${g.group}/*`);

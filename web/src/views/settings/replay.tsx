@@ -53,8 +53,8 @@ function Replay() {
   const running = mine.value || now?.running === true;
   const force = async () => {
     const sure = await confirm({
-      title: 'Take the tables of the log?',
-      text: <p>What is shown now is replaced by what the log tells, although the two differ. What only the tables of now hold is lost.</p>,
+      title: 'Use the records from the log?',
+      text: <p>The current records are replaced by those from the log, although the two differ. Data that only the current records have is lost.</p>,
       yes: 'Replace', danger: true, typed: 'replace',
     });
     if (sure) void run(true);
@@ -64,8 +64,8 @@ function Replay() {
       <header class="form-top">
         <h2>Replay</h2>
         <p class="dim">
-          Makes the records anew from the log, beside those that are shown, compares the two, and puts the new ones in their place when they agree.
-          Reading and sending go on meanwhile.
+          Makes the records again from the log, beside the current ones, compares both, and replaces the current ones when both agree.
+          Reading and sending continue meanwhile.
         </p>
       </header>
       {poll.error && !now ? <Failure error={poll.error} /> : null}
@@ -73,14 +73,14 @@ function Replay() {
       <div role="status">
         {now?.running ? (
           <div class="progress">
-            <label>Folding the log again<progress max={Math.max(now.target, 1)} value={now.sequence} /></label>
+            <label>Making the records again<progress max={Math.max(now.target, 1)} value={now.sequence} /></label>
             <span class="dim num">fact {fullCount(now.sequence)} of {fullCount(now.target)}, {plural(now.events, 'event')}</span>
           </div>
         ) : null}
         {failed.value ? <Note tone="bad">{failed.value}</Note> : null}
       </div>
       {outcome.value ? <Outcome of={outcome.value} /> : null}
-      {differs.value ? <div class="row"><Button kind="danger" onClick={() => void force()}>Take the tables of the log…</Button></div> : null}
+      {differs.value ? <div class="row"><Button kind="danger" onClick={() => void force()}>Use the records from the log…</Button></div> : null}
     </>
   );
 }
@@ -96,8 +96,8 @@ function Outcome({ of }: { of: Replayed }) {
   return (
     <section class="stack" aria-label="What the replay found">
       {of.differences.length > 0
-        ? <Note tone={of.swapped ? 'warn' : 'bad'}><b>{of.swapped ? 'The two differed, and the tables of the log were taken.' : 'The two differ, and nothing was replaced.'}</b> <Safe text={of.differences.join('; ')} /></Note>
-        : <Note tone="good"><b>The two agree to the byte{of.swapped ? ', and the new tables are in place' : ''}.</b> {plural(of.facts, 'fact')} with {plural(of.events, 'event')} in {(of.took_ms / 1000).toFixed(1)} s; new events waited {plural(of.paused_ms, 'millisecond')}.</Note>}
+        ? <Note tone={of.swapped ? 'warn' : 'bad'}><b>{of.swapped ? 'The two differed, and the records from the log are in place.' : 'The two differ, and nothing was replaced.'}</b> <Safe text={of.differences.join('; ')} /></Note>
+        : <Note tone="good"><b>The two agree byte for byte{of.swapped ? ', and the new records are in place' : ''}.</b> {plural(of.facts, 'fact')} with {plural(of.events, 'event')} in {(of.took_ms / 1000).toFixed(1)} s; new events waited {plural(of.paused_ms, 'millisecond')}.</Note>}
       <Table
         label="Comparison" rows={lines} id={(l) => l.name}
         columns={[

@@ -143,7 +143,7 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
       takeIn(await read<T>(of.path));
       if (conflicts.peek().length > 0) return;
       if (changes.peek().length === 0) {
-        toast.good('Somebody else has saved the same. Nothing is left to do.');
+        toast.good('Somebody else has saved the same values. There is nothing left to save.');
         discard();
         return;
       }
@@ -155,7 +155,7 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
       conflicts.value = [];
       taken.value = [];
       warnings.value = (meta.warnings ?? []).map((w) => w.message);
-      toast.good('Saved. It is in force on every node.');
+      toast.good('Saved. Every node uses it now.');
     } catch (error) {
       refuse(error);
     } finally {
@@ -173,7 +173,7 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
       return;
     }
     if (error instanceof ApiError && error.status === 409) {
-      errors.value = { '': `${error.message} Somebody is changing the same setting at this moment; look at what stands there now and save again.` };
+      errors.value = { '': `${error.message} Somebody else is changing this setting at this moment. Look at the current values and save again.` };
       void load();
       return;
     }

@@ -26,7 +26,7 @@ const twoStep = setting<TwoFactor>({
 
 export function TwoStepTab() {
   return (
-    <SettingForm of={twoStep} title="Two-step verification" lead="A second proof at sign-in, behind the password.">
+    <SettingForm of={twoStep} title="Two-step verification" lead="A second proof at sign-in, after the password.">
       {(draft) => {
         const none = draft.authentications.length === 0;
         return (
@@ -40,7 +40,7 @@ export function TwoStepTab() {
               <SettingSwitch of={twoStep} path="client" checked={draft.client} label="Clients" hint={none && draft.client ? 'On, without effect.' : undefined} />
             </Group>
             <Group title="Reminder">
-              <SettingSwitch of={twoStep} path="show_popup" checked={draft.show_popup} label="Remind at sign-in" hint="Those who have set up no second step are reminded to." />
+              <SettingSwitch of={twoStep} path="show_popup" checked={draft.show_popup} label="Remind at sign-in" hint="People without a second step are reminded to set one up." />
             </Group>
           </>
         );
@@ -86,7 +86,7 @@ function Methods({ draft }: { draft: TwoFactor }) {
           );
         })}
       </ul>
-      {may && load.data && !load.data.some((m) => m.key === 'email') ? <p class="hint dim">Codes by e-mail are offered once a mail module is configured; <PageLink to={{ view: 'settings', tab: 'modules' }}>Modules</PageLink> says how.</p> : null}
+      {may && load.data && !load.data.some((m) => m.key === 'email') ? <p class="hint dim">Codes by e-mail are offered when a mail module is configured; see <PageLink to={{ view: 'settings', tab: 'modules' }}>Modules</PageLink>.</p> : null}
       {error ? <div class="error bad" role="alert">{error}</div> : null}
       {changed && draft.authentications.length === 0 ? <Note tone="warn">Without a method nobody is asked for a second step.</Note> : null}
     </Group>
