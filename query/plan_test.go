@@ -20,7 +20,7 @@ import (
 var loadEnd = time.UnixMilli(1_795_219_200_000).UTC()
 
 // load fills the table with n records from testdata/load.sql, then counts some
-// of them again in ten batches, so that cancelled states are there.
+// of them again in ten batches, which leave cancelled states behind.
 func load(t testing.TB, conn driver.Conn, n uint64) {
 	t.Helper()
 	run := func(file string, args ...any) {
@@ -42,8 +42,8 @@ func load(t testing.TB, conn driver.Conn, n uint64) {
 	}
 }
 
-// TestPlans holds that the engine takes the way that each statement is written
-// for. Which one that is changes between its versions without a word.
+// TestPlans checks that ClickHouse takes the way that each statement is written
+// for. A new version may take another way without notice.
 func TestPlans(t *testing.T) {
 	env := testenv.New(t)
 	const records = 100_000
@@ -64,7 +64,7 @@ func TestPlans(t *testing.T) {
 		filter Filter
 		page   Page
 		want   []string
-		// rows is the most that the keys of the page may take to read.
+		// rows is the most rows that the statement may read.
 		rows uint64
 	}{
 		{"default", Filter{}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 20_000},
@@ -86,9 +86,9 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestTotalPlans holds that totals are read from sums where there are some, and from
-// by_time else: the unmerged parts of the batches hold several groups each, but far
-// fewer than rows.
+// TestTotalPlans checks that totals are read from by_group where it has the
+// columns, and else from by_time. The unmerged parts of the batches have several
+// groups each, but far fewer groups than rows.
 func TestTotalPlans(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 100_000)
@@ -120,7 +120,7 @@ func TestTotalPlans(t *testing.T) {
 	}
 }
 
-// TestSeriesPlan holds that the series of an overview are read from their sums.
+// TestSeriesPlan checks that the series of an overview are read from by_level.
 func TestSeriesPlan(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 20_000)
@@ -139,13 +139,14 @@ func TestSeriesPlan(t *testing.T) {
 	checkPlan(t, New(Config{ClickHouse: env.ReadOnlyClickHouse}), q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
 }
 
-// checkPlan holds that the plan of the statement has the texts, and that it
-// reads so many rows at most. It returns the plan.
+// checkPlan checks that the plan of the statement contains the wanted texts, and
+// that the statement reads at most so many rows. It returns the plan.
 func checkPlan(t *testing.T, reader *Reader, q statement, wanted []string, most uint64) (plan string) {
 	t.Helper()
 	plan = explainPlan(t, reader, q)
 	if _, inner, ok := strings.Cut(q.text, "WITH\n("); ok {
-		// The engine plans with what this has found, and does not say how.
+		// The plan of the whole statement uses the result of the inner query, but
+		// does not show how that is read.
 		inner, _, _ = strings.Cut(inner, ") AS found")
 		plan += explainPlan(t, reader, statement{text: inner, args: q.args, settings: q.settings})
 	}
@@ -172,8 +173,8 @@ func checkPlan(t *testing.T, reader *Reader, q statement, wanted []string, most 
 	return plan
 }
 
-// TestRows holds that the records of a page are found by the primary key, also once
-// a merge has moved them.
+// TestRows checks that the records of a page are read by the primary key, also
+// after a merge has moved them.
 func TestRows(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 20_000)
