@@ -90,7 +90,7 @@ func explain(ctx context.Context, doing string, err error) error {
 	case errors.As(err, &answer) && answer.Code == timeoutExceeded:
 		return &errata.Error{
 			Kind:       errata.KindStoreUnavailable,
-			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when there is less to do.", maxSeconds),
+			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when the load is lower.", maxSeconds),
 			RetryAfter: outageRetry,
 			Err:        fmt.Errorf("%s: %w", doing, err),
 		}

@@ -32,7 +32,7 @@ const (
 	textBlock = 16_384
 	// shareRows is from how many rows on two threads share the work. ClickHouse's
 	// own value is 163,840: then one thread alone searches 100,000 records for a
-	// text that one in 400 has, in 32 ms instead of 26.
+	// text that one in 400 has, and takes 32 ms instead of 26.
 	shareRows = 8192
 	// narrowGap is from how many rows on a gap is skipped; the index rules out the
 	// rows of a gap. Two granules of a short text are read faster than skipped: 366

@@ -114,8 +114,8 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 // found is the result of the narrow step.
 type found struct {
 	totals
-	// keys name the rows of the page. A way that reads the records at once fills
-	// in records instead; they are nil otherwise.
+	// keys name the rows of the page. A statement that reads the rows at once
+	// fills in records instead; records is nil if they have not been read.
 	keys    []key
 	records []errata.Record
 	// tried is the window that was searched, 0 for none.

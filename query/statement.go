@@ -130,19 +130,10 @@ var (
 	lastStorable  = time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-// clamped is the nearest time that a record can have.
-func clamped(t time.Time) time.Time {
-	if t.Before(firstStorable) {
-		return firstStorable
-	}
-	if t.After(lastStorable) {
-		return lastStorable
-	}
-	return t
+// storable is the nearest time that a record can have, in Unix milliseconds.
+func storable(t time.Time) int64 {
+	return min(max(t.UnixMilli(), firstStorable.UnixMilli()), lastStorable.UnixMilli())
 }
-
-// storable is that in milliseconds.
-func storable(t time.Time) int64 { return clamped(t).UnixMilli() }
 
 // statementData fills in the files of sql/. It has only text from filters.sql
 // and sort.go, never a value.

@@ -101,7 +101,7 @@ func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.S
 		return Trend{}, err
 	}
 	defer rows.Close()
-	trend := Trend{Range: over, Counts: make([]uint64, over.To.Sub(over.From)/over.Step)}
+	trend := Trend{Range: over, Counts: make([]uint64, over.steps())}
 	for rows.Next() {
 		var hour time.Time
 		var events uint64
