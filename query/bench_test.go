@@ -17,8 +17,8 @@ import (
 
 var benchRecords = flag.String("records", "100000", "how many records the benchmarks read, a comma list")
 
-// BenchmarkReader measures every filter with its total, over one connection,
-// beside SELECT 1 over the same. For medians and p99 that mean something:
+// BenchmarkReader measures every filter with its total over one connection, and
+// SELECT 1 over the same connection to compare with. For useful medians and p99:
 //
 //	go test ./query -run - -bench . -benchtime 200x -records 100000,1000000
 func BenchmarkReader(b *testing.B) {
@@ -68,7 +68,7 @@ type benchList struct {
 }
 
 func benchLists(some errata.Record) []benchList {
-	// The hexadecimal word of load.sql's messages stands in one of them only.
+	// Each message of load.sql has a hexadecimal word of its own.
 	rare := strings.Fields(some.Message)[5]
 	last := time.UnixMilli(1795219200000).UTC()
 	single := netip.PrefixFrom(some.IP, some.IP.BitLen())
@@ -125,7 +125,7 @@ func sample(b *testing.B, r *Reader) errata.Record {
 
 // percentiles runs the query b.N times and reports median and p99.
 func percentiles(b *testing.B, query func(ctx context.Context) error) {
-	for range 5 { // the first ones open connections and fill caches
+	for range 5 { // the first runs open connections and fill caches
 		if err := query(b.Context()); err != nil {
 			b.Fatal(err)
 		}

@@ -10,22 +10,22 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Changes says which changes of records are meant: those by the facts from From
-// to To, To exclusive, of records last seen from SeenFrom to SeenTo, SeenTo
-// exclusive. A zero time does not bound.
+// Changes selects changes of records: those made by the facts from From up to
+// To, of records last seen from SeenFrom up to SeenTo. To and SeenTo are
+// exclusive. A zero time sets no bound.
 type Changes struct {
 	From, To         errata.Position
 	SeenFrom, SeenTo time.Time
 }
 
-// Changed finds the records that the changes made new or different, the newest
-// change first, at most limit of them, and counts them all. Records that were
-// deleted meanwhile are not among them. Errors: store_unavailable.
+// Changed counts the records that the changes made or altered, and returns at
+// most limit of them, the newest change first. Records that were deleted since
+// are left out. Errors: store_unavailable.
 //
-// No index is sorted by version. What bounds the work is the time: by_time is
-// sorted by it and holds the version, so that the records last seen within an
-// hour are found in a few blocks at the end of each part. Without SeenFrom the
-// versions of all records are read, which is 80 MB of 10 M.
+// No index is sorted by version, so the time has to bound the work. The
+// ClickHouse projection by_time is sorted by last_seen and has the version: the
+// records of the last hour stand in a few blocks at the end of each part.
+// Without SeenFrom the versions of all records are read, 80 MB for 10 M records.
 func (r *Reader) Changed(ctx context.Context, c Changes, limit int) (records []errata.Record, total uint64, err error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
@@ -38,8 +38,8 @@ func (r *Reader) Changed(ctx context.Context, c Changes, limit int) (records []e
 	return records, total, nil
 }
 
-// changedWindow is among how many rows the newest changes are looked for. A
-// record that is counted in every batch leaves two rows behind for each.
+// changedWindow is how many rows are searched for the newest changes. A record
+// that every batch counts leaves two rows behind for each batch.
 func changedWindow(limit int) uint64 { return 4 * window(uint64(limit)) }
 
 func (r *Reader) changed(ctx context.Context, c Changes, limit int) ([]errata.Record, uint64, error) {

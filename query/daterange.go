@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// rangeSeparators stand between two ends. Those with blanks are looked for in
-// the text with a blank at either side, so that an end may be missing.
+// rangeSeparators are the texts between the two ends of a range. [cutRange] adds
+// a blank on each side of the range, so that " to " is found without an end too.
 var rangeSeparators = []string{"..", ",", " to ", " - "}
 
-// parseDateRange reads a range of times, both ends inclusive, in UTC and to
-// the millisecond; an end that is missing is the zero time. reason says what is
-// wrong, "" when nothing is.
+// parseDateRange reads a range of times in UTC, to the millisecond. Both ends
+// are inclusive; a missing end is the zero time. reason says what is wrong with
+// the text, and is "" when nothing is wrong.
 func parseDateRange(text string, now time.Time) (from, to time.Time, reason string) {
 	if age, ok := parseAge(text); ok {
 		return ceilMilli(now.UTC().Add(-age)), time.Time{}, ""
@@ -49,23 +49,23 @@ func cutRange(text string) (left, right string, found bool) {
 	padded := " " + strings.ToLower(text) + " "
 	for _, separator := range rangeSeparators {
 		if before, after, ok := strings.Cut(padded, separator); ok {
-			// Lower case is for the word "to" and the words for days; the time
-			// formats know T and Z only.
+			// Lower case finds the separator "to". The time formats know only the
+			// capital letters T and Z.
 			return strings.TrimSpace(strings.ToUpper(before)), strings.TrimSpace(strings.ToUpper(after)), true
 		}
 	}
 	return "", "", false
 }
 
-// maxAgeDigits keeps an age far below the 292 years of a Duration.
-const maxAgeDigits = 5
+// maxAgeLength is the length of the longest age, unit included: 9999w is 192
+// years, and a Duration holds 292.
+const maxAgeLength = 5
 
-// parseAge reads "24h" or "7d": so much time before now. Weeks and minutes are
-// as good.
+// parseAge reads an age, a time before now: a number and the unit m, h, d or w.
 func parseAge(text string) (time.Duration, bool) {
 	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	text = strings.ToLower(text)
-	if len(text) < 2 || len(text) > maxAgeDigits {
+	if len(text) < 2 || len(text) > maxAgeLength {
 		return 0, false
 	}
 	unit, known := units[text[len(text)-1]]
@@ -76,13 +76,14 @@ func parseAge(text string) (time.Duration, bool) {
 	return time.Duration(n) * unit, true
 }
 
-// parseEnd reads one end of a range: a day or an instant, as the first and the
-// last millisecond of it.
+// parseEnd reads one end of a range, a day or an instant, and returns its first
+// and its last millisecond. A fraction of a millisecond rounds first up and last
+// down, so the range stays inside what was asked for.
 func parseEnd(text string, now time.Time) (first, last time.Time, ok bool) {
 	if first, last, ok = parseDay(text, now); ok {
 		return first, last, true
 	}
-	// In a query string a + that was not escaped arrives as a blank.
+	// A + that is not escaped in the query string arrives as a blank.
 	if at := len(text) - len(" 00:00"); at > 0 && text[at] == ' ' {
 		text = text[:at] + "+" + text[at+1:]
 	}

@@ -5,15 +5,15 @@
 //	                                                  │ native protocol
 //	                List ◀── rows of the page ◀── keys of the page ◀── ClickHouse
 //
-// A record is one live row of table records, but the table also holds the rows
-// that cancel each other until a merge removes them. So every total is
-// sum(sign), and a page is found in two steps: narrow first, the keys of the
-// page from few columns; whole after, the records of those keys alone, each
-// from one column (internal/packed).
+// A record is one live row of the table records. The table also holds rows that
+// cancel each other, until a merge removes them. So a total is sum(sign), and a
+// page takes two steps: the first reads few columns and finds the keys of the
+// page, the second reads the records of these keys, each from one column
+// (internal/packed). one_scan.sql takes both steps in one statement.
 //
 // Values reach ClickHouse only as bound parameters of the native protocol. The
-// text of a statement is put together from the files in sql/ and says which
-// filters are set, never to what.
+// text of a statement comes from the files in sql/. It depends on which filters
+// are set, never on their values.
 //
 // The package only reads. It holds no state but its connection, logs nothing,
 // and knows neither HTTP nor the log.

@@ -7,40 +7,39 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Filter says which records are wanted. Each field narrows the result; its
-// zero value does not. [Parse] makes one from query parameters.
+// Filter selects records. Each field that is set narrows the result; a zero
+// value does not. [Parse] makes a filter from query parameters.
 type Filter struct {
 	// Search is a text that message, exception class, file or request URI
-	// contains in any case, or the first digits of the signature.
+	// contains, or the first digits of the signature. Case does not matter.
 	Search string
 	Books  []errata.Book
 	Levels []errata.Level
-	// Signature is one record's identity; a record of that signature may exist
-	// in each book.
+	// Signature selects one problem. Each book may have a record of it.
 	Signature *errata.Signature
 
-	// File, Class, URI and Message are patterns: a text that the field contains
-	// in any case, where * stands for anything, also for nothing.
+	// File, Class, URI and Message are patterns: texts that the field contains.
+	// Case does not matter; * matches any text, also an empty one.
 	File, Class, URI, Message string
 
-	// Method is the whole request method in any case.
+	// Method is the whole request method. Case does not matter.
 	Method string
-	// UserID is the account; 0 finds what happened to nobody in particular.
+	// UserID is the user's number; 0 selects the records without a known user.
 	UserID *int64
-	// IP holds the address of the record. One address is a prefix of full
-	// length; an IPv6 prefix holds no IPv4 address.
+	// IP is a prefix that contains the record's address. A single address is a
+	// prefix of full length; an IPv6 prefix contains no IPv4 address.
 	IP       netip.Prefix
 	Statuses []errata.Status
 	// MinOccurrence is the smallest count.
 	MinOccurrence uint64
-	// From and To bound the last sighting, both inclusive, in milliseconds.
+	// From and To bound the last sighting, both inclusive, to the millisecond.
 	From, To time.Time
 
-	// HideNoise leaves out muted records, levels below warning, and what
-	// matches a pattern of Noise.
+	// HideNoise leaves out muted records, levels below warning, and records
+	// that match a pattern of Noise.
 	HideNoise bool
-	// Noise are patterns like Message's that are held against message, class,
-	// file and request URI. They come from configuration, not from the caller.
+	// Noise has patterns like Message. They are compared with message, class,
+	// file and request URI, and come from the configuration, not from the caller.
 	Noise []string
 }
 
@@ -55,11 +54,11 @@ type Page struct {
 }
 
 const (
-	// DefaultLimit is the contract's.
+	// DefaultLimit is the limit of a page for which the caller sets none.
 	DefaultLimit = 25
-	// MaxLimit is the contract's, too.
+	// MaxLimit is the highest limit of a page.
 	MaxLimit = 100
-	// maxNumber keeps the offset far from an overflow; no list has so many pages.
+	// maxNumber keeps the offset far below an overflow; no list has so many pages.
 	maxNumber = 1_000_000_000
 )
 

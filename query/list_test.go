@@ -18,16 +18,16 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// store is a table of records with many states each, and the model of it. It
-// is made once for each state of merging.
+// store is a table of records with many states each, and its model. A test makes
+// one store without merges and one merged.
 type store struct {
 	*model
 	reader *query.Reader
 }
 
 // newStore fills a table: 12,000 records, half of them seen again several
-// times, some deleted, some seen again after that. Without merges every state
-// is still there; merged, only the last.
+// times, some deleted, some seen again after that. Without merges the table has
+// every state; merged, it has only the last.
 func newStore(t *testing.T, merged bool) store {
 	t.Helper()
 	env := testenv.New(t)
@@ -66,7 +66,7 @@ func TestList(t *testing.T) {
 			t.Run("each filter", s.eachFilter)
 			t.Run("filter pairs", s.filterPairs)
 			if merged {
-				return // the rest is about how pages are found among cancelled states
+				return // the other tests search pages among cancelled states
 			}
 			t.Run("all pages", s.allPages)
 			t.Run("beyond the end", s.beyondTheEnd)
@@ -75,7 +75,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// filters are every filter alone, with values that match some records, many and
+// filters has every filter alone, with values that match some records, many and
 // none.
 func (m *model) filters() map[string][]query.Filter {
 	some := m.live[len(m.live)/2]
@@ -144,9 +144,8 @@ func (s store) filterPairs(t *testing.T) {
 	}
 }
 
-// allPages holds that the pages of every order, one after the other, are the
-// sorted set: no record twice, none missing. The filters lead through the
-// different plans.
+// allPages checks that all pages of an order together are the sorted set, with no
+// record twice and none missing. The filters use the different plans.
 func (s store) allPages(t *testing.T) {
 	both := []query.Direction{query.Ascending, query.Descending}
 	for name, c := range map[string]struct {
@@ -239,8 +238,8 @@ func (s store) beyondTheEnd(t *testing.T) {
 	}
 }
 
-// TestLateSigma: lower-casing a Greek text gives a sigma at the end of a word
-// another form than within one.
+// TestLateSigma searches Greek texts: the lower case of a sigma at the end of a
+// word has another form than within a word.
 func TestLateSigma(t *testing.T) {
 	env := testenv.New(t)
 	m := newModel(1)
@@ -257,17 +256,17 @@ func TestLateSigma(t *testing.T) {
 	}
 }
 
-// wildcards holds that the longest patterns that Parse lets through do not
-// exhaust the engine's matcher.
+// wildcards checks that the longest patterns that Parse accepts do not exhaust
+// ClickHouse's matcher.
 func (s store) wildcards(t *testing.T) {
 	for _, pattern := range []string{strings.Repeat("*o", 512), strings.Repeat("o*", 512), strings.Repeat("ж*", 341), strings.Repeat("*", 1024)} {
 		s.check(t, query.Filter{Message: pattern}, query.Page{})
 	}
 }
 
-// TestListWhileRecordsChange holds that a page is whole, sorted and without a
-// record twice, and that the total is exact, while every record on it is being
-// counted and merges run.
+// TestListWhileRecordsChange checks pages while every record on them is counted
+// and merges run: a page is full and sorted, has no record twice, and the total
+// is exact.
 func TestListWhileRecordsChange(t *testing.T) {
 	env := testenv.New(t)
 	m := newModel(3)
@@ -314,7 +313,7 @@ func TestListWhileRecordsChange(t *testing.T) {
 	if batches < 10 {
 		t.Errorf("only %d batches were written meanwhile", batches)
 	}
-	// The last attempt's page counts even if a merge takes a record from under it.
+	// The page of the last attempt counts, even if a merge removed a row of it.
 	if short > lists/20 {
 		t.Errorf("%d of %d pages were short", short, lists)
 	}

@@ -15,9 +15,9 @@ import (
 //go:embed testdata/load_hours.sql
 var sqlLoadHours string
 
-// BenchmarkMany measures what reads many records at once: trends of a page, the
-// overview, the count of a cleanup, and both polls of the feed. See
-// BenchmarkReader.
+// BenchmarkMany measures the queries that read many records at once: the trends
+// of a page, the overview, the count of a cleanup, and both polls of the feed.
+// Its flags are those of BenchmarkReader.
 func BenchmarkMany(b *testing.B) {
 	for text := range strings.SplitSeq(*benchRecords, ",") {
 		records, err := strconv.ParseUint(text, 10, 64)

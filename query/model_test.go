@@ -17,8 +17,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// model is what the records should be: a plain list of them, filtered, sorted
-// and cut by the shortest code that could be right.
+// model is what the records should be: a plain list, which the simplest correct
+// code filters, sorts and cuts into pages.
 type model struct {
 	random  *rand.Rand
 	version errata.Position
@@ -32,7 +32,8 @@ func newModel(seed uint64) *model {
 
 func pick[T any](m *model, from ...T) T { return from[m.random.IntN(len(from))] }
 
-// Vocabularies are small, so that fields tie and filters meet.
+// The vocabularies are small, so that many records have equal fields and filters
+// match the same records.
 var (
 	modelDay      = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	modelMessages = []string{
@@ -110,7 +111,7 @@ func (m *model) seeAgain(r errata.Record) errata.Record {
 }
 
 // decide is the next state of a record that a command changes. One command may
-// change many; its version is theirs.
+// change many records; all of them get the version of the command.
 func (m *model) decide(r errata.Record, version errata.Position) errata.Record {
 	r.Version = version
 	r.Status = pick(m, errata.Statuses...)
@@ -124,7 +125,7 @@ type row struct {
 	sign   int8
 }
 
-// grow makes new records, and returns the rows of it.
+// grow makes new records, and returns their rows.
 func (m *model) grow(n int) []row {
 	var rows []row
 	for range n {

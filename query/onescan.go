@@ -12,18 +12,18 @@ import (
 // sorted while it reads.
 const maxOneScan = 2000
 
-// inOneScan says whether total and page are best read together: the filter
-// reads long columns, which is most of the work.
+// inOneScan says whether one statement is to read both total and page. That pays
+// when the filter reads long columns, because reading them is most of the work.
 func inOneScan(f Filter, p Page) bool {
 	_, sortable := sortKey(p.Order, p.Direction)
 	return f.wide() && sortable && p.slice().window <= maxOneScan
 }
 
-// oneScanStatement reads total and rows together; only if [inOneScan].
+// oneScanStatement reads total and rows together. Call it only if [inOneScan].
 func oneScanStatement(f Filter, s slice) (statement, error) {
 	key, _ := sortKey(s.order, s.direction)
 	settings := scanSettings(f)
-	// Without it a merge between the two reads could take rows of the page away.
+	// Without it, a merge between the two reads could remove rows of the page.
 	settings["enable_shared_storage_snapshot_in_query"] = 1
 	return build("one_scan.sql", statementData{Key: key}, hinted(f.fragments()), settings, s.args()...)
 }

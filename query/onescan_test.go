@@ -13,8 +13,8 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestPageAmongMerges holds that a page is of the records that match and no
-// others while merges move every row between the two halves of one_scan.sql.
+// TestPageAmongMerges checks that a page has the right records while merges move
+// every row between the two halves of one_scan.sql.
 func TestPageAmongMerges(t *testing.T) {
 	env := testenv.New(t)
 	const user, often, records = 777, 1 << 40, 300
@@ -63,8 +63,8 @@ func TestPageAmongMerges(t *testing.T) {
 	}
 }
 
-// TestRangeAmongChanges holds that the total of a range is of one moment: records
-// that move within it meanwhile are counted once.
+// TestRangeAmongChanges checks that the total of a range is that of one moment: a
+// record that moves within the range meanwhile is counted once.
 func TestRangeAmongChanges(t *testing.T) {
 	env := testenv.New(t)
 	const records = 2000
@@ -78,7 +78,7 @@ func TestRangeAmongChanges(t *testing.T) {
 			var rows []row
 			for i, old := range m.live {
 				now := m.seeAgain(old)
-				now.LastSeen = m.instant() // also back, so that it may move on again
+				now.LastSeen = m.instant() // may be earlier, so that it can move on again
 				m.live[i], rows = now, append(rows, row{old, -1}, row{now, 1})
 			}
 			insert(context.WithoutCancel(ctx), t, env.ClickHouse, rows)
@@ -86,7 +86,7 @@ func TestRangeAmongChanges(t *testing.T) {
 	})
 	defer writer.Wait()
 	defer stop()
-	// All records lie in it, some on its last day.
+	// All records lie in this range, some on its last day.
 	f := query.Filter{From: modelDay.AddDate(0, 0, -40).Add(time.Hour), To: modelDay.Add(time.Hour)}
 	reader := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
 	for i := 0; i < 300 || changes.Load() < 20 && !t.Failed(); i++ {

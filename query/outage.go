@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// answerTimeout ends the wait for an engine that does not even keep its
-	// own time limit, because it is frozen or cut off.
+	// answerTimeout ends the wait when ClickHouse does not keep its own time
+	// limit, because it is frozen or cannot be reached.
 	answerTimeout = (maxSeconds + 3) * time.Second
-	// outageRetry is when a caller should ask again. The embedded engine is
-	// back within a second of a crash.
+	// outageRetry is how long a caller should wait before the next try. The
+	// embedded ClickHouse is back within a second after a crash.
 	outageRetry = 2 * time.Second
 )
 
 var errNoAnswer = errors.New("ClickHouse did not answer in time")
 
-// bounded limits the wait for an answer. It is no deadline: the driver would
-// make one into a time limit of the query, in place of ours.
+// bounded limits the wait for an answer. It sets no deadline, because the driver
+// would turn the deadline into the query's time limit, in place of ours.
 func bounded(ctx context.Context, patience time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(patience, func() { cancel(errNoAnswer) })
@@ -33,10 +33,10 @@ func bounded(ctx context.Context, patience time.Duration) (context.Context, func
 	}
 }
 
-// mistakes are ClickHouse's codes for what is wrong with a query, not with the
-// engine: they are ours, and trying again does not help. Whatever else it
-// answers, such as too little memory or tables that are still being loaded, may
-// pass. The codes stand in its src/Common/ErrorCodes.cpp.
+// mistakes are ClickHouse's codes for a wrong query. The fault is in this
+// package, and a retry does not help. Other errors, such as too little memory or
+// tables that are still loading, may pass. The codes stand in ClickHouse's
+// src/Common/ErrorCodes.cpp.
 var mistakes = map[int32]string{
 	6:   "CANNOT_PARSE_TEXT",
 	27:  "CANNOT_PARSE_INPUT_ASSERTION_FAILED",
@@ -61,7 +61,7 @@ var mistakes = map[int32]string{
 // timeoutExceeded is ClickHouse's code for a query that took too long.
 const timeoutExceeded = 159
 
-// explain says why there is no answer, and tells of damage.
+// explain turns err into an error for the caller, and reports damage to Trust.
 func (r *Reader) explain(ctx context.Context, doing string, err error) error {
 	if r.trust != nil && IsDamage(err) {
 		r.trust.Suspect(err)
@@ -69,9 +69,9 @@ func (r *Reader) explain(ctx context.Context, doing string, err error) error {
 	return explain(ctx, doing, err)
 }
 
-// explain makes an error one that the caller can be told about. Unless it
-// already is one, or the caller gave up, or the query is wrong, the store is
-// not there.
+// explain turns err into an error for the caller. It is store_unavailable,
+// unless err is an [errata.Error] already, the caller cancelled, or the query is
+// wrong.
 func explain(ctx context.Context, doing string, err error) error {
 	var (
 		told   *errata.Error
@@ -90,7 +90,7 @@ func explain(ctx context.Context, doing string, err error) error {
 	case errors.As(err, &answer) && answer.Code == timeoutExceeded:
 		return &errata.Error{
 			Kind:       errata.KindStoreUnavailable,
-			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when there is less to do.", maxSeconds),
+			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when the load is lower.", maxSeconds),
 			RetryAfter: outageRetry,
 			Err:        fmt.Errorf("%s: %w", doing, err),
 		}

@@ -86,8 +86,8 @@ func TestFrozenEngine(t *testing.T) {
 	env.SignalClickHouse(syscall.SIGCONT)
 	expectUnavailable(t, frozen)
 	reader.SetPatience(10 * time.Second)
-	// Connections that were opened while it was frozen may break when it goes
-	// on; as soon as it answers, all must.
+	// Connections that were opened while ClickHouse was frozen may break when it
+	// goes on. As soon as it answers a ping, every query must have an answer.
 	awaitPing(t, env)
 	expectAnswers(t, ask(t.Context(), reader))
 	env.KillClickHouse()
@@ -95,7 +95,7 @@ func TestFrozenEngine(t *testing.T) {
 	expectAnswers(t, ask(t.Context(), reader))
 }
 
-// TestCallerGivesUp: that is no outage, and nobody is there to be told.
+// TestCallerGivesUp checks that a caller who cancels gets no error of an outage.
 func TestCallerGivesUp(t *testing.T) {
 	env := testenv.New(t)
 	ctx, cancel := context.WithCancel(t.Context())

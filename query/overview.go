@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// topRecords is how many records each list of an overview has: what fits on
-	// a screen.
+	// topRecords is how many records each list of an overview has: as many as a
+	// screen shows.
 	topRecords = 10
-	// firstTop is how many candidates are taken at first, so that some of them
-	// may be of deleted records; mostTop is where looking ends, should all be.
+	// firstTop is how many candidates the first query takes, because some may be
+	// of deleted records. The last query takes mostTop, even if that is too few.
 	firstTop, mostTop = 4 * topRecords, 4000
-	// overviewSeconds bounds each query of an overview. The hours are sorted by
-	// record, so that the top records of any range are looked for among all of
-	// them: 8 M hours take half a second on a busy small machine, and ten times
-	// as many take longer than a list may. (The series have their own sums.)
+	// overviewSeconds bounds each query of an overview. The table hourly is
+	// sorted by record, so the top records of any range are searched in all of
+	// its rows: half a second for 8 M rows on a busy small machine. Ten times as
+	// many take longer than [maxSeconds]. (The series are read from by_level.)
 	overviewSeconds = 20
-	// overviewPatience is [answerTimeout] for it: two queries.
+	// overviewPatience is the [answerTimeout] of an overview: two long queries.
 	overviewPatience = (2*overviewSeconds + 3) * time.Second
 )
 
 // Overview is what happened in a range.
 type Overview struct {
 	Range
-	// Series has the books and levels that occurred, most severe first in each
-	// book. They count every occurrence, also those of deleted records.
+	// Series has one entry for each book and level that occurred, the most severe
+	// level first in each book. It counts also occurrences of deleted records.
 	Series []Series
 	// Growing are the records that occurred more often in the second half of
 	// the range than in the first, the largest difference first.
@@ -82,7 +82,8 @@ func (r *Reader) Overview(ctx context.Context, over string) (Overview, error) {
 	return o, nil
 }
 
-// overviewSettings: two threads are half of a small machine.
+// overviewSettings allow two threads, half of a small machine. inOrder groups
+// the rows in the order of the table.
 func overviewSettings(inOrder bool) clickhouse.Settings {
 	return clickhouse.Settings{
 		"max_threads": 2, "max_execution_time": overviewSeconds, "optimize_aggregation_in_order": zeroOrOne(inOrder),
@@ -123,15 +124,16 @@ func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
 	return all, rows.Err()
 }
 
-// candidate is what may be a record of a list.
+// candidate belongs in a list unless its record is deleted. events counts the
+// whole range, now its second half.
 type candidate struct {
 	key         errata.RecordKey
 	id          errata.Position
 	events, now uint64
 }
 
-// tops fills in both lists. Deleted records are found only after the fact, so
-// that more candidates are taken until there are enough.
+// tops fills in both lists. The hours do not say whether their record is
+// deleted, so tops takes more candidates until enough of them are live.
 func (r *Reader) tops(ctx context.Context, o *Overview) error {
 	for limit := uint64(firstTop); ; limit *= 10 {
 		noisy, growing, err := r.candidates(ctx, o.Range, limit)
@@ -163,7 +165,7 @@ func (r *Reader) tops(ctx context.Context, o *Overview) error {
 	}
 }
 
-// alive are the first candidates whose records are still there.
+// alive are the first candidates whose records still exist.
 func alive(list []candidate, live map[errata.RecordKey]errata.Record) []candidate {
 	var kept []candidate
 	for _, c := range list {

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// maxPattern bounds a text to look for, in bytes. The longest field is
-	// longer, but no one types more, and every * costs the matcher a state.
+	// maxPattern is the longest text to search for, in bytes. Fields may be
+	// longer, but nobody types more, and each * adds a state to the matcher.
 	maxPattern = 1024
-	// maxShown is how much of a refused value its error repeats, in bytes.
+	// maxShown is how much of a refused value the error repeats, in bytes.
 	maxShown = 64
 )
 
 // Parse reads the query parameters of the list endpoint. A parameter that is
 // absent or blank does not filter; page and limit are moved into their bounds.
-// now is what relative dates count from. Errors: kind invalid_… or
-// signature_required, naming the value and what is allowed.
+// Relative dates count from now. Errors: kind invalid_… or signature_required;
+// the message names the value and what is allowed.
 func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 	var (
 		p = parser{values: values}
@@ -58,7 +58,7 @@ func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 	return f, page.normal(), nil
 }
 
-// parser reads parameters until the first one that cannot be used.
+// parser reads parameters and keeps the first error.
 type parser struct {
 	values url.Values
 	err    error
@@ -73,8 +73,8 @@ func (p *parser) fail(err *errata.Error) {
 // value is the first value of the parameter without the blanks around it.
 func (p *parser) value(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
-// text is a text to look for, with its blanks: they may be meant. The engine's
-// matcher takes only valid UTF-8.
+// text is a text to search for. Its blanks stay, because the user may mean them.
+// ClickHouse's matcher takes only valid UTF-8.
 func (p *parser) text(name string) string {
 	text := p.values.Get(name)
 	if strings.TrimSpace(text) == "" {
@@ -168,7 +168,7 @@ func (p *parser) number(name string, kind errata.Kind) int {
 	if text == "" {
 		return 0
 	}
-	// A number outside the range is the nearest one within it.
+	// For a number out of range, ParseInt returns the nearest one in range.
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		p.fail(errata.Errorf(kind, "%s %s is not a whole number.", name, shown(text)))
@@ -206,7 +206,7 @@ func oneOf[T ~string](p *parser, name string, kind errata.Kind, allowed []T) T {
 	return T(text)
 }
 
-// shown is the refused value as its error repeats it.
+// shown is the refused value as the error repeats it.
 func shown(text string) string {
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + "…"

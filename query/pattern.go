@@ -2,20 +2,20 @@ package query
 
 import "strings"
 
-// likeEscapes makes a text mean itself in LIKE. Greek sigma has two lower-case
-// forms, one of them for the end of a word, and which one lower-casing gives
-// depends on what follows; any one character stands for them all.
+// likeEscapes escapes a text so that LIKE finds the text itself. Greek sigma has
+// two lower-case forms, and the next letter decides which one lowerUTF8 gives, so
+// _, which matches any one character, replaces every sigma.
 var likeEscapes = strings.NewReplacer(
 	`\`, `\\`, `%`, `\%`, `_`, `\_`,
 	"Σ", `_`, "σ", `_`, "ς", `_`,
 )
 
-// contains is the LIKE pattern of texts that contain the literal text.
+// contains is the LIKE pattern for texts that contain the literal text.
 func contains(text string) string { return "%" + likeEscapes.Replace(text) + "%" }
 
-// likePattern is the LIKE pattern of texts that contain the pattern, in which *
-// stands for anything, and that of its longest literal part. Both are "" if the
-// pattern holds nothing but *.
+// likePattern makes two LIKE patterns from a pattern in which * matches any text:
+// whole finds texts that contain the pattern, part those that contain its longest
+// literal part. Both are "" if the pattern has no character but *.
 func likePattern(pattern string) (whole, part string) {
 	var parts []string
 	longest := ""
@@ -38,7 +38,7 @@ func likePattern(pattern string) (whole, part string) {
 const signatureDigits = 32
 
 // signatureRange is the first and the last signature, as hex digits, that begin
-// with the text. ok is false if none can.
+// with the text. ok is false if no signature can.
 func signatureRange(text string) (first, last string, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || len(text) > signatureDigits || strings.Trim(text, "0123456789abcdef") != "" {

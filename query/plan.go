@@ -8,67 +8,66 @@ import (
 
 const (
 	// maxSeconds bounds one query. The slowest search over 10 M records takes
-	// about one; what takes five should be narrowed.
+	// about one second. A filter that takes five has to be narrowed.
 	maxSeconds = 5
-	// shallowWindow is up to how many rows a page is looked for in small
-	// blocks by one thread. In-order reading fills a block per part before it
-	// can stop: with 1,024 rows a filter that lets 1.3 % through read 179 k of
-	// 1 M rows, with 512 it read 26 k.
+	// shallowWindow is the largest window that one thread reads in small blocks.
+	// In-order reading fills one block of each part before it can stop. With a
+	// filter that 1.3 % of 1 M rows match, it reads 179,000 rows in blocks of
+	// 1,024, and 26,000 in blocks of 512.
 	shallowWindow = 2000
 	shallowBlock  = 512
-	// deepBlock is for large windows, where few blocks matter more: 50,250 rows
-	// in 14 ms, in blocks of 512 in 18.
+	// deepBlock is the block of larger windows, where fewer blocks are faster:
+	// 50,250 rows take 14 ms, and 18 ms in blocks of 512.
 	deepBlock = 8192
-	// minInOrder is how many rows must match for in-order reading to pay: with
-	// fewer, most of the projection would be read by one thread to find them. A
-	// page of 25 among 100 reads a quarter of it, 40 ms of 10 M records; the table
-	// itself takes four times as long.
-	// inOrderShare is how many times the window they must be, for the same
-	// reason.
+	// minInOrder is how many rows must match for in-order reading to pay: one
+	// thread reads most of the ClickHouse projection to find fewer. A page of 25
+	// among 100 reads a quarter of it, 40 ms at 10 M records; the table itself
+	// takes four times as long. For the same reason, the rows that match must be
+	// at least inOrderShare times the window.
 	minInOrder   = 100
 	inOrderShare = 4
-	// textBlock is how many rows are looked through at a time where texts are
-	// read: 5 MB of them, which the processor's cache holds. With 65,409 rows, the
-	// engine's own choice, a search over 1 M records takes 100 ms instead of 70.
+	// textBlock is the block of statements that read texts: 5 MB of text, which
+	// the processor's cache holds. With ClickHouse's own 65,409 rows, a search
+	// over 1 M records takes 100 ms instead of 70.
 	textBlock = 16_384
-	// shareRows is from how many rows on two threads look through them. The engine's
-	// own 163,840 leave a text that one of 400 among 100,000 records has, in a sixth
-	// of the granules, to one thread: 32 ms instead of 26.
+	// shareRows is from how many rows on two threads share the work. ClickHouse's
+	// own value is 163,840: then one thread alone searches 100,000 records for a
+	// text that one in 400 has, and takes 32 ms instead of 26.
 	shareRows = 8192
-	// narrowGap is up to how many rows that the index has ruled out, less one, are
-	// read on the way: two granules of a short text take less time than to skip them.
-	// An address in one of 38 of 10 M records takes 366 ms instead of 414, one in
-	// 400 as long as before; messages would take a tenth more, all texts a quarter.
+	// narrowGap is from how many rows on a gap is skipped; the index rules out the
+	// rows of a gap. Two granules of a short text are read faster than skipped: 366
+	// ms instead of 414 for a URI that one of 38 among 10 M records has, and no
+	// change for one in 400. Messages would take a tenth longer, searches a quarter.
 	narrowGap = 129
-	// pagePatience is how long a page in order is waited for when the total has
-	// said that it is not the way: it is being read already, and with few records
-	// that is through sooner than another query.
+	// pagePatience is how long to wait for a page in order after the total has
+	// said that another way is better. The page is being read already, and with
+	// few records it comes sooner than from another query.
 	pagePatience = 10 * time.Millisecond
 )
 
-// window is in how many rows the records up to and with the page are looked
-// for at first. A record that is being counted leaves cancelled states behind
-// until the next merge, and the newest records are being counted most.
+// window is how many rows are searched at first for a page that ends with record
+// number upTo. A record that is counted leaves cancelled states behind until the
+// next merge, and the newest records are counted most often.
 func window(upTo uint64) uint64 { return 2*upTo + 200 }
 
-// narrowWindow is the same for a filter that lets few records through: the newest
-// of those are seldom the ones that are being counted, and each row of the
-// window takes many that do not match.
+// narrowWindow is the same for a filter that few records match. Such records are
+// seldom the ones that are counted now, and for each row of the window many rows
+// that do not match are read.
 func narrowWindow(upTo uint64) uint64 { return 2 * upTo }
 
 // totals are the answer of total.sql.
 type totals struct {
-	// total counts the records, raw the rows, cancelled ones included.
+	// total counts the records, raw the rows, with those that cancel each other.
 	total, raw uint64
 }
 
 func totalsOf(total int64, raw uint64) totals { return totals{uint64(max(total, 0)), raw} }
 
-// cancelled is the number of rows that cancel each other, so that total plus
-// cancelled rows certainly hold every record.
+// cancelled is the number of rows that cancel each other. The first total plus
+// cancelled rows are sure to hold every record.
 func (t totals) cancelled() uint64 { return t.raw - t.total }
 
-// due is how many records stand on the page.
+// due is how many records the page must have.
 func (t totals) due(p Page) uint64 {
 	offset := p.offset()
 	if offset >= t.total {
@@ -77,33 +76,34 @@ func (t totals) due(p Page) uint64 {
 	return min(uint64(p.Limit), t.total-offset)
 }
 
-// dense says that the filter lets every record through, or every one of a
-// range of times: then by_time holds the page side by side.
+// dense says that every record matches the filter, or every record of a range of
+// times. Then the records of the page stand side by side in by_time.
 func (f Filter) dense() bool {
 	f.From, f.To = time.Time{}, time.Time{}
 	return len(f.fragments()) == 0
 }
 
-// wide says that the filter needs columns that the projection by_time has not.
+// wide says that the filter needs columns that the ClickHouse projection by_time
+// does not have.
 func (f Filter) wide() bool {
 	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" ||
 		f.UserID != nil || f.IP.IsValid() || len(noiseFragments(f)) > 0
 }
 
 // mayBeInOrder says whether by_time has the columns and the order for the page.
-// A signature is found by the primary key.
+// The primary key finds a signature faster.
 func mayBeInOrder(f Filter, p Page) bool {
 	return !f.wide() && f.Signature == nil && p.Order == OrderLastSeen
 }
 
-// inOrder says whether by_time is the way to the window, when so many rows
-// match: read from one end until the page is full.
+// inOrder says whether to read the window from by_time, from one end until the
+// page is full. raw is the number of rows that match.
 func inOrder(f Filter, p Page, raw, window uint64) bool {
 	return mayBeInOrder(f, p) && (f.dense() || raw >= minInOrder && raw/inOrderShare >= window)
 }
 
-// totalStatement counts. by_group answers filters by what has few values, by_time
-// those by time and count; the engine chooses.
+// totalStatement counts the records. by_group serves filters on columns of few
+// values, by_time those on time and count. ClickHouse chooses.
 func totalStatement(f Filter) (statement, error) {
 	settings := scanSettings(f)
 	if !f.wide() && f.Signature == nil {
@@ -112,13 +112,13 @@ func totalStatement(f Filter) (statement, error) {
 	return build("total.sql", statementData{}, f.fragments(), settings)
 }
 
-// scanSettings are for looking through the table itself.
+// scanSettings are for reading the table itself.
 func scanSettings(f Filter) clickhouse.Settings {
 	settings := clickhouse.Settings{
 		"max_threads": 2, "max_block_size": textBlock, "optimize_use_projections": 0,
 		"merge_tree_min_rows_for_concurrent_read": shareRows,
-		// The index says which granules to open. To ask it about each of their rows
-		// as well takes a fifth longer where a text is frequent, and no rare one less.
+		// The index says which granules to read. Asking it about each row as well
+		// takes a fifth longer for a frequent text, and no less for a rare one.
 		"query_plan_direct_read_from_text_index": 0,
 	}
 	if f.narrow() {
@@ -127,7 +127,7 @@ func scanSettings(f Filter) clickhouse.Settings {
 	return settings
 }
 
-// narrow says that the index of texts rules rows out for short columns only.
+// narrow says that the filter uses the index of texts for short columns only.
 func (f Filter) narrow() bool {
 	return (f.File != "" || f.URI != "" || f.Class != "") && f.Message == "" && f.Search == ""
 }
@@ -137,11 +137,11 @@ type slice struct {
 	order         Order
 	direction     Direction
 	offset, limit uint64
-	// window bounds the rows that are looked at.
+	// window is how many rows, in the order, are searched for the slice.
 	window uint64
 }
 
-// slice is the page in the window that it is looked for in first.
+// slice is the part of the result on the page, with the first window to search.
 func (p Page) slice() slice {
 	offset, limit := p.offset(), uint64(p.Limit)
 	return slice{order: p.Order, direction: p.Direction, offset: offset, limit: limit, window: window(offset + limit)}
@@ -151,7 +151,7 @@ func (s slice) args() []any {
 	return []any{bind("offset", s.offset), bind("limit", s.limit), bind("window", s.window)}
 }
 
-// pageStatement finds the keys of the slice, through by_time or not.
+// pageStatement finds the keys of the slice, in by_time or in the table.
 func pageStatement(f Filter, s slice, byTime bool) (statement, error) {
 	fragments, settings := hinted(f.fragments()), scanSettings(f)
 	if byTime {
@@ -161,8 +161,8 @@ func pageStatement(f Filter, s slice, byTime bool) (statement, error) {
 	return build("page.sql", data, fragments, settings, s.args()...)
 }
 
-// hinted are the fragments for reading the table: with the index of its texts,
-// which would keep the engine from a projection.
+// hinted are the fragments for reading the table: they use the index of its
+// texts, which would keep ClickHouse from reading by_time.
 func hinted(fragments []fragment) []fragment { return renamed(fragments, "class", "class_hinted") }
 
 func renamed(fragments []fragment, from, to string) []fragment {
@@ -174,9 +174,9 @@ func renamed(fragments []fragment, from, to string) []fragment {
 	return fragments
 }
 
-// inOrderSettings keep in-order reading from reading ahead: buffering reads a
-// hundred times the rows, and both the dynamic filter of top-k and late reading
-// of columns make it read whole parts where a filter is selective.
+// inOrderSettings keep in-order reading from reading ahead. Buffering reads a
+// hundred times the rows. With a selective filter, dynamic top-k filtering and
+// lazy materialization of columns read whole parts.
 func inOrderSettings(window uint64) clickhouse.Settings {
 	settings := clickhouse.Settings{
 		"optimize_use_projections":                 1,

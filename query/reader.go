@@ -12,9 +12,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// maxAttempts is how often a page is looked for when records move while it is
-// read. With all records of the page counted in every batch and merges on their
-// heels, one in seven was short; the last attempt's answer counts as it is.
+// maxAttempts is how often a page is read when records change meanwhile. When
+// every batch counts all records of the page and merges follow at once, one page
+// in seven is short. The answer of the last attempt counts as it is.
 const maxAttempts = 5
 
 // Reader reads records. It is safe for concurrent use.
@@ -22,19 +22,18 @@ type Reader struct {
 	conn driver.Conn
 	// patience is how long an answer may take: [answerTimeout], less in tests.
 	patience time.Duration
-	trust    Trust // nil: everything
+	trust    Trust // nil: all files are whole
 	now      func() time.Time
 }
 
 // Config is what a [Reader] needs. ClickHouse is required.
 type Config struct {
-	// ClickHouse has selected the database. It stays the caller's.
+	// ClickHouse has selected the database. The caller closes it.
 	ClickHouse driver.Conn
-	// Trust is asked before each query, and told when a query meets damage; nil:
-	// nothing is damaged.
+	// Trust is asked before each query, and learns of damage that a query finds.
+	// nil means that all files are whole.
 	Trust Trust
-	// Now is the clock that relative dates and ranges count from, nil for the
-	// system's.
+	// Now is the clock for relative dates and ranges; nil is the system's clock.
 	Now func() time.Time
 }
 
@@ -46,7 +45,7 @@ func New(cfg Config) *Reader {
 	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, now: cfg.Now, patience: answerTimeout}
 }
 
-// List is one page of records and where it stands.
+// List is one page of records and its place in the result.
 type List struct {
 	Records []errata.Record
 	// Total counts the records that match on all pages.
@@ -67,9 +66,9 @@ func (r *Reader) List(ctx context.Context, values url.Values) (List, error) {
 	return r.Find(ctx, filter, page)
 }
 
-// Find finds the records of a page. It sees every change that was visible when
-// it was called; a record that changes meanwhile is shown as it was or as it
-// is. Errors: store_unavailable.
+// Find finds the records of a page. It sees every change that was visible before
+// the call. A record that changes during the call has its old or its new state.
+// Errors: store_unavailable.
 func (r *Reader) Find(ctx context.Context, f Filter, p Page) (List, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
@@ -91,8 +90,8 @@ func (r *Reader) Find(ctx context.Context, f Filter, p Page) (List, error) {
 	}
 }
 
-// attempt looks for the page once. settled is false if records that belong on
-// it moved away between two queries.
+// attempt reads the page once. settled is false if records of the page moved away
+// between two queries.
 func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
 	at, err := r.find(ctx, f, p)
 	if err != nil {
@@ -115,13 +114,13 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 // found is the result of the narrow step.
 type found struct {
 	totals
-	// keys are those of the page's rows; records are the rows themselves, in
-	// place of them, nil if they have not been read.
+	// keys name the rows of the page. A statement that reads the rows at once
+	// fills in records instead; records is nil if they have not been read.
 	keys    []key
 	records []errata.Record
-	// tried is the window that was looked through, 0 for none.
+	// tried is the window that was searched, 0 for none.
 	tried uint64
-	// full says that the page has all the rows it is due.
+	// full says that the page has all the rows that are due.
 	full bool
 }
 
@@ -138,8 +137,8 @@ func (r *Reader) find(ctx context.Context, f Filter, p Page) (found, error) {
 	return r.widen(ctx, f, p, at.totals, at.tried)
 }
 
-// look reads the total and, by the way that is likely to be the shortest, what
-// it finds of the page.
+// look reads the total, and tries the fastest way to the page, if there is one.
+// It may find fewer records than are due, or none.
 func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err error) {
 	first := p.slice()
 	switch {
@@ -157,9 +156,9 @@ func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err erro
 	return at, err
 }
 
-// side reads total and keys side by side. It goes to the keys by by_time, and
-// gives that up when the total says that it is not the way, unless it is
-// nearly there.
+// side reads the total and, at the same time, the keys of the page from by_time.
+// When the total says that another way is better, side waits for the keys only
+// for [pagePatience].
 func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, error) {
 	paging, stop := context.WithCancel(ctx)
 	defer stop()
@@ -167,7 +166,7 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 		keys []key
 		err  error
 	}
-	page := make(chan answer, 1) // one answer, also if nobody waits any more
+	page := make(chan answer, 1) // the sender never waits
 	go func() {
 		keys, err := r.page(paging, f, s, true)
 		page <- answer{keys, err}
@@ -178,7 +177,7 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 		<-page
 		return found{}, err
 	}
-	var givenUp <-chan time.Time // nil for never
+	var givenUp <-chan time.Time // nil: never
 	if !inOrder(f, p, t.raw, s.window) {
 		givenUp = time.After(pagePatience)
 	}
@@ -207,8 +206,8 @@ func (r *Reader) total(ctx context.Context, f Filter) (totals, error) {
 	return totalsOf(total, raw), nil
 }
 
-// widen looks for the keys of the page in a window that grows until they are
-// all in it. Behind the middle of the result it comes from the other end.
+// widen searches the keys of the page in a window that grows until it holds all
+// of them. A page in the second half of the result is read from the other end.
 func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried uint64) (found, error) {
 	s := slice{order: p.Order, direction: p.Direction, offset: p.offset(), limit: t.due(p)}
 	backwards := s.offset > t.total/2
@@ -216,7 +215,7 @@ func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried ui
 		s.direction = s.direction.reversed()
 		s.offset = t.total - s.offset - s.limit
 	}
-	// So many rows hold the page even if all that is cancelled comes before it.
+	// So many rows hold the page even if all cancelled rows come before it.
 	enough := s.offset + s.limit + t.cancelled()
 	s.window = min(max(window(s.offset+s.limit), 4*tried), enough)
 	for {
@@ -235,7 +234,7 @@ func (r *Reader) widen(ctx context.Context, f Filter, p Page, t totals, tried ui
 	}
 }
 
-// page reads the keys of the slice, as far as its window holds them.
+// page reads those keys of the slice that are in its window.
 func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (keys []key, err error) {
 	q, err := pageStatement(f, s, byTime)
 	if err != nil {

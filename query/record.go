@@ -12,9 +12,8 @@ import (
 )
 
 // Detail reads one record and the context of its first sighting, one JSON
-// object. The context is {} if it is lost, which the projector never lets
-// happen: it writes a context before the record. Errors: not_found,
-// store_unavailable.
+// object. A lost context is {}; the projector prevents that, because it writes
+// the context before the record. Errors: not_found, store_unavailable.
 func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
@@ -31,21 +30,21 @@ func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.
 		payload json.RawMessage
 		err     error
 	}
-	newest := make(chan answer, 1) // one answer, also if nobody waits any more
+	newest := make(chan answer, 1) // the sender never waits
 	go func() {
 		var a answer
 		a.id, a.payload, a.err = r.payload(ctx, book, signature, 0)
 		newest <- a
 	}()
 	record, err := r.record(ctx, book, signature)
-	// The other read is waited for also when there is no record. It takes no
-	// longer, and giving a query up costs the pool a connection.
+	// Wait for the other read also when there is no record. It takes no longer,
+	// and a cancelled query costs the pool a connection.
 	a := <-newest
 	if err != nil {
 		return errata.Record{}, nil, err
 	}
-	// The newest context is that of the record, unless the record was deleted
-	// and is just being seen again: then the older one is still there.
+	// The newest context may be of a later record: when this one is deleted and
+	// seen again, the new context is written first. The older one is still there.
 	if a.err == nil && a.id != uint64(record.ID) {
 		_, a.payload, a.err = r.payload(ctx, book, signature, uint64(record.ID))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestDetail walks one signature through its life: seen, seen again, deleted,
+// TestDetail reads one signature in each of its states: seen, seen again, deleted,
 // seen anew with another context.
 func TestDetail(t *testing.T) {
 	// long: the life of one record is read from top to bottom

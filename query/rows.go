@@ -10,9 +10,9 @@ import (
 	"github.com/errata-log/errata/internal/packed"
 )
 
-// key is one live row. Records may share a version, if one command changed
-// them, and a record's other states may still be in the table: it takes all
-// three to name the row.
+// key names one live row. All three fields are necessary: one command gives many
+// records the same version, and the table may still hold other states of a
+// record.
 type key struct {
 	book      errata.Book
 	signature errata.Signature
@@ -23,8 +23,8 @@ func keyOf(book int8, signature string, version uint64) key {
 	return key{errata.Book(book), errata.Signature([]byte(signature)), errata.Position(version)}
 }
 
-// rows reads the records of the keys, in their order. A record that changed since
-// is missing once a merge has removed the row of the key.
+// rows reads the records of the keys, in the order of the keys. A record that has
+// changed since is missing once a merge has removed the row of its key.
 func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) {
 	records := make([]errata.Record, 0, len(keys))
 	if len(keys) == 0 {

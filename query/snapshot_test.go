@@ -11,8 +11,9 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// TestOneSnapshot holds that both halves of one_scan.sql see the same parts, also
-// when a merge comes between them: the first half is made slow enough for that.
+// TestOneSnapshot checks that both halves of one_scan.sql see the same parts, also
+// when a merge runs between them. The test makes the first half slow, so that the
+// merge has time.
 func TestOneSnapshot(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 300)

@@ -5,13 +5,13 @@ import "strings"
 // sortColumn is the column behind an [Order].
 type sortColumn struct {
 	name string
-	// number is an expression of the column as an unsigned number that grows with it,
-	// "" for texts.
+	// number is an SQL expression: the column as an unsigned number that sorts the
+	// same. It is "" for texts.
 	number string
 }
 
-// sortColumns is the one table from orders to columns: nothing that a caller
-// sends becomes part of an ORDER BY.
+// sortColumns has the column of each order. An ORDER BY is made from these texts
+// only, never from what a caller sends.
 var sortColumns = map[Order]sortColumn{
 	OrderLastSeen:  {"last_seen", unsigned("toUnixTimestamp64Milli(last_seen)")},
 	OrderFirstSeen: {"first_seen", unsigned("toUnixTimestamp64Milli(first_seen)")},
@@ -26,13 +26,13 @@ var sortColumns = map[Order]sortColumn{
 	OrderUserID:    {"user_id", unsigned("user_id")},
 }
 
-// unsigned moves an Int64 to where the least is 0.
+// unsigned maps an Int64 to a UInt64 that sorts the same; the least becomes 0.
 func unsigned(number string) string {
 	return "bitXor(reinterpretAsUInt64(" + number + "), 9223372036854775808)"
 }
 
-// orderBy is the ORDER BY clause of page.sql. The id makes the order total over
-// records, version and sign bring the rows of one state together.
+// orderBy is the ORDER BY clause of page.sql. The id gives records with the same
+// value one order; version and sign put the rows of one state together.
 func orderBy(order Order, direction Direction) string {
 	word := strings.ToUpper(string(Descending))
 	if direction == Ascending {
@@ -45,9 +45,9 @@ func orderBy(order Order, direction Direction) string {
 	return sortColumns[order].name + " " + word + ", id " + word + state
 }
 
-// sortKey is the same order as two expressions that grow as the list goes, of the
-// order and of the id. ok is false for an order by text, which cannot be turned
-// round.
+// sortKey is the same order as two SQL expressions, of the column and of the id,
+// that rise from the start of the list to its end. ok is false for texts, because
+// no expression sorts them downwards.
 func sortKey(order Order, direction Direction) (key string, ok bool) {
 	number := sortColumns[order].number
 	switch {

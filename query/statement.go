@@ -26,20 +26,20 @@ type statement struct {
 	settings clickhouse.Settings
 }
 
-// fragment is one condition of the WHERE clause: a definition of filters.sql,
-// a number for it, and its arguments. The number is that of the instance if the
-// definition may occur more than once, and 1 for a pattern with wildcards.
+// fragment is one condition of the WHERE clause: a definition of filters.sql, the
+// number that fills it in, and its arguments. Noise patterns are numbered from 0.
+// Of other patterns the number is 1 if they have a wildcard inside, else 0.
 type fragment struct {
 	name   string
 	number int
 	args   []any
 }
 
-// bind is an argument by the name of its parameter.
+// bind is the argument for the parameter of that name.
 func bind(name string, value any) driver.NamedValue { return clickhouse.Named(name, value) }
 
-// fragments are the conditions of the filter, always in the same order. They
-// are cheapest first; the engine orders them by its own lights anyway.
+// fragments are the conditions of the filter, always in the same order, the
+// cheapest first. ClickHouse may still choose another order.
 func (f Filter) fragments() []fragment {
 	var all []fragment
 	add := func(set bool, name string, args func() []any) {
@@ -91,7 +91,7 @@ func addressFragments(prefix netip.Prefix) []fragment {
 	return []fragment{{name: name, args: []any{bind("ip_first", storedIP(first)), bind("ip_last", storedIP(end))}}}
 }
 
-// storedIP is the address as its column has it: IPv4 mapped into IPv6.
+// storedIP is the address as the column stores it: IPv4 mapped into IPv6.
 func storedIP(addr netip.Addr) string { return netip.AddrFrom16(addr.As16()).String() }
 
 func searchFragments(text string) []fragment {
@@ -124,28 +124,19 @@ func noiseFragments(f Filter) []fragment {
 	return all
 }
 
-// The column holds times of these years; others would wrap around.
+// The column last_seen holds times of these years; others would wrap around.
 var (
 	firstStorable = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastStorable  = time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-// clamped is the nearest time that a record can have.
-func clamped(t time.Time) time.Time {
-	if t.Before(firstStorable) {
-		return firstStorable
-	}
-	if t.After(lastStorable) {
-		return lastStorable
-	}
-	return t
+// storable is the nearest time that a record can have, in Unix milliseconds.
+func storable(t time.Time) int64 {
+	return min(max(t.UnixMilli(), firstStorable.UnixMilli()), lastStorable.UnixMilli())
 }
 
-// storable is that in milliseconds.
-func storable(t time.Time) int64 { return clamped(t).UnixMilli() }
-
-// statementData is what the files in sql/ are filled with: text from
-// filters.sql and sort.go only, never a value.
+// statementData fills in the files of sql/. It has only text from filters.sql
+// and sort.go, never a value.
 type statementData struct {
 	Filters []string
 	Order   string
@@ -153,7 +144,7 @@ type statementData struct {
 	ByID    bool
 }
 
-// build fills in a file of sql/.
+// build makes a statement from a file of sql/ and the fragments.
 func build(file string, data statementData, fragments []fragment, settings clickhouse.Settings, args ...any) (statement, error) {
 	filters, more, err := renderAll(fragments)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// many is more rows than any rule asks for before it reads in order.
+// many is more rows than any rule needs before it reads in order.
 const many = 1_000_000
 
-// statements are the queries for a page when so many rows match, with a title
-// each. When the total is not needed first, it still is when pages are deeper.
+// statements are the queries for a page when raw rows match, each with a title.
+// The total is always among them, because deeper pages need it first.
 func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, all []statement) {
 	t.Helper()
 	add := func(title string, q statement, err error) {
@@ -156,10 +156,10 @@ func TestReversedOrder(t *testing.T) {
 	}
 }
 
-// FuzzFilterSQL holds that the text of a statement says which filters are set
-// and never to what: it is the same for other values of the same kind. Whether
-// an address is a prefix, whether a pattern has wildcards, and whether a search
-// could be a signature, is part of which filter it is.
+// FuzzFilterSQL checks that the text of a statement depends on which filters are
+// set, never on their values: it is the same for other values of the same kind.
+// An address and a prefix are different kinds. So are patterns with and without
+// wildcards, and searches that could and could not be a signature.
 func FuzzFilterSQL(f *testing.F) {
 	f.Add("' OR 1=1 --", "\\'; DROP TABLE records", "{x:String}", "%_*", "/* */", "GET", int64(7), "10.0.0.0/8", uint64(2), "last_seen", "health*")
 	f.Add("beef", "", "a\x00b", "\t\n", "`", "", int64(-1), "::1", uint64(0), "file", "")
@@ -230,8 +230,8 @@ func plain(f Filter) Filter {
 
 var parameterNames = regexp.MustCompile(`\{(\w+):`)
 
-// checkParameters holds that each parameter of the text has one argument, and
-// each argument a parameter.
+// checkParameters checks that each parameter of the text has one argument, and
+// that each argument has a parameter.
 func checkParameters(t *testing.T, q statement) {
 	t.Helper()
 	var wanted, given []string

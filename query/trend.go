@@ -9,10 +9,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Range is a stretch of time in equal steps, in UTC. It ends with the step that
-// now lies in.
+// Range is a range of time in equal steps, in UTC. Its last step contains the
+// time of the request.
 type Range struct {
-	// Name is the range as it was asked for, in its normal form.
+	// Name is the text that was parsed, in lower case.
 	Name     string
 	From, To time.Time // To is exclusive
 	// Step is an hour or a day.
@@ -20,11 +20,11 @@ type Range struct {
 }
 
 const (
-	// DefaultRange is that of a trend when none is asked for.
+	// DefaultRange is the range when the caller names none.
 	DefaultRange = "24h"
-	// hourlyUpTo is the longest range that is shown by the hour: 168 steps.
+	// hourlyUpTo is the longest range with steps of an hour: 168 steps.
 	hourlyUpTo = 7 * 24 * time.Hour
-	// maxRange is how long hours are kept.
+	// maxRange is how long the rows of the table hourly are kept.
 	maxRange = 400 * 24 * time.Hour
 	day      = 24 * time.Hour
 )
@@ -51,7 +51,7 @@ func ParseRange(text string, now time.Time) (Range, error) {
 	return r, nil
 }
 
-// short keeps a value that is repeated in a message from filling it.
+// short cuts a value that an error message repeats.
 func short(text string) string {
 	const most = 40
 	if runes := []rune(text); len(runes) > most {
@@ -68,9 +68,9 @@ type Trend struct {
 	Total  uint64
 }
 
-// Trend reads the trend of a record over a range that [ParseRange] takes: of the
-// sightings since it came to be, exact to the event. Errors: invalid_range,
-// not_found, store_unavailable.
+// Trend reads the trend of a record over a range that [ParseRange] takes. It
+// counts every event since the record was made. Errors: invalid_range, not_found,
+// store_unavailable.
 func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (Trend, error) {
 	steps, err := ParseRange(over, r.now())
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.S
 		return Trend{}, err
 	}
 	defer rows.Close()
-	trend := Trend{Range: over, Counts: make([]uint64, over.To.Sub(over.From)/over.Step)}
+	trend := Trend{Range: over, Counts: make([]uint64, over.steps())}
 	for rows.Next() {
 		var hour time.Time
 		var events uint64

@@ -13,8 +13,8 @@ import (
 )
 
 // Trends reads the trends of many records in one query, over a range that
-// [ParseRange] takes, in the order of the keys. A record that there is not has
-// zeros. Errors: invalid_range, store_unavailable.
+// [ParseRange] takes. The trends have the order of the keys. A record that does
+// not exist has zeros. Errors: invalid_range, store_unavailable.
 func (r *Reader) Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]Trend, error) {
 	steps, err := ParseRange(over, r.now())
 	if err != nil {
@@ -87,8 +87,8 @@ func signaturesOf(keys []errata.RecordKey) []string {
 // maxLive bounds the records that one query of Live asks for.
 const maxLive = 5000
 
-// Live reads records as they are now. Those that there are not are missing from
-// the map, and records of the same signatures in the other book are in it too.
+// Live reads records as they are now. Records that do not exist are missing from
+// the map. Records of the same signatures in the other book are in it too.
 // Errors: store_unavailable.
 func (r *Reader) Live(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error) {
 	found := make(map[errata.RecordKey]errata.Record, len(keys))
@@ -131,8 +131,9 @@ func (r *Reader) live(ctx context.Context, keys []errata.RecordKey) (map[errata.
 	return found, rows.Err()
 }
 
-// CountUpTo counts the records of each book that were last seen at before or
-// earlier: what a cleanup with this date removes. Errors: store_unavailable.
+// CountUpTo counts the records of each book that were last seen at the time
+// before or earlier. A cleanup with this date removes them. Errors:
+// store_unavailable.
 func (r *Reader) CountUpTo(ctx context.Context, before time.Time) (errata.Changed, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()

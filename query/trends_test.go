@@ -22,8 +22,8 @@ func occurred(t *testing.T, env *testenv.Env, r errata.Record, hour time.Time, c
 	}
 }
 
-// TestManyRecordsAtOnce reads trends, overviews and counts of records of which
-// one is in both books, one was deleted, and one was deleted and seen again.
+// TestManyRecordsAtOnce reads trends, overviews and counts of records. One of them
+// is in both books, one was deleted, and one was deleted and seen again.
 func TestManyRecordsAtOnce(t *testing.T) {
 	env := testenv.New(t)
 	now := modelDay.Add(90 * time.Minute)

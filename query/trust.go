@@ -8,18 +8,18 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Trust says what of the tables may be read. A table may have lost files beside
-// its rows, such as those of skip indexes, and still have all of its rows.
+// Trust says which files of the tables may be read. A table may have all of its
+// rows although files of skip indexes or ClickHouse projections are damaged.
 type Trust interface {
-	// Primary says that nothing but the rows themselves is to be read.
+	// Primary says that only the rows themselves may be read.
 	Primary() bool
-	// Suspect is told of an error that a damaged file has caused. Primary is
-	// true after it.
+	// Suspect receives an error that a damaged file caused. After the call,
+	// Primary is true.
 	Suspect(err error)
 }
 
-// damages are ClickHouse's codes for files that are not as they were written.
-// They stand in its src/Common/ErrorCodes.cpp.
+// damages are ClickHouse's codes for damaged files. They stand in ClickHouse's
+// src/Common/ErrorCodes.cpp.
 var damages = map[int32]string{
 	23:  "CANNOT_READ_FROM_ISTREAM",
 	27:  "CANNOT_PARSE_INPUT_ASSERTION_FAILED", // an empty text file
@@ -38,15 +38,15 @@ var damages = map[int32]string{
 	713: "BROKEN_PROJECTION",
 }
 
-// IsDamage says that ClickHouse met a file of a table that is not as it was
-// written.
+// IsDamage says whether err comes from ClickHouse and names a damaged file of a
+// table.
 func IsDamage(err error) bool {
 	answer := (*clickhouse.Exception)(nil)
 	return errors.As(err, &answer) && damages[answer.Code] != ""
 }
 
-// trusting asks, and once more from the rows alone if what stands beside them
-// turns out to be damaged.
+// trusting calls ask. When that finds a damaged file, it reports the damage and
+// calls ask once more, which then reads only the rows.
 func (r *Reader) trusting(ask func() error) error {
 	err := ask()
 	if r.trust == nil || !IsDamage(err) {
@@ -56,10 +56,11 @@ func (r *Reader) trusting(ask func() error) error {
 	return ask()
 }
 
-// beside are the settings that make use of what stands beside the rows.
+// beside are the settings that use skip indexes and ClickHouse projections.
 var beside = []string{"preferred_optimize_projection_name", "optimize_use_projections", "use_skip_indexes"}
 
-// context carries the settings of the statement.
+// context returns ctx with the settings of the statement. Without trust in other
+// files, the query reads only the rows.
 func (r *Reader) context(ctx context.Context, q statement) context.Context {
 	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
 	primary := r.trust != nil && r.trust.Primary()

@@ -1,4 +1,4 @@
--- Problems that happened more often in the last 24 hours than in the 24 before.
+-- Problems that occurred more often in the last 24 hours than in the 24 hours before.
 SELECT r.signature, r.level, r.exception_class, r.file, r.line, r.message_preview, r.status, h.last_day, h.day_before
 FROM records AS r
 INNER JOIN

@@ -1,4 +1,4 @@
--- Problems that were first seen in the last 24 hours, gravest first.
+-- Problems that were first seen in the last 24 hours, the most severe first.
 SELECT first_seen, signature, type, level, count, exception_class, file, line, message_preview
 FROM records
 WHERE first_seen >= now() - INTERVAL 24 HOUR

@@ -1,4 +1,4 @@
--- The problems that make most of the noise of the last seven days.
+-- The problems with the most occurrences in the last seven days.
 SELECT r.signature, r.level, r.exception_class, r.file, r.line, r.message_preview, r.status,
        n.week, round(100 * n.week / n.of_all, 1) AS percent
 FROM records AS r

@@ -1,5 +1,5 @@
--- How far the log is folded, whether the records agree with it, and what the
--- tables take. counted is below events by what deleted records had.
+-- How far the log is folded, whether the records agree with it, and how much disk
+-- the tables take. counted is less than events by the events of deleted records.
 SELECT p.shard AS shard, p.sequence AS sequence, p.events AS events, r.counted AS counted,
        p.duplicates AS duplicates, p.off AS off, p.poison AS poison, p.recording_off AS recording_off,
        r.records AS records, r.last_seen AS last_seen, dateDiff('second', r.last_seen, now64(3)) AS quiet_seconds,

@@ -1,6 +1,6 @@
--- New problems of the last 30 days by the release in which they were first
--- seen, where the application says its release; in native events that is a field
--- of the payload.
+-- New problems of the last 30 days, by the release in which they were first seen.
+-- Only problems whose first event names a release count; a native event names it in
+-- a field of the payload.
 SELECT if(JSONHas(p.payload, 'release'), JSONExtractString(p.payload, 'release'), JSONExtractString(p.payload, 'extra', 'release')) AS release,
        count() AS problems, countIf(r.level >= 'critical') AS grave,
        sum(r.occurrences) AS occurrences, min(r.first_seen) AS since

@@ -1,4 +1,4 @@
--- The queries that took the most time together, in 24 hours of query_log.
+-- The queries with the largest total time in the last 24 hours, from query_log.
 SELECT query, count() AS times, round(sum(duration_ms)) AS total_ms,
        round(quantile(0.5)(duration_ms), 1) AS median_ms, round(quantile(0.99)(duration_ms), 1) AS p99_ms,
        max(rows) AS most_rows, countIf(error != '') AS failed,

@@ -1,5 +1,5 @@
--- Users and addresses that ran into the most problems first, in seven days. A
--- record knows those of its first sighting only.
+-- Users and addresses with the most problems of the last seven days. A record has
+-- only the user and the address of its first sighting.
 SELECT multiIf(user_id != 0, 'user', ip != '', 'address', 'unknown') AS kind,
        multiIf(user_id != 0, toString(user_id), ip) AS who,
        count() AS problems, sum(count) AS occurrences, max(last_seen) AS last

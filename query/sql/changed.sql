@@ -1,6 +1,6 @@
-{{- /* Total and newest of the records that changed, in one scan; for the rest see
-one_scan.sql. A row is (negated version, signature, book, sign): the rows of one
-state stand side by side, one that cancels it first. */ -}}
+{{- /* The total and the newest of the records that changed, in one scan like
+one_scan.sql. A row is (negated version, signature, book, sign). The rows of one
+state stand side by side, the row that cancels the state (sign -1) first. */ -}}
 WITH
     groupArraySorted({window:UInt64})((bitNot(version), signature, toInt8(book), sign)) AS rows,
     arrayMap(row -> (row.1, row.2, row.3), rows) AS states,

@@ -1,27 +1,27 @@
 {{- /*
-One fragment per filter. All are joined by AND behind book > 'checkpoint'. (Not
-!=: that is held against every mark of the primary key, 22 ms for 10 M records in
-the planning of each query, where > is found by halving.)
+One fragment for each filter. AND joins them after book > 'checkpoint'. (Not !=:
+ClickHouse compares that with every mark of the primary key, which takes 22 ms for
+10 M records while it plans each query. For > it uses a binary search.)
 
-A pattern is held against the lower case of the text twice: its longest literal
-part first, which the engine finds with a searcher for plain text (42 ms over
-1 M messages), then the whole, which without that part goes through a regular
-expression for every row (250 ms). Without a * the part is the whole, and the dot
-is 0. lowerUTF8 on both sides costs less than ILIKE or
+The lower case of a text is compared with a pattern twice. The longest literal part
+of the pattern comes first, because ClickHouse finds it with a plain text search
+(42 ms over 1 M messages). Then the whole pattern; alone, it would be a regular
+expression for every row (250 ms). Without a * the part is the whole pattern, and
+the dot is 0. lowerUTF8 on both sides costs less than ILIKE or
 positionCaseInsensitiveUTF8 (70 to 190 ms).
 
-indexHint asks the n-gram index of the column search, which holds all four texts,
-which granules can have the literal part at all, and reads nothing of the column:
-over 1 M records the granules of a text that one record in 400 has take 82 ms of
-processor time instead of 178, a rare one takes 9. Parts and parts' granules
-without an index are read whole; so are literals of less than three characters.
+The column search holds all four texts. indexHint asks its n-gram index which
+granules may have the literal part, and reads nothing of the column. Over 1 M
+records, a text that one record in 400 has takes 82 ms of processor time instead of
+178, a rare one 9. Parts and granules without the index are read whole. A literal of
+less than three characters cannot use the index.
 */ -}}
 
 {{define "books"}}book IN {books:Array(String)}{{end}}
 
-{{- /* The same filter where a read must not be steered to the primary key. A
-function that keeps the order, such as toString, would be held against every
-mark of it: 70 ms at 10 M records. */ -}}
+{{- /* The same filter for reads that must not use the primary key. A function that
+keeps the order, such as toString alone, would be compared with every mark of the
+key: 70 ms at 10 M records. */ -}}
 {{define "books_unindexed"}}indexOf({books:Array(String)}, toString(book)) > 0{{end}}
 
 {{define "levels"}}level IN {levels:Array(String)}{{end}}
@@ -38,7 +38,7 @@ mark of it: 70 ms at 10 M records. */ -}}
 
 {{define "ip_prefix"}}ip BETWEEN {ip_first:IPv6} AND {ip_last:IPv6}{{end}}
 
-{{- /* An IPv6 prefix may span the place where IPv4 addresses and "unknown" are kept. */ -}}
+{{- /* An IPv6 prefix may span the values that stand for IPv4 addresses and for "unknown". */ -}}
 {{define "ip_prefix_v6"}}ip BETWEEN {ip_first:IPv6} AND {ip_last:IPv6}
         AND NOT ip BETWEEN toIPv6('::ffff:0.0.0.0') AND toIPv6('::ffff:255.255.255.255') AND ip != toIPv6('::'){{end}}
 
@@ -59,7 +59,8 @@ mark of it: 70 ms at 10 M records. */ -}}
 {{define "class"}}lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String}){{if .}}
         AND lowerUTF8(exception_class) LIKE lowerUTF8({class_like:String}){{end}}{{end}}
 
-{{- /* Where the projection by_time is not the way anyway: the hint would bar it. */ -}}
+{{- /* For reads of the table itself: with the hint, ClickHouse could not read from
+the ClickHouse projection by_time. */ -}}
 {{define "class_hinted"}}indexHint(search LIKE lowerUTF8({class_part:String}))
         AND {{template "class" .}}{{end}}
 
@@ -69,12 +70,12 @@ mark of it: 70 ms at 10 M records. */ -}}
 
 {{define "search"}}search LIKE lowerUTF8({search:String}){{end}}
 
-{{- /* What can be the beginning of a signature is looked for there too. Both
-sides of the OR have an index. */ -}}
+{{- /* The text may also be the beginning of a signature. Both sides of the OR have
+an index. */ -}}
 {{define "search_hex"}}({{template "signature_range"}} OR {{template "search"}}){{end}}
 
-{{- /* A line feed parts the fields in the column search, so a text with one is
-looked for in each field. */ -}}
+{{- /* A line feed separates the fields in the column search, so a text that
+contains one is compared with each field. */ -}}
 {{define "search_lines"}}{{template "search"}} AND {{template "search_fields"}}{{end}}
 
 {{define "search_fields"}}(
@@ -90,7 +91,7 @@ looked for in each field. */ -}}
 
 {{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice'){{end}}
 
-{{- /* One per configured pattern; the dot is its number. */ -}}
+{{- /* One for each configured pattern; the dot is its number. */ -}}
 {{define "noise"}}NOT (
         lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_{{.}}:String})
         OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_{{.}}:String})

@@ -1,5 +1,5 @@
 {{- /* The records of the signatures as they are now, in both books. sign ASC puts
-the cancelling row of a deleted state in front of the state. */ -}}
+the row that cancels a deleted state before the state. */ -}}
 SELECT packed
 FROM
 (

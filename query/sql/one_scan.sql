@@ -1,12 +1,12 @@
-{{- /* Total and page in one statement, for filters that have to read the texts. The
-inner query reads what the filter needs, and of the rows that match what sorts
-them and what names them; the outer one reads the rows of the page by their
+{{- /* Total and page in one statement, for filters that have to read long columns.
+The inner query reads the columns of the filter and, of the rows that match, the
+sort key and the primary key. The outer query reads the rows of the page by their
 primary key. Both see the same parts (enable_shared_storage_snapshot_in_query), so
 no change and no merge can come between.
 
-Memory is bounded by the window, which is small. A row is (order, id, negated
-version, sign, signature, book), where order and id grow as the list goes; for
-which rows are live see page.sql. */ -}}
+The window is small and bounds the memory. A row is (order, id, negated version,
+sign, signature, book); order and id rise from the start of the list to its end.
+page.sql says which rows are live. */ -}}
 WITH
 (
     SELECT tuple(total, raw, arrayMap(row -> (row.5, row.6, bitNot(row.3)), arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})))

@@ -1,7 +1,7 @@
-{{- /* The table is sorted by what is grouped by, so that the inner query goes
-through it record by record and holds one at a time, however many there are.
-groupArraySorted sorts upwards only: what is to come first comes negated. A row
-is (sort key, id, book, signature, events, events of the second half). */ -}}
+{{- /* The table is sorted by the columns of GROUP BY, so the inner query reads it
+record by record and holds one record at a time. groupArraySorted sorts upwards
+only, so the sort key is negated: the largest comes first. A row is (sort key, id,
+book, signature, events, events of the second half). */ -}}
 WITH
     groupArraySorted({limit:UInt64})((-toInt64(events), id, toInt8(book), signature, events, latest)) AS noisy,
     groupArraySortedIf({limit:UInt64})((toInt64(events) - 2 * toInt64(latest), id, toInt8(book), signature, events, latest), 2 * latest > events) AS growing

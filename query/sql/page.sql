@@ -1,7 +1,7 @@
-{{- /* A state that was cancelled is two rows of the same id and version next to
-each other, the one with sign -1 first. So the first row of each state within
-the window tells whether it is live, also if the window ends between the two.
-Nothing sorts again above the innermost query: the rows stay in its order. */ -}}
+{{- /* A cancelled state is two rows of the same id and version next to each other,
+the one with sign -1 first. So the first row of each state in the window says
+whether the state is live, also if the window ends between the two rows. Only the
+innermost query sorts; the rows keep its order. */ -}}
 SELECT toInt8(book) AS book_number, signature, version
 FROM
 (

@@ -5,6 +5,6 @@ WHERE book = {book:String}
 {{- if .ByID}}
     AND id = {id:UInt64}
 {{- end}}
-{{- /* A context that was emptied stands beside what it was until they are merged. */}}
+{{- /* An emptied context (gone = 1) stands beside the full one until a merge. */}}
 ORDER BY id DESC, gone DESC
 LIMIT 1

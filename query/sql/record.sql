@@ -1,4 +1,4 @@
-{{- /* The last row of a record that is gone cancels another, and has nothing packed. */ -}}
+{{- /* The last row of a deleted record has sign -1, and its column packed is empty. */ -}}
 SELECT packed
 FROM records
 WHERE book = {book:String}

@@ -1,5 +1,5 @@
-{{- /* The primary key takes a set from a subquery, but not from an array that was
-computed: that would be looked through for every row of the table. */ -}}
+{{- /* The primary key can use a set from a subquery, but not a computed array:
+ClickHouse would search that array for every row of the table. */ -}}
 SELECT packed
 FROM records
 PREWHERE book IN ('system', 'database')

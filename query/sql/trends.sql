@@ -1,5 +1,5 @@
-{{- /* Deleted records leave their hours behind: only those of the live ids count.
-A live record has one row more with sign 1 than with -1, whatever is merged. */ -}}
+{{- /* Deleted records leave their hours behind, so only the hours of live ids count.
+A live record has one row more with sign 1 than with -1, before a merge and after. */ -}}
 SELECT toInt8(book) AS book_number, signature, intDiv(toInt64(toUnixTimestamp(hour)) - {from:Int64}, {step:Int64}) AS bucket, sum(count) AS events
 FROM hourly
 WHERE book IN ('system', 'database')
