@@ -31,7 +31,7 @@ const (
 )
 
 type deleteBody struct {
-	Signatures []string `json:"signatures"`
+	Signatures []string `json:"signatures" null:"absent"` // the contract has a code for no valid signature
 }
 
 func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
@@ -92,7 +92,7 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 }
 
 type cleanupBody struct {
-	Before string `json:"before"`
+	Before string `json:"before" null:"absent"` // the contract has a code for no valid date
 }
 
 func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {

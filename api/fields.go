@@ -14,9 +14,8 @@ import (
 	"github.com/errata-log/errata/signin"
 )
 
-// read reads the JSON of one member into a field. An Optional refuses null; any
-// other field is read as encoding/json does, which ignores null. Errors:
-// invalid_body and those of the types.
+// read reads the JSON of one member into a field. Errors: invalid_body, for null
+// too, and those of the types.
 func read(field string, sent json.RawMessage, to any) error {
 	switch to := to.(type) {
 	case *errata.Optional[bool]:
@@ -37,6 +36,9 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
 	case interface{ IsSent() bool }: // encoding/json would ignore it silently
 		panic(fmt.Sprintf("the field %s is a %T, which this function cannot read", field, to))
+	}
+	if string(sent) == "null" { // encoding/json would ignore it
+		return mismatched(field, "null", jsonName(reflect.TypeOf(to).Elem()))
 	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

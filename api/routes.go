@@ -84,7 +84,7 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
 
 		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, setting(SecuritySettings.ReadTwoFactor)),
-		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, withBody(s.updateTwoFactor)),
+		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, changedSetting(SecuritySettings.UpdateTwoFactor)),
 		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, setting(SecuritySettings.ReadMethods)),
 		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, setting(SecuritySettings.ReadLocation)),
 		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, changedSetting(SecuritySettings.UpdateLocation)),

@@ -30,10 +30,12 @@ type Exchange struct {
 	Body   []byte
 }
 
-// AdminPath is the prefix of the routes whose requests are compared with the
-// document too. Requests to the receivers are not: they are compressed, cut or in
+// comparesRequests says whether requests to the path are compared with the
+// document too. Those to the receivers are not: they are compressed, cut or in
 // other protocols, and the receivers take more than the document promises.
-const AdminPath = "/api/v1/admin/"
+func comparesRequests(path string) bool {
+	return strings.HasPrefix(path, "/api/v1/admin/") || strings.HasPrefix(path, "/api/v1/sign-in/")
+}
 
 // Check compares an exchange with the document. The error says what differs.
 func (c *Contract) Check(x Exchange) error {
@@ -48,7 +50,7 @@ func (c *Contract) Check(x Exchange) error {
 	if err := c.checkAnswer(op, x); err != nil {
 		return fmt.Errorf("answer %d: %w", x.Status, err)
 	}
-	if x.Status < 300 && strings.HasPrefix(path, AdminPath) {
+	if x.Status < 300 && comparesRequests(path) {
 		if err := c.checkRequest(op, x); err != nil {
 			return fmt.Errorf("the request was taken and the document does not allow it: %w", err)
 		}
