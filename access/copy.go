@@ -82,7 +82,7 @@ func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEn
 	}
 	r, err := parseRecord(e.Key()[len(keyPrefix):], value)
 	if err != nil || r.Kind != KindIngest && r.Kind != KindOps {
-		return nil, nil // a key that cannot be read opens nothing
+		return nil, nil //nolint:nilerr // a key that cannot be read opens nothing
 	}
 	return value, nil
 }

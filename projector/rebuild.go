@@ -192,7 +192,7 @@ func (r *rebuild) target(ctx context.Context) (Checkpoint, error) {
 	case inspectErr != nil:
 		return Checkpoint{}, inspectErr
 	case err != nil || cp.Row == 0:
-		return Checkpoint{Sequence: log.Last}, nil
+		return Checkpoint{Sequence: log.Last}, nil //nolint:nilerr // the end of the log stands in for a checkpoint that cannot be read
 	case cp.Sequence > log.Last:
 		return Checkpoint{}, fmt.Errorf("the records stand at %d, the log ends at %d: %w", cp.Sequence, log.Last, eventlog.ErrLogShorter)
 	default:

@@ -90,7 +90,7 @@ var Layers = withShared([]Layer{
 func withShared(layers []Layer) []Layer {
 	for i, layer := range layers {
 		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
-			layers[i].May = append(layer.May, "internal/background")
+			layers[i].May = append(layers[i].May, "internal/background")
 		}
 	}
 	return layers

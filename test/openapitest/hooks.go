@@ -29,7 +29,7 @@ func Handler(t TB, next http.Handler) http.Handler {
 		tee := &tee{ResponseWriter: w}
 		next.ServeHTTP(tee, r) // after a panic there is no answer
 		x.Status, x.Header, x.Body = tee.status, w.Header(), tee.body.Bytes()
-		contract.report(t, x) //nolint:contextcheck // the request brings its own
+		contract.report(t, x)
 	})
 }
 
@@ -121,7 +121,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	again, body := keep(resp.Body)
 	resp.Body = again
 	x.Status, x.Header, x.Body = resp.StatusCode, resp.Header, body
-	t.contract.report(t.t, x) //nolint:contextcheck // the request brings its own
+	t.contract.report(t.t, x)
 	return resp, nil
 }
 
