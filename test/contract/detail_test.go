@@ -3,15 +3,18 @@ package contract
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
 )
 
 // TestCounting: a record is one problem with all its events. Repeats raise its
-// count and its last sighting, and change nothing else. The books and an event's
+// count, its level and its last sighting, and change nothing else. The books and an event's
 // own id keep events apart or together.
 func TestCounting(t *testing.T) {
 	t.Parallel()
@@ -28,7 +31,7 @@ func TestCounting(t *testing.T) {
 		UserID: json.RawMessage("9"), IP: "::9", Fingerprint: e.Fingerprint, Payload: map[string]any{"sighting": 2}}
 	s.send(t, other.at(s.now), other.at(at.Add(-time.Hour)))
 	s.settle(t)
-	want := strings.NewReplacer(`"count":1`, `"count":3`, `"first_seen":"`+instant(at), `"first_seen":"`+instant(at.Add(-time.Hour)),
+	want := strings.NewReplacer(`"count":1`, `"count":3`, `"level":"error"`, `"level":"fatal"`, `"first_seen":"`+instant(at), `"first_seen":"`+instant(at.Add(-time.Hour)),
 		`"last_seen":"`+instant(at), `"last_seen":"`+instant(s.now)).Replace(was)
 	if diff := cmp.Diff(want, s.get(t, path)); diff != "" || want == was {
 		t.Errorf("a repeat changes the record (-want +got):\n%s", diff)
@@ -55,6 +58,54 @@ func TestCounting(t *testing.T) {
 	if got, _ := s.detail(t, once); got.Count != 1 {
 		t.Errorf("an event that came three times counts %d times", got.Count)
 	}
+}
+
+// TestLevelIsTheHighest: the level of a record is the highest of all its events.
+// Lists find the record by that level alone. A status keeps the level, and a record
+// that is seen again after a delete begins anew.
+func TestLevelIsTheHighest(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e, mild := trial("system", "gets worse"), trial("database", "stays mild")
+	mild.Level = "notice"
+	at := func(level string) event { e.Level = level; return e }
+	want := func(level string) {
+		t.Helper()
+		s.settle(t)
+		for _, name := range errata.Levels {
+			found := ""
+			if name == level {
+				found = "gets worse"
+			}
+			s.wantNames(t, "types=system&levels="+name, found)
+		}
+		if row := s.get(t, errorsPath+"/"+e.signature().String()); !strings.Contains(row, `"level":"`+level+`"`) {
+			t.Errorf("the detail has another level than %s: %s", level, row)
+		}
+	}
+	s.send(t, mild, at("info"))
+	want("info")
+	s.wantNames(t, "hide_noise=1", "")
+	s.send(t, slices.Repeat([]event{at("fatal")}, 10)...)
+	want("fatal")
+	s.wantNames(t, "hide_noise=1", "gets worse")
+	if most := s.get(t, errorsPath+"?order=level&direction=desc&limit=1"); !strings.Contains(most, "gets worse") {
+		t.Errorf("the highest level is that of %s", most)
+	}
+	s.send(t, at("debug"), at("error"))
+	want("fatal")
+	signature := e.signature().String()
+	s.move(t, "resolved", "resolved", 1, signature)
+	s.send(t, at("warning"))
+	want("fatal")
+	if f, _ := s.detail(t, e); f.Count != 14 || !f.Regressed {
+		t.Errorf("%+v, want 14 events and regressed", f)
+	}
+	s.replayed(t, 1)
+	want("fatal")
+	s.remove(t, 1, signature)
+	s.send(t, at("warning"), at("notice"))
+	want("warning")
 }
 
 // TestTrend: the trend of a new record adds up to its count, and its buckets have
