@@ -108,6 +108,40 @@ func TestLevelIsTheHighest(t *testing.T) {
 	want("warning")
 }
 
+// TestAdjustedTimes: a time that is too old, in the future or no time becomes the
+// time of receipt, and the answer says so; a believed one stays to the millisecond.
+func TestAdjustedTimes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e := func(name, at string) event {
+		e := trial("system", name)
+		e.Time = at
+		return e
+	}
+	oldest := s.now.Add(-maxAge)
+	events := []event{
+		e("believed", instant(s.now.Add(-time.Hour))), e("soon", "soon"), e("oldest", instant(oldest)), e("older", instant(oldest.Add(-time.Millisecond))),
+		e("later", instant(s.now.Add(time.Millisecond))), e("none", ""), e("zero", "0001-01-01T00:00:00Z"),
+	}
+	s.send(t, events...) // which compares the answer
+	if told, want := s.adjusted(events), `[{"index":1,"field":"time","reason":"unreadable"},{"index":3,"field":"time","reason":"too_old"},`+
+		`{"index":4,"field":"time","reason":"in_future"},{"index":6,"field":"time","reason":"too_old"}]`; told != want {
+		t.Errorf("the test expects %s, want %s", told, want)
+	}
+	s.settle(t)
+	for i, at := range []time.Time{s.now.Add(-time.Hour), s.now, oldest, s.now, s.now, s.now, s.now} {
+		if f, _ := s.detail(t, events[i]); f.FirstSeen != instant(at) || f.LastSeen != instant(at) {
+			t.Errorf("%s: %s to %s, want %s", events[i].Message, f.FirstSeen, f.LastSeen, instant(at))
+		}
+	}
+	// The index is that in the request, also beside events that are refused.
+	lines := `{"file":"nothing to say"}` + "\n" + `{"message":"a","time":"soon"}` + "\n" + `{"message":"b","level":"loud","time":"soon"}` + "\n" + `{"message":"c","time":99999999999}`
+	a := s.do(t, request{method: http.MethodPost, path: eventsPath, body: lines, key: s.Ingest})
+	if want := `"adjusted":[{"index":1,"field":"time","reason":"unreadable"},{"index":3,"field":"time","reason":"in_future"}]`; a.status != http.StatusAccepted || !strings.Contains(a.body, want) || !strings.Contains(a.body, `"accepted":2`) {
+		t.Errorf("%d %s, want %s", a.status, a.body, want)
+	}
+}
+
 // TestTrend: the trend of a new record adds up to its count, and its buckets have
 // no gap.
 func TestTrend(t *testing.T) {
