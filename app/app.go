@@ -159,6 +159,7 @@ func (a *App) allSteps() []step {
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"refold", a.startRefold},
 		{"self-check", a.startSelfCheck},
 		{"reader", a.openReader},
 		{"feed", a.openFeed},

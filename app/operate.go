@@ -61,6 +61,20 @@ func (a *App) openReplay(context.Context) error {
 	return nil
 }
 
+// startRefold makes the records again that an older version has made, once they are
+// up.
+func (a *App) startRefold(context.Context) error {
+	refold := ops.NewRefold(ops.RefoldConfig{
+		Checkpoint: a.projector.Store().Checkpoint, Replay: a.replayer.Replay, Sole: a.options.ClickHouseDSN == "", Logger: a.logger,
+	})
+	a.records.WhenUp(refold.Start)
+	a.cleanups.add("refold", func(ctx context.Context) error {
+		defer refold.Stop()
+		return a.records.Stop(ctx) // which may still start it
+	})
+	return nil
+}
+
 // rebuild rebuilds the projection in a database beside the live one.
 func (a *App) rebuild(ctx context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
 	cfg.Connect = migrations.Connect(ctx, a.engines.ClickHouseOptions())

@@ -23,7 +23,7 @@
 // key or of the DSN. A value of a wrong JSON type, an unknown type or level, or an
 // event without message and class rejects the event, with its index and a reason.
 // A time or an address that cannot be read is left out, because the error is
-// worth more.
+// worth more. The answer lists each time that was replaced by the time of receipt.
 //
 // The package must not scrub, sign or store.
 package native

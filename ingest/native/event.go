@@ -78,7 +78,7 @@ func (p *parser) field(key []byte) error {
 	case "time":
 		var text string
 		err := p.scalar("time", &text)
-		d.Time, _ = lenient.Time(text)
+		d.SetTime(text)
 		return err
 	case "type":
 		return p.book()

@@ -54,7 +54,7 @@ func fill(t *testing.T, s *service, now time.Time) {
 			now.Add(-time.Duration(back)*time.Second).Format(time.RFC3339), book, letters(i), letters(i), i, i, i, i)
 	}
 	a := s.do(t, http.MethodPost, "/api/v1/events", lines.String(), "Authorization", "Bearer "+s.ingest)
-	if a.status != http.StatusAccepted || strings.TrimSpace(a.body) != `{"data":{"accepted":60,"rejected":[]}}` {
+	if a.status != http.StatusAccepted || strings.TrimSpace(a.body) != `{"data":{"accepted":60,"rejected":[],"adjusted":[]}}` {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	s.settle(t)
