@@ -120,6 +120,10 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
+	queries, err := openapi.Queries()
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	s := &service{
 		Config:       cfg,
 		files:        files,
@@ -135,7 +139,11 @@ func New(cfg Config) (http.Handler, error) {
 	engine.HandleMethodNotAllowed = true
 	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
 	s.mountReceivers(engine)
-	for _, r := range s.served() {
+	routes := s.served()
+	if err := withQueries(routes, queries); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	for _, r := range routes {
 		engine.Handle(r.Method, r.Path, s.serve(r))
 		if r.Method == http.MethodGet {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))

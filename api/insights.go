@@ -76,7 +76,7 @@ type noisyJSON struct {
 
 // getTrends is the trends of the records on a page.
 func (s *service) getTrends(c *call) (answer, error) {
-	keys, err := recordKeys(c.Query("signatures"))
+	keys, err := recordKeys(strings.Join(c.QueryArray("signatures"), ","))
 	if err != nil {
 		return answer{}, err
 	}

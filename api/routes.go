@@ -40,6 +40,10 @@ type route struct {
 	handle handler
 	// quiet keeps probes that come every few seconds out of the log.
 	quiet bool
+	// query has the query parameters that the route knows. When strict, it refuses
+	// all others.
+	query  []string
+	strict bool
 }
 
 const (

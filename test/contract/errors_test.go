@@ -70,6 +70,13 @@ func (s *service) parametersAreRefused(t *testing.T) {
 		s.refused(t, request{method: http.MethodGet, path: errorsPath + "?date_range=" + url.QueryEscape(value)},
 			http.StatusUnprocessableEntity, "invalid_date_range", value, "2026-11-01..2026-11-21", "24h", "yesterday", "RFC 3339")
 	}
+	for sent, nearest := range map[string]string{"project=2": "null", "type=system": `"types"`, "level[]=error": `"levels"`, "types=system;levels=fatal": `"types"`} {
+		f, _ := s.refused(t, request{method: http.MethodGet, path: errorsPath + "?limit=1&" + sent}, http.StatusUnprocessableEntity, "unknown_parameter")
+		name, _, _ := strings.Cut(sent, "=")
+		if want := fmt.Sprintf(`{"nearest":%s,"parameter":%q}`, nearest, name); string(f.Details) != want {
+			t.Errorf("%s: details %s, want %s", sent, f.Details, want)
+		}
+	}
 	for _, name := range []string{"search", "message", "file", "request_uri", "exception_class"} {
 		s.get(t, errorsPath+"?"+name+"="+strings.Repeat("x", 1024))
 		s.refused(t, request{method: http.MethodGet, path: errorsPath + "?" + name + "=" + strings.Repeat("x", 1025)},
