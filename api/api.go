@@ -106,6 +106,7 @@ type service struct {
 	reportLimits *limiter[netip.Prefix]
 	streams      streams
 	files        openapi.Files
+	methods      map[string][]string // of each path of the table
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
 	warnedForwarded atomic.Bool
@@ -149,8 +150,12 @@ func New(cfg Config) (http.Handler, error) {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))
 		}
 	}
+	s.methods = methodsOf(routes)
+	for path, methods := range overshadowed(s.methods) {
+		engine.Match(methods, path, s.serve(s.noMethod()))
+	}
 	engine.NoRoute(s.serve(s.unknownPath()))
-	engine.NoMethod(s.serve(noMethod))
+	engine.NoMethod(s.serve(s.noMethod()))
 	return engine, nil
 }
 

@@ -100,6 +100,15 @@ func (s *service) signaturesAreRefused(t *testing.T) {
 	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + none + "?type=both"}, http.StatusUnprocessableEntity, "invalid_type", "both", "system", "database")
 }
 
+// different are n signatures.
+func different(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("%032x", i)
+	}
+	return list
+}
+
 // bodiesAreRefused sends deletes, cleanups and status changes with invalid JSON
 // and invalid values.
 func (s *service) bodiesAreRefused(t *testing.T) {
@@ -121,7 +130,7 @@ func (s *service) bodiesAreRefused(t *testing.T) {
 		{`{"signatures":[]}`, 422, "signature_required", []string{"signatures"}}, {`{"signatures":["x",""]}`, 422, "signature_required", []string{"32 hex digits"}},
 		{`{"signatures":"` + one + `"}`, 400, "invalid_body", []string{"signatures", "string", "array"}}, {`{"signatures":[7]}`, 400, "invalid_body", []string{"signatures", "number", "string"}},
 		{`{"signatures":{}}`, 400, "invalid_body", []string{"signatures", "object", "array"}},
-		{signaturesBody(slices.Repeat([]string{one}, 1001)...), 422, "too_many_signatures", []string{"1000", "1001"}},
+		{signaturesBody(different(1001)...), 422, "too_many_signatures", []string{"1000", "1001"}},
 	}
 	faults := map[string][]fault{
 		"DELETE " + errorsPath: append(signatures, broken...),
@@ -154,7 +163,7 @@ func (s *service) settingsAreRefused(t *testing.T) {
 		for value, found := range map[string]string{`"1"`: "string", "null": "null", "[]": "array", "{}": "object", `"yes"`: "string"} {
 			s.refused(t, put(fmt.Sprintf(`{%q:%s}`, field, value)), http.StatusBadRequest, "invalid_body", field, found)
 		}
-		for _, value := range []string{"2", "-1", "0.5"} {
+		for _, value := range []string{"2", "-1", "0.5", "1.0", "0.0", "1e0"} {
 			s.refused(t, put(fmt.Sprintf(`{"development":1,%q:%s}`, field, value)), http.StatusUnprocessableEntity, "invalid_boolean", field, "0", "1")
 		}
 	}
@@ -193,10 +202,17 @@ func (s *service) pathsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{cleanupPath, statusPath, rebuildPath} { // GET reads a record there
-		_, a := s.refused(t, request{method: http.MethodPut, path: path}, http.StatusMethodNotAllowed, "method_not_allowed", "POST")
-		if !strings.Contains(a.header.Get("Allow"), "POST") {
-			t.Errorf("PUT %s: Allow: %q", path, a.header.Get("Allow"))
+	for path, allowed := range map[string]string{
+		cleanupPath: "POST", cleanupPath + "/preview": "POST", statusPath: "POST", rebuildPath: "GET, HEAD, POST", errorsPath + "/trends": "GET, HEAD",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+			if strings.Contains(allowed, method) {
+				continue
+			}
+			_, a := s.refused(t, request{method: method, path: path}, http.StatusMethodNotAllowed, "method_not_allowed", allowed)
+			if got := a.header.Get("Allow"); got != allowed {
+				t.Errorf("%s %s: Allow: %q, want %q", method, path, got, allowed)
+			}
 		}
 	}
 }
