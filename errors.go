@@ -44,6 +44,7 @@ const (
 	KindInvalidBoolean    Kind = "invalid_boolean"
 	KindInvalidIP         Kind = "invalid_ip"
 	KindInvalidPattern    Kind = "invalid_pattern"
+	KindUnknownParameter  Kind = "unknown_parameter"
 	KindInvalidEvent      Kind = "invalid_event"
 	KindInvalidScope      Kind = "invalid_scope"
 	KindInvalidName       Kind = "invalid_name"

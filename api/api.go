@@ -106,6 +106,7 @@ type service struct {
 	reportLimits *limiter[netip.Prefix]
 	streams      streams
 	files        openapi.Files
+	methods      map[string][]string // of each path of the table
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
 	warnedForwarded atomic.Bool
@@ -117,6 +118,10 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	files, err := openapi.New()
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	queries, err := openapi.Queries()
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -135,14 +140,22 @@ func New(cfg Config) (http.Handler, error) {
 	engine.HandleMethodNotAllowed = true
 	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
 	s.mountReceivers(engine)
-	for _, r := range s.served() {
+	routes := s.served()
+	if err := withQueries(routes, queries); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	for _, r := range routes {
 		engine.Handle(r.Method, r.Path, s.serve(r))
 		if r.Method == http.MethodGet {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))
 		}
 	}
+	s.methods = methodsOf(routes)
+	for path, methods := range overshadowed(s.methods) {
+		engine.Match(methods, path, s.serve(s.noMethod()))
+	}
 	engine.NoRoute(s.serve(s.unknownPath()))
-	engine.NoMethod(s.serve(noMethod))
+	engine.NoMethod(s.serve(s.noMethod()))
 	return engine, nil
 }
 

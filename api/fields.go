@@ -34,6 +34,13 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
+	case *bool:
+		if string(sent) == "null" {
+			return nil
+		}
+		value, err := switchIn[bool](field, sent)
+		*to = value
+		return err
 	case interface{ IsSent() bool }: // encoding/json would ignore it silently
 		panic(fmt.Sprintf("the field %s is a %T, which this function cannot read", field, to))
 	}
@@ -59,8 +66,8 @@ func into[T any](to *errata.Optional[T], read func(string, json.RawMessage) (T, 
 	return err
 }
 
-// switchIn reads a switch: 1 or 0, true or false. Errors: invalid_boolean for
-// other numbers, invalid_body for anything else.
+// switchIn reads a boolean: 1 or 0, true or false, as they are written here: 1.0 is
+// none. Errors: invalid_boolean for other numbers, invalid_body for anything else.
 func switchIn[B ~bool](field string, sent json.RawMessage) (B, error) {
 	switch string(sent) {
 	case "1", "true":
@@ -190,8 +197,6 @@ func refuse(kind errata.Kind, field, message string) error {
 // jsonName is what a Go type is called in JSON.
 func jsonName(t reflect.Type) string {
 	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
 	case reflect.String:
 		return "a string"
 	case reflect.Slice, reflect.Array:

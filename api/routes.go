@@ -40,6 +40,10 @@ type route struct {
 	handle handler
 	// quiet keeps probes that come every few seconds out of the log.
 	quiet bool
+	// query has the query parameters that the route knows. When strict, it refuses
+	// all others.
+	query  []string
+	strict bool
 }
 
 const (
@@ -146,19 +150,15 @@ func notImplemented(*call) (answer, error) {
 	return answer{}, errata.Errorf(errata.KindNotImplemented, "This version of Errata does not offer this endpoint yet.")
 }
 
-// noRoute and noMethod answer what is not in the table.
-var (
-	noRoute = route{
-		Route: Route{Path: "(none)", Admission: AdmitAll},
-		handle: func(*call) (answer, error) {
-			return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
-		},
-	}
-	noMethod = route{
-		Route: Route{Path: "(none)", Admission: AdmitAll},
-		handle: func(c *call) (answer, error) {
-			// Gin has set Allow by now.
-			return answer{}, errata.Errorf(errata.KindMethodNotAllowed, "This path does not take this method; it takes %s.", c.Writer.Header().Get("Allow"))
-		},
-	}
-)
+// noRoute answers paths that are not in the table.
+var noRoute = route{
+	Route: Route{Path: "(none)", Admission: AdmitAll},
+	handle: func(*call) (answer, error) {
+		return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
+	},
+}
+
+// noMethod answers methods that a path of the table does not take.
+func (s *service) noMethod() route {
+	return route{Route: Route{Path: "(none)", Admission: AdmitAll}, handle: s.refuseMethod}
+}

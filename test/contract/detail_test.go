@@ -192,3 +192,42 @@ func TestTrend(t *testing.T) {
 	}
 	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + record.Signature + "/trend"}, http.StatusNotFound, "not_found", "book")
 }
+
+// TestReleaseEnvironmentAndTags: what a native event says about them stands in the
+// context, scrubbed and cut, beside its own payload. The payload has them for senders
+// that know no such fields.
+func TestReleaseEnvironmentAndTags(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	long := strings.Repeat("r", 300)
+	for name, c := range map[string]struct{ sent, want string }{
+		"fields": {`"release":"1.4.2","environment":"production","tags":{"feature":"checkout","n":7,"beta":true,"none":null,"list":[1],"api_key":"s3cret-of-mine"}`,
+			`{"release":"1.4.2","environment":"production","tags":{"feature":"checkout","n":"7","beta":"true","api_key":"[Filtered]"}}`},
+		"payload":    {`"payload":{"release":"1.4.2","environment":"test"}`, `{"release":"1.4.2","environment":"test","extra":{"release":"1.4.2","environment":"test"}}`},
+		"both":       {`"release":"own","payload":{"release":"1.4.2"}`, `{"release":"own","extra":{"release":"1.4.2"}}`},
+		"other type": {`"release":{"a":1},"environment":[],"tags":["a"]`, `{}`},
+		"long":       {`"release":"` + long + `"`, `{"release":"` + long[:256-len("…")] + `…"}`},
+		"secret":     {`"release":"password=hunter2hunter2"`, `{"release":"password=[Filtered]"}`},
+	} {
+		e := event{Book: "system", Fingerprint: []string{name}}
+		a := s.do(t, request{method: http.MethodPost, path: eventsPath, key: s.Ingest, body: `{"type":"system","message":"it broke","fingerprint":["` + name + `"],` + c.sent + `}`})
+		if a.status != http.StatusAccepted {
+			t.Fatalf("%s: %d %s", name, a.status, a.body)
+		}
+		s.settle(t)
+		var detail struct{ Payload map[string]any }
+		if err := json.Unmarshal([]byte(s.get(t, errorsPath+"/"+e.signature().String())), &detail); err != nil {
+			t.Fatal(err)
+		}
+		for _, known := range []string{"source", "message", "event_id"} {
+			delete(detail.Payload, known)
+		}
+		var want map[string]any
+		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, detail.Payload); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -194,13 +194,13 @@ func (c *Contract) checkRequest(op *operation, x Exchange) error {
 }
 
 // said removes blank parameters, which count as absent, and makes the others
-// lower case like the document, because the API takes any case.
+// lower case like the document, because the API takes any case. name[] is name.
 func said(query url.Values) url.Values {
 	kept := url.Values{}
 	for name, values := range query {
 		for _, value := range values {
 			if strings.TrimSpace(value) != "" {
-				kept.Add(name, strings.ToLower(value))
+				kept.Add(strings.TrimSuffix(name, "[]"), strings.ToLower(value))
 			}
 		}
 	}
