@@ -35,9 +35,6 @@ func read(field string, sent json.RawMessage, to any) error {
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
 	case *bool:
-		if string(sent) == "null" {
-			return nil
-		}
 		value, err := switchIn[bool](field, sent)
 		*to = value
 		return err
