@@ -65,7 +65,8 @@ type App struct {
 	log            *ops.Log
 	answers        *kept.Answers
 	settings       *settings.Store
-	projects       *projects.Service     // nil on an ingest node
+	projects       *projects.Service // nil on an ingest node
+	archived       ingest.Archived
 	switches       func() errata.Logging // nil on an ingest node, whose hub applies them
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
