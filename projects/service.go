@@ -105,15 +105,25 @@ func (s *Service) Find(ctx context.Context, ref string) (Project, error) {
 // Update changes the project with the number or the slug. Errors: not_found, those of
 // [Patch], log_full; log_unavailable when the change may or may not take effect.
 func (s *Service) Update(ctx context.Context, ref string, patch Patch) (Project, error) {
-	return s.cfg.Facts.UpdateProject(ctx, func(made Set) (Project, error) {
+	var present Project
+	after, err := s.cfg.Facts.UpdateProject(ctx, func(made Set) (after Project, err error) {
 		all := made.withUsed(s.used())
-		p, err := all.find(ref)
-		if err != nil {
+		if present, err = all.find(ref); err != nil {
 			return Project{}, err
 		}
-		return all.changed(p, patch)
+		if after, err = all.changed(present, patch); err == nil && after.Equal(present) {
+			return present, errUnchanged
+		}
+		return after, err
 	})
+	if errors.Is(err, errUnchanged) {
+		return present, nil
+	}
+	return after, err
 }
+
+// errUnchanged keeps a patch that changes nothing from making a project of a number.
+var errUnchanged = errors.New("the patch changes nothing")
 
 // Create makes a project with the next free number, and an ingest key for it, whose text
 // exists nowhere else. Errors: invalid_name, invalid_platform, too_many_projects,

@@ -164,6 +164,10 @@ func TestNumbersUsedBefore(t *testing.T) {
 	if p, _, _, err := n.Create(t.Context(), projects.New{Name: "new"}); err != nil || p.ID != 3 {
 		t.Errorf("the next project is %d, %v", p.ID, err)
 	}
+	before := facts(t, env)
+	if p, err := n.Update(t.Context(), "2", projects.Patch{}); err != nil || p.Name != "project 2" || facts(t, env) != before {
+		t.Errorf("a patch of nothing: %+v, %v, %d facts, want %d", p, err, facts(t, env), before)
+	}
 	changed, err := n.Update(t.Context(), "project-2", projects.Patch{Name: errata.Sent("Old"), Slug: errata.Sent("old")})
 	if err != nil || changed.ID != 2 {
 		t.Errorf("%+v, %v", changed, err)
