@@ -83,6 +83,13 @@ const (
 	KindAlreadyRunning Kind = "already_running"
 	// KindProjectionDiffers: a replay gives other tables than the present ones.
 	KindProjectionDiffers Kind = "projection_differs"
+	// KindProjectArchived: the project takes no events any more.
+	KindProjectArchived Kind = "project_archived"
+	// KindTooManyProjects: no further project can be made.
+	KindTooManyProjects  Kind = "too_many_projects"
+	KindInvalidSlug      Kind = "invalid_slug"
+	KindInvalidPlatform  Kind = "invalid_platform"
+	KindInvalidNoiseRule Kind = "invalid_noise_rule"
 	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )

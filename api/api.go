@@ -38,10 +38,12 @@ type Config struct {
 	// keys; "" to use the address that the administrator used.
 	PublicURL string
 
-	Keys    Keys
-	Records Records
-	Changes Changes
-	Health  Health
+	Keys Keys
+	// Projects are the applications that send events.
+	Projects Projects
+	Records  Records
+	Changes  Changes
+	Health   Health
 	// Insights reads many records at once.
 	Insights Insights
 	// LogSettings is what is recorded.
@@ -169,7 +171,7 @@ func (c *Config) check() error {
 			field   string
 			missing bool
 		}{
-			{"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
+			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
 			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
 		} {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/signin"
 )
 
@@ -34,6 +35,14 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
+	case *errata.Optional[int]:
+		return into(to, numberIn, field, sent)
+	case *errata.Optional[projects.Limit]:
+		return into(to, limitIn, field, sent)
+	case *errata.Optional[projects.LimitsPatch]:
+		return into(to, objectIn[projects.LimitsPatch], field, sent)
+	case *errata.Optional[[]projects.Rule]:
+		return into(to, objectsIn[projects.Rule], field, sent)
 	case *bool:
 		value, err := switchIn[bool](field, sent)
 		*to = value

@@ -244,7 +244,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
-		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
+		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Health: b.health,
 		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

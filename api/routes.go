@@ -84,6 +84,11 @@ func (s *service) routes() []route {
 		s.scoped("POST", admin+"/keys", access.KeysManage, withBody(s.createKey)),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
 
+		s.scoped("GET", admin+"/projects", access.ProjectsRead, s.listProjects),
+		s.scoped("POST", admin+"/projects", access.ProjectsManage, withBody(s.createProject)),
+		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, s.getProject),
+		s.scoped("PATCH", admin+"/projects/:project", access.ProjectsManage, withBody(s.updateProject)),
+
 		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
 

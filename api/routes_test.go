@@ -87,6 +87,7 @@ var reached = map[string]int{
 	"POST /api/v1/admin/ops/log/accept":  http.StatusBadRequest,          // nobody who decides
 	"POST /api/v1/admin/keys":            http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id":      http.StatusNotFound,
+	"POST /api/v1/admin/projects":        http.StatusUnprocessableEntity, // a project without a name
 	"GET /assets/*name":                  http.StatusNotFound,
 	// Without a body:
 	"POST /api/v1/csp-reports":                             http.StatusBadRequest,
@@ -111,6 +112,7 @@ func target(r api.Route) string {
 	return strings.NewReplacer(
 		":signature", "0123456789abcdef0123456789abcdef",
 		":id", "000000000000",
+		":project", "1",
 		"*name", "nothing.js",
 	).Replace(r.Path)
 }

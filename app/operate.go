@@ -24,7 +24,7 @@ func (a *App) openImport(context.Context) error {
 	}
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(a.imports),
-		Rules: a.rules, Project: a.options.LegacyProject,
+		Rules: a.rules, Project: a.options.LegacyProject, Archived: a.archived,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func Of(kind errata.Kind) int {
 		return http.StatusBadRequest
 	case errata.KindUnauthorized:
 		return http.StatusUnauthorized
-	case errata.KindInsufficientScope:
+	case errata.KindInsufficientScope, errata.KindProjectArchived:
 		return http.StatusForbidden
 	case errata.KindNotFound:
 		return http.StatusNotFound
@@ -45,7 +45,8 @@ func Of(kind errata.Kind) int {
 		errata.KindMailModuleRequired, errata.KindInvalidMethod, errata.KindMethodOff, errata.KindInvalidVerificationType,
 		errata.KindInvalidWhitelist, errata.KindInvalidIPModule, errata.KindInvalidSide, errata.KindInvalidAccount,
 		errata.KindInvalidPurpose, errata.KindInvalidRecipient, errata.KindMailRefused,
-		errata.KindInvalidIdempotencyKey, errata.KindIdempotencyKeyReused:
+		errata.KindInvalidIdempotencyKey, errata.KindIdempotencyKeyReused,
+		errata.KindTooManyProjects, errata.KindInvalidSlug, errata.KindInvalidPlatform, errata.KindInvalidNoiseRule:
 		return http.StatusUnprocessableEntity
 	default:
 		return http.StatusInternalServerError
