@@ -66,9 +66,10 @@ PLAIN = CGO_ENABLED=0 $(GO)
 # under the race detector, which changes what is measured, and are left out there.
 VOLUME = $(addprefix ./,$(sort $(dir $(shell grep -rl '^//go:build !race' --include='*_test.go' ingest))))
 
-# With the flags of the tests, so that both share what is compiled.
+# With the flags of the tests, so that both share what is compiled. The compiler
+# takes a fifth less time with a larger heap.
 vet:
-	$(GO) vet $(RACE) ./...
+	GOGC=400 $(GO) vet $(RACE) ./...
 
 fmt: ## Format the Go files
 	@gofmt -w $(GOFILES)
