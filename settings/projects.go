@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,16 +16,13 @@ import (
 const projectFamily = "project."
 
 // projectSetting is one project. Its standard value is none.
-type projectSetting struct {
-	setting[*projects.Project]
-	number uint64
-}
+type projectSetting struct{ setting[*projects.Project] }
 
 func projectOf(number uint64) projectSetting {
-	return projectSetting{
-		number:  number,
-		setting: setting[*projects.Project]{name: projectFamily + strconv.FormatUint(number, 10)},
-	}
+	return projectSetting{setting[*projects.Project]{
+		name:  projectFamily + strconv.FormatUint(number, 10),
+		valid: func(p *projects.Project) bool { return p != nil && p.ID == number },
+	}}
 }
 
 func projectNamed(name string) (anySetting, bool) {
@@ -38,27 +34,12 @@ func projectNamed(name string) (anySetting, bool) {
 	return projectOf(number), true
 }
 
-func (of projectSetting) decode(data []byte) (*projects.Project, error) {
-	p, err := of.setting.decode(data)
-	if err == nil && (p == nil || p.ID != of.number) {
-		return nil, fmt.Errorf("decode setting %s: %w", of.name, errForeign)
-	}
-	return p, err
-}
-
 func (of projectSetting) load(into *Snapshot, data []byte) error {
 	p, err := of.decode(data)
 	if err == nil {
 		into.Projects = into.Projects.With(*p)
 	}
 	return err
-}
-
-func (of projectSetting) foreign(data []byte) error {
-	if _, err := of.decode(data); errors.Is(err, errForeign) {
-		return err
-	}
-	return nil
 }
 
 // Projects are the projects, as in Snapshot. It never blocks.

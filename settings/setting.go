@@ -36,6 +36,8 @@ type setting[T any] struct {
 	// in is where a snapshot has the value.
 	in    func(*Snapshot) *T
 	equal func(a, b T) bool
+	// valid says whether a value may stand in a fact of the setting, nil: any value.
+	valid func(T) bool
 }
 
 // anySetting is a setting with values of any type.
@@ -120,6 +122,9 @@ func (of setting[T]) decode(data []byte) (value T, err error) {
 	if f.Version > factVersion {
 		return value, fmt.Errorf("setting %s was written in form %d and this version of Errata knows %d; run the newest version on all nodes",
 			of.name, f.Version, factVersion)
+	}
+	if of.valid != nil && !of.valid(f.After) {
+		return value, fmt.Errorf("decode setting %s: %w", of.name, errForeign)
 	}
 	return f.After, nil
 }
