@@ -88,6 +88,7 @@ func TestCodesArePassedOn(t *testing.T) {
 			http.StatusOK, `{"data":{"outcome":"wrong","tries_left":4,"verified":false}}`},
 		{"POST", authenticatorsPath, `{"account":"7"}`, http.StatusCreated, `{"data":{"secret":"ORSXG5A","url":"otpauth://totp/x"}}`},
 		{"POST", authenticatorsPath, `{"account":"7","label":"ann"}`, http.StatusCreated, `{"data":{"secret":"ORSXG5A","url":"otpauth://totp/x"}}`},
+		{"POST", authenticatorsPath, `{"account":"7","label":null,"purpose":null,"address":null}`, http.StatusCreated, `{"data":{"secret":"ORSXG5A","url":"otpauth://totp/x"}}`},
 		{"POST", authenticatorsPath + "/confirm", `{"account":"7","code":"1"}`, http.StatusOK, `{"data":{"outcome":"wrong","verified":false}}`},
 		{"POST", authenticatorsPath + "/verify", `{"account":"8","code":"` + strings.Repeat("1", 65) + `"}`, http.StatusOK, `{"data":{"outcome":"wrong","verified":false}}`},
 		{"DELETE", authenticatorsPath, `{"account":"7"}`, http.StatusOK, `{"data":{"account":"7","removed":true}}`},
@@ -105,7 +106,7 @@ func TestCodesArePassedOn(t *testing.T) {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"verify " + codeID, "enrol 7 as 7", "enrol 7 as ann", "confirm", "app", "remove 7", "test mail to ann@example.org",
+		"verify " + codeID, "enrol 7 as 7", "enrol 7 as ann", "enrol 7 as 7", "confirm", "app", "remove 7", "test mail to ann@example.org",
 	}, b.codes.words); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}

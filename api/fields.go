@@ -15,10 +15,17 @@ import (
 )
 
 // read reads the JSON of one member into a field. An Optional refuses null; any
-// other field is read as encoding/json does, which ignores null. Errors:
-// invalid_body and those of the types.
+// other field is read as encoding/json does, which ignores null, but not as an
+// element of a list of strings. Errors: invalid_body and those of the types.
 func read(field string, sent json.RawMessage, to any) error {
 	switch to := to.(type) {
+	case *[]string:
+		if string(sent) == "null" {
+			return nil
+		}
+		texts, err := textsIn(field, sent)
+		*to = texts
+		return err
 	case *errata.Optional[bool]:
 		return into(to, switchIn[bool], field, sent)
 	case *errata.Optional[signin.Flag]:

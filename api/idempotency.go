@@ -50,10 +50,11 @@ type outcome struct {
 // once runs the handler, or repeats the stored answer to the same
 // Idempotency-Key. Sign-in routes are left out: a code must not be good twice.
 func (s *service) once(c *call, r route) (answer, error) {
-	key := c.GetHeader(idempotencyHeader)
-	if key == "" || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
+	sent := c.Request.Header.Values(idempotencyHeader)
+	if len(sent) == 0 || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
 		return r.handle(c)
 	}
+	key := sent[0] // an empty one is refused: its sender believes that nothing is done twice
 	if len(key) < minIdempotencyKey || len(key) > maxIdempotencyKey {
 		return answer{}, errata.Errorf(errata.KindInvalidIdempotencyKey, "An Idempotency-Key has %d to %d characters, such as a UUID.", minIdempotencyKey, maxIdempotencyKey)
 	}

@@ -31,7 +31,7 @@ func TestIdempotencyKey(t *testing.T) {
 	if status, body, _ := create(key, "request-1", "two"); status != 422 || !strings.Contains(body, `"idempotency_key_reused"`) {
 		t.Errorf("another request: %d %s", status, body)
 	}
-	for _, bad := range []string{"1234567", strings.Repeat("k", 192)} {
+	for _, bad := range []string{"", "1234567", strings.Repeat("k", 192)} {
 		if status, body, _ := create(key, bad, "three"); status != 422 || !strings.Contains(body, `"invalid_idempotency_key"`) {
 			t.Errorf("%d characters: %d %s", len(bad), status, body)
 		}

@@ -68,6 +68,10 @@ func TestLetters(t *testing.T) {
 		{"POST", "/drop", `{"ids":[]}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[1],"all":true}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[-1]}`, 400, "invalid_body", ""},
+		{"POST", "/drop", `{"ids":[7,0]}`, 400, "begin at 1", ""},
+		{"POST", "/replay", `{"ids":[null]}`, 400, "begin at 1", ""},
+		{"POST", "/replay", `{"ids":null,"all":true}`, 200, `"replayed":0`, "replay [] true"},
+		{"POST", "/drop", `{"ids":[7],"all":null}`, 200, `"dropped":1`, "drop [7] false"},
 		{"POST", "/drop", `{"ids":[1` + strings.Repeat(",1", 1000) + `]}`, 400, "1000", ""},
 	} {
 		l.called = ""

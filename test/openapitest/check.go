@@ -23,17 +23,22 @@ import (
 // Exchange is a request with its answer.
 type Exchange struct {
 	Request *http.Request // its Body is not read
-	// Sent is the body of the request; it matters only below AdminPath.
+	// Sent is the body of the request; it matters only where [Compared] says so.
 	Sent   []byte
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// AdminPath is the prefix of the routes whose requests are compared with the
-// document too. Requests to the receivers are not: they are compressed, cut or in
-// other protocols, and the receivers take more than the document promises.
-const AdminPath = "/api/v1/admin/"
+// comparedPaths are the prefixes of the routes whose requests are compared with
+// the document too. Requests to the receivers are not: they are compressed, cut or
+// in other protocols, and the receivers take more than the document promises.
+var comparedPaths = []string{"/api/v1/admin/", "/api/v1/sign-in/"}
+
+// Compared tells whether the requests to a path are compared.
+func Compared(path string) bool {
+	return slices.ContainsFunc(comparedPaths, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
 
 // Check compares an exchange with the document. The error says what differs.
 func (c *Contract) Check(x Exchange) error {
@@ -48,7 +53,7 @@ func (c *Contract) Check(x Exchange) error {
 	if err := c.checkAnswer(op, x); err != nil {
 		return fmt.Errorf("answer %d: %w", x.Status, err)
 	}
-	if x.Status < 300 && strings.HasPrefix(path, AdminPath) {
+	if x.Status < 300 && Compared(path) {
 		if err := c.checkRequest(op, x); err != nil {
 			return fmt.Errorf("the request was taken and the document does not allow it: %w", err)
 		}

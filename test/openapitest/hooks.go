@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // TB is the part of testing.TB that is needed here.
@@ -24,7 +23,7 @@ func Handler(t TB, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := Exchange{Request: r.Clone(r.Context())}
-		if strings.HasPrefix(r.URL.Path, AdminPath) {
+		if Compared(r.URL.Path) {
 			r.Body, x.Sent = keep(r.Body)
 		}
 		tee := &tee{ResponseWriter: w}
@@ -111,7 +110,7 @@ type transport struct {
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := Exchange{Request: r}
 	sent := r
-	if strings.HasPrefix(r.URL.Path, AdminPath) {
+	if Compared(r.URL.Path) {
 		sent = r.Clone(r.Context()) // a RoundTripper must not change its request
 		sent.Body, x.Sent = keep(r.Body)
 	}
