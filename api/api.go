@@ -142,7 +142,7 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	engine.NoRoute(s.serve(s.unknownPath()))
-	engine.NoMethod(s.serve(noMethod))
+	engine.NoMethod(s.serve(noMethod(engine.Routes())))
 	return engine, nil
 }
 

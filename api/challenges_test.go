@@ -133,8 +133,16 @@ func TestCodesThatAreNotAskedFor(t *testing.T) {
 			t.Errorf("%.80s: %d %s, want %s", c.body, w.Code, w.Body, c.code)
 		}
 	}
-	if len(b.codes.sent) != 0 {
-		t.Errorf("%d codes were sent", len(b.codes.sent))
+	for _, target := range []string{challengesPath + "/" + codeID + "/verify", authenticatorsPath + "/confirm", authenticatorsPath + "/verify"} {
+		for _, body := range []string{`{"account":"7"}`, `{"account":"7","code":null}`} {
+			w := b.do(request{method: "POST", target: target, key: key, body: body})
+			if code(t, w) != "invalid_body" || !strings.Contains(w.Body.String(), "The field code is missing") {
+				t.Errorf("%s %s: %d %s, want invalid_body", target, body, w.Code, w.Body)
+			}
+		}
+	}
+	if len(b.codes.sent)+len(b.codes.given) != 0 {
+		t.Errorf("%d codes were sent and %d checked", len(b.codes.sent), len(b.codes.given))
 	}
 }
 

@@ -146,19 +146,10 @@ func notImplemented(*call) (answer, error) {
 	return answer{}, errata.Errorf(errata.KindNotImplemented, "This version of Errata does not offer this endpoint yet.")
 }
 
-// noRoute and noMethod answer what is not in the table.
-var (
-	noRoute = route{
-		Route: Route{Path: "(none)", Admission: AdmitAll},
-		handle: func(*call) (answer, error) {
-			return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
-		},
-	}
-	noMethod = route{
-		Route: Route{Path: "(none)", Admission: AdmitAll},
-		handle: func(c *call) (answer, error) {
-			// Gin has set Allow by now.
-			return answer{}, errata.Errorf(errata.KindMethodNotAllowed, "This path does not take this method; it takes %s.", c.Writer.Header().Get("Allow"))
-		},
-	}
-)
+// noRoute answers what is not in the table.
+var noRoute = route{
+	Route: Route{Path: "(none)", Admission: AdmitAll},
+	handle: func(*call) (answer, error) {
+		return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
+	},
+}

@@ -262,6 +262,9 @@ func TestWhatIsNotThere(t *testing.T) {
 	for _, c := range []struct{ method, path, allow string }{
 		{"PATCH", "/api/v1/admin/tools/logs/errors", "DELETE, GET, HEAD"},
 		{"OPTIONS", "/api/v1/admin/tools/logs/errors/cleanup", "GET, HEAD, POST"}, // GET: as a signature
+		{"OPTIONS", "/api/v1/admin/tools/logs/errors/stream", "GET, HEAD"},
+		{"OPTIONS", "/api/v1/admin/tools/logs/errors/trends", "GET, HEAD"},
+		{"OPTIONS", "/api/v1/admin/tools/logs/errors/rebuild", "GET, HEAD, POST"},
 		{"DELETE", "/healthz", "GET, HEAD"},
 		{"BREW", "/", "GET, HEAD"},
 	} {
