@@ -118,7 +118,7 @@ func TestCodesArePassedOn(t *testing.T) {
 func TestCodesThatAreNotAskedFor(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.SignInEvaluate)
-	long := strings.Repeat("a", 257)
+	long := strings.Repeat("a", 191)
 	for _, c := range []struct{ body, code string }{
 		{`{"account":"7","method":"email","to":"ann@example.org"}`, "invalid_side"},
 		{`{"side":"guest","account":"7","method":"email","to":"ann@example.org"}`, "invalid_side"},
