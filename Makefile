@@ -55,8 +55,12 @@ test: fmt-check ## Everything that must hold: format, vet, house rules, all test
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
 	@$(GO) test $(RACE) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./test/testenv | grep '^testenv:'
-	$(GO) test $(RACE) $(TESTFLAGS) ./...
-	$(if $(RACE),$(GO) test $(TESTFLAGS) $(VOLUME))
+	$(GO) test -vet=off $(RACE) $(TESTFLAGS) ./...
+	$(if $(RACE),$(PLAIN) test -trimpath -vet=off $(TESTFLAGS) $(VOLUME))
+
+# Without the race detector everything is compiled as the product is, so that tests
+# and the binaries that they build share it.
+PLAIN = CGO_ENABLED=0 $(GO)
 
 # The packages with tests that measure memory. Those take eight times as long
 # under the race detector, which changes what is measured, and are left out there.
@@ -147,8 +151,8 @@ browser: $(WEB_PACKAGES)
 	@$(call need,node:nodejs chromium:chromium)
 
 test-browser: engine browser ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
-	$(GO) vet -tags browser ./test/browser
-	$(GO) test -tags browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
+	$(PLAIN) vet -trimpath -tags browser ./test/browser
+	$(PLAIN) test -trimpath -vet=off -tags browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
 
 shots: engine browser ## Take pictures of every view of the page into bin/shots
 	@mkdir -p bin/shots

@@ -44,6 +44,7 @@ const (
 	KindInvalidBoolean    Kind = "invalid_boolean"
 	KindInvalidIP         Kind = "invalid_ip"
 	KindInvalidPattern    Kind = "invalid_pattern"
+	KindUnknownParameter  Kind = "unknown_parameter"
 	KindInvalidEvent      Kind = "invalid_event"
 	KindInvalidScope      Kind = "invalid_scope"
 	KindInvalidName       Kind = "invalid_name"
@@ -82,6 +83,13 @@ const (
 	KindAlreadyRunning Kind = "already_running"
 	// KindProjectionDiffers: a replay gives other tables than the present ones.
 	KindProjectionDiffers Kind = "projection_differs"
+	// KindProjectArchived: the project takes no events any more.
+	KindProjectArchived Kind = "project_archived"
+	// KindTooManyProjects: no further project can be made.
+	KindTooManyProjects  Kind = "too_many_projects"
+	KindInvalidSlug      Kind = "invalid_slug"
+	KindInvalidPlatform  Kind = "invalid_platform"
+	KindInvalidNoiseRule Kind = "invalid_noise_rule"
 	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )

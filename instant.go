@@ -16,5 +16,19 @@ func (t Instant) MarshalJSON() ([]byte, error) {
 	return time.Time(t).UTC().AppendFormat(nil, `"`+instantFormat+`"`), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Instant) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*t = Instant{}
+		return nil
+	}
+	var at time.Time
+	if err := at.UnmarshalJSON(text); err != nil {
+		return err
+	}
+	*t = Instant(at.UTC())
+	return nil
+}
+
 // String is the time without quotes.
 func (t Instant) String() string { return time.Time(t).UTC().Format(instantFormat) }

@@ -68,8 +68,8 @@ func (c *Changed) Add(book Book, n uint64) {
 }
 
 // Record is one problem: all events of one signature in one book since the record
-// exists. Count, FirstSeen, LastSeen, Version and the status fields change. All
-// other fields come from the first event on the log.
+// exists. Count, FirstSeen, LastSeen, Level, Version and the status fields change.
+// All other fields come from the first event on the log.
 type Record struct {
 	Book      Book
 	Signature Signature
@@ -82,6 +82,7 @@ type Record struct {
 	// FirstSeen is the earliest and LastSeen the latest time of all events.
 	FirstSeen, LastSeen time.Time
 
+	// Level is the highest level of all events.
 	Level   Level
 	File    string
 	Line    uint32

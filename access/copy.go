@@ -3,12 +3,37 @@ package access
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// archivedEntry, in a bucket of copies, has the numbers of the projects that take no
+// events, as a JSON array.
+const archivedEntry = "archived"
+
+// CopyArchived tells an ingest node, through its bucket of copies, which projects take
+// no events.
+func CopyArchived(ctx context.Context, projects []uint64, to jetstream.KeyValue) error {
+	value, err := json.Marshal(projects)
+	if err != nil {
+		return fmt.Errorf("encode the archived projects: %w", err)
+	}
+	if _, err := to.Put(ctx, archivedEntry, value); err != nil {
+		return fmt.Errorf("copy the archived projects: %w", err)
+	}
+	return nil
+}
+
+// Archived says whether the bucket of copies names the project as one that takes no
+// events. It never blocks.
+func (s *Store) Archived(project uint64) bool {
+	return slices.Contains(s.current.Load().archived, project)
+}
 
 // copiedEntry is written to a bucket of copies once it has all keys.
 const copiedEntry = "copied"
@@ -82,7 +107,7 @@ func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEn
 	}
 	r, err := parseRecord(e.Key()[len(keyPrefix):], value)
 	if err != nil || r.Kind != KindIngest && r.Kind != KindOps {
-		return nil, nil // a key that cannot be read opens nothing
+		return nil, nil //nolint:nilerr // a key that cannot be read opens nothing
 	}
 	return value, nil
 }

@@ -63,6 +63,34 @@ func TestCopyKeys(t *testing.T) {
 	}
 }
 
+// A copy learns which projects are archived, also when it starts later, and nothing else
+// in the bucket is taken for the list.
+func TestCopyArchived(t *testing.T) {
+	to, _ := newMortalBucket(t)
+	copies, _ := openStore(t, access.Config{Bucket: to})
+	tell := func(projects ...uint64) {
+		t.Helper()
+		if err := access.CopyArchived(t.Context(), projects, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if copies.Archived(2) {
+		t.Error("archived before anybody said so")
+	}
+	tell(2, 5)
+	eventually(t, copies, 10*time.Second, "2 and 5 are archived", func() bool { return copies.Archived(2) && copies.Archived(5) && !copies.Archived(3) })
+	if late, _ := openStore(t, access.Config{Bucket: to}); !late.Archived(5) || late.Archived(1) {
+		t.Error("a node that starts later does not know it")
+	}
+	tell(5)
+	eventually(t, copies, 10*time.Second, "2 is back", func() bool { return !copies.Archived(2) && copies.Archived(5) })
+	if _, err := to.PutString(t.Context(), "archived", `{"stream":"KV_keys","seq":3}`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, copies, 10*time.Second, "an entry that is no list archives nothing", func() bool { return !copies.Archived(5) })
+	tell()
+}
+
 // copyKeys copies until the returned function is called.
 func copyKeys(t *testing.T, from, to jetstream.KeyValue) (stop func()) {
 	t.Helper()

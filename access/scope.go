@@ -43,8 +43,11 @@ const (
 const (
 	EventsWrite Scope = "Events/Write"
 	KeysManage  Scope = "Keys/Manage"
-	AuditRead   Scope = "Audit/Read"
-	OpsRead     Scope = "Ops/Read"
+	// ProjectsRead shows DSNs too, with which events can be sent.
+	ProjectsRead   Scope = "Projects/Read"
+	ProjectsManage Scope = "Projects/Manage"
+	AuditRead      Scope = "Audit/Read"
+	OpsRead        Scope = "Ops/Read"
 	// OpsReplay lets its holder rebuild the projection from the log.
 	OpsReplay Scope = "Ops/Replay"
 	// OpsErase lets its holder take a person out of the records for good.
@@ -63,7 +66,7 @@ var Scopes = []Scope{
 	SignInEvaluate, SignInRecord,
 	ToolsGetErrorLogs, ToolsGetErrorLog, ToolsDeleteErrorLogs, ToolsClearErrorLogs,
 	ToolsRebuildErrorLogs, ToolsGetLogSettings, ToolsUpdateLogSettings, ToolsUpdateErrorStatus,
-	EventsWrite, KeysManage, AuditRead, OpsRead, OpsReplay, OpsErase,
+	EventsWrite, KeysManage, ProjectsRead, ProjectsManage, AuditRead, OpsRead, OpsReplay, OpsErase,
 }
 
 // Covers reports whether holding s, a scope or a pattern, is enough where want

@@ -3,6 +3,7 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ type snapshot struct {
 	byID     map[string]*entry
 	byPublic map[string]*entry
 	projects map[uint64]struct{} // claimed
+	archived []uint64            // of a bucket of copies
 	revision uint64
 	// replaced is closed when a newer snapshot is in force.
 	replaced chan struct{}
@@ -45,6 +47,7 @@ func (e *entry) current() Key {
 type mirror struct {
 	records  map[string]record
 	projects map[uint64]struct{}
+	archived []uint64
 	used     map[string]*atomic.Int64
 	revision uint64
 }
@@ -81,6 +84,10 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		}
 		return true, nil
 	}
+	if e.Key() == archivedEntry {
+		m.archived = archivedIn(e)
+		return true, nil
+	}
 	if id, isUse := strings.CutPrefix(e.Key(), usedPrefix); isUse && !removed {
 		// A use that this node saw itself may be newer than the one noted.
 		if at, err := time.Parse(time.RFC3339Nano, string(e.Value())); err == nil {
@@ -88,6 +95,15 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// archivedIn reads the numbers of archived projects. An entry that cannot be read, or is
+// removed, has none: no event is refused without a reason.
+func archivedIn(e jetstream.KeyValueEntry) (numbers []uint64) {
+	if e.Operation() != jetstream.KeyValuePut || json.Unmarshal(e.Value(), &numbers) != nil {
+		return nil
+	}
+	return numbers
 }
 
 func (m *mirror) usedOf(id string) *atomic.Int64 {
@@ -114,6 +130,7 @@ func (m *mirror) snapshot() *snapshot {
 		byID:     make(map[string]*entry, len(m.records)),
 		byPublic: make(map[string]*entry),
 		projects: make(map[uint64]struct{}, len(m.projects)),
+		archived: m.archived,
 		revision: m.revision,
 		replaced: make(chan struct{}),
 	}

@@ -56,6 +56,15 @@ func (s *Store) Create(ctx context.Context, n NewKey) (Key, string, error) {
 	return r.key(), token.Text(), nil
 }
 
+// ClaimProject takes the number so that no new project gets it, for 0 the lowest one
+// that is free. Errors: invalid_project, log_unavailable.
+func (s *Store) ClaimProject(ctx context.Context, number uint64) (uint64, error) {
+	if number > MaxProject {
+		return 0, errata.Errorf(errata.KindInvalidProject, "A project is a number from 1 to %d.", MaxProject)
+	}
+	return s.claimProject(ctx, number, s.now())
+}
+
 // claimProject takes the project, or the lowest free one for 0. A number that
 // was ever given out stays taken, so that the events of two applications never
 // meet; naming a project that exists already makes it a further key.

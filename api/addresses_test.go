@@ -95,6 +95,35 @@ func TestAddressVerification(t *testing.T) {
 	golden(t, "settings_not_exempt", b.do(request{method: "PUT", target: addressPath, key: key, body: `{"admin":{"status":1},"client":{"whitelist":""}}`, headers: []string{"X-Request-Id: req-1"}}))
 }
 
+// TestAddressesWithoutMail: nobody can be asked, and the answer says so for
+// either side. The caller learns that its address will be asked later.
+func TestAddressesWithoutMail(t *testing.T) {
+	b := newBench(t, nil)
+	b.security.Modules = signin.BuiltIn(false)
+	key := b.key(t, access.Everything)
+	off, mail := exempt(0), []string{signin.WarnMailModule}
+	story(t, b, key, addressPath, []write{
+		{"while it is off there is nothing to say", `{"client":{"status":0}}`, sides(off, off), nil},
+		{"clients", `{"client":{"status":1}}`, sides(off, exempt(1)), mail},
+		{"admins, from an address on the list", `{"admin":{"status":1,"whitelist":"192.0.2.1"},"client":{"status":0}}`, sides(exempt(1, "192.0.2.1"), off), mail},
+		{"once for both sides", `{"client":{"status":1}}`, sides(exempt(1, "192.0.2.1"), exempt(1)), mail},
+		{"whatever is changed", `{}`, "", mail},
+		{"off again", `{"client":{"status":0},"admin":{"status":0,"whitelist":""}}`, sides(off, off), nil},
+	})
+	wrote := b.ask(t, request{method: "PUT", target: addressPath, key: key, body: `{"admin":{"status":1}}`})
+	if diff := cmp.Diff([]string{signin.WarnCallerNotExempt, signin.WarnMailModule}, wrote.codes); diff != "" {
+		t.Fatalf("from elsewhere (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(wrote.messages[0], "192.0.2.1") || !strings.Contains(wrote.messages[0], "as soon as a code can be sent") {
+		t.Errorf("the caller learns %q", wrote.messages[0])
+	}
+	b.security.Modules = everyModule()
+	wrote = b.ask(t, request{method: "PUT", target: addressPath, key: key, body: `{"admin":{"status":1}}`})
+	if len(wrote.messages) != 1 || strings.Contains(wrote.messages[0], "as soon as") {
+		t.Errorf("with a mail module: %q", wrote.messages)
+	}
+}
+
 // TestNotExempt: the warning names the caller's address, which only a trusted
 // proxy can change.
 func TestNotExempt(t *testing.T) {

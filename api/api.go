@@ -38,10 +38,12 @@ type Config struct {
 	// keys; "" to use the address that the administrator used.
 	PublicURL string
 
-	Keys    Keys
-	Records Records
-	Changes Changes
-	Health  Health
+	Keys Keys
+	// Projects are the applications that send events.
+	Projects Projects
+	Records  Records
+	Changes  Changes
+	Health   Health
 	// Insights reads many records at once.
 	Insights Insights
 	// LogSettings is what is recorded.
@@ -106,6 +108,7 @@ type service struct {
 	reportLimits *limiter[netip.Prefix]
 	streams      streams
 	files        openapi.Files
+	methods      map[string][]string // of each path of the table
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
 	warnedForwarded atomic.Bool
@@ -117,6 +120,10 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	files, err := openapi.New()
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	queries, err := openapi.Queries()
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -135,14 +142,22 @@ func New(cfg Config) (http.Handler, error) {
 	engine.HandleMethodNotAllowed = true
 	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
 	s.mountReceivers(engine)
-	for _, r := range s.served() {
+	routes := s.served()
+	if err := withQueries(routes, queries); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	for _, r := range routes {
 		engine.Handle(r.Method, r.Path, s.serve(r))
 		if r.Method == http.MethodGet {
 			engine.Handle(http.MethodHead, r.Path, s.serve(r))
 		}
 	}
+	s.methods = methodsOf(routes)
+	for path, methods := range overshadowed(s.methods) {
+		engine.Match(methods, path, s.serve(s.noMethod()))
+	}
 	engine.NoRoute(s.serve(s.unknownPath()))
-	engine.NoMethod(s.serve(noMethod(engine.Routes())))
+	engine.NoMethod(s.serve(s.noMethod()))
 	return engine, nil
 }
 
@@ -156,7 +171,7 @@ func (c *Config) check() error {
 			field   string
 			missing bool
 		}{
-			{"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
+			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
 			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
 		} {

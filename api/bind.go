@@ -83,7 +83,9 @@ func decode(body []byte, dst any) error {
 // order of the fields. A member belongs to the field whose json tag is exactly
 // its name: encoding/json itself takes names in any case, which is too lax for
 // a body that changes something. A field with the tag required must be sent;
-// the tag says what it takes. path stands before the names in errors.
+// the tag says what it takes. null is a wrong type, except for a field with the
+// tag null:"absent", which it leaves as it is. path stands before the names in
+// errors.
 func fill(dst reflect.Value, path string, object map[string]json.RawMessage) error {
 	for i := range dst.NumField() {
 		field := dst.Type().Field(i)
@@ -99,6 +101,9 @@ func fill(dst reflect.Value, path string, object map[string]json.RawMessage) err
 			if wanted, must := field.Tag.Lookup("required"); must {
 				return refuse(errata.KindInvalidBody, path+name, "The field "+path+name+" is missing; it takes "+wanted+".")
 			}
+			continue
+		}
+		if string(sent) == "null" && field.Tag.Get("null") == "absent" {
 			continue
 		}
 		if err := read(path+name, sent, dst.Field(i).Addr().Interface()); err != nil {

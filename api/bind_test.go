@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -42,6 +43,39 @@ func TestNamesOfFieldsAreExact(t *testing.T) {
 	}
 	if w := b.do(request{method: "POST", target: keysPath, key: key, body: `{"NAME":"shop","Kind":"ing"}`}); w.Code == http.StatusCreated {
 		t.Errorf("a key: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestBooleansAreWrittenOut: 1 and true are the same everywhere, and 1.0 is none.
+func TestBooleansAreWrittenOut(t *testing.T) {
+	b := newBench(t, nil)
+	key := b.key(t, access.Everything)
+	for _, c := range []struct{ method, path, body string }{
+		{"PUT", logSettingsPath, `{"error_log":%s}`},
+		{"PUT", twoFactorPath, `{"client":%s}`},
+		{"PUT", locationPath, `{"client":{"status":%s}}`},
+		{"PUT", addressPath, `{"client":{"status":%s}}`},
+		{"POST", "/api/v1/admin/ops/replay", `{"force":%s}`},
+		{"POST", "/api/v1/admin/ops/erase", `{"users":["u-7"],"cut_log":%s}`},
+		{"POST", "/api/v1/admin/ops/dead/replay", `{"all":%s}`},
+	} {
+		ask := func(value string) *httptest.ResponseRecorder {
+			return b.do(request{method: c.method, target: c.path, key: key, body: fmt.Sprintf(c.body, value)})
+		}
+		for _, value := range []string{"1.0", "0.0", "1e0", "-0", "2", "-1", "0.5"} {
+			if w := ask(value); w.Code != http.StatusUnprocessableEntity || code(t, w) != string(errata.KindInvalidBoolean) {
+				t.Errorf("%s %s: %d %s", c.path, value, w.Code, w.Body)
+			}
+		}
+		for _, value := range []string{`"1"`, `"true"`, "[]", "{}"} {
+			if w := ask(value); w.Code != http.StatusBadRequest || code(t, w) != string(errata.KindInvalidBody) {
+				t.Errorf("%s %s: %d %s", c.path, value, w.Code, w.Body)
+			}
+		}
+		one, yes := ask("1"), ask("true") // a location needs a mail module
+		if taken := one.Code == http.StatusOK || code(t, one) == string(errata.KindMailModuleRequired); !taken || one.Code != yes.Code {
+			t.Errorf("%s: 1 is %d %s, true is %d %s", c.path, one.Code, one.Body, yes.Code, yes.Body)
+		}
 	}
 }
 

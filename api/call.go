@@ -36,7 +36,7 @@ type answer struct {
 	encoded []byte
 }
 
-// serve runs every API request: prepare, admit, handle, respond, log.
+// serve runs every API request: prepare, admit, check the query, handle, respond, log.
 func (s *service) serve(r route) gin.HandlerFunc {
 	return func(gc *gin.Context) {
 		begun := s.Now()
@@ -49,6 +49,10 @@ func (s *service) serve(r route) gin.HandlerFunc {
 			return
 		}
 		c.Request = c.Request.WithContext(errata.WithActor(c.Request.Context(), c.actor(r)))
+		if err := c.readQuery(r); err != nil {
+			c.fail(err)
+			return
+		}
 		a, err := s.once(c, r)
 		if err != nil {
 			c.fail(err)

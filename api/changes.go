@@ -19,6 +19,9 @@ type Changes interface {
 	Cleanup(ctx context.Context, before time.Time) (errata.Changed, error)
 	// Move gives the records of the signatures a status.
 	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
+	// Settle changes nothing. It returns when everything that was taken before is
+	// visible.
+	Settle(ctx context.Context) error
 }
 
 const (
@@ -31,7 +34,7 @@ const (
 )
 
 type deleteBody struct {
-	Signatures []string `json:"signatures"`
+	Signatures []string `json:"signatures" null:"absent"` // the contract has a code for no valid signature
 }
 
 func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
@@ -70,10 +73,6 @@ func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 // signaturesOf are the valid signatures among the texts, each once. Invalid
 // ones are skipped as long as one is valid.
 func signaturesOf(texts []string) ([]errata.Signature, error) {
-	if len(texts) > maxSignatures {
-		return nil, errata.Errorf(errata.KindTooManySignatures, "One request takes at most %d signatures, this one has %d; send several requests.", maxSignatures, len(texts)).
-			With(map[string]any{"field": "signatures", "maximum": maxSignatures})
-	}
 	seen := make(map[errata.Signature]bool, len(texts))
 	signatures := make([]errata.Signature, 0, len(texts))
 	for _, text := range texts {
@@ -84,6 +83,10 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 		seen[signature] = true
 		signatures = append(signatures, signature)
 	}
+	if len(signatures) > maxSignatures {
+		return nil, errata.Errorf(errata.KindTooManySignatures, "One request takes at most %d different signatures, this one has %d; send several requests.", maxSignatures, len(signatures)).
+			With(map[string]any{"field": "signatures", "maximum": maxSignatures})
+	}
 	if len(signatures) == 0 {
 		return nil, errata.Errorf(errata.KindSignatureRequired, "Send signatures, an array with at least one signature: 32 hex digits, as the list shows it.").
 			With(map[string]any{"field": "signatures"})
@@ -92,7 +95,7 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 }
 
 type cleanupBody struct {
-	Before string `json:"before"`
+	Before string `json:"before" null:"absent"` // the contract has a code for no valid date
 }
 
 func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {

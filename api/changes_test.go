@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,45 @@ const (
 	someHex    = "0123456789abcdef0123456789abcdef"
 	otherHex   = "ffffffffffffffffffffffffffffffff"
 )
+
+// changes notes its calls, and answers with its fields.
+type changes struct {
+	mu         sync.Mutex
+	signatures []errata.Signature
+	before     time.Time
+	status     errata.Status
+	calls      int
+	answer     errata.Changed
+	err        error
+	settle     func(context.Context) error // nil: everything is visible
+}
+
+func (c *changes) Settle(ctx context.Context) error {
+	if c.settle == nil {
+		return nil
+	}
+	return c.settle(ctx)
+}
+
+func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (errata.Changed, error) {
+	return c.note(signatures, time.Time{}, "")
+}
+
+func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, error) {
+	return c.note(nil, before, "")
+}
+
+func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	return c.note(signatures, time.Time{}, status)
+}
+
+func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.signatures, c.before, c.status = signatures, before, status
+	c.calls++
+	return c.answer, c.err
+}
 
 func hexes(n int) string {
 	list := make([]string, n)
@@ -40,6 +81,10 @@ func TestDeleteErrors(t *testing.T) {
 		{`{"signatures":["short","` + someHex + `",""]}`, 200, "", 1},
 		{`{"signatures":[` + hexes(1000) + `]}`, 200, "", 1000},
 		{`{"signatures":[` + hexes(1001) + `]}`, 422, "too_many_signatures", 0},
+		// Only different signatures count.
+		{`{"signatures":["` + someHex + `"` + strings.Repeat(`,"`+someHex+`"`, 1000) + `]}`, 200, "", 1},
+		{`{"signatures":[` + hexes(1000) + `,` + hexes(1000) + `,"short"]}`, 200, "", 1000},
+		{`{"signatures":[` + hexes(1001) + `,` + hexes(1001) + `]}`, 422, "too_many_signatures", 0},
 		{`{"signatures":["short"]}`, 422, "signature_required", 0},
 		{`{"signatures":[]}`, 422, "signature_required", 0},
 		{`{"signatures":null}`, 422, "signature_required", 0},

@@ -24,8 +24,8 @@ const (
 )
 
 type eraseBody struct {
-	Users     []string `json:"users"`
-	Addresses []string `json:"addresses"`
+	Users     []string `json:"users" null:"absent"`
+	Addresses []string `json:"addresses" null:"absent"`
 	CutLog    bool     `json:"cut_log"`
 }
 

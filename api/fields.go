@@ -11,21 +11,14 @@ import (
 	"unicode"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/signin"
 )
 
-// read reads the JSON of one member into a field. An Optional refuses null; any
-// other field is read as encoding/json does, which ignores null, but not as an
-// element of a list of strings. Errors: invalid_body and those of the types.
+// read reads the JSON of one member into a field. Errors: invalid_body, for null
+// too, and those of the types.
 func read(field string, sent json.RawMessage, to any) error {
 	switch to := to.(type) {
-	case *[]string:
-		if string(sent) == "null" {
-			return nil
-		}
-		texts, err := textsIn(field, sent)
-		*to = texts
-		return err
 	case *errata.Optional[bool]:
 		return into(to, switchIn[bool], field, sent)
 	case *errata.Optional[signin.Flag]:
@@ -42,8 +35,26 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
+	case *errata.Optional[int]:
+		return into(to, numberIn, field, sent)
+	case *errata.Optional[projects.Limit]:
+		return into(to, limitIn, field, sent)
+	case *errata.Optional[projects.LimitsPatch]:
+		return into(to, objectIn[projects.LimitsPatch], field, sent)
+	case *errata.Optional[[]projects.Rule]:
+		return into(to, objectsIn[projects.Rule], field, sent)
+	case *bool:
+		value, err := switchIn[bool](field, sent)
+		*to = value
+		return err
 	case interface{ IsSent() bool }: // encoding/json would ignore it silently
 		panic(fmt.Sprintf("the field %s is a %T, which this function cannot read", field, to))
+	}
+	if string(sent) == "null" { // encoding/json would ignore it
+		return mismatched(field, "null", jsonName(reflect.TypeOf(to).Elem()))
+	}
+	if err := refuseNullIn(field, sent, reflect.TypeOf(to).Elem()); err != nil {
+		return err
 	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -56,6 +67,21 @@ func read(field string, sent json.RawMessage, to any) error {
 	return nil
 }
 
+// refuseNullIn refuses null as an element of an array, which encoding/json takes
+// for "" or 0. of is the type of the field.
+func refuseNullIn(field string, sent json.RawMessage, of reflect.Type) error {
+	var elements []json.RawMessage
+	if of.Kind() != reflect.Slice || json.Unmarshal(sent, &elements) != nil {
+		return nil // another wrong type is found after this
+	}
+	for _, element := range elements {
+		if string(element) == "null" {
+			return mismatched(field+"[]", "null", jsonName(of.Elem()))
+		}
+	}
+	return nil
+}
+
 func into[T any](to *errata.Optional[T], read func(string, json.RawMessage) (T, error), field string, sent json.RawMessage) error {
 	value, err := read(field, sent)
 	if err == nil {
@@ -64,8 +90,8 @@ func into[T any](to *errata.Optional[T], read func(string, json.RawMessage) (T, 
 	return err
 }
 
-// switchIn reads a switch: 1 or 0, true or false. Errors: invalid_boolean for
-// other numbers, invalid_body for anything else.
+// switchIn reads a boolean: 1 or 0, true or false, as they are written here: 1.0 is
+// none. Errors: invalid_boolean for other numbers, invalid_body for anything else.
 func switchIn[B ~bool](field string, sent json.RawMessage) (B, error) {
 	switch string(sent) {
 	case "1", "true":
@@ -195,8 +221,6 @@ func refuse(kind errata.Kind, field, message string) error {
 // jsonName is what a Go type is called in JSON.
 func jsonName(t reflect.Type) string {
 	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
 	case reflect.String:
 		return "a string"
 	case reflect.Slice, reflect.Array:

@@ -74,37 +74,6 @@ func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.
 	return r.trend(ctx, book, signature, over)
 }
 
-// changes notes its calls, and answers with its fields.
-type changes struct {
-	mu         sync.Mutex
-	signatures []errata.Signature
-	before     time.Time
-	status     errata.Status
-	calls      int
-	answer     errata.Changed
-	err        error
-}
-
-func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (errata.Changed, error) {
-	return c.note(signatures, time.Time{}, "")
-}
-
-func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, error) {
-	return c.note(nil, before, "")
-}
-
-func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
-	return c.note(signatures, time.Time{}, status)
-}
-
-func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.signatures, c.before, c.status = signatures, before, status
-	c.calls++
-	return c.answer, c.err
-}
-
 // requests keeps answers in memory.
 type requests struct {
 	mu   sync.Mutex
@@ -275,7 +244,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
-		Version: "1.2.3", Keys: b.keys, Records: b.records, Health: b.health,
+		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Health: b.health,
 		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

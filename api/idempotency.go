@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
 )
@@ -50,12 +51,11 @@ type outcome struct {
 // once runs the handler, or repeats the stored answer to the same
 // Idempotency-Key. Sign-in routes are left out: a code must not be good twice.
 func (s *service) once(c *call, r route) (answer, error) {
-	sent := c.Request.Header.Values(idempotencyHeader)
-	if len(sent) == 0 || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
+	key, sent := c.idempotencyKey()
+	if !sent || r.Method != http.MethodPost || r.Admission != AdmitByScope || !strings.HasPrefix(r.Path, admin+"/") {
 		return r.handle(c)
 	}
-	key := sent[0] // an empty one is refused: its sender believes that nothing is done twice
-	if len(key) < minIdempotencyKey || len(key) > maxIdempotencyKey {
+	if n := utf8.RuneCountInString(key); n < minIdempotencyKey || n > maxIdempotencyKey {
 		return answer{}, errata.Errorf(errata.KindInvalidIdempotencyKey, "An Idempotency-Key has %d to %d characters, such as a UUID.", minIdempotencyKey, maxIdempotencyKey)
 	}
 	request, err := c.fingerprint()
@@ -73,6 +73,16 @@ func (s *service) once(c *call, r route) (answer, error) {
 	}
 	a, err := r.handle(c)
 	return a, errors.Join(err, s.remember(c, id, request, seal, &a, err))
+}
+
+// idempotencyKey is the header of that name, and whether it was sent: a client
+// that sends an empty one believes that its request is safe to repeat.
+func (c *call) idempotencyKey() (key string, sent bool) {
+	values := c.Request.Header.Values(idempotencyHeader)
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
 }
 
 // remember stores the answer. It ends the claim of a request that failed, which

@@ -3,6 +3,7 @@ package api_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -31,10 +32,14 @@ func TestIdempotencyKey(t *testing.T) {
 	if status, body, _ := create(key, "request-1", "two"); status != 422 || !strings.Contains(body, `"idempotency_key_reused"`) {
 		t.Errorf("another request: %d %s", status, body)
 	}
-	for _, bad := range []string{"", "1234567", strings.Repeat("k", 192)} {
+	before := len(b.keys.List())
+	for _, bad := range []string{"", "1234567", "ääää", strings.Repeat("k", 192)} {
 		if status, body, _ := create(key, bad, "three"); status != 422 || !strings.Contains(body, `"invalid_idempotency_key"`) {
-			t.Errorf("%d characters: %d %s", len(bad), status, body)
+			t.Errorf("%d characters: %d %s", utf8.RuneCountInString(bad), status, body)
 		}
+	}
+	if now := len(b.keys.List()); now != before {
+		t.Errorf("%d keys were made without a key of repetition", now-before)
 	}
 	for _, kept := range b.kept.kept {
 		if strings.Contains(string(kept), "eik_") {

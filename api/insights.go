@@ -76,7 +76,7 @@ type noisyJSON struct {
 
 // getTrends is the trends of the records on a page.
 func (s *service) getTrends(c *call) (answer, error) {
-	keys, err := recordKeys(c.Query("signatures"))
+	keys, err := recordKeys(strings.Join(c.QueryArray("signatures"), ","))
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,13 +102,23 @@ func (s *service) getOverview(c *call) (answer, error) {
 	}, err)
 }
 
+// previewTimeout bounds a preview. The fold is a second behind, and some more under
+// load; a person who waits longer learns that the records are behind.
+const previewTimeout = 30 * time.Second
+
 // previewCleanup says what a cleanup with the same body would remove.
 func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 	before, echo, err := cutOff(body.Before)
 	if err != nil {
 		return answer{}, err
 	}
-	counted, err := s.Insights.CountUpTo(c.Request.Context(), before)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), previewTimeout)
+	defer cancel()
+	// A cleanup removes also what is not folded yet.
+	if err := s.Changes.Settle(ctx); err != nil {
+		return answer{}, err
+	}
+	counted, err := s.Insights.CountUpTo(ctx, before)
 	return reply(struct {
 		Before string         `json:"before"`
 		Count  uint64         `json:"count"`

@@ -130,3 +130,28 @@ func TestCleanupPreview(t *testing.T) {
 		t.Errorf("no date: got %d %s", w.Code, w.Body)
 	}
 }
+
+// TestPreviewWaitsForTheFold: the records are counted when everything that was taken
+// before is visible, and not at all when that does not come in time.
+func TestPreviewWaitsForTheFold(t *testing.T) {
+	b := newBench(t, nil)
+	r := request{method: "POST", target: errorsPath + "/cleanup/preview", key: b.key(t, access.ToolsClearErrorLogs), body: `{"before":"2026-11-01"}`}
+	b.insights.counted = errata.Changed{System: 7}
+	b.changes.settle = func(ctx context.Context) error {
+		if _, bounded := ctx.Deadline(); !bounded || !b.insights.before.IsZero() {
+			t.Errorf("bounded %v, counted already up to %v", bounded, b.insights.before)
+		}
+		b.insights.counted.System = 8
+		return nil
+	}
+	if w := b.do(r); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"count":8`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for _, kind := range []errata.Kind{errata.KindStoreUnavailable, errata.KindLogUnavailable, errata.KindLogFull} {
+		b.insights.before = time.Time{}
+		b.changes.settle = func(context.Context) error { return errata.Errorf(kind, "Not yet.") }
+		if w := b.do(r); code(t, w) != string(kind) || !b.insights.before.IsZero() {
+			t.Errorf("%s: %d %s, counted up to %v", kind, w.Code, w.Body, b.insights.before)
+		}
+	}
+}

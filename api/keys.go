@@ -46,10 +46,10 @@ type keyJSON struct {
 type newKeyJSON struct {
 	Name    string         `json:"name"`
 	Kind    access.Kind    `json:"kind"`
-	Scopes  []access.Scope `json:"scopes"`
+	Scopes  []access.Scope `json:"scopes" null:"absent"`
 	Project uint64         `json:"project"`
 	// ExpiresInDays may be left out; 0 means never. See [access.NewKey].
-	ExpiresInDays *int `json:"expires_in_days"`
+	ExpiresInDays *int `json:"expires_in_days" null:"absent"`
 }
 
 // maxLifetimeDays is a century: who wants more means never.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"slices"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/natsin"
@@ -81,8 +80,6 @@ func (s *service) withLetters(c *call, name string, do func(Letters, context.Con
 	switch {
 	case body.All == (len(body.IDs) > 0):
 		return answer{}, errata.Errorf(errata.KindInvalidBody, `Send either {"ids": [1, 2]} or {"all": true}.`)
-	case slices.Contains(body.IDs, 0):
-		return answer{}, refuse(errata.KindInvalidBody, "ids", "The ids in the field ids begin at 1.")
 	case len(body.IDs) > maxLetterIDs:
 		return answer{}, errata.Errorf(errata.KindInvalidBody, "At most %d ids in one request.", maxLetterIDs)
 	case body.All:

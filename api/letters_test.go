@@ -40,6 +40,9 @@ func (l *letters) Drop(_ context.Context, ids []uint64) (int, []natsin.LetterNot
 	if ids == nil {
 		return 0, nil, errata.Errorf(errata.KindLogUnavailable, "NATS is away.")
 	}
+	if slices.Contains(ids, 0) { // no message has this id
+		return len(ids) - 1, []natsin.LetterNote{{ID: 0, Why: "there is no such message"}}, nil
+	}
 	return len(ids), nil, nil
 }
 
@@ -61,6 +64,7 @@ func TestLetters(t *testing.T) {
 		{"GET", "?cursor=0", "", 422, "invalid_cursor", ""},
 		{"POST", "/replay", `{"ids":[1,2]}`, 200, `{"left":[{"id":2,"reason":"it was cut"}],"replayed":1}`, "replay [1 2] false"},
 		{"POST", "/replay", `{"all":true}`, 200, `{"left":[],"replayed":0}`, "replay [] true"},
+		{"POST", "/drop", `{"ids":[0]}`, 200, `{"dropped":0,"left":[{"id":0,"reason":"there is no such message"}]}`, "drop [0] false"},
 		{"POST", "/drop", `{"ids":[7]}`, 200, `{"dropped":1,"left":[]}`, "drop [7] false"},
 		{"POST", "/drop", `{"all":true}`, 503, "log_unavailable", "drop [] true"},
 		{"POST", "/drop", `{}`, 400, "either", ""},
@@ -68,10 +72,7 @@ func TestLetters(t *testing.T) {
 		{"POST", "/drop", `{"ids":[]}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[1],"all":true}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[-1]}`, 400, "invalid_body", ""},
-		{"POST", "/drop", `{"ids":[7,0]}`, 400, "begin at 1", ""},
-		{"POST", "/replay", `{"ids":[null]}`, 400, "begin at 1", ""},
-		{"POST", "/replay", `{"ids":null,"all":true}`, 200, `"replayed":0`, "replay [] true"},
-		{"POST", "/drop", `{"ids":[7],"all":null}`, 200, `"dropped":1`, "drop [7] false"},
+		{"POST", "/drop", `{"ids":[7,null]}`, 400, "The field ids[] holds a JSON null where a whole number, not negative belongs", ""},
 		{"POST", "/drop", `{"ids":[1` + strings.Repeat(",1", 1000) + `]}`, 400, "1000", ""},
 	} {
 		l.called = ""

@@ -60,7 +60,8 @@ func TestLocationVerification(t *testing.T) {
 	})
 }
 
-// TestLocationWithoutMail: the Email method needs a configured mail module.
+// TestLocationWithoutMail: the Email method needs a configured mail module. What
+// is in force is no write, so that it can be sent again.
 func TestLocationWithoutMail(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
@@ -68,19 +69,23 @@ func TestLocationWithoutMail(t *testing.T) {
 	b.security.Modules = signin.BuiltIn(false)
 	const mail = "mail_module_required"
 	refused(t, b, key, locationPath, []refusal{
-		{`{"admin":{"status":1,"method":"Email","type":"country"}}`, 422, mail, "admin.method"},
-		{`{"admin":{"method":"Email"}}`, 422, mail, "admin.method"},
+		{`{"client":{"status":1,"method":"Email","type":"country"}}`, 422, mail, "client.method"},
 		{`{"client":{"status":1}}`, 422, mail, "client.method"},
-		{`{"client":{"method":"email"}}`, 422, mail, "client.method"},
-		{`{"admin":{"status":0},"client":{"status":0,"method":"Email"}}`, 422, mail, "client.method"},
+		{`{"client":{"status":1,"method":"email"}}`, 422, mail, "client.method"},
+		{`{"admin":{"status":0},"client":{"status":1,"method":"Email"}}`, 422, mail, "client.method"},
 		{`{"client":{"method":"sms"}}`, 422, "invalid_method", "sms"},
 		{`{"client":{"method":"totp"}}`, 422, "invalid_method", "configure a mail module"},
 		{`{"client":{"type":"city"}}`, 422, "invalid_verification_type", "city"},
 	})
+	missing := []string{signin.WarnLocationModule, signin.WarnMailModule}
 	story(t, b, key, locationPath, []write{
-		{"what does not send a code is not refused", `{"client":{"type":"country","status":0}}`, "", []string{signin.WarnLocationModule}},
+		{"what does not send a code is not refused", `{"client":{"type":"country","status":0}}`, "", missing},
+		{"what is in force can be sent again", `{"admin":{"status":1,"method":"Email","type":"country"},"client":{"status":0,"method":"Email","type":"country"}}`, "", missing},
+		{"in any case", `{"admin":{"method":"email"},"client":{"method":"EMAIL"}}`, "", missing},
 		{"nobody is kept from switching off", `{"admin":{"status":0}}`, sides(place(0, "Email", "country"), place(0, "Email", "country")), nil},
 	})
+	b.security.kept.now.Location.Client.Method = "sms" // of a plug-in that is gone
+	refused(t, b, key, locationPath, []refusal{{`{"client":{"method":"Email"}}`, 422, mail, "client.method"}})
 }
 
 // TestLocationWithoutModule: switching it on works, with a warning.

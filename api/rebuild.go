@@ -12,7 +12,7 @@ import (
 // Importer imports old error files that lie on the disk of the service.
 type Importer interface {
 	// Import returns when everything that it imported is visible. Kinds:
-	// already_running, log_full, log_unavailable, store_unavailable.
+	// already_running, project_archived, log_full, log_unavailable, store_unavailable.
 	Import(ctx context.Context) (ops.ImportResult, error)
 	// Importing says how far the import under way is.
 	Importing() ops.ImportProgress

@@ -153,7 +153,7 @@ func TestDetailRefuses(t *testing.T) {
 		{good + "0", 422, "signature_required"},
 		{good[:31] + "g", 422, "signature_required"},
 		{good[:31] + "%00", 422, "signature_required"},
-		{"cleanup", 422, "signature_required"},
+		{"cleanup", 405, "method_not_allowed"},
 		{"0x112233445566778899aabbccddeeff", 422, "signature_required"},
 		{good + "?type=system", 404, "not_found"},
 		{good + "?type=", 404, "not_found"},

@@ -15,7 +15,7 @@ func TestReplay(t *testing.T) {
 		w := b.do(request{method: "POST", target: "/api/v1/admin/ops/replay", key: key, body: body})
 		return w.Code, w.Body.String()
 	}
-	for body, forced := range map[string]bool{"": false, `{}`: false, `{"force":true}`: true} {
+	for body, forced := range map[string]bool{"": false, `{}`: false, `{"force":true}`: true, `{"force":1}`: true} {
 		if status, answer := post(body); status != 200 || b.replays.forced != forced || !strings.Contains(answer, `"swapped":true`) {
 			t.Errorf("%s: %d %s, forced %v", body, status, answer, b.replays.forced)
 		}
@@ -26,7 +26,7 @@ func TestReplay(t *testing.T) {
 	if status, answer := post(""); status != 409 || !strings.Contains(answer, `"projection_differs"`) || !strings.Contains(answer, `"records_checksum":"00000000000000aa"`) {
 		t.Errorf("%d %s", status, answer)
 	}
-	if status, _ := post(`{"force":1}`); status != 400 {
-		t.Errorf("force as a number: %d", status)
+	if status, _ := post(`{"force":1.0}`); status != 422 {
+		t.Errorf("force as another number: %d", status)
 	}
 }

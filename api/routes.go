@@ -40,6 +40,10 @@ type route struct {
 	handle handler
 	// quiet keeps probes that come every few seconds out of the log.
 	quiet bool
+	// query has the query parameters that the route knows. When strict, it refuses
+	// all others.
+	query  []string
+	strict bool
 }
 
 const (
@@ -80,11 +84,16 @@ func (s *service) routes() []route {
 		s.scoped("POST", admin+"/keys", access.KeysManage, withBody(s.createKey)),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
 
+		s.scoped("GET", admin+"/projects", access.ProjectsRead, s.listProjects),
+		s.scoped("POST", admin+"/projects", access.ProjectsManage, withBody(s.createProject)),
+		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, s.getProject),
+		s.scoped("PATCH", admin+"/projects/:project", access.ProjectsManage, withBody(s.updateProject)),
+
 		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
 
 		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, setting(SecuritySettings.ReadTwoFactor)),
-		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, withBody(s.updateTwoFactor)),
+		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, changedSetting(SecuritySettings.UpdateTwoFactor)),
 		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, setting(SecuritySettings.ReadMethods)),
 		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, setting(SecuritySettings.ReadLocation)),
 		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, changedSetting(SecuritySettings.UpdateLocation)),
@@ -146,10 +155,15 @@ func notImplemented(*call) (answer, error) {
 	return answer{}, errata.Errorf(errata.KindNotImplemented, "This version of Errata does not offer this endpoint yet.")
 }
 
-// noRoute answers what is not in the table.
+// noRoute answers paths that are not in the table.
 var noRoute = route{
 	Route: Route{Path: "(none)", Admission: AdmitAll},
 	handle: func(*call) (answer, error) {
 		return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
 	},
+}
+
+// noMethod answers methods that a path of the table does not take.
+func (s *service) noMethod() route {
+	return route{Route: Route{Path: "(none)", Admission: AdmitAll}, handle: s.refuseMethod}
 }

@@ -87,6 +87,7 @@ var reached = map[string]int{
 	"POST /api/v1/admin/ops/log/accept":  http.StatusBadRequest,          // nobody who decides
 	"POST /api/v1/admin/keys":            http.StatusUnprocessableEntity, // a key without a name
 	"DELETE /api/v1/admin/keys/:id":      http.StatusNotFound,
+	"POST /api/v1/admin/projects":        http.StatusUnprocessableEntity, // a project without a name
 	"GET /assets/*name":                  http.StatusNotFound,
 	// Without a body:
 	"POST /api/v1/csp-reports":                             http.StatusBadRequest,
@@ -111,6 +112,7 @@ func target(r api.Route) string {
 	return strings.NewReplacer(
 		":signature", "0123456789abcdef0123456789abcdef",
 		":id", "000000000000",
+		":project", "1",
 		"*name", "nothing.js",
 	).Replace(r.Path)
 }
@@ -261,10 +263,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 	for _, c := range []struct{ method, path, allow string }{
 		{"PATCH", "/api/v1/admin/tools/logs/errors", "DELETE, GET, HEAD"},
-		{"OPTIONS", "/api/v1/admin/tools/logs/errors/cleanup", "GET, HEAD, POST"}, // GET: as a signature
-		{"OPTIONS", "/api/v1/admin/tools/logs/errors/stream", "GET, HEAD"},
-		{"OPTIONS", "/api/v1/admin/tools/logs/errors/trends", "GET, HEAD"},
-		{"OPTIONS", "/api/v1/admin/tools/logs/errors/rebuild", "GET, HEAD, POST"},
+		{"OPTIONS", "/api/v1/admin/tools/logs/errors/cleanup", "POST"},
 		{"DELETE", "/healthz", "GET, HEAD"},
 		{"BREW", "/", "GET, HEAD"},
 	} {

@@ -14,7 +14,7 @@ import (
 // those of the patch.
 type SecuritySettings interface {
 	ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error)
-	UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, error)
+	UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, []signin.Warning, error)
 	// ReadMethods are the methods of the second step that are installed.
 	ReadMethods(ctx context.Context) ([]signin.MethodState, error)
 	ReadLocation(ctx context.Context) (signin.Location, error)
@@ -36,11 +36,6 @@ func changedSetting[P, T any](update func(SecuritySettings, context.Context, P) 
 	return withBody(func(c *call, patch P) (answer, error) {
 		return replyWarned(update(c.service.Security, c.Request.Context(), patch))
 	})
-}
-
-// updateTwoFactor changes the second step, which has no warnings.
-func (s *service) updateTwoFactor(c *call, patch signin.TwoFactorPatch) (answer, error) {
-	return reply(s.Security.UpdateTwoFactor(c.Request.Context(), patch))
 }
 
 // updateAddresses changes the check of addresses. A warning depends on the

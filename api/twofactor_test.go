@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/signin"
@@ -90,6 +92,17 @@ func TestTwoFactorMethods(t *testing.T) {
 	}
 	if got := b.ask(t, request{method: "GET", target: twoFactorPath, key: key}).data; got != twoFactor(`"totp"`, 0, 0, 0) {
 		t.Errorf("without mail: %s", got)
+	}
+	for body, warns := range map[string][]string{
+		`{}`:           nil,
+		`{"admin":1}`:  {signin.WarnMailModule},
+		`{"client":1}`: {signin.WarnMailModule},
+	} {
+		wrote := b.ask(t, request{method: "PUT", target: twoFactorPath, key: key, body: body})
+		if diff := cmp.Diff(warns, wrote.codes); diff != "" {
+			t.Errorf("without mail, PUT %s warns (-want +got):\n%s", body, diff)
+		}
+		b.ask(t, request{method: "PUT", target: twoFactorPath, key: key, body: `{"admin":0,"client":0}`})
 	}
 	if got := b.ask(t, request{method: "PUT", target: twoFactorPath, key: key, body: `{"authentications":["email"]}`}).data; got != twoFactor("", 0, 0, 0) {
 		t.Errorf("without mail: %s", got)

@@ -27,6 +27,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/settings"
@@ -64,6 +65,8 @@ type App struct {
 	log            *ops.Log
 	answers        *kept.Answers
 	settings       *settings.Store
+	projects       *projects.Service // nil on an ingest node
+	archived       ingest.Archived
 	switches       func() errata.Logging // nil on an ingest node, whose hub applies them
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
@@ -155,10 +158,12 @@ func (a *App) allSteps() []step {
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
+		{"projects", a.openProjects},
 		{"sign-ins", a.openSignIns},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
 		{"replay", a.openReplay},
+		{"refold", a.startRefold},
 		{"self-check", a.startSelfCheck},
 		{"reader", a.openReader},
 		{"feed", a.openFeed},

@@ -42,7 +42,7 @@ func (a *App) openQuotas(context.Context) (err error) {
 func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Quotas: a.quotas,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Archived: a.archived, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *App) receivers() (api.Receivers, error) {
 // doorConfig is what all HTTP receivers share, such as one budget of memory.
 func (a *App) doorConfig() door.Config {
 	return door.Config{
-		Accepter: a.pipeline, Keyring: a.keyring, Switches: a.switches,
+		Accepter: a.pipeline, Keyring: a.keyring, Archived: a.archived, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
 		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,

@@ -53,7 +53,7 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring = leaf.NewKeyring(a.keys, bucket)
+	a.keyring, a.archived = leaf.NewKeyring(a.keys, bucket), a.keys.Archived
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (a *App) startHub(context.Context) error {
 		return nil
 	}
 	hub, err := leaf.NewHub(leaf.Config{
-		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
+		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Archived: a.projects.ArchivedNumbers, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
 		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
 		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
 	})

@@ -68,6 +68,8 @@ func TestLocationDatabaseOfAService(t *testing.T) {
 	}
 	a = build(t, o)
 	stop = run(t, a)
+	wantAnswer(t, a, "PUT", "localization", `{"ip_module":"mmdb"}`, `{"data":{"ip_module":"mmdb"}}`) // in force already
+	wantAnswer(t, a, "PUT", "localization", `{"ip_module":""}`, `{"data":{"ip_module":""}}`)
 	wantsError(t, "a broken database", newSignInClient(t, a).ask("PUT", securityPath+"localization", `{"ip_module":"mmdb"}`),
 		http.StatusUnprocessableEntity, "invalid_ip_module")
 	if err := stop(); err != nil {

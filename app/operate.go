@@ -24,7 +24,7 @@ func (a *App) openImport(context.Context) error {
 	}
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(a.imports),
-		Rules: a.rules, Project: a.options.LegacyProject,
+		Rules: a.rules, Project: a.options.LegacyProject, Archived: a.archived,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
@@ -58,6 +58,20 @@ func (a *App) openReplay(context.Context) error {
 		History: a.history, Logger: a.logger,
 	})
 	a.cleanups.add("replay", a.replayer.Stop)
+	return nil
+}
+
+// startRefold makes the records again that an older version has made, once they are
+// up.
+func (a *App) startRefold(context.Context) error {
+	refold := ops.NewRefold(ops.RefoldConfig{
+		Checkpoint: a.projector.Store().Checkpoint, Replay: a.replayer.Replay, Sole: a.options.ClickHouseDSN == "", Logger: a.logger,
+	})
+	a.records.WhenUp(refold.Start)
+	a.cleanups.add("refold", func(ctx context.Context) error {
+		defer refold.Stop()
+		return a.records.Stop(ctx) // which may still start it
+	})
 	return nil
 }
 

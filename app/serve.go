@@ -82,6 +82,7 @@ func (a *App) handler() (http.Handler, error) {
 	}
 	c := a.apiConfig(receivers, a.health())
 	c.PublicURL, c.Web, c.PolicyReports = a.options.PublicURL, page, policyReports
+	c.Projects = a.projects
 	c.Records, c.Insights, c.Feed = a.reader, a.reader, a.feed
 	c.Changes, c.Requests = a.commander, a.answers
 	c.LogSettings, c.Audit = a.settings, a.audit.Trail()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/bucket"
@@ -31,6 +32,22 @@ func (a *App) setLimits(ctx context.Context) error {
 	if err != nil {
 		a.logger.Warn("new-records-per-hour could not be put on the log; the value before stays in force until the next start",
 			"value", a.options.NewRecordsPerHour, "error", err)
+	}
+	return nil
+}
+
+// openProjects opens the registry of projects, and makes the first project. The service
+// also starts when the log takes nothing: the next start tries again.
+func (a *App) openProjects(ctx context.Context) (err error) {
+	a.projects, err = projects.NewService(projects.Config{
+		Facts: a.settings, Keys: a.keys, Numbers: []uint64{a.options.NATSProject, a.options.LegacyProject}, Now: a.options.Now,
+	})
+	if err != nil {
+		return err
+	}
+	a.archived = a.projects.Archived
+	if err := a.projects.Begin(ctx); err != nil {
+		a.logger.Warn("the first project could not be put on the log; the next start tries again", "error", err)
 	}
 	return nil
 }

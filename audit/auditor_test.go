@@ -29,6 +29,23 @@ func shortOf(e audit.Entry) short {
 	return short{e.Action, string(e.Before), string(e.After), string(e.Request), string(e.Result)}
 }
 
+// TestProjectsInTheTrail: the first fact of a project makes it, the others change it.
+func TestProjectsInTheTrail(t *testing.T) {
+	l := openLedger(t)
+	a, _ := l.start()
+	l.fact("set.project.7", json.RawMessage(`{"v":1,"before":null,"after":{"id":7}}`))
+	l.fact("set.project.7", json.RawMessage(`{"v":1,"before":{"id":7},"after":{"id":7,"archived":true}}`))
+	l.catchUp(a)
+	var got []string
+	for _, e := range l.entries() {
+		got = append(got, fmt.Sprintf("%s %s %s %s", e.Action, e.Before, e.After, e.Result))
+	}
+	want := []string{`project.create null {"id":7} {"stored":true}`, `project.update {"id":7} {"archived":true,"id":7} {"stored":true}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // TestEachKindOfWrite: one entry each, with who, what, before, after, result.
 func TestEachKindOfWrite(t *testing.T) {
 	l := openLedger(t)

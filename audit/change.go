@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -17,6 +18,9 @@ const (
 	// cannot read, ActionKeyRemove the end of its entry in the bucket.
 	ActionKeyChange = "key.change"
 	ActionKeyRemove = "key.remove"
+	// A project that was only a number before is made by its first change.
+	ActionProjectCreate = "project.create"
+	ActionProjectUpdate = "project.update"
 	// ActionGap says that facts were lost before they had an entry.
 	ActionGap = "audit.gap"
 	// ActionForeign names messages in the trail that are no entries of it.
@@ -35,6 +39,9 @@ var actions = map[string]string{
 	"snapshot": "log.snapshot",
 	"gap":      "log.gap",
 }
+
+// projectFamily begins the names of the settings that are projects.
+const projectFamily = "project."
 
 // stored is the result of a change that has no answer.
 var stored = json.RawMessage(`{"stored":true}`)
@@ -101,6 +108,12 @@ func changeOf(stream string, f *eventlog.Fact) change {
 			break
 		}
 		c.entry.Before, c.entry.After = part(body.Before), part(body.After)
+		if strings.HasPrefix(f.Name, projectFamily) {
+			c.entry.Action = ActionProjectUpdate
+			if string(body.Before) == "null" {
+				c.entry.Action = ActionProjectCreate
+			}
+		}
 	default:
 		c.silent = true
 	}

@@ -33,7 +33,7 @@ func printer() *httptest.Server {
 			fmt.Printf("%s %q %q in %s, order %v\n", event.Level, event.Class, event.Message, event.File, event.Payload["order"])
 		}
 		w.WriteHeader(http.StatusAccepted)
-		_, _ = fmt.Fprintf(w, `{"data":{"accepted":%d,"rejected":[]}}`, accepted)
+		_, _ = fmt.Fprintf(w, `{"data":{"accepted":%d,"rejected":[],"adjusted":[]}}`, accepted)
 	}))
 }
 

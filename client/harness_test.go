@@ -206,7 +206,7 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.prepared[n](w)
 		return
 	}
-	answer(202, `{"data":{"accepted":1,"rejected":[]}}`)(w)
+	answer(202, `{"data":{"accepted":1,"rejected":[],"adjusted":[]}}`)(w)
 }
 
 func answer(status int, body string, header ...string) func(http.ResponseWriter) {

@@ -217,7 +217,7 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 		}
 		select {
 		case <-p.exited:
-			return &endedEarly{p.err, causeOf(p)}
+			return &endedEarlyError{p.err, causeOf(p)}
 		case <-ctx.Done():
 			return fmt.Errorf("it does not answer: %w", errors.Join(ctx.Err(), err))
 		case <-time.After(childReadyPoll):
@@ -225,14 +225,14 @@ func (c *child) awaitReady(ctx context.Context, p *process, addr string) error {
 	}
 }
 
-// endedEarly is a child that ended before it answered.
-type endedEarly struct {
+// endedEarlyError is a child that ended before it answered.
+type endedEarlyError struct {
 	err   error // nil for an exit status of 0
 	cause string
 }
 
-func (e *endedEarly) Error() string { return "it ended before it answered (" + e.cause + ")" }
-func (e *endedEarly) Unwrap() error { return e.err }
+func (e *endedEarlyError) Error() string { return "it ended before it answered (" + e.cause + ")" }
+func (e *endedEarlyError) Unwrap() error { return e.err }
 
 // pingChild asks the child, once, whether it answers to the user.
 func pingChild(ctx context.Context, addr, user, password string) error {

@@ -23,7 +23,7 @@ var harmless = words(`dictionary eval format fuzzJSON fuzzQuery generateRandom g
 
 func words(text string) map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		set[word] = true
 	}
 	return set

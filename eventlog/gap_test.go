@@ -187,8 +187,7 @@ func (l logEnv) readAround(ctx context.Context, t *testing.T, report eventlog.Re
 	defer r.Close()
 	for seq := uint64(1); seq <= report.Last; seq++ {
 		f, err := r.Next(ctx)
-		var gap *eventlog.GapError
-		if errors.As(err, &gap) {
+		if gap, ok := errors.AsType[*eventlog.GapError](err); ok {
 			if gap.From != seq || !gone[gap.From] || !gone[gap.To] {
 				t.Fatalf("met %v at %d, not among %v", gap, seq, report.Gaps)
 			}

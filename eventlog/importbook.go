@@ -138,7 +138,7 @@ func (b *ImportBook) Lock(ctx context.Context, now time.Time) (held context.Cont
 	var once sync.Once
 	return held, func() {
 		once.Do(func() {
-			_ = renewing.Stop(context.Background())
+			_ = renewing.Stop(context.WithoutCancel(ctx))
 			lose(nil)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 			defer cancel()

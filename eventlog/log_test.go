@@ -276,6 +276,49 @@ func (l logEnv) commander(t testing.TB, answers eventlog.Answers) *eventlog.Comm
 	return c
 }
 
+// TestSettle: it returns when a projector has passed a barrier that stands behind
+// everything on the log, and says so when that does not happen.
+func TestSettle(t *testing.T) {
+	l := newLog(t)
+	if err := l.appender(t).Append(t.Context(), []errata.Event{event("before")}); err != nil {
+		t.Fatal(err)
+	}
+	c := l.commander(t, storedAnswers{})
+	r, err := eventlog.NewReader(t.Context(), l.Log, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	var player sync.WaitGroup
+	player.Go(func() {
+		for _, kind := range []eventlog.FactKind{eventlog.FactEvents, eventlog.FactCommand, eventlog.FactCommand} {
+			f, err := r.Next(t.Context())
+			if err != nil || f.Kind != kind || f.Kind == eventlog.FactCommand && f.Name != eventlog.CommandBarrier {
+				t.Errorf("on the log: %+v, %v", f, err)
+			}
+			switch f.Sequence {
+			case 2:
+				err = eventlog.AnnounceProgress(l.Log, eventlog.Progress{Checkpoint: 2, Answers: map[uint64]eventlog.Answer{2: eventlog.Answer(`{}`)}})
+			case 3:
+				giveUp()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err := c.Settle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	err = c.Settle(ctx)
+	player.Wait()
+	if kind := errata.KindOf(err); kind != errata.KindStoreUnavailable && kind != errata.KindLogUnavailable {
+		t.Errorf("never passed: got %v, want store_unavailable, or log_unavailable had the PubAck not come yet", err)
+	}
+}
+
 // TestCommandAnswered plays the projector: the answer reaches the sender by an
 // announcement, or else by polling.
 func TestCommandAnswered(t *testing.T) {

@@ -31,6 +31,21 @@ func (c *Commander) Erase(ctx context.Context, users, addresses []string) (errat
 	return c.change(ctx, CommandErase, Erase{Users: users, Addresses: addresses})
 }
 
+// Settle returns when all events that were on the log before the call are in the
+// records. It appends a barrier, which changes no record. It does not wait for the
+// present end of the log instead: if the last fact there is damaged, the projector
+// passes it only when another one follows. Errors: log_full, log_unavailable, and
+// store_unavailable when ctx ended before.
+func (c *Commander) Settle(ctx context.Context) error {
+	_, err := c.Do(ctx, CommandBarrier, nil)
+	if errata.KindOf(err) == errata.KindStoreUnavailable {
+		late := errata.Errorf(errata.KindStoreUnavailable, "The records do not have all events yet that were taken before; try again shortly.")
+		late.RetryAfter, late.Err = retryLater, err
+		return late
+	}
+	return err
+}
+
 func (c *Commander) change(ctx context.Context, name string, body any) (errata.Changed, error) {
 	answer, err := c.Do(ctx, name, body)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -43,29 +45,42 @@ const settingTimeout = 8 * time.Second
 // there is none). It tries until the outcome is known. Errors: ErrSettingMoved;
 // log_full; log_unavailable when the outcome is not known in time.
 func AppendSetting(ctx context.Context, log Log, name string, data []byte, after uint64) (sequence uint64, err error) {
+	return appendSetting(ctx, log, name, name, data, after)
+}
+
+// AppendSettingIn is AppendSetting for a setting of a family: those whose names begin
+// alike, with a dot at the end. The newest fact of the whole family must be the one at
+// sequence after. So a change can keep what holds for the family as a whole.
+func AppendSettingIn(ctx context.Context, log Log, family, name string, data []byte, after uint64) (sequence uint64, err error) {
+	return appendSetting(ctx, log, family+">", name, data, after)
+}
+
+// appendSetting compares after with the newest fact of the settings in the pattern: a
+// name, or a family with ">".
+func appendSetting(ctx context.Context, log Log, pattern, name string, data []byte, after uint64) (sequence uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	msgID := nuid.Next()
-	subject := log.Prefix + subjectSettings + name
+	compared := log.Prefix + subjectSettings + pattern
 	return untilKnown(ctx, func(err error) error {
 		return logAway("the log could not confirm the change in time, and it may still take effect; look at the settings before you send it again",
 			fmt.Errorf("append setting %s: %w", name, err))
 	}, func() (uint64, error) {
-		msg := &nats.Msg{Subject: subject, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
-		sequence, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequencePerSubject(after))
+		msg := &nats.Msg{Subject: log.Prefix + subjectSettings + name, Data: data, Header: withSum(actorHeader(ctx), subjectSettings+name, data)}
+		sequence, err := publishMsg(ctx, log, msg, msgID, jetstream.WithExpectLastSequenceForSubject(after, compared))
 		if !isMoved(err) {
 			return sequence, err
 		}
 		// The next message may be that of an earlier try, whose answer was lost.
 		// Exactly one message can come next after the expected one.
-		next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: subject})
+		next, found, getErr := getMessage(ctx, log, messageQuery{Sequence: after + 1, NextFor: compared})
 		switch {
 		case getErr == nil && found && next.id() == msgID:
 			return next.sequence, nil
 		case getErr == nil && found:
 			return 0, ErrSettingMoved
 		case getErr == nil && after > 0:
-			if after, getErr = expectation(ctx, log, name, after); getErr != nil {
+			if after, getErr = expectation(ctx, log, compared, after); getErr != nil {
 				err = getErr
 			}
 		}
@@ -73,20 +88,25 @@ func AppendSetting(ctx context.Context, log Log, name string, data []byte, after
 	})
 }
 
-// expectation returns the sequence that the server has for the last fact of a
-// setting whose value in force is at after. When the newest fact is damaged, the
+// expectation returns the sequence that the server has for the last fact of the
+// subjects whose newest readable fact is at after. When the newest fact is damaged, the
 // server may find no fact at all, and the sequence is 0.
-func expectation(ctx context.Context, log Log, name string, after uint64) (uint64, error) {
-	subject := log.Prefix + subjectSettings + name
-	newest, found, err := getMessage(ctx, log, messageQuery{LastFor: subject})
+func expectation(ctx context.Context, log Log, subjects string, after uint64) (uint64, error) {
+	newest, found, err := getMessage(ctx, log, messageQuery{LastFor: subjects})
 	if err != nil || found && newest.sequence >= after {
 		return after, err
 	}
 	older, there, err := getMessage(ctx, log, messageQuery{Sequence: after})
-	if err != nil || !there || older.subject != subject {
+	if err != nil || !there || !within(older.subject, subjects) {
 		return after, err
 	}
 	return newest.sequence, nil
+}
+
+// within says whether the subject is one of the subjects, which may end in ">".
+func within(subject, subjects string) bool {
+	family, open := strings.CutSuffix(subjects, ">")
+	return subject == subjects || open && strings.HasPrefix(subject, family)
 }
 
 // isMoved says whether a publish failed because its expectation does not hold.
@@ -140,6 +160,69 @@ func SettingBefore(ctx context.Context, log Log, name string, before uint64, goo
 		return Setting{}, false, settingsAway(fmt.Errorf("read setting %s before %d: %w", name, before, err))
 	}
 	return m.setting(log), found, nil
+}
+
+// SettingsAfter returns the facts of a family behind a sequence, oldest first and
+// without damaged ones, and the sequence of the last fact, damaged or not. It asks the
+// leader of the stream, once for each fact. Errors: log_unavailable.
+func SettingsAfter(ctx context.Context, log Log, family string, after uint64) (facts []Setting, last uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	last = after
+	for tries := retryPauses.Begin(); ; {
+		err = nil
+		for m, failed := range messagesFrom(ctx, log, subjectSettings+family+">", last+1) {
+			if err = failed; err != nil {
+				break
+			}
+			if last = m.sequence; m.sound(log) {
+				facts = append(facts, m.setting(log))
+			}
+		}
+		if err == nil {
+			return facts, last, nil
+		}
+		if !tries.Wait(ctx) {
+			return nil, 0, settingsAway(fmt.Errorf("read the settings %s after %d: %w", family, after, err))
+		}
+	}
+}
+
+// SettingNames returns the names of a family that have facts, and a sequence: no fact up
+// to it has another name. Errors: log_unavailable.
+func SettingNames(ctx context.Context, log Log, family string) (names []string, upTo uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	subjects := log.Prefix + subjectSettings + family + ">"
+	for tries := retryPauses.Begin(); ; {
+		var newest message
+		newest, _, err = getMessage(ctx, log, messageQuery{LastFor: subjects})
+		if err == nil {
+			names, err = namesUnder(ctx, log, subjects)
+		}
+		if err == nil {
+			return names, newest.sequence, nil
+		}
+		if !tries.Wait(ctx) {
+			return nil, 0, settingsAway(fmt.Errorf("list the settings %s: %w", family, err))
+		}
+	}
+}
+
+func namesUnder(ctx context.Context, log Log, subjects string) (names []string, err error) {
+	stream, err := log.JetStream.Stream(ctx, log.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subjects))
+	if err != nil {
+		return nil, fmt.Errorf("list subjects of the log: %w", err)
+	}
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, log.Prefix+subjectSettings))
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func settingsAway(err error) error {

@@ -3,6 +3,8 @@ package eventlog_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +69,75 @@ func TestAppendSetting(t *testing.T) {
 	}
 	if second, err := eventlog.AppendSetting(t.Context(), l.Log, "x", []byte("two"), first); err != nil || second <= first {
 		t.Errorf("second: %d, %v", second, err)
+	}
+}
+
+// TestAppendSettingInAFamily: a change is compared with the newest fact of the family, not
+// with that of its own name.
+func TestAppendSettingInAFamily(t *testing.T) {
+	l := newLog(t)
+	in := func(name, data string, after uint64) (uint64, error) {
+		return eventlog.AppendSettingIn(t.Context(), l.Log, "f.", name, []byte(data), after)
+	}
+	if _, err := eventlog.AppendSetting(t.Context(), l.Log, "fa", []byte("of no family"), 0); err != nil {
+		t.Fatal(err)
+	}
+	first, err := in("f.a", "1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in("f.b", "lost", 0); !errors.Is(err, eventlog.ErrSettingMoved) {
+		t.Errorf("another name after nothing: %v, want ErrSettingMoved", err)
+	}
+	second, err := in("f.b", "2", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, err := eventlog.AppendSetting(t.Context(), l.Log, "f.a", []byte("3"), first) // its own name is at first
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in("f.a", "lost", second); !errors.Is(err, eventlog.ErrSettingMoved) {
+		t.Errorf("after an older fact of the family: %v, want ErrSettingMoved", err)
+	}
+	names, upTo, err := eventlog.SettingNames(t.Context(), l.Log, "f.")
+	if err != nil || !slices.Equal(names, []string{"f.a", "f.b"}) || upTo != third {
+		t.Errorf("names %q up to %d, %v", names, upTo, err)
+	}
+	for after, want := range map[uint64]string{0: "f.a 1,f.b 2,f.a 3", first: "f.b 2,f.a 3", third: ""} {
+		facts, last, err := eventlog.SettingsAfter(t.Context(), l.Log, "f.", after)
+		var got []string
+		for _, f := range facts {
+			got = append(got, f.Name+" "+string(f.Data))
+		}
+		if err != nil || strings.Join(got, ",") != want || last != third {
+			t.Errorf("after %d: %q, last %d, %v, want %q", after, got, last, err, want)
+		}
+	}
+	if names, upTo, err := eventlog.SettingNames(t.Context(), l.Log, "none."); err != nil || len(names) != 0 || upTo != 0 {
+		t.Errorf("an empty family: %q, %d, %v", names, upTo, err)
+	}
+}
+
+// TestAppendSettingInAFamilyWhenAnswersAreLost: the sender finds its own message and takes
+// no other one of the family for its own.
+func TestAppendSettingInAFamilyWhenAnswersAreLost(t *testing.T) {
+	for _, reached := range []bool{true, false} {
+		l := newLog(t)
+		log := l.Log
+		log.JetStream = &flaky{JetStream: log.JetStream, lose: 1, reached: reached, meanwhile: func() {
+			var after uint64
+			if reached {
+				after = 1
+			}
+			if _, err := eventlog.AppendSettingIn(t.Context(), l.Log, "f.", "f.b", []byte("other"), after); err != nil {
+				t.Error(err)
+			}
+		}}
+		sequence, err := eventlog.AppendSettingIn(t.Context(), log, "f.", "f.a", []byte("mine"), 0)
+		if reached && (err != nil || sequence != 1) || !reached && !errors.Is(err, eventlog.ErrSettingMoved) {
+			t.Errorf("the message reached the log: %v; got %d, %v", reached, sequence, err)
+		}
 	}
 }
 

@@ -63,25 +63,28 @@ type batch struct {
 
 // collect waits for a message and gathers the next ones for batchWait.
 func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) (*batch, error) {
-	b, wait := &batch{}, ctx
-	for b.rows < maxRows && b.bytes < maxBytes {
-		msg, err := messages.Next(jetstream.NextContext(wait))
-		if b.last > 0 && errors.Is(err, context.DeadlineExceeded) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("next message after %d: %w", max(b.last, l.next-1), err)
-		}
-		if b.last == 0 {
-			soon, cancel := context.WithTimeout(ctx, batchWait)
-			defer cancel()
-			wait = soon
-		}
+	msg, err := messages.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("next message after %d: %w", l.next-1, err)
+	}
+	soon, cancel := context.WithTimeout(ctx, batchWait)
+	defer cancel()
+	b := &batch{}
+	for {
 		if err := l.add(b, msg); err != nil {
 			return nil, err
 		}
+		if b.rows >= maxRows || b.bytes >= maxBytes {
+			return b, nil
+		}
+		msg, err = messages.Next(jetstream.NextContext(soon))
+		if errors.Is(err, context.DeadlineExceeded) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("next message after %d: %w", b.last, err)
+		}
 	}
-	return b, nil
 }
 
 // add puts a message into the batch. It leaves out a message that cannot be read.

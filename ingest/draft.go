@@ -25,6 +25,8 @@ type Draft struct {
 	// Time is when the error happened, by the client's clock. SentAt is when the
 	// client sent the request, by the same clock, to measure its drift. Zero: unknown.
 	Time, SentAt time.Time
+	// NoTime says that the client sent a time that cannot be read.
+	NoTime bool `json:",omitempty"`
 
 	Class   string
 	Message string // full text, with parameters filled in
@@ -112,6 +114,9 @@ type Receipt struct {
 	Accepted int
 	// Rejected lists the drafts that can never be accepted.
 	Rejected []Rejection
+	// Adjusted lists what accepted drafts said and was not believed, in the order of
+	// the drafts.
+	Adjusted []Adjustment
 	// Dropped counts the drafts that were not kept because recording is switched
 	// off. They were not checked.
 	Dropped int
@@ -122,6 +127,28 @@ type Rejection struct {
 	Index int
 	Err   *errata.Error
 }
+
+// Adjustment is a field of an accepted draft, by the index of the draft, whose value
+// was replaced, and the reason. A receiver that answers its client tells it.
+type Adjustment struct {
+	Index  int    `json:"index"`
+	Field  string `json:"field"`
+	Reason Reason `json:"reason"`
+}
+
+// FieldTime is the field of an Adjustment whose event got the time at which it was
+// received.
+const FieldTime = "time"
+
+// Reason is the reason of an Adjustment, as the API and the metrics show it.
+type Reason string
+
+// The reasons why a time is replaced.
+const (
+	TimeTooOld     Reason = "too_old"    // more than maxAge before it was received
+	TimeInFuture   Reason = "in_future"  // after it was received
+	TimeUnreadable Reason = "unreadable" // no time
+)
 
 // Accepter takes drafts and returns when the accepted ones are on disk. After an
 // error, of kind log_unavailable or log_full, none of them may be on disk. Receivers

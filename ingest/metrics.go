@@ -9,7 +9,7 @@ import (
 
 // metrics count the drafts, by their result.
 type metrics struct {
-	accepted, dropped *prometheus.CounterVec
+	accepted, dropped, adjusted *prometheus.CounterVec
 }
 
 func newMetrics(r prometheus.Registerer) (metrics, error) {
@@ -18,11 +18,13 @@ func newMetrics(r prometheus.Registerer) (metrics, error) {
 			Name: "errata_events_accepted_total", Help: "Events on disk, by the way they came in."}, []string{"source"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_events_dropped_total", Help: "Events not kept, by reason; their senders were told."}, []string{"reason"}),
+		adjusted: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "errata_events_adjusted_total", Help: "Events on disk that got the time of receipt in the place of their own, by reason."}, []string{"reason"}),
 	}
 	if r == nil {
 		return m, nil
 	}
-	if err := errors.Join(r.Register(m.accepted), r.Register(m.dropped)); err != nil {
+	if err := errors.Join(r.Register(m.accepted), r.Register(m.dropped), r.Register(m.adjusted)); err != nil {
 		return m, fmt.Errorf("register metrics of ingest: %w", err)
 	}
 	return m, nil

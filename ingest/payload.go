@@ -82,9 +82,11 @@ func (p *payloadWriter) next() {
 // name begins a member with a constant key, which needs no escapes. A frame has five.
 func (p *payloadWriter) name(key string) {
 	p.next()
-	b := append(p.Buf, '"')
+	b := p.Buf
+	b = append(b, '"')
 	b = append(b, key...)
-	p.Buf = append(b, '"', ':')
+	b = append(b, '"', ':')
+	p.Buf = b
 }
 
 // text writes a member unless it is empty: one line, scrubbed, cut.

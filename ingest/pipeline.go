@@ -103,6 +103,9 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 			receipt.Rejected = append(receipt.Rejected, Rejection{Index: i, Err: refused})
 			continue
 		}
+		if _, why := timeOf(&drafts[i], src); why != "" {
+			receipt.Adjusted = append(receipt.Adjusted, Adjustment{Index: i, Field: FieldTime, Reason: why})
+		}
 		events = append(events, event)
 		sources = append(sources, drafts[i].Context.Source)
 	}
@@ -112,6 +115,9 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	}
 	for _, source := range sources {
 		p.metrics.accepted.WithLabelValues(source).Inc()
+	}
+	for _, a := range receipt.Adjusted {
+		p.metrics.adjusted.WithLabelValues(string(a.Reason)).Inc()
 	}
 	receipt.Accepted = len(events)
 	return receipt, nil

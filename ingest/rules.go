@@ -27,8 +27,9 @@ type Rules struct {
 
 // The limits to a client's clock, as in Sentry.
 const (
-	// maxAge bounds the age of an event. An older event, or one from the future,
-	// gets the time at which it was received.
+	// maxAge bounds the age of an event, for every project. An older event, or one
+	// from the future, gets the time at which it was received, and its sender is
+	// told so.
 	maxAge = 30 * 24 * time.Hour
 	// minDrift is a difference between SentAt and Received that the network cannot
 	// cause: from it on, the difference is the error of the client's clock.
@@ -43,10 +44,11 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 	if refused != nil {
 		return errata.Event{}, refused
 	}
-	received := src.Received.UTC().Truncate(time.Millisecond)
+	received := src.receivedAt()
+	at, _ := timeOf(d, src)
 	e := errata.Event{
 		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
-		Time: eventTime(d.Time, d.SentAt, received, src.Archive), Received: received,
+		Time: at, Received: received,
 		File: read.file, Line: Line(d.Line), Message: preview(read.message), Class: read.identity.Class,
 		URI:    r.URI(d.URI),
 		Method: methodOf(d.Method), UserID: UserID(d.UserID), IP: d.IP.Unmap().WithZone(""),
@@ -133,35 +135,6 @@ func messageOf(d *Draft) string {
 		return d.Context.Exceptions[n-1].Message
 	}
 	return d.Template
-}
-
-// Time gives the time at of a client's clock, or received if at is in the future or
-// too long ago. The result is in whole milliseconds.
-func Time(at, received time.Time) time.Time {
-	return eventTime(at, time.Time{}, received.UTC().Truncate(time.Millisecond), false)
-}
-
-// eventTime is the time of an error: at, corrected by the drift of the client's
-// clock, or received if that is in the future or too long ago. In an archive any time
-// since 1970 is believed.
-func eventTime(at, sent, received time.Time, archive bool) time.Time {
-	if at.IsZero() {
-		return received
-	}
-	if !sent.IsZero() {
-		if drift := received.Sub(sent); drift > minDrift || drift < -minDrift {
-			at = at.Add(drift)
-		}
-	}
-	at = at.UTC().Truncate(time.Millisecond)
-	oldest := received.Add(-maxAge)
-	if archive {
-		oldest = time.Unix(0, 0)
-	}
-	if at.After(received) || at.Before(oldest) {
-		return received
-	}
-	return at
 }
 
 // fingerprintOf is the client's own grouping, nil if it asks for the default one.

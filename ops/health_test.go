@@ -140,6 +140,8 @@ func TestChecks(t *testing.T) {
 			"projector", true, []string{"fact 9", "250ms", "3 facts to go"}},
 		{"alarm", wellness{alarms: []errata.Alarm{{Name: "log-gap", Detail: "facts 3 to 4 cannot be read", Hint: "errata log verify"}}},
 			"log-gap", false, []string{"facts 3 to 4", "errata log verify"}},
+		{"records of an older version", wellness{projection: projector.Status{Checkpoint: projector.Checkpoint{Row: 9, Sequence: 9}}},
+			"projector", true, []string{"older version", "errata replay"}},
 		{"projector in trouble", wellness{projection: projector.Status{Err: errAway}}, "projector", true, []string{"refused"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

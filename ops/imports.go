@@ -70,7 +70,7 @@ var errStopping = errata.Errorf(errata.KindLogUnavailable,
 	"The service is stopping and broke off the import; call again when it is back, and the import goes on where it stopped.")
 
 // Import returns when everything that it imported is visible. Kinds:
-// already_running, log_full, log_unavailable, store_unavailable.
+// already_running, project_archived, log_full, log_unavailable, store_unavailable.
 func (i *Importer) Import(ctx context.Context) (ImportResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

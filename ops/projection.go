@@ -63,6 +63,9 @@ func (p *Projection) Check(ctx context.Context) errata.Check {
 	if state, err := p.log.state(ctx); err == nil && behind(state, status) > 0 {
 		c.Detail += fmt.Sprintf(", %d facts to go", behind(state, status))
 	}
+	if status.Checkpoint.Outdated() {
+		c.Detail, c.Hint = c.Detail+"; "+outdatedDetail, outdatedHint
+	}
 	if status.Err != nil {
 		c.Detail += "; " + status.Err.Error()
 	}

@@ -32,7 +32,8 @@ type recordKey struct {
 // stretches can be merged into one.
 type delta struct {
 	count       uint64
-	first, last int64 // earliest and latest time, Unix milliseconds
+	first, last int64        // earliest and latest time, Unix milliseconds
+	level       errata.Level // the highest
 	// sighting is the first event of the stretch and id its position; they are used
 	// when the record does not exist yet.
 	sighting eventlog.Entry
@@ -83,6 +84,7 @@ func (d *delta) addHour(at hourCount) {
 func (d *delta) add(e eventlog.Entry, at errata.Position) {
 	d.count++
 	d.first, d.last = min(d.first, e.Time), max(d.last, e.Time)
+	d.level = max(d.level, e.Level)
 	d.version = at
 }
 
@@ -90,6 +92,7 @@ func (d *delta) add(e eventlog.Entry, at errata.Position) {
 func (d *delta) merge(later *delta) {
 	d.count += later.count
 	d.first, d.last = min(d.first, later.first), max(d.last, later.last)
+	d.level = max(d.level, later.level)
 	d.version = max(d.version, later.version)
 	for _, h := range later.hours {
 		d.addHour(h)
@@ -188,7 +191,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	kept := e.Clone()
 	b.bytes += kept.Size()
-	d := &delta{count: 1, first: e.Time, last: e.Time, sighting: kept, id: at, version: at}
+	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at}
 	if b.budget.Limit > 0 {
 		d.project, d.class = kept.Origin()
 	}

@@ -42,6 +42,7 @@ func (m *model) apply(e errata.Event, at errata.Position) {
 	}
 	r.Count++
 	r.Version = at
+	r.Level = max(r.Level, e.Level)
 	if e.Time.Before(r.FirstSeen) {
 		r.FirstSeen = e.Time
 	}
@@ -58,7 +59,7 @@ func drawLog(t *rapid.T) [][]errata.Event {
 		n := rapid.IntRange(0, 60).Draw(t, "id")
 		e := errata.Event{
 			// An event that is sent again differs only in its receive time.
-			ID: idOf(n), Book: errata.Books[n%2], Level: errata.LevelError,
+			ID: idOf(n), Book: errata.Books[n%2], Level: errata.Level(1 + n%7),
 			Time:    time.UnixMilli(1_700_000_000_000 + int64(n*7919%1000)).UTC(),
 			Message: string(rune('a' + n%26)), Line: uint32(n), UserID: int64(n), Payload: []byte{byte(n)},
 		}
@@ -128,7 +129,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 
 func TestAdvanceReopensResolved(t *testing.T) {
 	at := time.UnixMilli(1000).UTC()
-	d := &delta{count: 2, first: 500, last: 2000, version: 9}
+	d := &delta{count: 2, first: 500, last: 2000, level: errata.LevelInfo, version: 9}
 	for _, test := range []struct {
 		status        errata.Status
 		want          errata.Status
@@ -138,13 +139,13 @@ func TestAdvanceReopensResolved(t *testing.T) {
 		{errata.StatusResolved, errata.StatusOpen, true},
 		{errata.StatusMuted, errata.StatusMuted, false},
 	} {
-		old := errata.Record{Status: test.status, Count: 3, FirstSeen: at, LastSeen: at, ID: 4, Version: 5}
+		old := errata.Record{Status: test.status, Level: errata.LevelFatal, Count: 3, FirstSeen: at, LastSeen: at, ID: 4, Version: 5}
 		now, _, err := advance(&old, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := errata.Record{
-			Status: test.want, Regressed: test.wantRegressed, Count: 5, ID: 4, Version: 9,
+			Status: test.want, Regressed: test.wantRegressed, Level: errata.LevelFatal, Count: 5, ID: 4, Version: 9,
 			FirstSeen: time.UnixMilli(500).UTC(), LastSeen: time.UnixMilli(2000).UTC(),
 		}
 		if diff := cmp.Diff(want, now, recordOptions); diff != "" {

@@ -129,6 +129,7 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 	}
 	r.Count++
 	r.Version = at
+	r.Level = max(r.Level, e.Level)
 	if e.Time.Before(r.FirstSeen) {
 		r.FirstSeen = e.Time
 	}

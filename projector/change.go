@@ -49,9 +49,6 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
 		ev, err := d.sighting.Event()
-		if err != nil {
-			ev = errata.Event{Level: d.sighting.Level}
-		}
 		if d.overflow {
 			// The record stands for many problems. The sighting is an example,
 			// whose context is kept. Its file and request are left out; its user
@@ -59,19 +56,20 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
-				Level: ev.Level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
+				Level: d.level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
 				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
 			}, ev.Payload, err
 		}
 		return errata.Record{
 			Book: d.sighting.Book, Signature: d.sighting.Signature,
 			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
-			Level: ev.Level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
+			Level: d.level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
 			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
 		}, ev.Payload, err
 	}
 	now = *old
 	now.Count += d.count
+	now.Level = max(now.Level, d.level)
 	now.Version = d.version
 	if first.Before(now.FirstSeen) {
 		now.FirstSeen = first

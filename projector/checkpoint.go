@@ -7,6 +7,13 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
+// FoldVersion is the version of the rules by which this program folds. It changes
+// when the same log gives other records than before:
+//
+//	0  the level of a record is that of its first event
+//	1  the level of a record is the highest of all its events
+const FoldVersion = 1
+
 // Checkpoint says how far the projection of a shard has come, and has what a
 // projector needs to continue from there. It is written in the same block as its
 // records.
@@ -33,6 +40,9 @@ type Checkpoint struct {
 	Log int64 `json:"log"`
 	// RecordingOff says that events are not counted at this place of the log.
 	RecordingOff bool `json:"recording_off,omitempty"`
+	// Fold is the FoldVersion by which all records were made, or an older one when
+	// some of them were made by that.
+	Fold int `json:"fold,omitempty"`
 	// Budget is the budget of new records at this place of the log.
 	Budget budget `json:"budget,omitzero"`
 	// Totals are what the tables must add up to at this checkpoint.
@@ -48,6 +58,10 @@ type SweepProgress struct {
 	Chunks, Done int            `json:",omitempty"`
 	Removed      errata.Changed `json:"removed"`
 }
+
+// Outdated says that an older version has made some of the records, so that the log
+// gives others now. A replay makes them again.
+func (c Checkpoint) Outdated() bool { return c.Row != 0 && c.Fold < FoldVersion }
 
 // next returns the checkpoint after c.
 func (c Checkpoint) next(sequence uint64) Checkpoint {

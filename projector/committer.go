@@ -31,6 +31,8 @@ type committer struct {
 	// it.
 	totals   Totals
 	hourlyTo uint64
+	// fold is the FoldVersion of the next checkpoints.
+	fold int
 	// patience is vanishedTries or vanishedTriesAlone.
 	patience int
 	cache    *lru.LRU[recordKey, errata.Record]
@@ -51,8 +53,12 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, k
 	if !ok {
 		panic("the budget of a checkpoint cannot be decoded") // decodeCheckpoint refuses it
 	}
+	fold := min(cp.Fold, FoldVersion)
+	if cp.Row == 0 || p.cfg.Quiet { // a rebuild begins with what the log still gives
+		fold = FoldVersion
+	}
 	return &committer{
-		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
+		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, fold: fold, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
 		spent: spent, spentTurn: cp.Budget.Turn,
 	}
 }
@@ -175,6 +181,7 @@ func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*erra
 // apply writes one step and remembers what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
+	work.to.Fold = c.fold
 	work.to.Totals = c.totals.after(work.changes)
 	if work.sweep != nil {
 		work.to.Totals = work.to.Totals.less(work.sweep.takes)

@@ -148,6 +148,7 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	}
 	r.Count++
 	r.Version = at
+	r.Level = max(r.Level, e.Level)
 	if e.Time.Before(r.FirstSeen) {
 		r.FirstSeen = e.Time
 	}

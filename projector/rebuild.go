@@ -55,6 +55,9 @@ type Comparison struct {
 	PausedMS int64 `json:"paused_ms"`
 	Live     Tally `json:"live"`
 	Rebuilt  Tally `json:"replayed"`
+	// Outdated says that an older version has made the live records. What it saw
+	// otherwise, the level of a record, is not compared.
+	Outdated bool `json:"outdated"`
 	// Differences says in words what differs. Gaps of the log that no operator has
 	// accepted are among them.
 	Differences []string `json:"differences"`
@@ -192,7 +195,7 @@ func (r *rebuild) target(ctx context.Context) (Checkpoint, error) {
 	case inspectErr != nil:
 		return Checkpoint{}, inspectErr
 	case err != nil || cp.Row == 0:
-		return Checkpoint{Sequence: log.Last}, nil
+		return Checkpoint{Sequence: log.Last}, nil //nolint:nilerr // the end of the log stands in for a checkpoint that cannot be read
 	case cp.Sequence > log.Last:
 		return Checkpoint{}, fmt.Errorf("the records stand at %d, the log ends at %d: %w", cp.Sequence, log.Last, eventlog.ErrLogShorter)
 	default:
@@ -231,7 +234,7 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	if running {
 		defer r.live.Start()
 	}
-	if result.Live, result.Rebuilt, err = r.level(ctx); err != nil {
+	if err := r.compare(ctx, &result); err != nil {
 		return Comparison{}, err
 	}
 	result.From, result.Events = r.from, r.next.Status().Checkpoint.Events-r.start.Events
@@ -255,36 +258,40 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	return result, err
 }
 
-// levelTries bounds how often level begins again because the live projection has
-// moved although its projector was stopped.
-const levelTries = 10
+// compareTries bounds how often compare begins again because the live projection
+// has moved although its projector was stopped.
+const compareTries = 10
 
-// level folds up to the checkpoint of the live projection and counts both there.
+// compare folds up to the checkpoint of the live projection and counts both there.
 // The live projection may move meanwhile: its last insert may still happen, or the
 // projector of another node takes over.
-func (r *rebuild) level(ctx context.Context) (live, rebuilt Tally, err error) {
+func (r *rebuild) compare(ctx context.Context, c *Comparison) error {
 	for try := 1; ; try++ {
 		cp, err := r.target(ctx)
 		if err != nil {
-			return live, rebuilt, err
+			return err
 		}
 		if err := r.foldTo(ctx, cp.Sequence); err != nil {
-			return live, rebuilt, fmt.Errorf("fold the rest of the log: %w", err)
+			return fmt.Errorf("fold the rest of the log: %w", err)
 		}
 		if r.cfg.Distrust {
-			live.Checkpoint = cp.Sequence
-			rebuilt, err = r.next.store.Tally(ctx)
-			return live, rebuilt, err
+			c.Live.Checkpoint = cp.Sequence
+			c.Rebuilt, err = r.next.store.Tally(ctx)
+			return err
 		}
-		if live, err = r.live.store.Tally(ctx); err != nil {
-			return live, rebuilt, err
+		fold := FoldVersion
+		if c.Outdated = cp.Outdated(); c.Outdated {
+			fold = cp.Fold
 		}
-		if rebuilt, err = r.next.store.Tally(ctx); err != nil {
-			return live, rebuilt, err
+		if c.Live, err = r.live.store.tally(ctx, fold); err != nil {
+			return err
+		}
+		if c.Rebuilt, err = r.next.store.tally(ctx, fold); err != nil {
+			return err
 		}
 		after, err := r.live.store.Checkpoint(ctx)
-		if err != nil || after.Row == cp.Row || try == levelTries {
-			return live, rebuilt, err
+		if err != nil || after.Row == cp.Row || try == compareTries {
+			return err
 		}
 	}
 }

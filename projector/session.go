@@ -128,8 +128,7 @@ func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
 func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 	for {
 		f, err := reader.Next(ctx)
-		var gap *eventlog.GapError
-		if errors.As(err, &gap) {
+		if gap, ok := errors.AsType[*eventlog.GapError](err); ok {
 			f = eventlog.Fact{Sequence: gap.To, Kind: eventlog.FactGap, Appended: time.Now()}
 			err = s.p.pass(ctx, gap.From, gap.To, gap.Why)
 		}

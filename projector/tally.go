@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strconv"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 var (
@@ -50,7 +52,11 @@ func (c *Checksum) UnmarshalText(text []byte) error {
 }
 
 // Tally counts the projection as it is now.
-func (s *Store) Tally(ctx context.Context) (t Tally, err error) {
+func (s *Store) Tally(ctx context.Context) (Tally, error) { return s.tally(ctx, FoldVersion) }
+
+// tally counts the projection. Its checksum of the records leaves out what a
+// projection of the fold version holds otherwise.
+func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 	cp, err := s.Checkpoint(ctx)
 	if err != nil {
 		return Tally{}, err
@@ -58,13 +64,14 @@ func (s *Store) Tally(ctx context.Context) (t Tally, err error) {
 	t.Checkpoint = cp.Sequence
 	for _, part := range []struct {
 		query string
+		args  []any
 		to    []any
 	}{
-		{sqlTallyRecords, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
-		{sqlTallyContexts, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
-		{sqlTallyHourly, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
+		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= 1)}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
+		{sqlTallyContexts, nil, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
+		{sqlTallyHourly, nil, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
 	} {
-		if err := s.conn.QueryRow(ctx, part.query).Scan(part.to...); err != nil {
+		if err := s.conn.QueryRow(ctx, part.query, part.args...).Scan(part.to...); err != nil {
 			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
 		}
 	}

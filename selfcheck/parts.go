@@ -90,6 +90,8 @@ func (c *Checker) setAside(ctx context.Context) (all []part, err error) {
 // checkPart has ClickHouse compare every file of the part with its checksum, also
 // those of ClickHouse projections and skip indexes. damage is nil if the part is
 // whole or does not exist any more.
+//
+//nolint:nilnil // no damage is an answer
 func (c *Checker) checkPart(ctx context.Context, p part) (damage *Damage, err error) {
 	passed, message, err := c.ask(ctx, p)
 	switch {

@@ -233,6 +233,9 @@ func (h *house) folders(table string) (paths []string) {
 		}
 		paths = append(paths, path)
 	}
+	if err := rows.Err(); err != nil {
+		h.t.Fatal(err)
+	}
 	return paths
 }
 

@@ -13,7 +13,11 @@ import (
 // the facts before it can be purged. The new fact has one value, before and
 // after. A setting that somebody changes meanwhile is not appended again.
 func (s *Store) Republish(ctx context.Context) error {
-	for _, of := range known {
+	all, _, err := s.all(ctx)
+	if err != nil {
+		return err
+	}
+	for _, of := range all {
 		newest, last, found, err := s.newest(ctx, of.title(), of.foreign)
 		if err != nil {
 			return err

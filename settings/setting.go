@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/signin"
 )
 
@@ -17,6 +18,8 @@ type Snapshot struct {
 	Logging errata.Logging
 	// Limits are those of projects.
 	Limits Limits
+	// Projects are those that somebody made or changed.
+	Projects projects.Set
 	// Security is what is asked at sign-in.
 	Security signin.Settings
 
@@ -35,17 +38,33 @@ type setting[T any] struct {
 	equal func(a, b T) bool
 }
 
-// known are all settings.
-var known = []interface {
+// anySetting is a setting with values of any type.
+type anySetting interface {
 	title() string
-	// reset puts the standard value into the snapshot.
-	reset(*Snapshot)
 	// load puts the value of a fact into the snapshot.
 	load(into *Snapshot, data []byte) error
 	// foreign returns an error for data that is no fact of the setting in any
 	// version.
 	foreign(data []byte) error
+}
+
+// known are the settings with a name of their own. Those of projects have their number
+// in the name.
+var known = []interface {
+	anySetting
+	// reset puts the standard value into the snapshot.
+	reset(*Snapshot)
 }{logging, limits, twoFactor, location, addressBook, localization}
+
+// named finds the setting with the name.
+func named(name string) (of anySetting, found bool) {
+	for _, of := range known {
+		if of.title() == name {
+			return of, true
+		}
+	}
+	return projectNamed(name)
+}
 
 func (of setting[T]) title() string { return of.name }
 
@@ -183,18 +202,17 @@ func (s *Store) apply(f eventlog.Setting) {
 	if f.Sequence <= old.sequences[f.Name] {
 		return
 	}
-	for _, of := range known {
-		if of.title() != f.Name {
-			continue
-		}
-		next := *old
-		next.sequences = maps.Clone(old.sequences)
-		next.sequences[f.Name] = f.Sequence
-		if err := of.load(&next, f.Data); errors.Is(err, errForeign) {
-			s.skipped(f.Sequence, err)
-		} else if err != nil {
-			s.logger.Error("a setting cannot be read; the value before stays in force", "sequence", f.Sequence, "error", err)
-		}
-		s.current.Store(&next)
+	of, found := named(f.Name)
+	if !found {
+		return // of another version of Errata
 	}
+	next := *old
+	next.sequences = maps.Clone(old.sequences)
+	next.sequences[f.Name] = f.Sequence
+	if err := of.load(&next, f.Data); errors.Is(err, errForeign) {
+		s.skipped(f.Sequence, err)
+	} else if err != nil {
+		s.logger.Error("a setting cannot be read; the value before stays in force", "sequence", f.Sequence, "error", err)
+	}
+	s.current.Store(&next)
 }

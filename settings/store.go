@@ -35,6 +35,8 @@ type Store struct {
 
 	current  atomic.Pointer[Snapshot]
 	applying sync.Mutex // held while current is replaced
+	// projectsRead: every fact of a project up to this sequence is in current.
+	projectsRead atomic.Uint64
 
 	work background.Runner
 }
@@ -59,14 +61,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		of.reset(first)
 	}
 	s.current.Store(first)
-	for _, of := range known {
-		newest, _, found, err := s.newest(ctx, of.title(), of.foreign)
-		if err != nil {
-			return nil, fmt.Errorf("read the settings: %w", err)
-		}
-		if found {
-			s.apply(newest)
-		}
+	if err := s.readAll(ctx); err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	s.work.Start(background.Loop{
 		Do:     func(ctx context.Context) error { return eventlog.FollowSettings(ctx, s.log, s.apply) },
@@ -74,6 +70,43 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		Failed: background.Tell(s.logger.Warn, "settings cannot be followed; the last copy stays in force"),
 	}.Run)
 	return s, nil
+}
+
+// readAll puts the newest fact of every setting in force.
+func (s *Store) readAll(ctx context.Context) error {
+	all, upTo, err := s.all(ctx)
+	if err != nil {
+		return err
+	}
+	for _, of := range all {
+		newest, _, found, err := s.newest(ctx, of.title(), of.foreign)
+		if err != nil {
+			return err
+		}
+		if found {
+			s.apply(newest)
+		}
+	}
+	s.projectsRead.Store(upTo)
+	return nil
+}
+
+// all are all settings: the known ones and those of projects. No fact up to the sequence
+// is of another project.
+func (s *Store) all(ctx context.Context) (all []anySetting, upTo uint64, err error) {
+	for _, of := range known {
+		all = append(all, of)
+	}
+	names, upTo, err := eventlog.SettingNames(ctx, s.log, projectFamily)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range names {
+		if of, found := projectNamed(name); found {
+			all = append(all, of)
+		}
+	}
+	return all, upTo, nil
 }
 
 // Snapshot is this node's copy of the settings: at most a second old while the

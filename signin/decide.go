@@ -86,7 +86,7 @@ type Decision struct {
 // known.
 func Decide(r Request, s Settings, m Modules) Decision {
 	d := Decision{Checks: []Check{}, Warnings: []Warning{}, Country: r.Place.Country}
-	d.twoFactor(r, s.TwoFactor.Within(m))
+	d.twoFactor(r, s.TwoFactor, m)
 	d.location(r, s, m)
 	d.address(r, s.Addresses.Of(r.Side), m)
 	return d
@@ -94,21 +94,25 @@ func Decide(r Request, s Settings, m Modules) Decision {
 
 // twoFactor asks users who have set up a method that is on. Other users cannot
 // be asked; they are reminded while their side is asked.
-func (d *Decision) twoFactor(r Request, t TwoFactor) {
-	if !bool(t.Of(r.Side)) || len(t.Authentications) == 0 {
+func (d *Decision) twoFactor(r Request, t TwoFactor, m Modules) {
+	if !t.Of(r.Side) {
 		return
 	}
 	var ready []string
-	for _, key := range t.Authentications {
+	on := t.Within(m).Authentications
+	for _, key := range on {
 		if slices.Contains(r.SetUpMethods, key) {
 			ready = append(ready, key)
 		}
 	}
-	if len(ready) == 0 {
-		d.Remind = bool(t.ShowPopup)
+	if len(ready) > 0 {
+		d.Checks = append(d.Checks, Check{CheckTwoFactor, ready, ReasonSetUp})
 		return
 	}
-	d.Checks = append(d.Checks, Check{CheckTwoFactor, ready, ReasonSetUp})
+	d.Remind = len(on) > 0 && bool(t.ShowPopup)
+	if t.lacksMail(m) && slices.Contains(r.SetUpMethods, KeyEmail) {
+		d.Warnings = append(d.Warnings, noSecondStepByMail())
+	}
 }
 
 func (d *Decision) location(r Request, s Settings, m Modules) {
@@ -116,9 +120,13 @@ func (d *Decision) location(r Request, s Settings, m Modules) {
 	if !l.Status {
 		return
 	}
+	method, ready := m.readySender(l.Method)
 	module, installed := m.Location(s.Localization.IPModule)
 	if !installed {
 		d.Warnings = append(d.Warnings, noLocationModule(s.Localization.IPModule))
+		if !ready { // both must be mended
+			d.Warnings = append(d.Warnings, cannotSend("location", l.Method))
+		}
 		return
 	}
 	comparison := l.Type
@@ -132,8 +140,7 @@ func (d *Decision) location(r Request, s Settings, m Modules) {
 	if reason == "" {
 		return
 	}
-	method, found := m.sender(l.Method)
-	if !found || !method.CanSendCode {
+	if !ready {
 		d.Warnings = append(d.Warnings, cannotSend("location", l.Method))
 		return
 	}
@@ -174,10 +181,17 @@ func familiarity(located bool, earlier int, seen func() bool) string {
 
 func cannotSend(what, method string) Warning {
 	if strings.EqualFold(method, MethodEmail) {
-		return Warning{WarnMailModule, fmt.Sprintf("The check for an unfamiliar %s is on and asks nobody, because no mail module is configured to send the code; configure one.", what)}
+		return noMail("The check for an unfamiliar " + what + " is on and asks nobody")
 	}
 	return Warning{WarnMethod, fmt.Sprintf("The check for an unfamiliar %s is on and asks nobody, because the method %s cannot send the code; install it or set another.", what, quoted(method))}
 }
+
+// noMail warns of the effect that the lack of a mail module has.
+func noMail(effect string) Warning {
+	return Warning{WarnMailModule, effect + ", because no mail module is configured to send the code; configure one."}
+}
+
+func noSecondStepByMail() Warning { return noMail("The second step by e-mail is on and asks nobody") }
 
 // known says whether the place has what the comparison needs.
 func (p Place) known(comparison string) bool {

@@ -78,6 +78,7 @@ func TestDecideTwoFactor(t *testing.T) {
 	by := func(side signin.Side, setUp ...string) signin.Request {
 		return signin.Request{Side: side, SetUpMethods: setUp}
 	}
+	mailless := expected{warns: []string{signin.WarnMailModule}}
 	silent := on("totp")
 	silent.TwoFactor.ShowPopup = false
 	asked := func(methods ...string) expected {
@@ -95,7 +96,11 @@ func TestDecideTwoFactor(t *testing.T) {
 		{"and not reminded with show_popup off", by(signin.Admin), silent, full(), expected{}},
 		{"nobody is reminded while their side is not asked", by(signin.Client), on("totp"), full(), expected{}},
 		{"a method that is not installed is not on", by(signin.Admin, "sms"), on("sms"), full(), expected{}},
-		{"e-mail is not installed without a mail module", by(signin.Admin, "email"), on("email"), signin.BuiltIn(false), expected{}},
+		{"e-mail is not installed without a mail module", by(signin.Admin, "email"), on("email"), signin.BuiltIn(false), mailless},
+		{"nor is it where another method is on", by(signin.Admin, "email"), on("email", "totp"), signin.BuiltIn(false), expected{remind: true, warns: mailless.warns}},
+		{"who is asked by another method misses no mail", by(signin.Admin, "email", "totp"), on("email", "totp"), signin.BuiltIn(false), asked("totp")},
+		{"who has set up another method would get no mail", by(signin.Admin, "sms"), on("email"), signin.BuiltIn(false), expected{}},
+		{"a side that is not asked misses no mail", by(signin.Client, "email"), on("email"), signin.BuiltIn(false), expected{}},
 		{"a set-up that names no method", by(signin.Admin, "pigeon"), on("totp"), full(), expected{remind: true}},
 	})
 	clients := settings(func(s *signin.Settings) { s.TwoFactor.Authentications, s.TwoFactor.Client = []string{"totp"}, true })
@@ -151,6 +156,7 @@ func TestDecideLocation(t *testing.T) {
 		{"a module that cannot tell it compares countries", from(germany, bonn), on("coarse", "Email", "city"), full(), without(signin.WarnLocationType)},
 		{"and asks from others", from(vienna, bonn), on("coarse", "Email", "city"), full(), asked(signin.ReasonUnfamiliar, signin.WarnLocationType)},
 		{"no mail module can send the code", from(vienna, bonn), country, signin.BuiltIn(false, full().Locations...), without(signin.WarnMailModule)},
+		{"neither a location module nor a mail module", from(vienna, bonn), on("", "Email", "country"), signin.BuiltIn(false), without(signin.WarnLocationModule, signin.WarnMailModule)},
 		{"a familiar place needs no code", from(bonn, bonn), country, signin.BuiltIn(false, full().Locations...), expected{}},
 		{"another method that sends codes", from(vienna, bonn), on("mmdb", "sms", "country"), bySMS,
 			expected{checks: []signin.Check{{Kind: signin.CheckLocation, Methods: []string{"sms"}, Reason: signin.ReasonUnfamiliar}}}},

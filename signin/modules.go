@@ -89,6 +89,12 @@ func (m Modules) sender(name string) (Method, bool) {
 	return find(m.Methods, func(method Method) bool { return strings.EqualFold(method.Key, name) })
 }
 
+// readySender is sender; ready says whether the method can send a code.
+func (m Modules) readySender(name string) (method Method, ready bool) {
+	method, installed := m.sender(name)
+	return method, installed && method.CanSendCode
+}
+
 // senders are the names of the methods that can send a code, as settings of
 // places have them.
 func (m Modules) senders() []string {

@@ -35,6 +35,22 @@ func (p TwoFactorPatch) Apply(t TwoFactor, m Modules) TwoFactor {
 	return t
 }
 
+// Warnings says what of the setting may surprise. A key that is ignored because
+// its method was never installed is no surprise, see [TwoFactorPatch.Apply].
+func (t TwoFactor) Warnings(m Modules) []Warning {
+	if bool(t.Admin || t.Client) && t.lacksMail(m) {
+		return []Warning{noSecondStepByMail()}
+	}
+	return nil
+}
+
+// lacksMail says whether codes by e-mail were switched on and cannot be sent any
+// more.
+func (t TwoFactor) lacksMail(m Modules) bool {
+	_, installed := m.Method(KeyEmail)
+	return !installed && slices.Contains(t.Authentications, KeyEmail)
+}
+
 // LocationPatch changes the sides that were sent.
 type LocationPatch struct {
 	Admin  errata.Optional[LocationSidePatch] `json:"admin"`
@@ -48,9 +64,10 @@ type LocationSidePatch struct {
 	Type   errata.Optional[string] `json:"type"`
 }
 
-// Apply is the setting after the patch, with both sides checked. A method is
-// checked when it is sent and when its side is switched on: switching off must
-// always work. chosen is the key of the location module. Errors:
+// Apply is the setting after the patch, with both sides checked. A value in force
+// is no change, even if its module is gone since: what was read can be put back.
+// So a method is checked when it becomes another one and when its side is
+// switched on. chosen is the key of the location module. Errors:
 // *[errata.Error] mail_module_required, invalid_method,
 // invalid_verification_type, which name the field.
 func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, error) {
@@ -67,16 +84,17 @@ func (p LocationPatch) Apply(l Location, m Modules, chosen string) (Location, er
 }
 
 func (p LocationSidePatch) apply(l *LocationSide, side Side, m Modules, chosen string) error {
-	l.Status = p.Status.Or(l.Status)
-	if _, sent := p.Method.Get(); sent || bool(p.Status.Or(false)) {
-		method, err := sendable(p.Method.Or(l.Method), side, m)
+	status := p.Status.Or(l.Status)
+	switchedOn := bool(status && !l.Status)
+	l.Status = status
+	if name := p.Method.Or(l.Method); switchedOn || !strings.EqualFold(name, l.Method) {
+		method, err := sendable(name, side, m)
 		if err != nil {
 			return err
 		}
 		l.Method = method
 	}
-	// The value in force may be sent again, even if its module is gone since.
-	if name := p.Type.Or(l.Type); name != l.Type {
+	if name := p.Type.Or(l.Type); !strings.EqualFold(name, l.Type) {
 		comparison, err := comparisonIn(name, side, m, chosen)
 		if err != nil {
 			return err
@@ -140,15 +158,28 @@ func (l Location) Warnings(m Modules, chosen string) []Warning {
 	var warnings []Warning
 	module, installed := m.Location(chosen)
 	for _, side := range []Side{Admin, Client} {
-		switch of := l.Of(side); {
-		case !bool(of.Status):
-		case !installed:
-			return []Warning{noLocationModule(chosen)} // once for both
-		case !module.can(of.Type):
-			warnings = append(warnings, cannotCompare(side, of.Type, chosen))
+		of := l.Of(side)
+		if !of.Status {
+			continue
+		}
+		if !installed {
+			warnings = with(warnings, noLocationModule(chosen))
+		} else if !module.can(of.Type) {
+			warnings = with(warnings, cannotCompare(side, of.Type, chosen))
+		}
+		if _, ready := m.readySender(of.Method); !ready {
+			warnings = with(warnings, cannotSend("location", of.Method))
 		}
 	}
 	return warnings
+}
+
+// with adds a warning once, also where both sides give it.
+func with(warnings []Warning, more Warning) []Warning {
+	if slices.Contains(warnings, more) {
+		return warnings
+	}
+	return append(warnings, more)
 }
 
 func noLocationModule(chosen string) Warning {
@@ -187,19 +218,33 @@ func (p AddressSidePatch) apply(a AddressSide) AddressSide {
 	return AddressSide{Status: p.Status.Or(a.Status), Whitelist: p.Whitelist.Or(a.Whitelist)}
 }
 
-// Warnings warns the admin who has just made the patch from the address that
-// every sign-in from there is asked. A patch that does not change the side of
-// admins has no warning.
-func (p AddressesPatch) Warnings(a Addresses, caller netip.Addr) []Warning {
-	if _, sent := p.Admin.Get(); !sent || !bool(a.Admin.Status) || a.Admin.Whitelist.Contains(caller) {
-		return nil
+// Warnings says what of the setting after the patch may surprise. The admin who
+// has just made the patch from the address learns that every sign-in from there
+// is asked, unless the patch does not change the side of admins.
+func (p AddressesPatch) Warnings(a Addresses, m Modules, caller netip.Addr) []Warning {
+	var warnings []Warning
+	canAsk := len(m.senders()) > 0
+	if p.Admin.IsSent() && bool(a.Admin.Status) && !a.Admin.Whitelist.Contains(caller) {
+		warnings = append(warnings, notExempt(caller, canAsk))
 	}
+	if bool(a.Admin.Status || a.Client.Status) && !canAsk {
+		warnings = append(warnings, cannotSend("address", MethodEmail))
+	}
+	return warnings
+}
+
+// notExempt warns a caller; canAsk says whether a code can be sent at present.
+func notExempt(caller netip.Addr, canAsk bool) Warning {
 	from := "Your address is not known, so it cannot be on the list"
 	if caller.IsValid() {
 		from = fmt.Sprintf("Your address %s is not on the list", plain(caller))
 	}
-	return []Warning{{WarnCallerNotExempt, from +
-		": sign-ins of admins from there are asked for the extra check whenever the address is unfamiliar. Add it to admin.whitelist, or switch the check off on the host with \"errata security reset-ip\"."}}
+	when := "whenever the address is unfamiliar"
+	if !canAsk {
+		when = "as soon as a code can be sent, whenever the address is unfamiliar"
+	}
+	return Warning{WarnCallerNotExempt, from + ": sign-ins of admins from there are asked for the extra check " + when +
+		". Add it to admin.whitelist, or switch the check off on the host with \"errata security reset-ip\"."}
 }
 
 // LocalizationPatch changes what was sent.
@@ -207,11 +252,12 @@ type LocalizationPatch struct {
 	IPModule errata.Optional[string] `json:"ip_module"`
 }
 
-// Apply is the setting after the patch. Errors: *[errata.Error]
-// invalid_ip_module for a module that is not installed.
+// Apply is the setting after the patch. The module in force may be sent again,
+// even if it is gone since. Errors: *[errata.Error] invalid_ip_module for
+// another module that is not installed.
 func (p LocalizationPatch) Apply(l Localization, m Modules) (Localization, error) {
-	key, sent := p.IPModule.Get()
-	if !sent {
+	key := p.IPModule.Or(l.IPModule)
+	if key == l.IPModule {
 		return l, nil
 	}
 	if _, installed := m.Location(key); !installed && key != "" {

@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"encoding/json"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -64,12 +65,88 @@ func TestLocationIsCheckedWhole(t *testing.T) {
 			t.Errorf("got %+v, %v, want %s", got, err, c.want)
 		}
 	}
-	// What stands may be sent again, also where the module has gone since.
-	stands := signin.Location{Admin: signin.LocationSide{Method: signin.MethodEmail, Type: "city"}}
-	got, err := signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Type: city})}.Apply(stands, signin.BuiltIn(false), "")
-	if err != nil || got != stands {
+}
+
+// TestWhatStandsMayBeSentAgain: also where its module has gone since, by itself
+// or with other values, and in any case.
+func TestWhatStandsMayBeSentAgain(t *testing.T) {
+	on := errata.Sent(signin.Flag(true))
+	stands := signin.Location{
+		Admin:  signin.LocationSide{Method: signin.MethodEmail, Type: "city"},
+		Client: signin.LocationSide{Status: true, Method: "sms", Type: "region"},
+	}
+	for _, side := range []signin.LocationSidePatch{
+		{Type: errata.Sent("city")},
+		{Type: errata.Sent("City")},
+		{Method: errata.Sent("email")},
+		{Status: errata.Sent(signin.Flag(false)), Method: errata.Sent(signin.MethodEmail), Type: errata.Sent("city")},
+	} {
+		got, err := signin.LocationPatch{
+			Admin:  errata.Sent(side),
+			Client: errata.Sent(signin.LocationSidePatch{Status: on, Method: errata.Sent("SMS"), Type: errata.Sent("region")}),
+		}.Apply(stands, signin.BuiltIn(false), "")
+		if err != nil || got != stands {
+			t.Errorf("%+v: got %+v, %v", side, got, err)
+		}
+	}
+	// With another value beside it, too; but nothing is switched on that cannot work.
+	same := signin.LocationSidePatch{Status: on, Method: errata.Sent("sms"), Type: errata.Sent("country")}
+	if got, err := (signin.LocationPatch{Client: errata.Sent(same)}).Apply(stands, signin.BuiltIn(false), ""); err != nil || got.Client.Type != "country" {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	if _, err := (signin.LocationPatch{Admin: errata.Sent(signin.LocationSidePatch{Status: on})}).Apply(stands, signin.BuiltIn(false), ""); errata.KindOf(err) != errata.KindMailModuleRequired {
+		t.Errorf("switched on without a mail module: %v", err)
+	}
+	gone := signin.Localization{IPModule: "gone"}
+	if got, err := (signin.LocalizationPatch{IPModule: errata.Sent("gone")}).Apply(gone, signin.BuiltIn(false)); err != nil || got != gone {
+		t.Errorf("a location module that is gone: %+v, %v", got, err)
+	}
+}
+
+// TestWarningsWithoutMail: each setting that asks for a mailed code says that
+// none can be sent, for either side, and once for both.
+func TestWarningsWithoutMail(t *testing.T) {
+	without, mail := signin.BuiltIn(false, full().Locations...), []string{signin.WarnMailModule}
+	for _, c := range []struct {
+		what          string
+		admin, client signin.Flag
+		want          []string
+	}{
+		{"nobody is asked", false, false, nil},
+		{"admins are", true, false, mail},
+		{"clients are", false, true, mail},
+		{"both are", true, true, mail},
+	} {
+		location := signin.LocationSide{Method: signin.MethodEmail, Type: signin.TypeCountry}
+		l := signin.Location{Admin: location, Client: location}
+		l.Admin.Status, l.Client.Status = c.admin, c.client
+		a := signin.Addresses{Admin: signin.AddressSide{Status: c.admin}, Client: signin.AddressSide{Status: c.client}}
+		two := signin.TwoFactor{Authentications: []string{signin.KeyEmail, signin.KeyTOTP}, Admin: c.admin, Client: c.client}
+		caller := netip.MustParseAddr("192.0.2.1")
+		for setting, of := range map[string]func(signin.Modules) []signin.Warning{
+			"second step": two.Warnings,
+			"location":    func(m signin.Modules) []signin.Warning { return l.Warnings(m, "mmdb") },
+			"address":     func(m signin.Modules) []signin.Warning { return signin.AddressesPatch{}.Warnings(a, m, caller) },
+		} {
+			if diff := cmp.Diff(c.want, codesOf(of(without))); diff != "" {
+				t.Errorf("%s, %s, without mail (-want +got):\n%s", setting, c.what, diff)
+			}
+			if got := of(full()); len(got) > 0 {
+				t.Errorf("%s, %s, with mail: %+v", setting, c.what, got)
+			}
+		}
+	}
+	off := signin.TwoFactor{Authentications: []string{signin.KeyTOTP}, Admin: true}
+	if got := off.Warnings(without); len(got) > 0 {
+		t.Errorf("e-mail is off: %+v", got)
+	}
+}
+
+func codesOf(warnings []signin.Warning) (codes []string) {
+	for _, w := range warnings {
+		codes = append(codes, w.Code)
+	}
+	return codes
 }
 
 func TestFlag(t *testing.T) {

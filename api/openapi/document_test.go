@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,6 +38,21 @@ func TestDocumentNamesTheFileThatIsWrong(t *testing.T) {
 	} {
 		if _, err := document(folder(files), "spec"); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want an error that names it", name, err)
+		}
+	}
+}
+
+func TestQueries(t *testing.T) {
+	shared := `"components":{"parameters":{"Type":{"name":"type","in":"query"},"Key":{"name":"Key","in":"header"}}}`
+	got, err := queries([]byte(`{"paths":{"/a":{"get":{"parameters":[{"name":"b","in":"query"},{"$ref":"#/components/parameters/Type"},{"name":"a","in":"query"}]},
+		"post":{"parameters":[{"$ref":"#/components/parameters/Key"},{"name":"id","in":"path"}]},"delete":{}}},` + shared + `}`))
+	want := map[string][]string{"GET /a": {"b", "type", "a"}, "POST /a": {}, "DELETE /a": {}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v %v, want %v", got, err, want)
+	}
+	for _, broken := range []string{`{`, `{"paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/None"}]}}}}`, `{"paths":{"/a":{"parameters":[]}}}`} {
+		if got, err := queries([]byte(broken)); err == nil {
+			t.Errorf("%s: got %v, want an error", broken, got)
 		}
 	}
 }

@@ -92,24 +92,24 @@ func printAudit(w io.Writer, entries []audit.Entry) error {
 	for _, e := range entries {
 		who := e.Actor.KeyID
 		if e.Actor.KeyName != "" {
-			who += " " + printable(e.Actor.KeyName, maxWhat)
+			who += " " + printable(e.Actor.KeyName)
 		}
 		what := string(e.Request)
 		if what == "" || what == "null" {
 			what = string(e.After)
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n",
-			e.N, e.Time.Format(time.RFC3339Nano), printable(e.Action, maxWhat), cmp.Or(who, "-"), cmp.Or(e.Actor.IP, "-"), printable(what, maxWhat))
+			e.N, e.Time.Format(time.RFC3339Nano), printable(e.Action), cmp.Or(who, "-"), cmp.Or(e.Actor.IP, "-"), printable(what))
 	}
 	return table.Flush() // a tabwriter keeps the first error until here
 }
 
-// printable cuts text to limit characters and replaces control characters, which
+// printable cuts text to maxWhat characters and replaces control characters, which
 // could change the terminal: people choose the names of keys.
-func printable(text string, limit int) string {
+func printable(text string) string {
 	var shown []rune
 	for _, r := range text {
-		if len(shown) == limit {
+		if len(shown) == maxWhat {
 			return string(shown) + "…"
 		}
 		if !unicode.IsPrint(r) {

@@ -134,6 +134,24 @@ func (p *pair) counted() (count int) {
 	return count
 }
 
+// archiveAndBack archives the project at the hub and takes it out again: the node hears of
+// both.
+func (p *pair) archiveAndBack() {
+	p.t.Helper()
+	for _, c := range []struct {
+		body   string
+		status int
+	}{{`{"archived":1}`, http.StatusForbidden}, {`{"archived":0}`, http.StatusUnprocessableEntity}} {
+		if status, answer := p.ask("PATCH", p.hub.url+"/api/v1/admin/projects/default", p.admin, c.body); status != http.StatusOK {
+			p.t.Fatalf("%s: %d %s", c.body, status, answer)
+		}
+		p.await(fmt.Sprintf("the node answers %d after %s", c.status, c.body), func() bool {
+			status, _ := p.ask("POST", p.leaf.url+"/api/v1/events", p.ingest, "{}") // no event: nothing is counted
+			return status == c.status
+		})
+	}
+}
+
 // waiting is how many bytes of events the node has not passed on yet.
 func (p *pair) waiting() int {
 	p.t.Helper()
@@ -168,6 +186,8 @@ func TestEventsWaitForTheHub(t *testing.T) {
 	if status, _ := p.ask("POST", p.leaf.url+"/api/v1/events", "eik_nonsense", "{}"); status != http.StatusUnauthorized {
 		t.Errorf("a bad key at the node: %d", status)
 	}
+
+	p.archiveAndBack()
 
 	p.kill(p.hub)
 	for n := 1; n < leafBatches; n++ {

@@ -57,7 +57,7 @@ func gapText(g logcare.Gap) string {
 	}
 	switch g.By {
 	case "operator":
-		text += "; accepted by " + printable(g.Name, maxWhat)
+		text += "; accepted by " + printable(g.Name)
 	case "policy":
 		text += "; nobody has accepted that yet"
 	}
@@ -158,6 +158,7 @@ func newLogAccept(t *terminal) *cobra.Command {
 	return cmd
 }
 
+//nolint:gosec // the address in the help is an example
 const logRepairHelp = `Puts facts back that the log has lost, while no service runs, from copies of any
 age: a folder that is a copy of DATA/nats, or a NATS server that has a copy of the
 log, such as one started on a backup. What the service itself has set aside in

@@ -175,7 +175,8 @@ func TestRepairFromServer(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(testenv.LogFiles(t, nats, "LOG")[0].Path)); err != nil { // index and all
 		t.Fatal(err)
 	}
-	o.run(exitOK, []string{"10 facts are back"}, "log", "repair", "--from", url)
+	// Nine events, the limits and the first project.
+	o.run(exitOK, []string{"11 facts are back"}, "log", "repair", "--from", url)
 	o.run(exitOK, nil, "log", "verify", "--stopped")
 	o.start()
 	o.run(exitOK, nil, "log", "verify")

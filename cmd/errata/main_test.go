@@ -61,7 +61,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
+		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
@@ -91,6 +91,8 @@ func TestUsageMistakes(t *testing.T) {
 		{[]string{"serve", "extra"}, "extra"},
 		{[]string{"config"}, "print, validate"},
 		{[]string{"keys"}, "create, list, revoke"},
+		{[]string{"projects"}, "create, list, show"},
+		{[]string{"projects", "show"}, "arg"},
 		{[]string{"keys", "revoke"}, "arg"},
 		{[]string{"keys", "nonsense"}, "nonsense"},
 		{[]string{"config", "validate", "--log-level=loud"}, `--log-level: "loud"`},

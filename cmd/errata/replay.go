@@ -80,6 +80,8 @@ func printReplay(w io.Writer, r projector.Comparison) error {
 	fmt.Fprintf(&text, "read %d facts from %d on, counted %d events, in %v; new events waited %v\n",
 		r.Facts, r.From, r.Events, took, time.Duration(r.PausedMS)*time.Millisecond)
 	switch {
+	case r.Swapped && len(r.Differences) == 0 && r.Outdated:
+		text.WriteString("both are the same; levels were not compared, because an older version took them from the first event; the rebuilt records are shown now\n")
 	case r.Swapped && len(r.Differences) == 0:
 		text.WriteString("both are the same; the rebuilt records are shown now\n")
 	case r.Swapped:

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,7 +26,7 @@ func main() {
 	out := flag.String("o", "bin/sbom.cdx.json", "the `file` to write")
 	root := flag.String("root", ".", "the `folder` of the repository")
 	flag.Parse()
-	if err := run(os.Stdout, *root, *out, flag.Args()); err != nil {
+	if err := run(context.Background(), os.Stdout, *root, *out, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -33,11 +34,11 @@ func main() {
 
 // run writes the document and the list. It writes both also when a licence is in doubt,
 // so that the list shows which.
-func run(list io.Writer, root, out string, programs []string) error {
+func run(ctx context.Context, list io.Writer, root, out string, programs []string) error {
 	if len(programs) == 0 {
 		return errors.New("name the built programs, such as bin/errata")
 	}
-	version, parts, err := linked(programs)
+	version, parts, err := linked(ctx, programs)
 	if err != nil {
 		return err
 	}

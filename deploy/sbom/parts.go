@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,7 @@ import (
 )
 
 // linked are the modules in the programs, each once, and the version of our module.
-func linked(programs []string) (version string, parts []part, err error) {
+func linked(ctx context.Context, programs []string) (version string, parts []part, err error) {
 	seen := map[string]bool{}
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program)
@@ -40,7 +41,7 @@ func linked(programs []string) (version string, parts []part, err error) {
 				continue
 			}
 			seen[url] = true
-			folder, err := folderOf(module.Path, module.Version)
+			folder, err := folderOf(ctx, module.Path, module.Version)
 			if err != nil {
 				return "", nil, err
 			}
@@ -56,8 +57,8 @@ func linked(programs []string) (version string, parts []part, err error) {
 }
 
 // folderOf is the folder of the module in Go's module cache.
-func folderOf(path, version string) (string, error) {
-	told, err := exec.Command("go", "mod", "download", "-json", path+"@"+version).Output()
+func folderOf(ctx context.Context, path, version string) (string, error) {
+	told, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", path+"@"+version).Output()
 	if err != nil {
 		return "", fmt.Errorf("find %s@%s: %w", path, version, err)
 	}

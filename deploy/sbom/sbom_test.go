@@ -20,7 +20,7 @@ func TestThisProgram(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "sbom.json")
 	var list bytes.Buffer
-	if err := run(&list, filepath.Join("..", ".."), out, []string{program}); err != nil {
+	if err := run(t.Context(), &list, filepath.Join("..", ".."), out, []string{program}); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.Open(out)

@@ -32,6 +32,8 @@ type Config struct {
 	Accepter ingest.Accepter
 	// Keyring knows the keys that may send.
 	Keyring ingest.Keyring
+	// Archived says which projects are refused; nil: none.
+	Archived ingest.Archived
 	// Switches is asked for each request and must not block; nil: all of
 	// [errata.StandardLogging].
 	Switches func() errata.Logging

@@ -11,7 +11,7 @@ import (
 )
 
 // ByToken finds the grant of the API key in Authorization: Bearer or
-// X-Api-Key. Errors: unauthorized, and those of the keyring.
+// X-Api-Key. Errors: unauthorized, project_archived, and those of the keyring.
 func (d *Door) ByToken(r *http.Request) (access.Grant, error) {
 	token := r.Header.Get("X-Api-Key")
 	if scheme, rest, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
@@ -21,12 +21,24 @@ func (d *Door) ByToken(r *http.Request) (access.Grant, error) {
 		return access.Grant{}, errata.Errorf(errata.KindUnauthorized,
 			"send an ingest key as Authorization: Bearer KEY or X-Api-Key: KEY")
 	}
-	return d.Keyring.ByToken(token)
+	return d.active(d.Keyring.ByToken(token))
+}
+
+// active refuses the grant of an archived project.
+func (d *Door) active(g access.Grant, err error) (access.Grant, error) {
+	if err != nil {
+		return g, err
+	}
+	if refused := d.Archived.Refusal(g.Project); refused != nil {
+		return access.Grant{}, refused
+	}
+	return g, nil
 }
 
 // ByPublicKey finds the grant of a Sentry public key. An unknown key and a
 // foreign project get the same answer, insufficient_scope, so that nobody
-// learns which projects there are.
+// learns which projects there are. A good key of an archived project gets
+// project_archived.
 func (d *Door) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
 	if !isPublicKey(key) {
@@ -37,7 +49,7 @@ func (d *Door) ByPublicKey(key string, project uint64) (access.Grant, error) {
 	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
 		return access.Grant{}, refused.Because(err)
 	}
-	return grant, err
+	return d.active(grant, err)
 }
 
 // isPublicKey says whether a text has the form of a public key. Other texts do not

@@ -35,6 +35,9 @@ type Config struct {
 	Kept jetstream.KeyValue
 	// Keys are the API keys of the hub.
 	Keys jetstream.KeyValue
+	// Archived gives the numbers of the projects that take no events; nil: none. It
+	// must not block.
+	Archived func() []uint64
 	// Connected gives the ids of the connected nodes. A node's id is also its
 	// JetStream domain on Conn.
 	Connected func() []string
@@ -52,8 +55,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Hub takes the events of the connected ingest nodes, and copies the API keys to
-// them.
+// Hub takes the events of the connected ingest nodes, and copies the API keys and the
+// numbers of archived projects to them.
 type Hub struct {
 	cfg     Config
 	metrics metrics
@@ -116,6 +119,31 @@ func (h *Hub) serve(connected []string) {
 	ending.Wait()
 }
 
+// copyArchived copies the numbers of archived projects to a node each time they have
+// changed.
+func (h *Hub) copyArchived(js jetstream.JetStream) func(context.Context) error {
+	var copied []uint64
+	first := true
+	return func(ctx context.Context) error {
+		if h.cfg.Archived == nil {
+			return nil
+		}
+		now := h.cfg.Archived()
+		if !first && slices.Equal(now, copied) {
+			return nil
+		}
+		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
+		if err != nil {
+			return err
+		}
+		if err := access.CopyArchived(ctx, now, to); err != nil {
+			return err
+		}
+		copied, first = now, false
+		return nil
+	}
+}
+
 func (h *Hub) begin(id string) {
 	logger := h.cfg.Logger.With("leaf", id)
 	js, err := jetstream.NewWithDomain(h.cfg.Conn, id)
@@ -142,7 +170,10 @@ func (h *Hub) begin(id string) {
 	}, Failed: func(err error, _ int) {
 		logger.Debug("the keys could not be copied to the ingest node; trying again", "error", err)
 	}}
+	archived := background.Loop{Every: look, Do: h.copyArchived(js), Failed: func(err error, _ int) {
+		logger.Debug("the archived projects could not be copied to the ingest node; trying again", "error", err)
+	}}
 	work := &background.Runner{}
-	work.Start(drain.Run, copies.Run)
+	work.Start(drain.Run, copies.Run, archived.Run)
 	h.nodes[id] = work
 }

@@ -72,6 +72,25 @@ stray
 // TestBreaksOffAnywhere interrupts the import of a file many times, at every kind
 // of moment and while it waits for the log. In the end every line is on the log
 // once.
+// The files of an archived project stay where they are.
+func TestArchivedProjectImportsNothing(t *testing.T) {
+	b := newBench(t)
+	b.put(t, "system/a.log", `{"message":"old"}`+"\n")
+	im := b.importer(t)
+	archived := true
+	im.Archived = func(project uint64) bool { return project == 1 && archived }
+	if _, err := im.Run(t.Context(), nil); errata.KindOf(err) != errata.KindProjectArchived {
+		t.Errorf("got %v, want project_archived", err)
+	}
+	if events, _ := b.logged(t); len(events) != 0 {
+		t.Errorf("%d events are on the log", len(events))
+	}
+	archived = false
+	if result, err := im.Run(t.Context(), nil); err != nil || result.Events != 1 {
+		t.Errorf("back from the archive: %+v, %v", result, err)
+	}
+}
+
 func TestBreaksOffAnywhere(t *testing.T) {
 	const lines = 40_000 // 1,000 make a block
 	b := newBench(t)

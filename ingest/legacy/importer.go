@@ -28,6 +28,8 @@ type Config struct {
 	Rules ingest.Rules
 	// Project is the project that the events belong to.
 	Project uint64
+	// Archived says which projects are refused; nil: none.
+	Archived ingest.Archived
 	// Now is the clock, nil for the system's.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -95,10 +97,13 @@ func New(cfg Config) (*Importer, error) {
 // all of them are on the log. It calls progress, which may be nil, in between. An
 // interrupted import goes on where it stopped, even in another process. With an
 // error, the Result says what was done before it. Kinds: already_running,
-// log_full, log_unavailable.
+// project_archived, log_full, log_unavailable.
 func (im *Importer) Run(ctx context.Context, progress func(Progress)) (Result, error) {
 	if progress == nil {
 		progress = func(Progress) {}
+	}
+	if refused := im.Archived.Refusal(im.Project); refused != nil {
+		return Result{}, refused
 	}
 	ctx, release, err := im.Book.Lock(ctx, im.Now())
 	if err != nil {

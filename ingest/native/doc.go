@@ -18,12 +18,16 @@
 //	fingerprint      array of texts: signs instead of class, file and message
 //	frames           array of {file, line, function, module, in_app, args}, oldest call first
 //	payload          object of the application's own
+//	release, environment
+//	                 texts; default: those in payload
+//	tags             object of texts, numbers and booleans
 //
 // null means absent, and other fields are ignored. The project is that of the API
 // key or of the DSN. A value of a wrong JSON type, an unknown type or level, or an
 // event without message and class rejects the event, with its index and a reason.
-// A time or an address that cannot be read is left out, because the error is
-// worth more.
+// A time or an address that cannot be read, and a release, an environment or tags of
+// a wrong type, are left out, because the error is worth more. The answer lists each
+// time that was replaced by the time of receipt.
 //
 // The package must not scrub, sign or store.
 package native

@@ -78,7 +78,7 @@ func (p *parser) field(key []byte) error {
 	case "time":
 		var text string
 		err := p.scalar("time", &text)
-		d.Time, _ = lenient.Time(text)
+		d.SetTime(text)
 		return err
 	case "type":
 		return p.book()
@@ -111,6 +111,12 @@ func (p *parser) field(key []byte) error {
 		return p.frames()
 	case "payload":
 		return p.payload()
+	case "release":
+		return p.set(&d.Context.Release)
+	case "environment":
+		return p.set(&d.Context.Environment)
+	case "tags":
+		return p.tags()
 	default:
 		return p.dec.Skip()
 	}
@@ -200,10 +206,48 @@ func (p *parser) payload() error {
 	}
 }
 
+// tags reads an object of texts, numbers and booleans. Other values are left out.
+func (p *parser) tags() error {
+	p.draft.Context.Tags = nil
+	return lenient.Object(&p.dec, p, func(p *parser, key []byte) error {
+		value, err := p.dec.Bytes()
+		tags := p.draft.Context.Tags
+		if value != nil && len(tags) <= ingest.MaxTags { // one too many, so that the payload says that there were more
+			key = lenient.Cut(key, lenient.MaxText)
+			p.draft.Context.Tags = append(tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
+		}
+		return err
+	})
+}
+
+// fillFromPayload takes release and environment out of the payload when the event
+// itself does not have them: before they were fields of the event, senders could put
+// them only there, and the Go client still does.
+func (p *parser) fillFromPayload() {
+	c := &p.draft.Context
+	release := c.Release == "" && bytes.Contains(c.Extra, []byte(`"release"`))
+	environment := c.Environment == "" && bytes.Contains(c.Extra, []byte(`"environment"`))
+	if !release && !environment {
+		return
+	}
+	own := lenient.Read(c.Extra) // it is whole JSON, or the event would have been refused
+	_ = lenient.Object(own, p, func(_ *parser, key []byte) error {
+		switch {
+		case release && string(key) == "release":
+			return own.Set(&c.Release)
+		case environment && string(key) == "environment":
+			return own.Set(&c.Environment)
+		default:
+			return own.Skip()
+		}
+	})
+}
+
 // finish checks and fills the fields that depend on several others.
 func (p *parser) finish() {
 	d := &p.draft
 	d.Context.Source = "native"
+	p.fillFromPayload()
 	d.Method = strings.ToUpper(d.Method)
 	if len(d.ClientID) > maxID {
 		p.refuse(errata.KindInvalidEvent, "id must have at most %d bytes", maxID)

@@ -119,9 +119,34 @@ func TestFields(t *testing.T) {
 		`"fingerprint":["a",7]`, "a,7", `"fingerprint":null`, "", `"fingerprint":[]`, "", `"fingerprint":"a"`, "422 invalid_event", `"fingerprint":[{}]`, "422 invalid_event")
 	facts(t, func(d ingest.Draft) any { return string(d.Context.Extra) },
 		`"payload":{ "a":[1] }`, `{ "a":[1] }`, `"payload":null`, "", `"payload":{}`, "{}", `"payload":[]`, "422 invalid_event", `"payload":"x"`, "422 invalid_event")
+	facts(t, func(d ingest.Draft) any { return d.Context.Release + "|" + d.Context.Environment },
+		`"release":"1.4.2","environment":"production"`, "1.4.2|production", `"release":1.5,"environment":null`, "1.5|",
+		`"release":["a"],"environment":{"a":1}`, "|", `"release":"a","release":"b"`, "b|",
+		// The payload has them for senders that know no fields.
+		`"payload":{"release":"1.4.2","environment":"production"}`, "1.4.2|production", `"payload":{"release":7,"environment":{"a":1}}`, "7|",
+		`"release":"own","payload":{"release":"1.4.2","environment":"production"}`, "own|production", `"payload":{"release":"1.4.2"},"environment":"own"`, "1.4.2|own",
+		`"payload":{"deep":{"release":"1.4.2"},"list":["environment"]}`, "|", `"payload":null`, "|")
+	facts(t, func(d ingest.Draft) any { return d.Context.Tags },
+		`"tags":{"feature":"checkout","n":7,"beta":true}`, "[{feature checkout} {n 7} {beta true}]", `"tags":{"a":null,"b":[1],"c":{},"d":""}`, "[{d }]",
+		`"tags":{"\u0061\"b":"\u00e9"}`, `[{a"b é}]`, `"tags":{"a":1},"tags":{"b":2}`, "[{b 2}]", `"tags":{"a":1},"tags":null`, "[]",
+		`"tags":null`, "[]", `"tags":{}`, "[]", `"tags":["a"]`, "[]", `"tags":"a"`, "[]", `"payload":{"tags":{"a":1}}`, "[]")
 	for _, field := range []string{"template", "file", "request_uri", "request_method"} {
 		facts(t, func(d ingest.Draft) any { return "taken" },
 			`"`+field+`":"x"`, "taken", `"`+field+`":null`, "taken", `"`+field+`":7`, "422 invalid_event", `"`+field+`":{}`, "422 invalid_event", `"`+field+`":[]`, "422 invalid_event")
+	}
+}
+
+// TestTagsAreBounded: one tag too many is kept, by which the payload says that not
+// all of them are there.
+func TestTagsAreBounded(t *testing.T) {
+	var tags []string
+	for i := range 3 * ingest.MaxTags {
+		tags = append(tags, fmt.Sprintf(`"t%d":%d`, i, i))
+	}
+	d, refused := one(t, `{"message":"m","tags":{`+strings.Join(tags, ",")+`}}`)
+	got := d.Context.Tags
+	if refused != "" || len(got) != ingest.MaxTags+1 || got[0] != (ingest.Pair{Key: "t0", Value: "0"}) {
+		t.Errorf("%s, %d tags", refused, len(got))
 	}
 }
 

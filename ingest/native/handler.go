@@ -66,10 +66,11 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 // accept stores the drafts and answers with the number of accepted events.
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, t *batch) (any, error) {
 	type outcome struct {
-		Accepted int              `json:"accepted"` // on the log, or dropped while recording is switched off
-		Rejected []door.Rejection `json:"rejected"`
+		Accepted int                 `json:"accepted"` // on the log, or dropped while recording is switched off
+		Rejected []door.Rejection    `json:"rejected"`
+		Adjusted []ingest.Adjustment `json:"adjusted"`
 	}
-	rejected := append([]door.Rejection{}, t.rejected...) // never null in the answer
+	rejected, adjusted := append([]door.Rejection{}, t.rejected...), []ingest.Adjustment{} // never null in the answer
 	var receipt ingest.Receipt
 	if len(t.drafts) > 0 {
 		var err error
@@ -79,6 +80,10 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 		for _, x := range receipt.Rejected {
 			rejected = append(rejected, door.Rejected(t.indexes[x.Index], x.Err))
 		}
+		for _, x := range receipt.Adjusted {
+			x.Index = t.indexes[x.Index]
+			adjusted = append(adjusted, x)
+		}
 		slices.SortStableFunc(rejected, func(a, b door.Rejection) int { return a.Index - b.Index })
 	}
 	taken := receipt.Accepted + receipt.Dropped
@@ -86,7 +91,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 		return nil, door.NothingTaken(errata.KindInvalidEvent, "event", "events", rejected)
 	}
 	w.Header().Set(door.HeaderRecorded, strconv.Itoa(receipt.Accepted))
-	return door.Data[outcome]{Data: outcome{taken, rejected}}, nil
+	return door.Data[outcome]{Data: outcome{taken, rejected, adjusted}}, nil
 }
 
 // grant finds the key: an API key, or the public key and the project of a DSN,

@@ -91,7 +91,7 @@ func TestFormsOfTheBody(t *testing.T) {
 			code(t, w)
 		}
 	}
-	f("one object", a, 202, "a", `{"data":{"accepted":1,"rejected":[]}}`)
+	f("one object", a, 202, "a", `{"data":{"accepted":1,"rejected":[],"adjusted":[]}}`)
 	f("with blanks around", " \r\n\t"+a+"\n \n", 202, "a", "")
 	f("with a byte order mark", "\xef\xbb\xbf"+a, 202, "a", "")
 	f("over several lines", "{\n  \"message\":\n  \"a\"\n}\n", 202, "a", "")
@@ -221,7 +221,7 @@ func TestIndexesAreThoseOfTheRequest(t *testing.T) {
 	w := post(h, `[{"file":"x"},{"message":"a"},{"message":"no"},{"level":"loud"},{"message":"b"}]`)
 	want := `{"data":{"accepted":2,"rejected":[{"index":0,"code":"invalid_event","message":"message or exception_class is needed"},` +
 		`{"index":2,"code":"rate_limited","message":"too many"},` +
-		`{"index":3,"code":"invalid_level","message":"level must be one of debug, info, notice, warning, error, critical, fatal"}]}}` + "\n"
+		`{"index":3,"code":"invalid_level","message":"level must be one of debug, info, notice, warning, error, critical, fatal"}],"adjusted":[]}}` + "\n"
 	if diff := cmp.Diff(want, w.Body.String()); w.Code != 202 || diff != "" {
 		t.Errorf("%d (-want +got):\n%s", w.Code, diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ type bench struct {
 	log    eventlog.Log
 	off    bool // the error log is switched off
 	quotas *quota.Quotas
+	// archived is what the receiver is told of its project.
+	archived atomic.Bool
 }
 
 func newBench(t *testing.T) *bench {
@@ -61,7 +64,8 @@ func (b *bench) receiver() *Receiver {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := New(Config{Queues: b.queues, Log: b.log, Accepter: pipeline, Project: 7, Quotas: b.quotas})
+	r, err := New(Config{Queues: b.queues, Log: b.log, Accepter: pipeline, Project: 7, Quotas: b.quotas,
+		Archived: func(project uint64) bool { return project == 7 && b.archived.Load() }})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -105,9 +105,9 @@ func TestLettersArePublishedAgain(t *testing.T) {
 	if why, err := l.replay(t.Context(), msg); why != "" || err != nil {
 		t.Fatal(why, err)
 	}
-	done, left, err := l.Replay(t.Context(), []uint64{before[0].ID, before[1].ID, before[2].ID, 99})
-	if err != nil || done != 2 || len(left) != 2 || left[0].ID != before[2].ID || left[1].ID != 99 {
-		t.Fatalf("%d published again, %+v left, error %v; want 2 and those two", done, left, err)
+	done, left, err := l.Replay(t.Context(), []uint64{before[0].ID, before[1].ID, before[2].ID, 99, 0})
+	if err != nil || done != 2 || len(left) != 3 || left[0].ID != before[2].ID || left[1].ID != 99 || left[2].ID != 0 {
+		t.Fatalf("%d published again, %+v left, error %v; want 2 and those three", done, left, err)
 	}
 	b.awaitEmpty()
 	entries := b.logged()

@@ -51,6 +51,9 @@ type Config struct {
 	Kept jetstream.KeyValue
 	// Project is the project of all published events.
 	Project uint64
+	// Archived says which projects are refused: messages of theirs become dead
+	// letters. nil: none.
+	Archived ingest.Archived
 	// Quotas slow the receiver down: messages over the quota wait in the queue, and
 	// publishers get an error when it is full. nil: no limit.
 	Quotas *quota.Quotas

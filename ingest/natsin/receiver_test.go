@@ -52,6 +52,35 @@ func TestPublishedEventsGetOntoTheLog(t *testing.T) {
 	}
 }
 
+// Messages of an archived project are kept as dead letters, and are taken when they are
+// sent again after the project has come back.
+func TestArchivedProjectsMessagesAreKept(t *testing.T) {
+	b := newBench(t)
+	b.archived.Store(true)
+	b.publishMany(0, 3)
+	b.publish("system", "not an event")
+	b.start()
+	b.awaitEmpty()
+	if n, dead := len(b.logged()), b.state(b.queues.Dead).Msgs; n != 0 || dead != 4 {
+		t.Fatalf("%d events on the log and %d dead letters, want 0 and 4", n, dead)
+	}
+	letters, _, err := NewLetters(b.queues, ingest.Rules{}).List(t.Context(), 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range letters {
+		if l.Reason != errata.KindProjectArchived || !strings.Contains(l.Why, "archived") {
+			t.Errorf("a letter says %q, %q", l.Reason, l.Why)
+		}
+	}
+	b.archived.Store(false)
+	b.publishMany(3, 5)
+	b.awaitEmpty()
+	if n := len(b.logged()); n != 2 {
+		t.Errorf("%d events are on the log after the project has come back, want 2", n)
+	}
+}
+
 // The process ends, or an acknowledgement is lost, between the PubAck of the log and
 // the acknowledgement to the queue: the queue delivers the messages again.
 func TestRedeliveryCountsOnce(t *testing.T) {

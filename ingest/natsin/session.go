@@ -23,7 +23,7 @@ func (r *Receiver) take(ctx context.Context, d *eventlog.Drain, queued []eventlo
 			subject: strings.TrimPrefix(q.Subject, r.cfg.Queues.Prefix), data: q.Data,
 			header: q.Header.Get, sequence: q.Sequence, stamp: q.Stored.UnixNano(),
 		}
-		draft, refused := m.draft(d.Epoch())
+		draft, refused := r.draft(m, d.Epoch())
 		if refused != nil {
 			if err := r.refuse(ctx, d, m, refused); err != nil {
 				return err
@@ -39,6 +39,14 @@ func (r *Receiver) take(ctx context.Context, d *eventlog.Drain, queued []eventlo
 	}
 	r.since.Store(0)
 	return nil
+}
+
+// draft reads the event of the message. The error is the reason to refuse it.
+func (r *Receiver) draft(m *message, epoch int64) (ingest.Draft, *errata.Error) {
+	if refused := r.cfg.Archived.Refusal(r.cfg.Project); refused != nil {
+		return ingest.Draft{}, refused
+	}
+	return m.draft(epoch)
 }
 
 func (r *Receiver) refuse(ctx context.Context, d *eventlog.Drain, m *message, refused *errata.Error) error {

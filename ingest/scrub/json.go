@@ -118,7 +118,7 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 	}
 	kind := w.in.Next()
 	if secret {
-		return false, w.filtered(kind)
+		return false, w.filtered()
 	}
 	switch kind {
 	case jx.Object:
@@ -152,7 +152,7 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 }
 
 // filtered skips a value and writes what replaces it.
-func (w *jsonScrubber) filtered(kind jx.Type) error {
+func (w *jsonScrubber) filtered() error {
 	raw, err := w.in.Raw()
 	if text := string(raw); text == "null" || text == `""` {
 		w.out.Raw(raw)

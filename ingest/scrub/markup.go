@@ -151,7 +151,7 @@ func (sc *scan) pair(key string, from int) {
 		sc.later(k, k+strings.IndexAny(s[k:]+"\n", "\r\n"))
 		return
 	}
-	for k := 0; k < len(gap); k++ {
+	for k := range len(gap) {
 		switch c := gap[k]; {
 		case c == '}' || c == '<' && !strings.HasPrefix(gap[k:], "<v"):
 			return

@@ -22,7 +22,7 @@ type plant struct {
 func (p plant) survives(clean string) string {
 	const longest = 8
 	for _, secret := range p.secrets {
-		for _, word := range strings.Fields(secret) {
+		for word := range strings.FieldsSeq(secret) {
 			for len(word) >= 4 {
 				if piece := word[:min(len(word), longest)]; strings.Contains(clean, piece) && !strings.Contains(scrub.Filtered, piece) {
 					return piece

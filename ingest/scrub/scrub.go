@@ -87,8 +87,8 @@ func run(s string, i int, more string) int {
 	return i
 }
 
-// back is the beginning of the bytes of a kind that end before s[i], at most most
-// of them.
+// back is the beginning of the bytes of a kind that end before s[i], no more
+// than most.
 func back(s string, i, most int, kind func(byte) bool) int {
 	start := i
 	for start > 0 && i-start < most && kind(s[start-1]) {

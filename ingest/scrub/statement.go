@@ -1,6 +1,9 @@
 package scrub
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // This file finds secrets in SQL statements and in calls of stack traces. The word
 // that names the secret stands some way before it there.
@@ -292,7 +295,7 @@ func (sc *scan) call(i int) {
 	name := small[longest-(i-start):]
 	index, known := secretArguments[string(name)]
 	if !known {
-		method := strings.LastIndexByte(string(name), '>') + 1
+		method := bytes.LastIndexByte(name, '>') + 1
 		if index, known = secretArguments[string(name[method:])]; !known || method == 0 {
 			return
 		}

@@ -41,7 +41,9 @@ func (f *form) end(s string, from int) int {
 	var probe int
 	switch f.looks {
 	case hexed, exact:
-		for probe = from; probe < limit && isHex(s[probe]) && (f.looks == hexed || !isUpper(s[probe])); probe++ {
+		probe = from
+		for probe < limit && isHex(s[probe]) && (f.looks == hexed || !isUpper(s[probe])) {
+			probe++
 		}
 		if probe < len(s) && isAlnum(s[probe]) || f.looks == exact && probe != from+f.min {
 			return 0
@@ -66,8 +68,9 @@ func (l looks) fit(s string) bool {
 		return strings.ContainsAny(s, decimal)
 	case mixed:
 		return isMixed(s)
+	default:
+		return true
 	}
-	return true
 }
 
 // isMixed says whether a text has a digit, a capital and a small letter.

@@ -209,7 +209,7 @@ func (p *parser) eventScalar(key []byte) error {
 		return err
 	case "timestamp":
 		text, err := p.dec.Bytes()
-		p.draft.Time, _ = lenient.Time(string(text))
+		p.draft.SetTime(string(text))
 		return err
 	case "platform":
 		return p.set(&c.Platform)

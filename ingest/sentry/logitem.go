@@ -96,7 +96,7 @@ func (l *logItem) field(key []byte) (err error) {
 	switch string(key) {
 	case "timestamp":
 		text, err := l.dec.Text()
-		d.Time, _ = lenient.Time(text)
+		d.SetTime(text)
 		return err
 	case "level":
 		text, err := l.dec.Bytes()

@@ -43,7 +43,8 @@ var Layers = withShared([]Layer{
 	{Dir: "signin/bucket"},
 	{Dir: "signin/...", May: []string{".", "signin"}},
 	{Dir: "access", May: []string{".", "datadir"}},
-	{Dir: "settings", May: []string{".", "eventlog", "signin"}},
+	{Dir: "projects", May: []string{".", "access"}},
+	{Dir: "settings", May: []string{".", "eventlog", "projects", "signin"}},
 	{Dir: "audit", May: []string{".", "eventlog", "access"}},
 	{Dir: "standby", May: []string{".", "datadir"}},
 	{Dir: "origin", May: []string{"."}},
@@ -51,7 +52,7 @@ var Layers = withShared([]Layer{
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
 	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
 	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
-	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "query", "feed", "audit", "ingest/natsin"}},
+	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "datadir"},
 	{Dir: "stray", May: []string{"."}},
@@ -66,7 +67,7 @@ var Layers = withShared([]Layer{
 	{Dir: "app", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
 		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
-		"signin/...", "stray", "watchdog", "datadir",
+		"signin/...", "stray", "watchdog", "datadir", "projects",
 	}},
 	{Dir: "cmd/errata", May: []string{".", "app", "audit", "datadir", "ingest/...", "logcare", "ops", "projector", "signin/geo", "signin/smtp"}},
 	{Dir: "cmd/errata-engine"},
@@ -90,7 +91,7 @@ var Layers = withShared([]Layer{
 func withShared(layers []Layer) []Layer {
 	for i, layer := range layers {
 		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
-			layers[i].May = append(layer.May, "internal/background")
+			layers[i].May = append(layers[i].May, "internal/background")
 		}
 	}
 	return layers

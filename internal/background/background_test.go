@@ -120,8 +120,8 @@ func TestLoopBacksOff(t *testing.T) {
 		if want := []int{1, 2, 3, 4, 1, 2}; !slices.Equal(rows[:6], want) {
 			t.Fatalf("failures in a row %v, want %v to begin with", rows, want)
 		}
-		for i, want := range []time.Duration{50, 100, 200, 300, 50, 100} {
-			want *= time.Millisecond
+		for i, ms := range []int{50, 100, 200, 300, 50, 100} {
+			want := time.Duration(ms) * time.Millisecond
 			if got := at[i+1] - at[i]; got < want*4/5 || got > want*6/5+1 {
 				t.Errorf("pause %d was %v, want %v give or take a fifth", i+1, got, want)
 			}

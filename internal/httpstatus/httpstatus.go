@@ -18,7 +18,7 @@ func Of(kind errata.Kind) int {
 		return http.StatusBadRequest
 	case errata.KindUnauthorized:
 		return http.StatusUnauthorized
-	case errata.KindInsufficientScope:
+	case errata.KindInsufficientScope, errata.KindProjectArchived:
 		return http.StatusForbidden
 	case errata.KindNotFound:
 		return http.StatusNotFound
@@ -40,12 +40,13 @@ func Of(kind errata.Kind) int {
 	case errata.KindSignatureRequired, errata.KindTooManySignatures, errata.KindInvalidEvent, errata.KindInvalidEntry,
 		errata.KindInvalidType, errata.KindInvalidLevel, errata.KindInvalidStatus, errata.KindInvalidOrder, errata.KindInvalidDirection,
 		errata.KindInvalidDate, errata.KindInvalidDateRange, errata.KindInvalidRange, errata.KindInvalidPage, errata.KindInvalidLimit,
-		errata.KindInvalidNumber, errata.KindInvalidBoolean, errata.KindInvalidIP, errata.KindInvalidPattern, errata.KindInvalidCursor,
+		errata.KindInvalidNumber, errata.KindInvalidBoolean, errata.KindInvalidIP, errata.KindInvalidPattern, errata.KindUnknownParameter, errata.KindInvalidCursor,
 		errata.KindInvalidScope, errata.KindInvalidName, errata.KindInvalidKeyKind, errata.KindInvalidProject, errata.KindInvalidExpiry,
 		errata.KindMailModuleRequired, errata.KindInvalidMethod, errata.KindMethodOff, errata.KindInvalidVerificationType,
 		errata.KindInvalidWhitelist, errata.KindInvalidIPModule, errata.KindInvalidSide, errata.KindInvalidAccount,
 		errata.KindInvalidPurpose, errata.KindInvalidRecipient, errata.KindMailRefused,
-		errata.KindInvalidIdempotencyKey, errata.KindIdempotencyKeyReused:
+		errata.KindInvalidIdempotencyKey, errata.KindIdempotencyKeyReused,
+		errata.KindTooManyProjects, errata.KindInvalidSlug, errata.KindInvalidPlatform, errata.KindInvalidNoiseRule:
 		return http.StatusUnprocessableEntity
 	default:
 		return http.StatusInternalServerError

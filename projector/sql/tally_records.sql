@@ -1,6 +1,8 @@
 -- The number of records, the sum of their counts, and a checksum. XOR needs no order.
+-- Without levels the checksum leaves out the level, which an older version of the fold
+-- saw otherwise.
 SELECT count(), sum(count),
-       groupBitXor(cityHash64(toInt8(book), signature, id, version, count, first_seen, last_seen, toInt8(level), file, line, message_preview,
+       groupBitXor(cityHash64(toInt8(book), signature, id, version, count, first_seen, last_seen, if({levels:Bool}, toInt8(level), toInt8(0)), file, line, message_preview,
                               exception_class, request_uri, request_method, user_id, ip, toInt8(status), regressed))
 FROM records FINAL
 WHERE book != 'checkpoint'

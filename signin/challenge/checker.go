@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"regexp"
 	"time"
+	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/signin/bucket"
@@ -23,8 +24,9 @@ const (
 	secretKey = "secret"
 	// idBytes makes an id that nobody guesses: only who began the sign-in has it.
 	idBytes = 16
-	// maxName bounds an account and a purpose, in bytes.
-	maxName = 256
+	// maxName bounds an account, a purpose and a label, in bytes: as many as the
+	// 190 characters that the API takes may have.
+	maxName = 190 * utf8.UTFMax
 )
 
 // idForm is the form of the ids of Issue; no other text becomes part of a key.
@@ -95,7 +97,7 @@ type Issued struct {
 func (i Issued) String() string { return "challenge " + i.ID }
 
 // Issue makes a code for an account and a purpose; both are words of the caller,
-// 1 to 256 bytes. addr is where the sign-in comes from, the zero Addr when that
+// 1 to 760 bytes. addr is where the sign-in comes from, the zero Addr when that
 // is not known. Codes issued before stay good.
 func (c *Checker) Issue(ctx context.Context, account, purpose string, addr netip.Addr) (Issued, error) {
 	if err := named(account, purpose); err != nil {

@@ -272,7 +272,13 @@ func TestOpen(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, name)
 		}
 	}
-	for _, account := range []string{"", strings.Repeat("x", 257)} {
+	// As long as the API takes them, with the longest characters.
+	longest := strings.Repeat("😀", 190)
+	b.verify(t, answer(b.issue(t, longest), longest, "1"), challenge.Malformed, challenge.MaxTries)
+	if _, err := b.Enrol(t.Context(), longest, longest); err != nil {
+		t.Errorf("the longest account and label: %v", err)
+	}
+	for _, account := range []string{"", strings.Repeat("x", 761)} {
 		if _, err := b.Issue(t.Context(), account, "sign-in", nowhere); err == nil {
 			t.Errorf("issued for %q", account)
 		}

@@ -56,7 +56,7 @@ func TestMailErrors(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.err, got, c.want)
 		}
 	}
-	if err := mailError(context.Canceled); err != context.Canceled { //nolint:errorlint // it is handed on as it is
+	if err := mailError(context.Canceled); err != context.Canceled {
 		t.Errorf("a caller who has gone: %v", err)
 	}
 	if err := mailError(nil); err != nil {

@@ -40,10 +40,10 @@ func (s Security) ReadTwoFactor(ctx context.Context) (signin.TwoFactor, error) {
 	return t.Within(s.Modules), err
 }
 
-// UpdateTwoFactor changes what the patch names.
-func (s Security) UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, error) {
+// UpdateTwoFactor changes what the patch names, and warns of what may surprise.
+func (s Security) UpdateTwoFactor(ctx context.Context, p signin.TwoFactorPatch) (signin.TwoFactor, []signin.Warning, error) {
 	t, err := s.Settings.UpdateTwoFactor(ctx, func(t signin.TwoFactor) (signin.TwoFactor, error) { return p.Apply(t, s.Modules), nil })
-	return t.Within(s.Modules), err
+	return t.Within(s.Modules), t.Warnings(s.Modules), err
 }
 
 // ReadMethods are the methods of the second step that are installed.
@@ -68,7 +68,7 @@ func (s Security) UpdateLocation(ctx context.Context, p signin.LocationPatch) (s
 // address of what may surprise.
 func (s Security) UpdateAddresses(ctx context.Context, p signin.AddressesPatch, caller netip.Addr) (signin.Addresses, []signin.Warning, error) {
 	a, err := s.Settings.UpdateAddresses(ctx, func(a signin.Addresses) (signin.Addresses, error) { return p.Apply(a), nil })
-	return a, p.Warnings(a, caller), err
+	return a, p.Warnings(a, s.Modules, caller), err
 }
 
 // UpdateLocalization changes what the patch names, and warns when a check that

@@ -109,7 +109,7 @@ func (w *writers) passed(ctx context.Context, until time.Time) error {
 	}
 }
 
-// latency holds the times of the requests that were due from from to to.
+// latency holds the times of the requests that were due between two moments.
 func (w *writers) latency(from, to time.Time) (*hdrhistogram.Histogram, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -70,6 +70,13 @@ func (s *service) parametersAreRefused(t *testing.T) {
 		s.refused(t, request{method: http.MethodGet, path: errorsPath + "?date_range=" + url.QueryEscape(value)},
 			http.StatusUnprocessableEntity, "invalid_date_range", value, "2026-11-01..2026-11-21", "24h", "yesterday", "RFC 3339")
 	}
+	for sent, nearest := range map[string]string{"project=2": "null", "type=system": `"types"`, "level[]=error": `"levels"`, "types=system;levels=fatal": `"types"`} {
+		f, _ := s.refused(t, request{method: http.MethodGet, path: errorsPath + "?limit=1&" + sent}, http.StatusUnprocessableEntity, "unknown_parameter")
+		name, _, _ := strings.Cut(sent, "=")
+		if want := fmt.Sprintf(`{"nearest":%s,"parameter":%q}`, nearest, name); string(f.Details) != want {
+			t.Errorf("%s: details %s, want %s", sent, f.Details, want)
+		}
+	}
 	for _, name := range []string{"search", "message", "file", "request_uri", "exception_class"} {
 		s.get(t, errorsPath+"?"+name+"="+strings.Repeat("x", 1024))
 		s.refused(t, request{method: http.MethodGet, path: errorsPath + "?" + name + "=" + strings.Repeat("x", 1025)},
@@ -93,6 +100,15 @@ func (s *service) signaturesAreRefused(t *testing.T) {
 	s.refused(t, request{method: http.MethodGet, path: errorsPath + "/" + none + "?type=both"}, http.StatusUnprocessableEntity, "invalid_type", "both", "system", "database")
 }
 
+// different are n signatures.
+func different(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("%032x", i)
+	}
+	return list
+}
+
 // bodiesAreRefused sends deletes, cleanups and status changes with invalid JSON
 // and invalid values.
 func (s *service) bodiesAreRefused(t *testing.T) {
@@ -114,7 +130,7 @@ func (s *service) bodiesAreRefused(t *testing.T) {
 		{`{"signatures":[]}`, 422, "signature_required", []string{"signatures"}}, {`{"signatures":["x",""]}`, 422, "signature_required", []string{"32 hex digits"}},
 		{`{"signatures":"` + one + `"}`, 400, "invalid_body", []string{"signatures", "string", "array"}}, {`{"signatures":[7]}`, 400, "invalid_body", []string{"signatures", "number", "string"}},
 		{`{"signatures":{}}`, 400, "invalid_body", []string{"signatures", "object", "array"}},
-		{signaturesBody(slices.Repeat([]string{one}, 1001)...), 422, "too_many_signatures", []string{"1000", "1001"}},
+		{signaturesBody(different(1001)...), 422, "too_many_signatures", []string{"1000", "1001"}},
 	}
 	faults := map[string][]fault{
 		"DELETE " + errorsPath: append(signatures, broken...),
@@ -147,7 +163,7 @@ func (s *service) settingsAreRefused(t *testing.T) {
 		for value, found := range map[string]string{`"1"`: "string", "null": "null", "[]": "array", "{}": "object", `"yes"`: "string"} {
 			s.refused(t, put(fmt.Sprintf(`{%q:%s}`, field, value)), http.StatusBadRequest, "invalid_body", field, found)
 		}
-		for _, value := range []string{"2", "-1", "0.5"} {
+		for _, value := range []string{"2", "-1", "0.5", "1.0", "0.0", "1e0"} {
 			s.refused(t, put(fmt.Sprintf(`{"development":1,%q:%s}`, field, value)), http.StatusUnprocessableEntity, "invalid_boolean", field, "0", "1")
 		}
 	}
@@ -186,10 +202,17 @@ func (s *service) pathsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{cleanupPath, statusPath, rebuildPath} { // GET reads a record there
-		_, a := s.refused(t, request{method: http.MethodPut, path: path}, http.StatusMethodNotAllowed, "method_not_allowed", "POST")
-		if !strings.Contains(a.header.Get("Allow"), "POST") {
-			t.Errorf("PUT %s: Allow: %q", path, a.header.Get("Allow"))
+	for path, allowed := range map[string]string{
+		cleanupPath: "POST", cleanupPath + "/preview": "POST", statusPath: "POST", rebuildPath: "GET, HEAD, POST", errorsPath + "/trends": "GET, HEAD",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+			if strings.Contains(allowed, method) {
+				continue
+			}
+			_, a := s.refused(t, request{method: method, path: path}, http.StatusMethodNotAllowed, "method_not_allowed", allowed)
+			if got := a.header.Get("Allow"); got != allowed {
+				t.Errorf("%s %s: Allow: %q, want %q", method, path, got, allowed)
+			}
 		}
 	}
 }

@@ -115,11 +115,15 @@ func (l *ledger) sight(number int) (event, errata.Record) {
 }
 
 // again is another event of a record, with another context, which the record must
-// not take over.
+// not take over, and another level, which it takes over when that is higher.
 func (l *ledger) again(i int) event {
-	r, e := &l.records[i], event{Book: l.events[i].Book, Fingerprint: l.events[i].Fingerprint, Message: "seen again", Level: "fatal", UserID: json.RawMessage("5")}
+	level := pick(l.random, levels)
+	r, e := &l.records[i], event{Book: l.events[i].Book, Fingerprint: l.events[i].Fingerprint, Message: "seen again", Level: level.sent, UserID: json.RawMessage("5")}
 	sent, kept := l.moment()
 	r.Count++
+	if seen, _ := errata.ParseLevel(level.shown); seen > r.Level {
+		r.Level = seen
+	}
 	if kept.Before(r.FirstSeen) {
 		r.FirstSeen = kept
 	}

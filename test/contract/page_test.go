@@ -132,6 +132,18 @@ func TestPreviewOfACleanup(t *testing.T) {
 	s.refused(t, preview, http.StatusForbidden, "insufficient_scope", "Tools/ClearErrorLogs")
 }
 
+// TestPreviewIsBehindTheFold: a preview counts every event that was accepted before
+// it, also those that are not folded yet.
+func TestPreviewIsBehindTheFold(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	preview := request{method: http.MethodPost, path: cleanupPath + "/preview", body: body("before", "2999-01-01")}
+	for n := 1; n <= 20; n++ {
+		s.send(t, trial("system", fmt.Sprint("not folded ", n)).at(s.now), trial("database", "the same"))
+		s.want(t, preview, fmt.Sprintf(`{"before":"2999-01-01","count":%d,"books":{"system":%d,"database":1}}`, n+1, n))
+	}
+}
+
 // TestForThePage: the caller's key, the service's status, a key with its DSN, and
 // the page itself.
 func TestForThePage(t *testing.T) {

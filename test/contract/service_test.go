@@ -145,6 +145,29 @@ func (s *service) refused(t *testing.T, r request, status int, code string, word
 	return f, a
 }
 
+// adjusted is what the answer to events must say of their times: those that are not
+// believed became the time of receipt.
+func (s *service) adjusted(events []event) string {
+	var told []string
+	for i, e := range events {
+		at, err := time.Parse(time.RFC3339Nano, e.Time)
+		reason := ""
+		switch at = at.Truncate(time.Millisecond); {
+		case e.Time == "":
+		case err != nil:
+			reason = "unreadable"
+		case at.After(s.now):
+			reason = "in_future"
+		case at.Before(s.now.Add(-maxAge)):
+			reason = "too_old"
+		}
+		if reason != "" {
+			told = append(told, body("index", i, "field", "time", "reason", reason))
+		}
+	}
+	return "[" + strings.Join(told, ",") + "]"
+}
+
 // send sends events to the native receiver; all must be accepted.
 func (s *service) send(t *testing.T, events ...event) {
 	t.Helper()
@@ -161,7 +184,7 @@ func (s *service) send(t *testing.T, events ...event) {
 			lines.WriteByte('\n')
 		}
 		a := s.do(t, request{method: http.MethodPost, path: eventsPath, body: lines.String(), key: s.Ingest, header: []string{"Content-Type", "application/x-ndjson"}})
-		if want := fmt.Sprintf(`{"data":{"accepted":%d,"rejected":[]}}`, n); a.status != http.StatusAccepted || strings.TrimSpace(a.body) != want {
+		if want := fmt.Sprintf(`{"data":{"accepted":%d,"rejected":[],"adjusted":%s}}`, n, s.adjusted(events[:n])); a.status != http.StatusAccepted || strings.TrimSpace(a.body) != want {
 			t.Fatalf("send %d events: %d %.1000s, want %s", n, a.status, a.body, want)
 		}
 		events = events[n:]

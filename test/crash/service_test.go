@@ -41,8 +41,8 @@ func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"build", "-tags", "failpoints", "-o", filepath.Join(dir, "errata"), "../../cmd/errata"},
-		{"build", "-o", filepath.Join(dir, "errata-engine"), "../../cmd/errata-engine"},
+		{"build", "-trimpath", "-tags", "failpoints", "-o", filepath.Join(dir, "errata"), "../../cmd/errata"},
+		{"build", "-trimpath", "-o", filepath.Join(dir, "errata-engine"), "../../cmd/errata-engine"},
 	} {
 		cmd := exec.Command("go", args...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

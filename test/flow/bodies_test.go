@@ -132,6 +132,9 @@ func wrongTypes(*testing.T) (all []attempt) {
 		"fingerprint": {`null`, `[]`, `[1]`, `["text"]`, `[null]`},
 		"frames":      {`null`, `[]`, `[{}]`, `[1]`, `["text"]`, `[null]`, `[[]]`}, // an invalid frame is left out
 		"payload":     {`null`, `{}`, `{"a":1}`, `{"values":1}`, `{"values":[1]}`},
+		"release":     values, // left out
+		"environment": values,
+		"tags":        values,
 		"unknown":     values,
 	} {
 		rest := `"exception_class":"Types"`

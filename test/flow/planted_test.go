@@ -123,6 +123,7 @@ func (p *plants) native(key string, n int) string {
 		"message": p.texts("native", key), "request_uri": "https://bob:" + v("userinfo") + "@shop.example/x?" + key + "=" + v("query") + "&page=2",
 		"user_id": p.oneText("native user", key), "fingerprint": []any{fmt.Sprint(n), key + "=" + v("fingerprint")},
 		"template": p.oneText("native template", key), "payload": p.tree("native payload", key),
+		"release": p.oneText("native release", key), "environment": p.oneText("native environment", key), "tags": map[string]any{key: v("tag")},
 		"frames": []any{map[string]any{"file": "src/app.go", "line": 7, "function": "main", "in_app": true, "args": []any{v("argument"), map[string]any{key: v("argument")}}}},
 	})
 }

@@ -116,6 +116,7 @@ func sendValues(post poster, k key, values []value) {
 		natives = append(natives, asJSON(map[string]any{
 			"id": fmt.Sprintf("v-%d", i), "exception_class": fmt.Sprintf("Value%d", i), "file": "src/app.go", "message": text + "\n" + text2,
 			"payload": map[string]any{"note": v.text, "list": list}, "request_uri": "/x?note=" + v.text, "user_id": "is " + v.text, "fingerprint": []any{v.text},
+			"release": text, "environment": text2, "tags": map[string]any{"note": v.text, text: text2},
 		}))
 		records = append(records, asJSON(map[string]any{
 			"severityNumber": 17, "body": map[string]any{"stringValue": text},

@@ -9,12 +9,8 @@ import (
 	"time"
 )
 
-const (
-	// killRecovery is the promise after a kill: new events are visible.
-	killRecovery = 15 * time.Second
-	// listsLimit is the promise for lists after any fault.
-	listsLimit = 10 * time.Second
-)
+// killRecovery is the promise after a kill: new events are visible.
+const killRecovery = 15 * time.Second
 
 // way is one fault for a running service. It returns when the fault is over,
 // with that time.

@@ -185,14 +185,14 @@ func (x *session) probe(ctx context.Context, since time.Time, limit time.Duratio
 		}
 	}
 	x.probes[class] = 1
-	var last error
+	last := errors.New("its record is not there")
 	for {
 		record, err := x.service.find(ctx, class)
 		if record.Count > 0 {
 			return time.Since(since), nil
 		}
 		if ctx.Err() != nil {
-			return time.Since(since), fmt.Errorf("a new event is accepted and not visible within %s (%v)", limit, last)
+			return time.Since(since), fmt.Errorf("a new event is accepted and not visible within %s (%w)", limit, last)
 		}
 		if err != nil {
 			last = err

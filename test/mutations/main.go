@@ -12,6 +12,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -39,6 +40,7 @@ func main() {
 	only := flag.String("only", "", "break what has this `name` alone")
 	list := flag.Bool("list", false, "print the names")
 	flag.Parse()
+	ctx := context.Background()
 	unnoticed, ran := 0, 0
 	for _, m := range mutations {
 		if *only != "" && m.Name != *only {
@@ -50,7 +52,7 @@ func main() {
 			continue
 		}
 		began := time.Now()
-		how, err := m.try()
+		how, err := m.try(ctx)
 		if err != nil {
 			unnoticed++
 			how = "NOT NOTICED: " + err.Error()
@@ -69,7 +71,7 @@ func main() {
 
 // try returns the test that noticed the mutation. An error says that none did, or
 // that the mutation itself is wrong.
-func (m mutation) try() (noticed string, err error) {
+func (m mutation) try(ctx context.Context) (noticed string, err error) {
 	folder, err := os.MkdirTemp("", "errata-mutation-*")
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the overlay: %w", err)
@@ -79,15 +81,15 @@ func (m mutation) try() (noticed string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if out, err := test("-overlay", overlay, "-run", "^$", m.Package); err != nil {
+	if out, err := test(ctx, "-overlay", overlay, "-run", "^$", m.Package); err != nil {
 		return "", fmt.Errorf("it does not compile: %w\n%s", err, out)
 	}
-	if out, err := test("-run", m.Run, m.Package); err != nil {
+	if out, err := test(ctx, "-run", m.Run, m.Package); err != nil {
 		return "", fmt.Errorf("its tests fail without it: %w\n%s", err, last(out))
 	} else if bytes.Contains(out, []byte("no tests to run")) {
 		return "", fmt.Errorf("no test is called %s in %s", m.Run, m.Package)
 	}
-	out, err := test("-overlay", overlay, "-run", m.Run, m.Package)
+	out, err := test(ctx, "-overlay", overlay, "-run", m.Run, m.Package)
 	if err == nil {
 		return "", fmt.Errorf("%s in %s stays green", m.Run, m.Package)
 	}
@@ -135,8 +137,8 @@ func (m mutation) overlay(folder string) (string, error) {
 // testTimeout ends tests that hang with a mutation, which is one way to notice.
 const testTimeout = "5m"
 
-func test(args ...string) ([]byte, error) {
-	return exec.Command("go", append([]string{"test", "-count=1", "-timeout", testTimeout}, args...)...).CombinedOutput()
+func test(ctx context.Context, args ...string) ([]byte, error) {
+	return exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-timeout", testTimeout}, args...)...).CombinedOutput()
 }
 
 // failed is the first test of the output that failed.

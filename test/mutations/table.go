@@ -82,4 +82,16 @@ var mutations = []mutation{
 			"			err = s.p.pass(ctx, gap.From, gap.To, gap.Why)\n", "			err = nil\n"}},
 		Package: "./projector", Run: "^(TestGapIsPassed|TestGapStops)$",
 	},
+	{
+		Name: "level-of-the-first-event",
+		Edits: []edit{{"projector/change.go",
+			"	now.Level = max(now.Level, d.level)\n", ""}},
+		Package: "./projector", Run: "^(TestFoldIsIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
+		Name: "older-records-taken-for-new",
+		Edits: []edit{{"projector/committer.go",
+			"	fold := min(cp.Fold, FoldVersion)\n", "	fold := FoldVersion\n"}},
+		Package: "./projector", Run: "^TestReplayAfterAnOlderVersion$",
+	},
 }

@@ -130,11 +130,12 @@ func (c *Contract) find(method, path string) *operation {
 	}
 	var found *operation
 	for pattern, item := range c.Spec.Paths.Map() {
-		params, fits := match(pattern, path)
-		op := item.GetOperation(method)
-		if fits && op != nil && (found == nil || len(params) < len(found.params)) {
-			found = &operation{op, method, pattern, params}
+		if params, fits := match(pattern, path); fits && (found == nil || len(params) < len(found.params)) {
+			found = &operation{item.GetOperation(method), method, pattern, params}
 		}
+	}
+	if found == nil || found.Operation == nil {
+		return nil
 	}
 	return found
 }

@@ -23,13 +23,13 @@ func Handler(t TB, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := Exchange{Request: r.Clone(r.Context())}
-		if Compared(r.URL.Path) {
+		if comparesRequests(r.URL.Path) {
 			r.Body, x.Sent = keep(r.Body)
 		}
 		tee := &tee{ResponseWriter: w}
 		next.ServeHTTP(tee, r) // after a panic there is no answer
 		x.Status, x.Header, x.Body = tee.status, w.Header(), tee.body.Bytes()
-		contract.report(t, x) //nolint:contextcheck // the request brings its own
+		contract.report(t, x)
 	})
 }
 
@@ -110,7 +110,7 @@ type transport struct {
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := Exchange{Request: r}
 	sent := r
-	if Compared(r.URL.Path) {
+	if comparesRequests(r.URL.Path) {
 		sent = r.Clone(r.Context()) // a RoundTripper must not change its request
 		sent.Body, x.Sent = keep(r.Body)
 	}
@@ -121,7 +121,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	again, body := keep(resp.Body)
 	resp.Body = again
 	x.Status, x.Header, x.Body = resp.StatusCode, resp.Header, body
-	t.contract.report(t.t, x) //nolint:contextcheck // the request brings its own
+	t.contract.report(t.t, x)
 	return resp, nil
 }
 

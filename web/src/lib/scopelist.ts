@@ -49,6 +49,13 @@ export const scopeGroups: readonly ScopeGroup[] = [
     ],
   },
   {
+    group: 'Projects', label: 'Projects',
+    scopes: [
+      { name: 'Projects/Read', means: 'list projects with their DSNs' },
+      { name: 'Projects/Manage', means: 'create projects, change and archive them' },
+    ],
+  },
+  {
     group: 'Ops', label: 'Operating the service',
     scopes: [
       { name: 'Ops/Read', means: 'read the state of the service and its figures' },

@@ -56,7 +56,7 @@ func read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := api.ListErrorsWithResponse(ctx, &errata.ListErrorsParams{Search: new("ORDER 42"), Order: new(errata.Count), Limit: new(5)})
+	list, err := api.ListErrorsWithResponse(ctx, &errata.ListErrorsParams{Search: new("ORDER 42"), Order: new(errata.ListErrorsParamsOrder("count")), Limit: new(5)})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// projectsPath is the route of the projects.
+const projectsPath = "/api/v1/admin/projects"
+
+// apiProject is a project as the service shows it.
+type apiProject struct {
+	ID             uint64          `json:"id"`
+	Slug           string          `json:"slug"`
+	Name           string          `json:"name"`
+	Platform       string          `json:"platform"`
+	CreatedAt      string          `json:"created_at"` // RFC 3339, "" for unknown
+	Archived       bool            `json:"archived"`
+	DSN            string          `json:"dsn"`
+	RetentionDays  int             `json:"retention_days"`
+	OccurrenceDays int             `json:"occurrence_days"`
+	Limits         apiLimits       `json:"limits"`
+	Noise          json.RawMessage `json:"noise"`
+	Key            string          `json:"key,omitempty"` // of a new project only
+}
+
+// apiLimits are nil for the limits of the service.
+type apiLimits struct {
+	EventsPerMinute   *uint64 `json:"events_per_minute"`
+	NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
+}
+
+const projectsHelp = `Lists, shows and makes projects of the running service, through its HTTP API. A
+project is one application; its number stands in its keys and DSNs. The admin
+key comes from --key, ERRATA_KEY, or the file of the first start.`
+
+func newProjects(t *terminal) *cobra.Command {
+	return group("projects", "List, show and make projects of the running service", projectsHelp,
+		newProjectsCreate(t), newProjectsList(t), newProjectsShow(t))
+}
+
+const projectsCreateHelp = `Makes a project and an ingest key for it, and prints the DSN, which a Sentry SDK
+takes, and the text of the key. The text is shown once: only its hash is stored.`
+
+func newProjectsCreate(t *terminal) *cobra.Command {
+	var wanted struct {
+		Name     string `json:"name"`
+		Platform string `json:"platform,omitempty"`
+	}
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a project and print its DSN and its ingest key, once",
+		Long:  projectsCreateHelp,
+		Args:  cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, c *client, args []string) error {
+		wanted.Name = args[0]
+		var made apiProject
+		if err := c.call(cmd.Context(), http.MethodPost, projectsPath, wanted, &made); err != nil {
+			return fmt.Errorf("make the project: %w", err)
+		}
+		return show(cmd, made, func(out io.Writer, made apiProject) error { return printNewProject(out, cmd.ErrOrStderr(), made) })
+	})
+	cmd.Flags().StringVar(&wanted.Platform, "platform", "", "What the application is made with, such as go or python-django.")
+	addJSON(cmd, "Print one JSON object.")
+	return cmd
+}
+
+func printNewProject(out, about io.Writer, made apiProject) error {
+	if _, err := fmt.Fprintf(about, "made project %d %q with the slug %s\n", made.ID, made.Name, made.Slug); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "DSN  %s\nkey  %s\n", made.DSN, made.Key)
+	return err
+}
+
+func newProjectsList(t *terminal) *cobra.Command {
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "list",
+		Short: "List all projects in the order of their numbers",
+	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		all := []apiProject{}
+		if err := c.call(cmd.Context(), http.MethodGet, projectsPath, nil, &all); err != nil {
+			return fmt.Errorf("list the projects: %w", err)
+		}
+		return show(cmd, all, printProjects)
+	})
+	addJSON(cmd, "Print one JSON array.")
+	return cmd
+}
+
+func printProjects(w io.Writer, all []apiProject) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NUMBER\tSLUG\tSTATE\tPLATFORM\tCREATED\tNAME")
+	for _, p := range all {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Slug, p.state(), cmp.Or(p.Platform, "-"), cmp.Or(day(p.CreatedAt), "-"), p.Name)
+	}
+	return table.Flush() // it returns the first error of all writes
+}
+
+func (p apiProject) state() string {
+	if p.Archived {
+		return "archived"
+	}
+	return "active"
+}
+
+func newProjectsShow(t *terminal) *cobra.Command {
+	cmd := keyCommand(t, &cobra.Command{
+		Use:   "show NUMBER|SLUG",
+		Short: "Show one project with its DSN",
+		Args:  cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, c *client, args []string) error {
+		var p apiProject
+		if err := c.call(cmd.Context(), http.MethodGet, projectsPath+"/"+url.PathEscape(args[0]), nil, &p); err != nil {
+			return fmt.Errorf("show project %s: %w", args[0], err)
+		}
+		return show(cmd, p, printProject)
+	})
+	addJSON(cmd, "Print one JSON object.")
+	return cmd
+}
+
+func printProject(w io.Writer, p apiProject) error {
+	var rules []struct{ Field, Match, Action string }
+	if err := json.Unmarshal(p.Noise, &rules); err != nil {
+		return fmt.Errorf("read the noise rules: %w", err)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "number\t%d\nslug\t%s\nname\t%s\nplatform\t%s\ncreated\t%s\nstate\t%s\n",
+		p.ID, p.Slug, p.Name, cmp.Or(p.Platform, "-"), cmp.Or(p.CreatedAt, "-"), p.state())
+	fmt.Fprintf(table, "DSN\t%s\n", cmp.Or(p.DSN, "none: the project has no ingest key that works"))
+	fmt.Fprintf(table, "records kept\t%s\noccurrences kept\t%s\n", days(p.RetentionDays), days(p.OccurrenceDays))
+	fmt.Fprintf(table, "events a minute\t%s\nnew records an hour\t%s\n", most(p.Limits.EventsPerMinute), most(p.Limits.NewRecordsPerHour))
+	for _, rule := range rules {
+		fmt.Fprintf(table, "noise rule\t%s %s: %s\n", rule.Field, rule.Match, rule.Action)
+	}
+	return table.Flush() // it returns the first error of all writes
+}
+
+func days(n int) string {
+	if n == 0 {
+		return "for ever"
+	}
+	return fmt.Sprintf("%d days", n)
+}
+
+// most is a limit in words.
+func most(limit *uint64) string {
+	switch {
+	case limit == nil:
+		return "the limit of the service"
+	case *limit == 0:
+		return "no limit"
+	default:
+		return fmt.Sprintf("at most %d", *limit)
+	}
+}

@@ -1,0 +1,152 @@
+package projector_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/test/testenv"
+)
+
+// worse are three events of each of some problems, the first with the level info,
+// the second with the level fatal.
+func (l *ledger) worse(problems int, run string) {
+	l.t.Helper()
+	for n := range problems {
+		for _, level := range []errata.Level{errata.LevelInfo, errata.LevelFatal, errata.LevelError} {
+			ev := event(fmt.Sprint("problem ", n), fmt.Sprint(run, n, level))
+			ev.Level = level
+			l.append(ev)
+		}
+	}
+	l.barrier()
+}
+
+// levels counts the records by their level.
+func (l *ledger) levels() map[string]uint64 {
+	l.t.Helper()
+	got := map[string]uint64{}
+	rows, err := l.ClickHouse.Query(l.t.Context(), "SELECT toString(level), count() FROM records FINAL WHERE book > 'checkpoint' GROUP BY level")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var level string
+		var n uint64
+		if err := rows.Scan(&level, &n); err != nil {
+			l.t.Fatal(err)
+		}
+		got[level] = n
+	}
+	if err := rows.Err(); err != nil {
+		l.t.Fatal(err)
+	}
+	return got
+}
+
+func (l *ledger) wantLevels(want map[string]uint64) {
+	l.t.Helper()
+	if got := l.levels(); fmt.Sprint(got) != fmt.Sprint(want) {
+		l.t.Errorf("levels %v, want %v", got, want)
+	}
+}
+
+// asOlder makes the records those of an older version.
+func (l *ledger) asOlder() {
+	l.t.Helper()
+	if err := testenv.AsOlderVersion(l.t.Context(), l.ClickHouse, "info"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestReplayAfterAnOlderVersion: records of an older version have the level of their
+// first event. They rise with the next event, and a replay makes all of them right
+// without force. The replay after that compares the levels too.
+func TestReplayAfterAnOlderVersion(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	l.worse(5, "first")
+	stop()
+	if cp := l.checkpoint(p); cp.Fold != projector.FoldVersion || cp.Outdated() {
+		t.Errorf("a new projection has %+v", cp)
+	}
+	l.asOlder()
+	l.wantLevels(map[string]uint64{"info": 5})
+
+	_, stop = l.start()
+	l.worse(2, "then")
+	stop()
+	l.wantLevels(map[string]uint64{"fatal": 2, "info": 3})
+	if cp := l.checkpoint(p); !cp.Outdated() {
+		t.Errorf("the records of the older version are forgotten: %+v", cp)
+	}
+
+	rebuild := func() projector.Comparison {
+		t.Helper()
+		done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	if done := rebuild(); !done.Equal() || !done.Swapped || !done.Outdated || done.Live.Records != 5 {
+		t.Errorf("the first replay: %+v", done)
+	}
+	l.wantLevels(map[string]uint64{"fatal": 5})
+	if cp := l.checkpoint(p); cp.Outdated() {
+		t.Errorf("still outdated: %+v", cp)
+	}
+	if done := rebuild(); !done.Equal() || done.Outdated {
+		t.Errorf("the second replay: %+v", done)
+	}
+	if err := l.ClickHouse.Exec(t.Context(), "ALTER TABLE records UPDATE level = 'error' WHERE book > 'checkpoint' SETTINGS mutations_sync = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if done := rebuild(); done.Equal() || done.Swapped {
+		t.Errorf("other levels in the table are not seen: %+v", done)
+	}
+}
+
+// TestReplayAfterAnOlderVersionStillCompares: what an older version has seen as this
+// one does must be the same.
+func TestReplayAfterAnOlderVersionStillCompares(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	l.worse(3, "first")
+	stop()
+	l.asOlder()
+	if err := l.ClickHouse.Exec(t.Context(), "ALTER TABLE records UPDATE file = 'other.go' WHERE book > 'checkpoint' SETTINGS mutations_sync = 1"); err != nil {
+		t.Fatal(err)
+	}
+	done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+	if err != nil || done.Equal() || done.Swapped || !done.Outdated {
+		t.Errorf("%+v, %v, want a difference", done, err)
+	}
+}
+
+// TestReplayFromASnapshotOfAnOlderVersion: a replay that begins at such a snapshot
+// gives the same records each time, and they are no longer outdated.
+func TestReplayFromASnapshotOfAnOlderVersion(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	l.worse(5, "first")
+	stop()
+	l.asOlder()
+	p, stop = l.start()
+	l.snapshot()
+	l.worse(2, "then")
+	stop()
+	for _, outdated := range []bool{true, false} {
+		done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+		if err != nil || !done.Equal() || !done.Swapped || done.Outdated != outdated || done.From == 1 {
+			t.Errorf("%+v, %v, want the same from the snapshot on, outdated %t", done, err, outdated)
+		}
+		l.wantLevels(map[string]uint64{"fatal": 2, "info": 3}) // the log has no other events of the three
+		if cp := l.checkpoint(p); cp.Outdated() {
+			t.Errorf("still outdated: %+v", cp)
+		}
+	}
+}

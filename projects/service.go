@@ -1,0 +1,196 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/access"
+)
+
+// maxProjects is how many projects there may be: each node keeps all of them in memory
+// and reads them one by one when it starts, and a list shows them all.
+const maxProjects = 1000
+
+// Facts are the projects on the log; a *settings.Store has them.
+type Facts interface {
+	// Projects is this node's copy, at most a second old.
+	Projects() Set
+	// ReadProjects asks the log, so that a change which any node has answered before
+	// is seen. Errors: log_unavailable.
+	ReadProjects(ctx context.Context) (Set, error)
+	// UpdateProject writes the project that change makes of the set in force, unless
+	// the set has it already. change is called again when another change came first.
+	UpdateProject(ctx context.Context, change func(Set) (Project, error)) (Project, error)
+}
+
+// Keys are the API keys; an *[access.Store] has them.
+type Keys interface {
+	List() []access.Key
+	// ClaimProject takes a number so that no new project gets it, for 0 the lowest one
+	// that is free.
+	ClaimProject(ctx context.Context, number uint64) (uint64, error)
+	Create(ctx context.Context, n access.NewKey) (access.Key, string, error)
+}
+
+// Config is what a [Service] needs.
+type Config struct {
+	Facts Facts
+	Keys  Keys
+	// Numbers are those of events that come without a key.
+	Numbers []uint64
+	// Now is the clock, nil for the system's.
+	Now func() time.Time
+}
+
+// Service makes, finds and changes projects. All methods may be called at once from
+// many goroutines.
+type Service struct{ cfg Config }
+
+// NewService checks the configuration.
+func NewService(cfg Config) (*Service, error) {
+	if cfg.Facts == nil || cfg.Keys == nil {
+		return nil, errors.New("projects: Facts and Keys are required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Service{cfg}, nil
+}
+
+// Begin makes the first project, unless there is one with its number, and keeps the
+// numbers of events without a key from being given out. Any number of nodes may call it
+// at once, again at each start. Errors: log_full, log_unavailable.
+func (s *Service) Begin(ctx context.Context) error {
+	for _, number := range append([]uint64{DefaultNumber}, s.cfg.Numbers...) {
+		if _, err := s.cfg.Keys.ClaimProject(ctx, number); err != nil {
+			return fmt.Errorf("claim project %d: %w", number, err)
+		}
+	}
+	_, err := s.cfg.Facts.UpdateProject(ctx, func(all Set) (Project, error) {
+		if made, found := all.Get(DefaultNumber); found {
+			return made, nil
+		}
+		first := unnamed(DefaultNumber, s.now())
+		first.Name, first.Slug = DefaultName, all.freeSlug(DefaultName, DefaultNumber)
+		return first, nil
+	})
+	if err != nil {
+		return fmt.Errorf("make the first project: %w", err)
+	}
+	return nil
+}
+
+// List are all projects in the order of their numbers, also those of numbers that are
+// used and that nobody made a project of. Errors: log_unavailable.
+func (s *Service) List(ctx context.Context) ([]Project, error) {
+	all, err := s.cfg.Facts.ReadProjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return all.withUsed(s.used()).All(), nil
+}
+
+// Find is the project with the number or the slug. Errors: not_found, log_unavailable.
+func (s *Service) Find(ctx context.Context, ref string) (Project, error) {
+	all, err := s.cfg.Facts.ReadProjects(ctx)
+	if err != nil {
+		return Project{}, err
+	}
+	return all.withUsed(s.used()).find(ref)
+}
+
+// Update changes the project with the number or the slug. Errors: not_found, those of
+// [Patch], log_full; log_unavailable when the change may or may not take effect.
+func (s *Service) Update(ctx context.Context, ref string, patch Patch) (Project, error) {
+	var present Project
+	after, err := s.cfg.Facts.UpdateProject(ctx, func(made Set) (after Project, err error) {
+		all := made.withUsed(s.used())
+		if present, err = all.find(ref); err != nil {
+			return Project{}, err
+		}
+		if after, err = all.changed(present, patch); err == nil && after.Equal(present) {
+			return present, errUnchanged
+		}
+		return after, err
+	})
+	if errors.Is(err, errUnchanged) {
+		return present, nil
+	}
+	return after, err
+}
+
+// errUnchanged keeps a patch that changes nothing from making a project of a number.
+var errUnchanged = errors.New("the patch changes nothing")
+
+// Create makes a project with the next free number, and an ingest key for it, whose text
+// exists nowhere else. Errors: invalid_name, invalid_platform, too_many_projects,
+// log_full; log_unavailable when the project may or may not be there.
+func (s *Service) Create(ctx context.Context, n New) (p Project, key access.Key, text string, err error) {
+	patch := Patch{Name: errata.Sent(n.Name), Platform: errata.Sent(n.Platform)}
+	if _, err := (Set{}).changed(unnamed(DefaultNumber, s.now()), patch); err != nil {
+		return Project{}, access.Key{}, "", err // before a number is taken
+	}
+	full := func(all Set) error {
+		if len(all.byNumber) < maxProjects {
+			return nil
+		}
+		return errata.Errorf(errata.KindTooManyProjects, "There are %d projects, and no more can be made; use one that is there.", maxProjects)
+	}
+	if err := full(s.cfg.Facts.Projects()); err != nil {
+		return Project{}, access.Key{}, "", err
+	}
+	number, err := s.cfg.Keys.ClaimProject(ctx, 0)
+	if err != nil {
+		return Project{}, access.Key{}, "", err
+	}
+	p, err = s.cfg.Facts.UpdateProject(ctx, func(made Set) (Project, error) {
+		all := made.withUsed(s.used())
+		if err := full(all); err != nil {
+			return Project{}, err
+		}
+		fresh, err := all.changed(unnamed(number, s.now()), patch)
+		fresh.Slug = all.freeSlug(fresh.Name, number)
+		return fresh, err
+	})
+	if err != nil {
+		return Project{}, access.Key{}, "", err
+	}
+	key, text, err = s.cfg.Keys.Create(ctx, access.NewKey{Name: p.Name, Kind: access.KindIngest, Project: p.ID})
+	if err != nil {
+		return p, access.Key{}, "", errata.Errorf(errata.KindOf(err),
+			"Project %d is made, and its ingest key is not; make a key of the kind ing for project %[1]d.", p.ID).Because(err)
+	}
+	return p, key, text, nil
+}
+
+// Archived says whether the project takes no events. It never blocks, and on every node
+// it follows a change within a second.
+func (s *Service) Archived(number uint64) bool {
+	p, found := s.cfg.Facts.Projects().Get(number)
+	return found && p.Archived
+}
+
+// ArchivedNumbers are the numbers of the projects that take no events, ascending.
+func (s *Service) ArchivedNumbers() []uint64 { return s.cfg.Facts.Projects().Archived() }
+
+// used are the numbers of keys and of events without a key, with the time of the first
+// key.
+func (s *Service) used() map[uint64]time.Time {
+	used := map[uint64]time.Time{}
+	for _, number := range s.cfg.Numbers {
+		used[number] = time.Time{}
+	}
+	for _, key := range s.cfg.Keys.List() { // oldest first
+		if key.Project > 0 && used[key.Project].IsZero() {
+			used[key.Project] = key.CreatedAt
+		}
+	}
+	return used
+}
+
+func (s *Service) now() errata.Instant {
+	return errata.Instant(s.cfg.Now().UTC().Truncate(time.Millisecond))
+}

@@ -1,0 +1,125 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projects"
+)
+
+// projectFamily begins the names of projects on the log: project.7 is the one with the
+// number 7. Each project has facts of its own, so that a fact stays small. A change is
+// compared with the newest fact of all of them, so that no two get the same slug.
+const projectFamily = "project."
+
+// projectSetting is one project. Its standard value is none.
+type projectSetting struct {
+	setting[*projects.Project]
+	number uint64
+}
+
+func projectOf(number uint64) projectSetting {
+	return projectSetting{
+		number:  number,
+		setting: setting[*projects.Project]{name: projectFamily + strconv.FormatUint(number, 10)},
+	}
+}
+
+func projectNamed(name string) (anySetting, bool) {
+	text, ours := strings.CutPrefix(name, projectFamily)
+	number, err := strconv.ParseUint(text, 10, 64)
+	if !ours || err != nil || number == 0 || projectOf(number).name != name {
+		return nil, false
+	}
+	return projectOf(number), true
+}
+
+func (of projectSetting) decode(data []byte) (*projects.Project, error) {
+	p, err := of.setting.decode(data)
+	if err == nil && (p == nil || p.ID != of.number) {
+		return nil, fmt.Errorf("decode setting %s: %w", of.name, errForeign)
+	}
+	return p, err
+}
+
+func (of projectSetting) load(into *Snapshot, data []byte) error {
+	p, err := of.decode(data)
+	if err == nil {
+		into.Projects = into.Projects.With(*p)
+	}
+	return err
+}
+
+func (of projectSetting) foreign(data []byte) error {
+	if _, err := of.decode(data); errors.Is(err, errForeign) {
+		return err
+	}
+	return nil
+}
+
+// Projects are the projects, as in Snapshot. It never blocks.
+func (s *Store) Projects() projects.Set { return s.Snapshot().Projects }
+
+// ReadProjects asks the log for the projects, so that a change which any node has
+// answered before is seen. Errors: log_unavailable.
+func (s *Store) ReadProjects(ctx context.Context) (projects.Set, error) {
+	all, _, err := s.projectsAt(ctx)
+	return all, err
+}
+
+// projectsAt is ReadProjects with the sequence of the newest fact of a project. The set
+// may be newer; then a change that is appended behind the sequence is refused.
+func (s *Store) projectsAt(ctx context.Context) (all projects.Set, last uint64, err error) {
+	from := s.projectsRead.Load()
+	changed, last, err := eventlog.SettingsAfter(ctx, s.log, projectFamily, from)
+	if err != nil {
+		return projects.Set{}, 0, err
+	}
+	for _, f := range changed {
+		s.apply(f)
+	}
+	s.projectsRead.CompareAndSwap(from, last) // otherwise another reader has done it
+	return s.Projects(), last, nil
+}
+
+// UpdateProject writes the project that change makes of the set in force, and returns
+// it; when the set has it already, nothing is written. change is called again when
+// another change of any project came first. Its error is returned as it is. Errors:
+// log_full; log_unavailable when the change may or may not take effect.
+func (s *Store) UpdateProject(ctx context.Context, change func(projects.Set) (projects.Project, error)) (projects.Project, error) {
+	for {
+		all, last, err := s.projectsAt(ctx)
+		if err != nil {
+			return projects.Project{}, err
+		}
+		after, err := change(all)
+		if err != nil {
+			return projects.Project{}, err
+		}
+		var before *projects.Project
+		if made, found := all.Get(after.ID); found {
+			if made.Equal(after) {
+				return after, nil
+			}
+			before = &made
+		}
+		of := projectOf(after.ID)
+		data, err := of.encode(before, &after)
+		if err != nil {
+			return projects.Project{}, err
+		}
+		sequence, err := eventlog.AppendSettingIn(ctx, s.log, projectFamily, of.name, data, last)
+		if errors.Is(err, eventlog.ErrSettingMoved) {
+			continue // another change came first: begin anew from it
+		}
+		if err != nil {
+			return projects.Project{}, err
+		}
+		s.apply(eventlog.Setting{Name: of.name, Sequence: sequence, Data: data})
+		return after, nil
+	}
+}
