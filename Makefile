@@ -165,8 +165,8 @@ $(CLIENT_PACKAGES): test/clients/package.json test/clients/package-lock.json
 	cd test/clients && npm ci --loglevel=error
 	@touch $@
 
-test-clients: engine ## Run the tests with clients of other languages; installs php, node, chromium and python3 (Debian) where they are missing
-	@$(call need,php:php-cli node:nodejs npm:npm chromium:chromium python3:python3)
+test-clients: engine ## Run the tests with clients of other languages; installs php, node, chromium, python3 and java (Debian) where they are missing
+	@$(call need,php:php-cli node:nodejs npm:npm chromium:chromium python3:python3 java:default-jre-headless)
 	@python3 -c 'import ensurepip' 2>/dev/null || { apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; }
 	@$(MAKE) --no-print-directory $(CLIENT_PACKAGES)
 	@php -m | grep -qx curl || { apt-get install -y -qq --no-install-recommends php-curl >/dev/null; }

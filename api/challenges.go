@@ -43,7 +43,7 @@ type challengeBody struct {
 	Method  string      `json:"method"`
 	To      string      `json:"to"`
 	Purpose signin.Kind `json:"purpose"`
-	Code    string      `json:"code"`
+	Code    *string     `json:"code"`
 	Label   string      `json:"label"`
 	Address string      `json:"address"`
 }
@@ -80,10 +80,19 @@ func (b *challengeBody) check() (from netip.Addr, err error) {
 			return from, errata.Errorf(errata.KindInvalidIP, "address is where the sign-in comes from, like 203.0.113.9 or 2001:db8::1.")
 		}
 	}
-	if len(b.Code) > maxCode {
-		b.Code = "" // malformed, as any other wrong text
-	}
 	return from, nil
+}
+
+// typed is the code that was typed. Errors: invalid_body when none was sent, as
+// by a caller that calls it otherwise.
+func (b *challengeBody) typed() (string, error) {
+	switch {
+	case b.Code == nil:
+		return "", refuse(errata.KindInvalidBody, "code", "The field code is missing; it takes what was typed, as a string.")
+	case len(*b.Code) > maxCode:
+		return "", nil // malformed, as any other wrong text
+	}
+	return *b.Code, nil
 }
 
 // sendChallenge sends a one-time code.
@@ -101,8 +110,12 @@ func (s *service) sendChallenge(c *call, b challengeBody, from netip.Addr) (answ
 
 // verifyChallenge checks the answer to one.
 func (s *service) verifyChallenge(c *call, b challengeBody, from netip.Addr) (answer, error) {
+	code, err := b.typed()
+	if err != nil {
+		return answer{}, err
+	}
 	return reply(s.Challenges.Verify(c.Request.Context(), challenge.Answer{
-		ID: c.Param("id"), Account: b.Account, Purpose: string(b.Purpose), Code: b.Code, Address: from,
+		ID: c.Param("id"), Account: b.Account, Purpose: string(b.Purpose), Code: code, Address: from,
 	}))
 }
 
@@ -119,7 +132,11 @@ func (s *service) enrolAuthenticator(c *call, b challengeBody, _ netip.Addr) (an
 // [Challenges.Confirm], a later one with [Challenges.VerifyApp].
 func askAuthenticator(ask func(Challenges, context.Context, challenge.Answer) (challenge.Verdict, error)) handler {
 	return challenged(func(c *call, b challengeBody, from netip.Addr) (answer, error) {
-		verdict, err := ask(c.service.Challenges, c.Request.Context(), challenge.Answer{Account: b.Account, Code: b.Code, Address: from})
+		code, err := b.typed()
+		if err != nil {
+			return answer{}, err
+		}
+		verdict, err := ask(c.service.Challenges, c.Request.Context(), challenge.Answer{Account: b.Account, Code: code, Address: from})
 		return reply(map[string]any{"verified": verdict.Verified, "outcome": verdict.Outcome}, err)
 	})
 }

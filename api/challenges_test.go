@@ -117,7 +117,7 @@ func TestCodesArePassedOn(t *testing.T) {
 func TestCodesThatAreNotAskedFor(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.SignInEvaluate)
-	long := strings.Repeat("a", 257)
+	long := strings.Repeat("a", 191)
 	for _, c := range []struct{ body, code string }{
 		{`{"account":"7","method":"email","to":"ann@example.org"}`, "invalid_side"},
 		{`{"side":"guest","account":"7","method":"email","to":"ann@example.org"}`, "invalid_side"},
@@ -132,8 +132,16 @@ func TestCodesThatAreNotAskedFor(t *testing.T) {
 			t.Errorf("%.80s: %d %s, want %s", c.body, w.Code, w.Body, c.code)
 		}
 	}
-	if len(b.codes.sent) != 0 {
-		t.Errorf("%d codes were sent", len(b.codes.sent))
+	for _, target := range []string{challengesPath + "/" + codeID + "/verify", authenticatorsPath + "/confirm", authenticatorsPath + "/verify"} {
+		for body, want := range map[string]string{`{"account":"7"}`: "The field code is missing", `{"account":"7","code":null}`: "The field code holds a JSON null"} {
+			w := b.do(request{method: "POST", target: target, key: key, body: body})
+			if code(t, w) != "invalid_body" || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s %s: %d %s, want invalid_body with %q", target, body, w.Code, w.Body, want)
+			}
+		}
+	}
+	if len(b.codes.sent)+len(b.codes.given) != 0 {
+		t.Errorf("%d codes were sent and %d checked", len(b.codes.sent), len(b.codes.given))
 	}
 }
 

@@ -92,6 +92,7 @@ func TestDeleteErrors(t *testing.T) {
 		{``, 422, "signature_required", 0},
 		{`{"signatures":"` + someHex + `"}`, 400, "invalid_body", 0},
 		{`{"signatures":[5]}`, 400, "invalid_body", 0},
+		{`{"signatures":["` + someHex + `",null]}`, 400, "invalid_body", 0},
 		{`[]`, 400, "invalid_body", 0},
 		{`{"signatures":`, 400, "invalid_body", 0},
 	} {

@@ -53,6 +53,9 @@ func read(field string, sent json.RawMessage, to any) error {
 	if string(sent) == "null" { // encoding/json would ignore it
 		return mismatched(field, "null", jsonName(reflect.TypeOf(to).Elem()))
 	}
+	if err := refuseNullIn(field, sent, reflect.TypeOf(to).Elem()); err != nil {
+		return err
+	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		found, _, _ := strings.Cut(mismatch.Value, " ") // "number 1.5" names the value too
@@ -60,6 +63,21 @@ func read(field string, sent json.RawMessage, to any) error {
 	}
 	if err != nil {
 		return errata.Errorf(errata.KindInvalidBody, "The body cannot be read.").Because(err)
+	}
+	return nil
+}
+
+// refuseNullIn refuses null as an element of an array, which encoding/json takes
+// for "" or 0. of is the type of the field.
+func refuseNullIn(field string, sent json.RawMessage, of reflect.Type) error {
+	var elements []json.RawMessage
+	if of.Kind() != reflect.Slice || json.Unmarshal(sent, &elements) != nil {
+		return nil // another wrong type is found after this
+	}
+	for _, element := range elements {
+		if string(element) == "null" {
+			return mismatched(field+"[]", "null", jsonName(of.Elem()))
+		}
 	}
 	return nil
 }

@@ -72,6 +72,7 @@ func TestLetters(t *testing.T) {
 		{"POST", "/drop", `{"ids":[]}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[1],"all":true}`, 400, "either", ""},
 		{"POST", "/drop", `{"ids":[-1]}`, 400, "invalid_body", ""},
+		{"POST", "/drop", `{"ids":[7,null]}`, 400, "The field ids[] holds a JSON null where a whole number, not negative belongs", ""},
 		{"POST", "/drop", `{"ids":[1` + strings.Repeat(",1", 1000) + `]}`, 400, "1000", ""},
 	} {
 		l.called = ""

@@ -7,5 +7,8 @@
 // chromium, python3 and packages; "make test-clients" installs what is missing
 // and runs them (build tag clients). The applications are in testdata.
 //
+// Clients of the API that generators make from the OpenAPI document are built
+// there too, and Schemathesis compares the running service with the document.
+//
 // The package must not know the inside of the service.
 package clients

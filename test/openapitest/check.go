@@ -23,7 +23,7 @@ import (
 // Exchange is a request with its answer.
 type Exchange struct {
 	Request *http.Request // its Body is not read
-	// Sent is the body of the request; it matters only below AdminPath.
+	// Sent is the body of the request; it matters only where comparesRequests says so.
 	Sent   []byte
 	Status int
 	Header http.Header

@@ -41,6 +41,7 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode the OpenAPI document: %w", err)
 	}
+	applyPatterns(content)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	if err := compiler.AddResource(location, content); err != nil {
@@ -48,6 +49,27 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	}
 	return &Contract{Spec: spec, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
 })
+
+// patternExtension holds the pattern of a text that has a format too. Generated
+// clients have a type for the format, to which they cannot apply a pattern.
+const patternExtension = "x-errata-pattern"
+
+// applyPatterns makes the extension count below a node of the document.
+func applyPatterns(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if pattern, known := node[patternExtension]; known {
+			node["pattern"] = pattern
+		}
+		for _, below := range node {
+			applyPatterns(below)
+		}
+	case []any:
+		for _, below := range node {
+			applyPatterns(below)
+		}
+	}
+}
 
 // location is the document's name in the schema compiler.
 const location = "errata:///openapi.json"

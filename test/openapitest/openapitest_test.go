@@ -23,6 +23,10 @@ func failed(code string) string {
 	return fmt.Sprintf(`{"error":{"code":%q,"message":"m","request_id":"r"}}`, code)
 }
 
+func pong(time string) string {
+	return fmt.Sprintf(`{"data":{"pong":true,"version":"1","time":%q}}`, time)
+}
+
 // TestCheckFindsWhatDiffers has, for each rule, one exchange that keeps it and
 // some that break it.
 func TestCheckFindsWhatDiffers(t *testing.T) {
@@ -41,6 +45,9 @@ func TestCheckFindsWhatDiffers(t *testing.T) {
 		"a status too many":     {"GET", list, "", 206, "", emptyPage, "status"},
 		"a field too many":      {"GET", list, "", 200, "", strings.Replace(emptyPage, `"page"`, `"pages":1,"page"`, 1), "pages"},
 		"a field too few":       {"GET", list, "", 200, "", strings.Replace(emptyPage, `"page":1,`, ``, 1), "page"},
+		"a time":                {"GET", "/api/v1/admin/ping", "", 200, "", pong("2026-11-21T03:58:25.123Z"), ""},
+		"a time of seconds":     {"GET", "/api/v1/admin/ping", "", 200, "", pong("2026-11-21T03:58:25Z"), "time"},
+		"a time of another day": {"GET", "/api/v1/admin/ping", "", 200, "", pong("2026-13-21T03:58:25.123Z"), "date-time"},
 		"not JSON":              {"GET", list, "", 200, "", "<html>", "JSON"},
 		"another type":          {"GET", list, "", 200, "Content-Type: text/html", emptyPage, "text/html"},
 		"no id":                 {"GET", list, "", 200, "X-Request-Id: ", emptyPage, "X-Request-Id"},

@@ -47,10 +47,13 @@
 
   // ---- reading the document ----
 
-  // resolve follows a $ref to its place in the document.
+  // resolve follows a $ref to its place in the document. What stands beside the
+  // $ref, such as a description, counts more than what stands there.
   function resolve(value) {
     for (let hops = 0; value && value.$ref && hops < 10; hops++) {
-      value = value.$ref.slice(2).split('/').reduce((at, key) => at && at[key.replace(/~1/g, '/').replace(/~0/g, '~')], spec);
+      const { $ref, ...own } = value;
+      const target = $ref.slice(2).split('/').reduce((at, key) => at && at[key.replace(/~1/g, '/').replace(/~0/g, '~')], spec);
+      value = { ...target, ...own };
     }
     return value || {};
   }
@@ -105,7 +108,7 @@
   // ---- showing schemas and answers ----
 
   function bounds(s) {
-    const said = { minimum: '≥', maximum: '≤', minLength: 'length ≥', maxLength: 'length ≤', maxItems: 'at most', pattern: 'like', default: 'default' };
+    const said = { minimum: '≥', maximum: '≤', minLength: 'length ≥', maxLength: 'length ≤', maxItems: 'at most', pattern: 'like', 'x-errata-pattern': 'like', default: 'default' };
     return Object.entries(said).filter(([key]) => key in s).map(([key, text]) => text + ' ' + s[key]).join(', ');
   }
 
