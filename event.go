@@ -53,6 +53,9 @@ type Event struct {
 	UserID  int64
 	IP      netip.Addr // the zero Addr when unknown
 
+	// Environment and Release say where it happened, "" when unknown.
+	Environment, Release string
+
 	// ScrubVersion is the version of the scrubbing rules.
 	ScrubVersion uint32
 	// Payload is the context as one JSON object.
