@@ -3,7 +3,6 @@ package query_test
 import (
 	"context"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
