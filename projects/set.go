@@ -58,6 +58,9 @@ func (s Set) withUsed(used map[uint64]time.Time) Set {
 	return Set{next}
 }
 
+// ErrNotFound says that there is no such project.
+var ErrNotFound = errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+
 // find is the project with the number or the slug.
 func (s Set) find(ref string) (Project, error) {
 	if number, err := strconv.ParseUint(ref, 10, 64); err == nil {
@@ -70,7 +73,7 @@ func (s Set) find(ref string) (Project, error) {
 			return p, nil
 		}
 	}
-	return Project{}, errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+	return Project{}, ErrNotFound
 }
 
 // hasSlug says whether a project other than the one with the number has the slug.
