@@ -11,14 +11,16 @@ import (
 // Changes are what administrators do to records. Each method returns when the
 // change is visible on every node, with the number of records that it met.
 // Errors: log_full; log_unavailable when it did not happen or nobody knows;
-// store_unavailable when it will happen and is not visible yet.
+// store_unavailable when it will happen and is not visible yet. Projects are those
+// whose records may change; nil for all. A record of another project counts as one that
+// does not exist.
 type Changes interface {
 	// Delete removes the records of the signatures, in both books.
-	Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error)
+	Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error)
 	// Cleanup removes the records last seen at before or earlier.
-	Cleanup(ctx context.Context, before time.Time) (errata.Changed, error)
+	Cleanup(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error)
 	// Move gives the records of the signatures a status.
-	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
+	Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
 	// Settle changes nothing. It returns when everything that was taken before is
 	// visible.
 	Settle(ctx context.Context) error
@@ -44,7 +46,7 @@ func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
-	changed, err := s.Changes.Delete(ctx, signatures)
+	changed, err := s.Changes.Delete(ctx, c.projects, signatures)
 	return reply(map[string]any{"deleted": true, "count": changed.Total()}, err)
 }
 
@@ -66,7 +68,7 @@ func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
-	changed, err := s.Changes.Move(ctx, signatures, status)
+	changed, err := s.Changes.Move(ctx, c.projects, signatures, status)
 	return reply(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
 
@@ -96,6 +98,23 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 
 type cleanupBody struct {
 	Before string `json:"before" null:"absent"` // the contract has a code for no valid date
+	// Project is a number or a slug; not sent for all projects.
+	Project errata.Optional[string] `json:"project"`
+}
+
+// within are the projects of a cleanup: the one that the body names, or all that the
+// caller sees; nil for all. Errors: invalid_project, log_unavailable.
+func (body cleanupBody) within(c *call) ([]uint64, error) {
+	ref, named := body.Project.Get()
+	if !named {
+		return c.projects, nil
+	}
+	p, err := c.service.Projects.Find(c.Request.Context(), ref)
+	if errata.KindOf(err) == errata.KindNotFound || err == nil && !c.sees(p.ID) {
+		return nil, errata.Errorf(errata.KindInvalidProject, "There is no project %q; use the number or the slug of a project.", cut(ref)).
+			With(map[string]any{"field": "project"})
+	}
+	return []uint64{p.ID}, err
 }
 
 func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
@@ -103,9 +122,13 @@ func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	within, err := body.within(c)
+	if err != nil {
+		return answer{}, err
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
-	deleted, err := s.Changes.Cleanup(ctx, before)
+	deleted, err := s.Changes.Cleanup(ctx, within, before)
 	return reply(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 

@@ -112,6 +112,9 @@ func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if _, err := body.within(c); err != nil {
+		return answer{}, err
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), previewTimeout)
 	defer cancel()
 	// A cleanup removes also what is not folded yet.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -39,18 +41,34 @@ func (s *service) listProjects(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	all = slices.DeleteFunc(all, func(p projects.Project) bool { return !c.sees(p.ID) })
 	dsns := s.dsns(c)
 	return answer{data: mapped(all, func(p *projects.Project) projectJSON { return projectJSON{Project: *p, DSN: dsns[p.ID]} })}, nil
 }
 
 func (s *service) getProject(c *call) (answer, error) {
-	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
+	p, err := s.ownProject(c)
 	return reply(projectJSON{Project: p, DSN: s.dsns(c)[p.ID]}, err)
 }
 
 func (s *service) updateProject(c *call, patch projects.Patch) (answer, error) {
-	p, err := s.Projects.Update(c.Request.Context(), c.Param("project"), patch)
+	own, err := s.ownProject(c)
+	if err != nil {
+		return answer{}, err
+	}
+	// By its number: its slug may become that of another project meanwhile.
+	p, err := s.Projects.Update(c.Request.Context(), strconv.FormatUint(own.ID, 10), patch)
 	return reply(projectJSON{Project: p, DSN: s.dsns(c)[p.ID]}, err)
+}
+
+// ownProject is the project that the path names, if the caller sees it. Errors:
+// not_found, log_unavailable.
+func (s *service) ownProject(c *call) (projects.Project, error) {
+	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
+	if err == nil && !c.sees(p.ID) {
+		return projects.Project{}, projects.ErrNotFound
+	}
+	return p, err
 }
 
 func (s *service) createProject(c *call, body projects.New) (answer, error) {

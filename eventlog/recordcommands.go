@@ -9,20 +9,36 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Delete removes the records of the signatures, in both books. Errors of Delete,
-// Move, Cleanup and Erase: see [Commander.Do].
-func (c *Commander) Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
-	return c.change(ctx, CommandDelete, Signatures{Signatures: texts(signatures)})
+// Delete removes the records of the signatures, in both books. Delete, Move and
+// Cleanup change only records of the projects; nil means all projects, an empty list
+// none. Errors of Delete, Move, Cleanup and Erase: see [Commander.Do].
+func (c *Commander) Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
+	body := Signatures{Signatures: texts(signatures), Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandDelete, CommandDeleteIn, body)
 }
 
 // Move gives the records of the signatures a status.
-func (c *Commander) Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
-	return c.change(ctx, CommandStatus, StatusMove{Signatures: texts(signatures), Status: status})
+func (c *Commander) Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	body := StatusMove{Signatures: texts(signatures), Status: status, Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandStatus, CommandStatusIn, body)
 }
 
 // Cleanup removes the records that were last seen at the time before or earlier.
-func (c *Commander) Cleanup(ctx context.Context, before time.Time) (errata.Changed, error) {
-	return c.change(ctx, CommandCleanup, Cleanup{Before: before.UnixMilli()})
+func (c *Commander) Cleanup(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error) {
+	body := Cleanup{Before: before.UnixMilli(), Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandCleanup, CommandCleanupIn, body)
+}
+
+// changeIn sends the command for all projects, or the one within projects.
+func (c *Commander) changeIn(ctx context.Context, projects []uint64, all, within string, body any) (errata.Changed, error) {
+	switch {
+	case projects == nil:
+		return c.change(ctx, all, body)
+	case len(projects) == 0:
+		return errata.Changed{}, nil
+	default:
+		return c.change(ctx, within, body)
+	}
 }
 
 // Erase removes the data of users and addresses from the records; see

@@ -24,11 +24,11 @@ func Commands(log eventlog.Log, answers eventlog.Answers) func(ctx context.Conte
 		for _, f := range facts {
 			c := Command{Sequence: f.Sequence}
 			switch f.Name {
-			case eventlog.CommandDelete:
+			case eventlog.CommandDelete, eventlog.CommandDeleteIn:
 				c.Removes = recordsIn(f.Data)
-			case eventlog.CommandStatus:
+			case eventlog.CommandStatus, eventlog.CommandStatusIn:
 				c.Touches = recordsIn(f.Data)
-			case eventlog.CommandCleanup:
+			case eventlog.CommandCleanup, eventlog.CommandCleanupIn:
 				c.Removed = removedBy(ctx, answers, f.Sequence)
 			default:
 				continue
