@@ -51,7 +51,7 @@ var Layers = withShared([]Layer{
 	{Dir: "exchange", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},
 	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
 	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
+	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
 	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "datadir"},
