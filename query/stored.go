@@ -11,6 +11,13 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
+// FilterParameters are the parameters of the list that select records; the others say
+// how the selected ones are shown.
+var FilterParameters = []string{
+	"search", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
+	"http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise",
+}
+
 // EncodeFilter returns the filter as a command on the log keeps it: an object of the
 // list's own parameters. Times are absolute, so that a later replay selects the same
 // records.
@@ -45,6 +52,9 @@ func DecodeFilter(stored json.RawMessage) (Filter, error) {
 	}
 	return f, nil
 }
+
+// All says that no parameter is set that narrows the result.
+func (f Filter) All() bool { return len(f.values()) == 0 }
 
 // values is the inverse of [Parse].
 func (f Filter) values() url.Values {

@@ -3,6 +3,7 @@ package query_test
 import (
 	"encoding/json"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,6 +71,35 @@ func TestStoredFilters(t *testing.T) {
 			t.Fatalf("%s is read as %+v, %v; want %+v", stored, got, err, f)
 		}
 	})
+}
+
+// Every parameter that selects is stored.
+func TestFilterParametersAreStored(t *testing.T) {
+	values := url.Values{
+		"search": {"x"}, "types": {"system"}, "levels": {"error"}, "status": {"open"}, "signature": {strings.Repeat("a1", 16)}, "file": {"f"},
+		"exception_class": {"c"}, "request_uri": {"/"}, "message": {"m"}, "http_method": {"GET"}, "user_id": {"0"}, "ip": {"10.0.0.0/8"},
+		"min_occurrence": {"2"}, "date_range": {"24h"}, "hide_noise": {"on"},
+	}
+	f, _, err := query.Parse(values, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := query.EncodeFilter(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept map[string]string
+	if err := json.Unmarshal(stored, &kept); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range query.FilterParameters {
+		if values.Get(name) == "" || kept[name] == "" {
+			t.Errorf("%s: %q is kept as %q", name, values.Get(name), kept[name])
+		}
+	}
+	if len(kept) != len(query.FilterParameters) {
+		t.Errorf("%s has other parameters", stored)
+	}
 }
 
 // TestStoredFilterLayout: filters stand on logs for ever.
