@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,6 +26,7 @@ type changes struct {
 	signatures []errata.Signature
 	before     time.Time
 	status     errata.Status
+	filter     string
 	calls      int
 	projects   []uint64
 	answer     errata.Changed
@@ -49,6 +51,16 @@ func (c *changes) Cleanup(_ context.Context, projects []uint64, before time.Time
 
 func (c *changes) Move(_ context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
 	return c.note(projects, signatures, time.Time{}, status)
+}
+
+func (c *changes) DeleteMatching(_ context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
+	c.filter = string(filter)
+	return c.note(projects, nil, time.Time{}, "")
+}
+
+func (c *changes) MoveMatching(_ context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+	c.filter = string(filter)
+	return c.note(projects, nil, time.Time{}, status)
 }
 
 func (c *changes) note(projects []uint64, signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -33,6 +34,9 @@ const (
 	CommandStatus = "status"
 	// CommandCleanup removes the records last seen up to a time; see [Cleanup].
 	CommandCleanup = "cleanup"
+	// CommandMatching removes the records that match a filter, or gives them a
+	// status; see [Matching].
+	CommandMatching = "matching"
 	// CommandErase removes the data of persons from the records; see [Erase].
 	CommandErase = "erase"
 )
@@ -47,8 +51,8 @@ const (
 	CommandCleanupIn = "cleanup-in-projects"
 )
 
-// Within names the projects that a command within projects is about; at least one.
-// The bodies of the commands for all projects have none.
+// Within names the projects that a command is about; none for all. Of the commands
+// above, those within projects name at least one, and the others none.
 type Within struct {
 	Projects []uint64 `json:"projects,omitempty"`
 }
@@ -72,6 +76,17 @@ type StatusMove struct {
 // [errata.Changed].
 type Cleanup struct {
 	Before int64 `json:"before"`
+	Within
+}
+
+// Matching is the body of a command for all records that match a filter at its
+// place in the log. It removes them, or gives them Status if that is not empty. The
+// answer is [errata.Changed].
+type Matching struct {
+	// Filter is a filter of lists, as the package query encodes it.
+	Filter json.RawMessage `json:"filter"`
+	Status errata.Status   `json:"status,omitempty"`
+	// Every version that knows this command knows the projects.
 	Within
 }
 

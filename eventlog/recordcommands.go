@@ -9,9 +9,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Delete removes the records of the signatures, in both books. Delete, Move and
-// Cleanup change only records of the projects; nil means all projects, an empty list
-// none. Errors of Delete, Move, Cleanup and Erase: see [Commander.Do].
+// Delete removes the records of the signatures, in both books. Like Move, Cleanup,
+// DeleteMatching and MoveMatching it changes only records of the projects; nil means
+// all projects, an empty list none. Errors of these and of Erase: see [Commander.Do].
 func (c *Commander) Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
 	body := Signatures{Signatures: texts(signatures), Within: Within{projects}}
 	return c.changeIn(ctx, projects, CommandDelete, CommandDeleteIn, body)
@@ -39,6 +39,17 @@ func (c *Commander) changeIn(ctx context.Context, projects []uint64, all, within
 	default:
 		return c.change(ctx, within, body)
 	}
+}
+
+// DeleteMatching removes the records that match a filter of lists, as the package
+// query encodes it.
+func (c *Commander) DeleteMatching(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
+	return c.changeIn(ctx, projects, CommandMatching, CommandMatching, Matching{Filter: filter, Within: Within{projects}})
+}
+
+// MoveMatching gives the records that match the filter a status.
+func (c *Commander) MoveMatching(ctx context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+	return c.changeIn(ctx, projects, CommandMatching, CommandMatching, Matching{Filter: filter, Status: status, Within: Within{projects}})
 }
 
 // Erase removes the data of users and addresses from the records; see

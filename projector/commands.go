@@ -11,7 +11,7 @@ import (
 )
 
 // command is a decoded command of the log. A command that changes something has
-// exactly one of edit, sweep, erasure and snapshot.
+// exactly one of edit, sweep, matching, erasure and snapshot.
 type command struct {
 	sequence uint64
 	// answer is the answer of a command that changes nothing.
@@ -24,6 +24,8 @@ type command struct {
 	within []uint64
 	// sweep removes all records up to a time.
 	sweep *sweep
+	// matching is which records edit changes, in the place of keys.
+	matching *matching
 	// erasure removes the data of persons from all records.
 	erasure *erasure
 	// snapshot makes a copy of all tables.
@@ -39,7 +41,7 @@ type sweep struct {
 // alone says whether all facts before the command must be in the tables before it
 // is carried out, because it works on the tables.
 func (c *command) alone() bool {
-	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
+	return c != nil && (c.sweep != nil || c.matching != nil || c.erasure != nil || c.snapshot != nil)
 }
 
 // position is the position of the command.
@@ -62,16 +64,21 @@ func parseCommand(f *eventlog.Fact) *command {
 		var body eventlog.Signatures
 		if c.within, err = withinIn(f, &body, &body.Within); err == nil {
 			c.keys, err = keysOf(body.Signatures)
-			c.edit = func(errata.Record) *errata.Record { return nil }
+			c.edit = remove
 		}
 	case eventlog.CommandStatus, eventlog.CommandStatusIn:
 		var body eventlog.StatusMove
 		if c.within, err = withinIn(f, &body, &body.Within); err == nil {
 			c.keys, err = keysOf(body.Signatures)
-			c.edit = func(r errata.Record) *errata.Record {
-				r = move(r, body.Status, c.position())
-				return &r
-			}
+			c.edit = moveTo(body.Status, c.position())
+		}
+	case eventlog.CommandMatching:
+		var body eventlog.Matching
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.matching, err = newMatching(body.Filter, body.Projects)
+		}
+		if c.edit = remove; body.Status != "" {
+			c.edit = moveTo(body.Status, c.position())
 		}
 	case eventlog.CommandCleanup, eventlog.CommandCleanupIn:
 		var body eventlog.Cleanup
@@ -108,6 +115,17 @@ func withinIn(f *eventlog.Fact, body any, within *eventlog.Within) ([]uint64, er
 	return within.Projects, nil
 }
 
+// remove removes a record.
+func remove(errata.Record) *errata.Record { return nil }
+
+// moveTo gives a record the status.
+func moveTo(status errata.Status, at errata.Position) func(errata.Record) *errata.Record {
+	return func(r errata.Record) *errata.Record {
+		r = move(r, status, at)
+		return &r
+	}
+}
+
 // keysOf returns the keys of the signatures in both books, each once.
 func keysOf(signatures []string) ([]recordKey, error) {
 	seen := make(map[errata.Signature]bool, len(signatures))
@@ -139,7 +157,7 @@ func encodeAnswer(answer any) eventlog.Answer {
 
 // apply carries out an edit on the changes of the batch and returns the answer.
 func (c *command) apply(changes []change) any {
-	if c.edit == nil {
+	if c.edit == nil || c.matching != nil {
 		return c.answer
 	}
 	meant := make(map[recordKey]bool, len(c.keys))
