@@ -57,7 +57,7 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
 				Level: d.level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
-				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen, Project: ev.Project,
 			}, ev.Payload, err
 		}
 		return errata.Record{
@@ -65,6 +65,7 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
 			Level: d.level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
 			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+			Project: ev.Project,
 		}, ev.Payload, err
 	}
 	now = *old

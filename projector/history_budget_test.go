@@ -8,9 +8,12 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-// modelBudget is the budget of new records in the model. A history is shorter than
-// an hour and has one project.
-type modelBudget struct{ limit, records, classes int }
+// modelBudget is the budget of new records in the model, and what each project has
+// spent of it. A history is shorter than an hour.
+type modelBudget struct {
+	limit            int
+	records, classes map[uint64]int
+}
 
 // limit puts another budget on the log.
 func (h *history) limit() {
@@ -18,15 +21,16 @@ func (h *history) limit() {
 	h.publish("set.limits", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"new_records_per_hour":%d}}`, h.budget.limit))
 }
 
-// overBudget says whether the budget is spent; if not, it takes one record from it.
-func (h *history) overBudget() bool {
+// overBudget says whether the project's budget is spent; if not, it takes one record
+// from it.
+func (h *history) overBudget(project uint64) bool {
 	if h.budget.limit == 0 {
 		return false
 	}
-	if h.budget.records >= h.budget.limit {
+	if h.budget.records[project] >= h.budget.limit {
 		return true
 	}
-	h.budget.records++
+	h.budget.records[project]++
 	return false
 }
 
@@ -38,7 +42,7 @@ func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists
 		return modelKey(e.Book, signature.SignOverflow(e.Book, e.Project, class))
 	}
 	if _, exists := h.records[of(e.Class)]; !exists {
-		if h.budget.classes++; h.budget.classes > classes {
+		if h.budget.classes[e.Project]++; h.budget.classes[e.Project] > classes {
 			e.Class = ""
 		}
 	}
@@ -50,7 +54,7 @@ func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists
 		e.Message = strings.Replace(e.Message, "of the class ,", "without a class, or of many classes,", 1)
 	}
 	*e = errata.Event{Book: e.Book, Signature: e.Signature, Level: e.Level, Time: e.Time, Message: e.Message, Class: e.Class,
-		UserID: e.UserID, IP: e.IP, Payload: e.Payload}
+		UserID: e.UserID, IP: e.IP, Payload: e.Payload, Project: e.Project}
 	return key, r, exists
 }
 
@@ -60,5 +64,5 @@ func (h *history) someOverflow() errata.Signature {
 	if len(h.sent) > 0 {
 		class = h.sent[h.random.IntN(len(h.sent))].Class
 	}
-	return signature.SignOverflow(errata.Books[h.random.IntN(2)], 1, class)
+	return signature.SignOverflow(errata.Books[h.random.IntN(2)], projectOf(h.random.IntN(problems)), class)
 }

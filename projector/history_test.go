@@ -53,11 +53,12 @@ func newHistory(t *testing.T, l *ledger) *history {
 		now:  time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 		seen: map[errata.EventID]bool{}, records: map[string]errata.Record{}, payload: map[string]string{},
 		hours: map[string]uint64{}, answers: map[uint64]errata.Changed{},
+		budget: modelBudget{records: map[uint64]int{}, classes: map[uint64]int{}},
 	}
 }
 
 func (h *history) signature(n int) errata.Signature {
-	return signature.Sign(signature.Identity{Project: 1, Template: fmt.Sprint("problem ", n)})
+	return signature.Sign(signature.Identity{Project: projectOf(n), Template: fmt.Sprint("problem ", n)})
 }
 
 const problems = 14
@@ -74,7 +75,7 @@ func (h *history) events() {
 		at := h.now.Add(-time.Duration(h.random.IntN(40*24*60)) * time.Minute)
 		n := h.random.IntN(problems)
 		events[i] = errata.Event{
-			ID: errata.NewEventID(1, id), Project: 1, Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
+			ID: errata.NewEventID(1, id), Project: projectOf(n), Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
 			IP: h.someAddress(),
@@ -136,13 +137,13 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	}
 	key := modelKey(e.Book, e.Signature)
 	r, ok := h.records[key]
-	if !ok && h.overBudget() {
+	if !ok && h.overBudget(e.Project) {
 		key, r, ok = h.overflow(&e)
 	}
 	if !ok {
 		r = errata.Record{
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
-			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen,
+			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen, Project: e.Project,
 		}
 		h.payload[key] = string(e.Payload)
 	}
@@ -196,15 +197,17 @@ func (h *history) someSignatures() (texts []string) {
 
 func (h *history) delete() {
 	texts := h.someSignatures()
-	h.command(eventlog.CommandDelete, eventlog.Signatures{Signatures: texts}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
-		return r, slices.Contains(texts, r.Signature.String()), false
+	name, within := h.within(eventlog.CommandDelete, eventlog.CommandDeleteIn)
+	h.command(name, eventlog.Signatures{Signatures: texts, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, slices.Contains(texts, r.Signature.String()) && means(within, r), false
 	})
 }
 
 func (h *history) move() {
 	texts, status := h.someSignatures(), errata.Statuses[h.random.IntN(3)]
-	h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: texts, Status: status}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
-		meant := slices.Contains(texts, r.Signature.String())
+	name, within := h.within(eventlog.CommandStatus, eventlog.CommandStatusIn)
+	h.command(name, eventlog.StatusMove{Signatures: texts, Status: status, Within: within}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		meant := slices.Contains(texts, r.Signature.String()) && means(within, r)
 		if meant {
 			r.Status, r.Regressed, r.Version = status, false, at
 		}
@@ -214,8 +217,9 @@ func (h *history) move() {
 
 func (h *history) cleanup() {
 	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
-	h.command(eventlog.CommandCleanup, eventlog.Cleanup{Before: before}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
-		return r, r.LastSeen.UnixMilli() <= before, false
+	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
+	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
 	})
 }
 
