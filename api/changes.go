@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -141,12 +142,11 @@ func (body cleanupBody) within(c *call) ([]uint64, error) {
 	if !named {
 		return c.projects, nil
 	}
-	p, err := c.service.Projects.Find(c.Request.Context(), ref)
-	if errata.KindOf(err) == errata.KindNotFound || err == nil && !c.sees(p.ID) {
-		return nil, errata.Errorf(errata.KindInvalidProject, "There is no project %q; use the number or the slug of a project.", cut(ref)).
-			With(map[string]any{"field": "project"})
+	number, err := c.projectNumber(ref)
+	if errata.KindOf(err) == errata.KindInvalidProject || err == nil && !c.sees(number) {
+		return nil, refuse(errata.KindInvalidProject, "project", fmt.Sprintf("There is no project %q; use the number or the slug of a project.", cut(ref)))
 	}
-	return []uint64{p.ID}, err
+	return []uint64{number}, err
 }
 
 func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
