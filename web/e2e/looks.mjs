@@ -31,6 +31,8 @@ const places = {
   record: [`?limit=8&record=${row.signature}`, '.plot canvas'],
   missing: ['?limit=8&record=00000000000000000000000000000000', '.record .failure'],
   overview: ['?view=overview', '.over-time canvas'],
+  projects: ['?view=projects', '.projects .table'],
+  project: ['?view=projects&id=1', '.projects .rules-add'],
   ...Object.fromEntries(settings.map((tab) => [`settings ${tab}`, [`?view=settings&tab=${tab}`, `.tabs a[aria-current][href$="tab=${tab}"]`]])),
 };
 
