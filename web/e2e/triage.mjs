@@ -79,7 +79,7 @@ await run({
     await move([records[0]], 'muted');
     await rows(page).filter({ hasText: names[0] }).locator('.state-muted').waitFor();
     await undo(page).click();
-    await page.getByText('1 record put back. 1 record was changed by somebody else or seen again meanwhile, and stays so.').waitFor();
+    await page.getByText('1 record put back. 1 record was changed or seen again meanwhile, and stays so.').waitFor();
     check((await statuses(names)) === 'muted,open', `they are ${await statuses(names)}`);
   },
 
@@ -95,6 +95,25 @@ await run({
     await undo(page).click();
     await tools.locator('.state-open').waitFor();
     check((await one(name)).status === 'open', 'it is not open again');
+  },
+
+  'the offer stays while it has the focus, and ends after ten seconds': async (open) => {
+    const { page } = await open();
+    await page.clock.install();
+    const name = `Ends${mark}`;
+    await sent(name);
+    await followed(page, `?search=${name}`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    await undo(page).focus();
+    await page.clock.fastForward(60_000);
+    check(await undo(page).isVisible(), 'it went away under the finger');
+    await page.keyboard.press('/');
+    await page.clock.fastForward(10_000);
+    await undo(page).waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').blur();
+    await page.keyboard.press('z');
+    check((await one(name)).status === 'muted', 'it was undone after all');
   },
 
   'titles name the place and the record': async (open) => {

@@ -37,8 +37,8 @@ describe('a change since the move', () => {
 test.each([
   [1, 0, 0, '1 record put back.'],
   [3, 0, 0, '3 records put back.'],
-  [2, 1, 0, '2 records put back. 1 record was changed by somebody else or seen again meanwhile, and stays so.'],
-  [0, 2, 0, 'Nothing was put back. 2 records were changed by somebody else or seen again meanwhile, and stay so.'],
+  [2, 1, 0, '2 records put back. 1 record was changed or seen again meanwhile, and stays so.'],
+  [0, 2, 0, 'Nothing was put back. 2 records were changed or seen again meanwhile, and stay so.'],
   [2, 0, 1, '2 records put back. One of them is no longer marked as regressed.'],
   [1, 0, 1, '1 record put back. It is no longer marked as regressed.'],
 ])('%d back, %d changed, %d marks', (back, changed, marks, words) => expect(undoneWords(back, changed, marks)).toBe(words));

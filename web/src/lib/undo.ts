@@ -37,7 +37,7 @@ export function callsBack(formers: readonly Former[], changed: ReadonlySet<strin
 export function undoneWords(back: number, changed: number, lostMarks: number): string {
   const records = (n: number) => (n === 1 ? '1 record' : `${n} records`);
   const parts = [back > 0 ? `${records(back)} put back.` : 'Nothing was put back.'];
-  if (changed > 0) parts.push(`${records(changed)} ${changed === 1 ? 'was' : 'were'} changed by somebody else or seen again meanwhile, and ${changed === 1 ? 'stays' : 'stay'} so.`);
+  if (changed > 0) parts.push(`${records(changed)} ${changed === 1 ? 'was' : 'were'} changed or seen again meanwhile, and ${changed === 1 ? 'stays' : 'stay'} so.`);
   if (lostMarks > 0) parts.push(`${back === 1 ? 'It is' : lostMarks === 1 ? 'One of them is' : `${lostMarks} of them are`} no longer marked as regressed.`);
   return parts.join(' ');
 }

@@ -1,6 +1,7 @@
 // Short messages at the edge of the page: what was done, and what failed.
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/client';
+import { who } from '../session';
 
 /** What one may still do about a message while it is shown. */
 export interface ToastAction {
@@ -63,6 +64,9 @@ function drop(id: number): void {
   shown.value = shown.peek().filter((t) => t.id !== id);
   of?.action?.gone();
 }
+
+// What was done, and could be undone, is not for the next person.
+who.subscribe((now) => { if (!now) shown.peek().forEach((t) => drop(t.id)); });
 
 function use(of: Toast): void {
   drop(of.id);
