@@ -72,7 +72,7 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
   },
   {
     title: 'For the selected records, else the open one, else the one under the cursor',
-    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo the last of these, while the page offers it'], ['#', 'delete, after you confirm']],
+    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo the last, for ten seconds'], ['#', 'delete, after you confirm']],
   },
   {
     title: 'Everywhere',
