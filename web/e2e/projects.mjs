@@ -22,6 +22,7 @@ const sending = async (of) => (await fetch(`${url}/api/v1/events`, {
   method: 'POST', headers: { Authorization: `Bearer ${of.key}`, 'Content-Type': 'application/json' }, body: JSON.stringify({ message: 'of a project' }),
 })).status;
 
+// No step minds another: each has projects of its own.
 await run({
   'one is created, and shows its key once': async (open) => {
     const { page } = await open();
@@ -176,4 +177,4 @@ await run({
     await page.getByRole('link', { name: 'All projects' }).click();
     await page.getByRole('link', { name: 'default', exact: true }).waitFor();
   },
-});
+}, 2);

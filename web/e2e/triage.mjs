@@ -21,6 +21,7 @@ const followed = async (page, place) => {
 };
 const undo = (page) => page.locator('.toast').getByRole('button', { name: 'Undo' });
 
+// No step minds another: each has records of its own.
 await run({
   'one move is undone': async (open) => {
     const { page } = await open();
@@ -169,4 +170,4 @@ await run({
     await page.keyboard.press('Escape');
     await row(keys[1]);
   },
-});
+}, 2);
