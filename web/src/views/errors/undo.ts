@@ -1,7 +1,7 @@
 // Offers to take back a move for some seconds, and watches the records meanwhile.
 import { signal } from '@preact/signals';
 import { setStatus } from '../../api/errors';
-import type { Status, StreamRecords } from '../../api/types';
+import type { Row, Status } from '../../api/types';
 import { keyOf } from '../../lib/live';
 import { callsBack, changedSince, undoneWords, type Former } from '../../lib/undo';
 import { toast } from '../../ui/toast';
@@ -19,15 +19,22 @@ export function offerUndo(text: string, formers: readonly Former[], to: Status):
   }
   const byKey = new Map(formers.map((f) => [keyOf(f), f]));
   const changed = new Set<string>();
-  const look = (batch: StreamRecords) => {
-    for (const row of batch.records) {
+  const look = (rows: readonly Row[]) => {
+    for (const row of rows) {
       const former = byKey.get(keyOf(row));
       if (former && changedSince(former, to, row)) changed.add(keyOf(row));
     }
-    for (const gone of batch.gone) if (byKey.has(keyOf(gone))) changed.add(keyOf(gone));
   };
-  const stop = onStream(look);
-  toast.good(text, { label: 'Undo', key: 'z', run: () => void putBack(formers, changed), gone: stop });
+  const stop = onStream((batch) => {
+    look(batch.records);
+    for (const gone of batch.gone) if (byKey.has(keyOf(gone))) changed.add(keyOf(gone));
+  });
+  const run = () => {
+    // The list may have been read again before the stream tells.
+    look(loaded.peek()?.rows ?? []);
+    void putBack(formers, changed);
+  };
+  toast.good(text, { label: 'Undo', key: 'z', run, gone: stop });
 }
 
 async function putBack(formers: readonly Former[], changed: ReadonlySet<string>): Promise<void> {
