@@ -69,6 +69,9 @@ function Address({ of }: { of: Project }) {
   );
 }
 
+// Goes as soon as the service does; docs/projects.md says the same.
+const notYet = 'This version keeps the limits, days and noise rules below, and does not act on them yet: the limits of the service hold for all projects.';
+
 function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
   const field = (path: string) => ({ name: path, label: of.label(path), error: of.errors.value[path], changed: of.isChanged(path), autocomplete: 'off' });
   const limit = (path: string, value: Limit) => ({
@@ -85,6 +88,7 @@ function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
           <TextField {...field('platform')} value={draft.platform} offers={platforms} hint="Such as go or python-django." onInput={(v) => of.set('platform', v)} />
         </div>
       </Group>
+      <Note>{notYet}</Note>
       <Group title="Limits" hint="Empty means the limit of the service; 0 means no limit.">
         <div class="two">
           <TextField {...limit('limits.events_per_minute', draft.limits.events_per_minute)} hint="What is above it is refused, and the sender is told." />
