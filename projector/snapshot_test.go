@@ -51,7 +51,11 @@ func (l *ledger) asOfOld(snapshot string) {
 		}
 	}
 	for _, table := range []string{"records", "contexts", "hourly"} {
-		exec(fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", old, table, snapshot))
+		var columns string // those that there were
+		if err := conn.QueryRow(l.t.Context(), "SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns WHERE database = ? AND table = ? AND default_kind = ''", old, table).Scan(&columns); err != nil {
+			l.t.Fatal(err)
+		}
+		exec(fmt.Sprintf("INSERT INTO %s.%s (%s) SELECT %[3]s FROM %[4]s.%[2]s", old, table, columns, snapshot))
 	}
 	for _, table := range []string{"payloads", "module_log", "query_log"} {
 		exec("DROP TABLE " + old + "." + table + " SYNC") // a snapshot has none of these
