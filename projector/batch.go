@@ -179,7 +179,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 		return d
 	}
 	if b.budget.Limit > 0 {
-		if _, class := e.Origin(); !bytes.Equal(class, d.class) {
+		if class := e.Origin().Class; !bytes.Equal(class, d.class) {
 			return b.countOther(d, e, string(class), at)
 		}
 	}
@@ -193,7 +193,8 @@ func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at}
 	if b.budget.Limit > 0 {
-		d.project, d.class = kept.Origin()
+		o := kept.Origin()
+		d.project, d.class = o.Project, o.Class
 	}
 	return d
 }
