@@ -202,26 +202,6 @@ func (c *tables) changes(t *rapid.T, b *batch) []change {
 	return changes
 }
 
-// rollUp adds the changes to one of the rollups.
-func (c *tables) rollUp(b *batch, changes []change, table string) {
-	for _, ch := range changes {
-		if table == RollupDeployments {
-			for _, row := range rowsOf(ch) {
-				c.deployed.Add(row)
-			}
-			continue
-		}
-		for _, h := range ch.hours {
-			c.hours[hourKey{ch.key, ch.countedOf, h.hour, h.level}] += h.count
-		}
-	}
-	if table == RollupDeployments {
-		c.rolled.deployments = max(c.rolled.deployments, b.last)
-	} else {
-		c.rolled.hourly = max(c.rolled.hourly, b.last)
-	}
-}
-
 func (c *tables) commit(t *rapid.T, b *batch) {
 	changes := c.changes(t, b)
 	for _, table := range Rollups {

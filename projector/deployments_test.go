@@ -29,6 +29,26 @@ func rowsOf(ch change) DeploymentRows {
 	return rows
 }
 
+// rollUp adds the changes to one of the rollups.
+func (c *tables) rollUp(b *batch, changes []change, table string) {
+	for _, ch := range changes {
+		if table == RollupDeployments {
+			for _, row := range rowsOf(ch) {
+				c.deployed.Add(row)
+			}
+			continue
+		}
+		for _, h := range ch.hours {
+			c.hours[hourKey{ch.key, ch.countedOf, h.hour, h.level}] += h.count
+		}
+	}
+	if table == RollupDeployments {
+		c.rolled.deployments = max(c.rolled.deployments, b.last)
+	} else {
+		c.rolled.hourly = max(c.rolled.hourly, b.last)
+	}
+}
+
 // TestDeploymentsAreIndependentOfBatches: for any way to cut a log into batches, the
 // sets of the records, their order and the rows are those of the model, also with
 // more names than a record tells apart, and when the rows of a batch were written
