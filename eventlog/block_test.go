@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +33,7 @@ func goldenEvents() []errata.Event {
 			Level:     errata.LevelFatal, Time: at, Received: at.Add(time.Second),
 			File: "src/Order.php", Line: 51, Message: "order 42 failed", Class: "PDOException",
 			URI: "/checkout?page=2", Method: "POST", UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"),
-			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`),
+			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`), Environment: "production", Release: "shop@1.4.2",
 		},
 		{
 			ID: errata.NewEventID(7, "b"), Book: errata.BookSystem, UserID: -1,
@@ -43,7 +45,7 @@ func goldenEvents() []errata.Event {
 // TestBlockGolden checks the bytes of format 1: a log of today must stay readable
 // for ever.
 func TestBlockGolden(t *testing.T) {
-	const golden = "testdata/block-v1.hex"
+	const golden = "testdata/block-v1-deployment.hex"
 	block, err := EncodeBlock(goldenEvents())
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +67,34 @@ func TestBlockGolden(t *testing.T) {
 	}
 }
 
+// TestOldBlock: a block of a version whose events end with the payload. The payload
+// says then where they happened.
+func TestOldBlock(t *testing.T) {
+	dump, err := os.ReadFile("testdata/block-v1.hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := goldenEvents()
+	want[0].Environment, want[0].Release = "", ""
+	if got := decodeAll(t, undump(t, string(dump))); !cmp.Equal(want, got, eventOptions) {
+		t.Errorf("decoded events differ:\n%s", cmp.Diff(want, got, eventOptions))
+	}
+}
+
+// undump is the inverse of hex.Dump.
+func undump(t *testing.T, dump string) (data []byte) {
+	for line := range strings.Lines(dump) {
+		_, line, _ = strings.Cut(line, "  ")
+		line, _, _ = strings.Cut(line, "|")
+		bytes, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
+		if err != nil && strings.TrimSpace(line) != "" {
+			t.Fatal(err)
+		}
+		data = append(data, bytes...)
+	}
+	return data
+}
+
 var eventOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
 
 func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
@@ -78,8 +108,8 @@ func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if project, class := e.Origin(); project != ev.Project || string(class) != ev.Class {
-			t.Fatal("the origin of entry", i, "is", project, string(class), "and not", ev.Project, ev.Class)
+		if o := e.Origin(); o.Project != ev.Project || string(o.Class) != ev.Class || string(o.Environment) != ev.Environment || string(o.Release) != ev.Release {
+			t.Fatal("the origin of entry", i, "is", fmt.Sprintf("%+v", o), "and the event", fmt.Sprintf("%+v", ev))
 		}
 		if i != len(events) || e.ID != block.ID(i) {
 			t.Fatal("entry out of order", i)
@@ -99,7 +129,8 @@ func drawEvent(t *rapid.T) errata.Event {
 		Message: rapid.String().Draw(t, "message"), Class: rapid.String().Draw(t, "class"),
 		URI: rapid.String().Draw(t, "uri"), Method: rapid.String().Draw(t, "method"),
 		UserID: rapid.Int64().Draw(t, "user"), ScrubVersion: rapid.Uint32().Draw(t, "scrub"),
-		Payload: rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+		Payload:     rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+		Environment: rapid.String().Draw(t, "environment"), Release: rapid.String().Draw(t, "release"),
 	}
 	copy(e.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	copy(e.Signature[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "signature"))
@@ -182,7 +213,7 @@ func FuzzDecodeBlock(f *testing.F) {
 		b.Entries(func(_ int, e Entry) {
 			n++
 			_, _ = e.Event() // may be refused, must not panic
-			_, _ = e.Origin()
+			_ = e.Origin()
 		})
 		if n != b.Len() {
 			t.Fatalf("%d entries of %d", n, b.Len())

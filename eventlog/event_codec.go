@@ -25,6 +25,7 @@ import (
 //	uvarint  scrub version
 //	byte     length of the address: 0, 4 or 16, then the address
 //	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
+//	2 texts  environment, release; older versions wrote neither
 //
 // The fields that the fold reads come first, at fixed offsets, so that it need not
 // decode the rest of an event whose record exists. The id is not among them: all
@@ -45,8 +46,8 @@ var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
 // ErrEventTooLarge.
 func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	ip := e.IP.Unmap()
-	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 6*binary.MaxVarintLen32 +
-		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload)
+	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 8*binary.MaxVarintLen32 +
+		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release)
 	if size > MaxEventSize {
 		return dst, ErrEventTooLarge
 	}
@@ -77,6 +78,11 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(e.Payload)))
 	dst = append(dst, e.Payload...)
+	// Empty texts too: without them the fold would look into the payload.
+	for _, text := range [...]string{e.Environment, e.Release} {
+		dst = binary.AppendUvarint(dst, uint64(len(text)))
+		dst = append(dst, text...)
+	}
 	putLength(dst[start:], len(dst)-start-lengthSize)
 	return dst, nil
 }
@@ -131,24 +137,6 @@ func (e Entry) Clone() Entry {
 // Size is the number of bytes that a clone of the entry holds.
 func (e Entry) Size() int { return len(e.body) }
 
-// Origin reads only the project of the event and its exception class, which shares
-// memory with the entry. Both are zero when they cannot be decoded.
-func (e Entry) Origin() (project uint64, class []byte) {
-	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
-	project = d.uvarint(math.MaxUint64)
-	d.uvarint(math.MaxUint32) // line
-	d.varint()                // user id
-	d.uvarint(math.MaxUint32) // scrub version
-	d.address()
-	d.bytes() // file
-	d.bytes() // message
-	class = d.bytes()
-	if d.failed {
-		return 0, nil
-	}
-	return project, class
-}
-
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
 	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
@@ -162,6 +150,12 @@ func (e Entry) Event() (errata.Event, error) {
 	}
 	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
 	ev.Payload = append([]byte(nil), d.bytes()...)
+	if len(d.rest) > 0 {
+		ev.Environment, ev.Release = d.text(), d.text()
+	} else {
+		environment, release := deploymentOf(ev.Payload)
+		ev.Environment, ev.Release = string(environment), string(release)
+	}
 	if d.failed || len(d.rest) != 0 {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}

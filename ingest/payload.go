@@ -98,6 +98,14 @@ func (p *payloadWriter) text(key, value string, limit int) {
 	p.Str(p.rules.Text(value, limit, false))
 }
 
+// clean writes a member that the event has too, and that is clean already.
+func (p *payloadWriter) clean(key, value string) {
+	if value != "" {
+		p.name(key)
+		p.Str(value)
+	}
+}
+
 // object writes a member that is an object.
 func (p *payloadWriter) object(key string, members func()) {
 	p.name(key)
@@ -140,10 +148,12 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
 	}
 	p.headers(c.Headers)
 	p.tags(c.Tags)
+	p.clean("release", e.Release)
+	p.clean("environment", e.Environment)
 	for _, member := range [...]struct {
 		key, value string
 	}{
-		{"release", c.Release}, {"environment", c.Environment}, {"server_name", c.ServerName},
+		{"server_name", c.ServerName},
 		{"platform", c.Platform}, {"sdk", c.SDK}, {"runtime", c.Runtime}, {"os", c.OS},
 		{"trace_id", c.TraceID}, {"span_id", c.SpanID}, {"transaction", c.Transaction}, {"logger", c.Logger},
 	} {

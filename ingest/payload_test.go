@@ -37,7 +37,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		d.Class, d.Context.Exceptions[0].Class = "E", "E" // classes are not scrubbed
 		d.Context.Extra = extra
 		e := eventOf(t, d)
-		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "payload": string(e.Payload)} {
+		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "payload": string(e.Payload),
+			"environment": e.Environment, "release": e.Release} {
 			if strings.Contains(field, secret[:20]) {
 				t.Errorf("%.30q: %s holds it: %s", text, name, field)
 			}
@@ -63,6 +64,24 @@ func plant(v reflect.Value, text string, count *int) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			plant(v.Index(i), text, count)
+		}
+	}
+}
+
+// TestDeploymentIsThatOfThePayload: environment and release of an event are what
+// its payload says, so that an older log and a newer one are read alike.
+func TestDeploymentIsThatOfThePayload(t *testing.T) {
+	for _, text := range []string{"", "production", " a\tb\n", "\u202etxt\x00", strings.Repeat("é", 300), "shop@1.4.2+token=abcdefghijkl"} {
+		e := eventOf(t, ingest.Draft{Message: "m", Context: ingest.Context{Environment: text, Release: "r" + text}})
+		var payload struct{ Environment, Release string }
+		if err := json.Unmarshal(e.Payload, &payload); err != nil {
+			t.Fatal(err)
+		}
+		if payload.Environment != e.Environment || payload.Release != e.Release {
+			t.Errorf("%q: the event has %q %q, its payload %q %q", text, e.Environment, e.Release, payload.Environment, payload.Release)
+		}
+		if len(e.Environment) > ingest.MaxName || len(e.Release) > ingest.MaxName || (e.Environment == "") != (text == "") {
+			t.Errorf("%q became %q", text, e.Environment)
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 		File: read.file, Line: Line(d.Line), Message: preview(read.message), Class: read.identity.Class,
 		URI:    r.URI(d.URI),
 		Method: methodOf(d.Method), UserID: UserID(d.UserID), IP: d.IP.Unmap().WithZone(""),
+		Environment: r.Text(d.Context.Environment, MaxName, false), Release: r.Text(d.Context.Release, MaxName, false),
 		ScrubVersion: scrub.Version,
 	}
 	if e.Level == errata.LevelUnknown {

@@ -33,6 +33,7 @@ type ledgerModel struct {
 	records  map[recordKey]errata.Record
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
+	deployed DeploymentRows
 	spent    map[uint64]uint64 // new records of this hour, by project
 	classes  map[uint64]uint64 // new overflow records by class
 }
@@ -40,7 +41,7 @@ type ledgerModel struct {
 func newLedgerModel() *ledgerModel {
 	return &ledgerModel{
 		window: newWindow(maxWindowIDs, 0), records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{},
-		hours: map[hourKey]uint64{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{},
+		hours: map[hourKey]uint64{}, deployed: DeploymentRows{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{},
 	}
 }
 
@@ -139,6 +140,7 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 	if r.Status == errata.StatusResolved {
 		r.Status, r.Regressed = errata.StatusOpen, true
 	}
+	ModelDeploy(&r, m.deployed, e)
 	m.records[key] = r
 	m.hours[hourKey{key, r.ID, e.Time.UnixMilli() / millisPerHour, e.Level}]++
 }
@@ -164,6 +166,8 @@ type tables struct {
 	records  map[recordKey]errata.Record
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
+	deployed DeploymentRows
+	rolled   rolledTo
 	events   uint64
 }
 
@@ -177,7 +181,8 @@ func (c *tables) current(keys []recordKey) map[recordKey]*errata.Record {
 	return old
 }
 
-func (c *tables) commit(t *rapid.T, b *batch) {
+// changes are what the batch changes.
+func (c *tables) changes(t *rapid.T, b *batch) []change {
 	cmd := parseCommand(b.command)
 	old := c.current(withCommand(b, cmd))
 	if c.cp.Budget.Turn != b.budget.Turn {
@@ -194,10 +199,15 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 	if cmd != nil {
 		cmd.apply(changes)
 	}
+	return changes
+}
+
+func (c *tables) commit(t *rapid.T, b *batch) {
+	changes := c.changes(t, b)
+	for _, table := range Rollups {
+		c.rollUp(b, changes, table)
+	}
 	for _, ch := range changes {
-		for _, h := range ch.hours {
-			c.hours[hourKey{ch.key, ch.hoursOf, h.hour, h.level}] += h.count
-		}
 		if ch.removed() {
 			delete(c.payloads, ch.old.ID)
 		}
@@ -231,7 +241,7 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 func (c *tables) begin() *session {
 	p := &Projector{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}
 	p.metrics = newMetrics(nil, func() float64 { return 0 })
-	s := &session{p: p, window: newWindow(maxWindowIDs, c.cp.WindowTime), start: c.cp, budget: c.cp.Budget}
+	s := &session{p: p, window: newWindow(maxWindowIDs, c.cp.WindowTime), start: c.cp, budget: c.cp.Budget, rolled: c.rolled}
 	s.budget.Spent = ""
 	return s
 }
@@ -239,11 +249,11 @@ func (c *tables) begin() *session {
 // fold folds the log, cut into batches and interrupted at random places.
 func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 	s := c.begin()
-	b := newBatch(0)
+	b := newBatch(s.rolled)
 	flush := func() {
 		for more := true; more; {
 			c.commit(t, b)
-			b = newBatch(0)
+			b = newBatch(s.rolled)
 			more = s.held != nil
 			if err := s.foldHeld(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -265,7 +275,11 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 		case rapid.IntRange(0, 9).Draw(t, "killed") == 0:
 			// The next session folds again what was not committed. Before that it
 			// reads what its window needs.
-			s, b = c.begin(), newBatch(0)
+			if table := rapid.SampledFrom([]string{"", RollupHours, RollupDeployments}).Draw(t, "written"); table != "" {
+				c.rollUp(b, c.changes(t, b), table)
+			}
+			s, b = c.begin(), newBatch(c.rolled)
+			c.spent, _ = openSpending(c.cp.Budget.Spent)
 			i = int(max(c.cp.WindowFrom, 1)) - 2
 		}
 	}
@@ -292,6 +306,8 @@ func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 		e.Time = time.UnixMilli(at*millisPerHour - int64(rapid.IntRange(0, 1<<23).Draw(t, "ago"))).UTC()
 		e.Received = time.UnixMilli(at * millisPerHour).UTC()
 		e.Message, e.File, e.Line, e.UserID = fmt.Sprint("message ", n), "a.go", uint32(*ids), int64(n)
+		e.Environment = rapid.SampledFrom([]string{"", "prod", "qa", "dev", "(other)"}).Draw(t, "environment")
+		e.Release = rapid.SampledFrom([]string{"", "1", "2", "3", "4"}).Draw(t, "release")
 		e.Payload = fmt.Appendf(nil, `{"n":%d}`, *ids)
 	}
 	return events
@@ -345,18 +361,19 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 }
 
 // TestBudgetIsIndependentOfBatches: for any way to cut a log into batches, and any
-// interruptions, the records, their overflow, their contexts and their hours are
-// those of the model.
+// interruptions, the records, their overflow, their contexts, their hours and their
+// deployments are those of the model.
 func TestBudgetIsIndependentOfBatches(t *testing.T) {
 	maxOverflowClasses = 2
 	t.Cleanup(func() { maxOverflowClasses = 100 })
+	t.Cleanup(SetDeploymentLimits(2, 3))
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLedger(t)
 		want := newLedgerModel()
 		for _, f := range log {
 			want.fact(t, f)
 		}
-		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}}
+		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}, deployed: DeploymentRows{}}
 		got.fold(t, log)
 		if diff := cmp.Diff(want.records, got.records, recordOptions, cmp.AllowUnexported(recordKey{})); diff != "" {
 			t.Fatalf("records (-model +fold):\n%s", diff)
@@ -366,6 +383,9 @@ func TestBudgetIsIndependentOfBatches(t *testing.T) {
 		}
 		if !maps.Equal(want.hours, got.hours) {
 			t.Fatalf("hours: model %v, fold %v", want.hours, got.hours)
+		}
+		if diff := cmp.Diff(want.deployed, got.deployed); diff != "" {
+			t.Fatalf("deployments (-model +fold):\n%s", diff)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -39,6 +40,7 @@ type history struct {
 	records map[string]errata.Record
 	payload map[string]string
 	hours   map[string]uint64 // "signature book id hour level"
+	rows    projector.DeploymentRows
 	answers map[uint64]errata.Changed
 }
 
@@ -52,8 +54,8 @@ func newHistory(t *testing.T, l *ledger) *history {
 		ledger: l, random: rand.New(rand.NewPCG(seed, 1)),
 		now:  time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 		seen: map[errata.EventID]bool{}, records: map[string]errata.Record{}, payload: map[string]string{},
-		hours: map[string]uint64{}, answers: map[uint64]errata.Changed{},
 		budget: modelBudget{records: map[uint64]int{}, classes: map[uint64]int{}},
+		hours:  map[string]uint64{}, rows: projector.DeploymentRows{}, answers: map[uint64]errata.Changed{},
 	}
 }
 
@@ -78,7 +80,8 @@ func (h *history) events() {
 			ID: errata.NewEventID(1, id), Project: projectOf(n), Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
-			IP: h.someAddress(),
+			IP:          h.someAddress(),
+			Environment: []string{"", "prod", "qa", "dev", "local"}[h.random.IntN(5)], Release: []string{"", "1.0", "1.1", "1.2", "1.3", "2.0"}[h.random.IntN(6)],
 		}
 		h.mention(&events[i])
 		h.sent = append(h.sent, events[i])
@@ -159,6 +162,7 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	if r.Status == errata.StatusResolved {
 		r.Status, r.Regressed = errata.StatusOpen, true
 	}
+	projector.ModelDeploy(&r, h.rows, e)
 	h.records[key] = r
 	h.hours[fmt.Sprintf("%s %d %d %s", key, r.ID, e.Time.Unix()/3600, e.Level)]++
 }
@@ -265,11 +269,13 @@ type state struct {
 	Records map[string]errata.Record
 	Payload map[string]string
 	Hours   map[string]uint64
+	Rows    projector.DeploymentRows
 }
 
 func (h *history) model() state {
-	hours := map[string]uint64{}
+	hours, deployed := map[string]uint64{}, projector.DeploymentRows{}
 	for _, r := range h.records {
+		maps.Copy(deployed, h.rows.Of(r))
 		prefix := fmt.Sprintf("%s %d ", modelKey(r.Book, r.Signature), r.ID)
 		for key, n := range h.hours {
 			if len(key) > len(prefix) && key[:len(prefix)] == prefix {
@@ -277,7 +283,7 @@ func (h *history) model() state {
 			}
 		}
 	}
-	return state{h.records, h.payload, hours}
+	return state{h.records, h.payload, hours, deployed}
 }
 
 var stateOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
@@ -335,10 +341,11 @@ func (h *history) checkAnswers(store *projector.Store) {
 }
 
 // TestAnyHistory: for any order of new and repeated events, commands and settings,
-// with stops of the projector and kills of ClickHouse, the records, contexts, hours
-// and answers are those of the model. They are also after a rebuild from the log.
+// with stops of the projector and kills of ClickHouse, the records, contexts, hours,
+// deployments and answers are those of the model. They are also after a rebuild from the log.
 func TestAnyHistory(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
+	t.Cleanup(projector.SetDeploymentLimits(3, 4))
 	l := newLedger(t)
 	h := newHistory(t, l)
 	p, stop := l.start()

@@ -47,12 +47,15 @@ func token(shard uint16, from uint64, salt int) string {
 	return fmt.Sprintf("%d@%d", shard, from)
 }
 
-// write inserts the step. Contexts come first; a repeat writes the same rows. Then
-// come records, checkpoint and answer, as one block with the token. After an error
+// write inserts the step. Marks of deployments and contexts come first; a repeat
+// writes the same rows. Then come records, checkpoint and answer, as one block with the token. After an error
 // the insert may have happened.
 func (s *Store) write(ctx context.Context, c *commit) error {
 	if c.sweep != nil {
 		return s.sweepRecords(ctx, c)
+	}
+	if err := s.writeGone(ctx, c.changes); err != nil {
+		return fmt.Errorf("insert which deployments are gone: %w", err)
 	}
 	if err := s.writePayloads(ctx, c.changes); err != nil {
 		return fmt.Errorf("insert payloads: %w", err)
