@@ -176,6 +176,22 @@ func (s *Service) Archived(number uint64) bool {
 // ArchivedNumbers are the numbers of the projects that take no events, ascending.
 func (s *Service) ArchivedNumbers() []uint64 { return s.cfg.Facts.Projects().Archived() }
 
+// EventsPerMinute is how many events a minute the project may send, 0 for any number;
+// own is false where the limit of the service holds. It never blocks, and follows as
+// Archived does.
+func (s *Service) EventsPerMinute(number uint64) (limit uint64, own bool) {
+	p, _ := s.cfg.Facts.Projects().Get(number)
+	return p.Limits.EventsPerMinute.Max, p.Limits.EventsPerMinute.Set
+}
+
+// NoiseRules are the noise rules of the project, not to be changed. It never blocks, and
+// follows as Archived does. The list is another one after each change of the project,
+// and the same one up to that.
+func (s *Service) NoiseRules(number uint64) []Rule {
+	p, _ := s.cfg.Facts.Projects().Get(number)
+	return p.Noise
+}
+
 // used are the numbers of keys and of events without a key, with the time of the first
 // key.
 func (s *Service) used() map[uint64]time.Time {
