@@ -96,6 +96,8 @@ type Record struct {
 	Status Status
 	// Regressed says that an event came after the record was resolved.
 	Regressed bool
+	// Noise says that hide_noise hides the record: a noise rule matched its first event.
+	Noise bool
 }
 
 // Key identifies the record.

@@ -178,7 +178,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
 		b.order = append(b.order, key)
 		return d
 	}
-	if b.budget.Limit > 0 {
+	if b.budget.acts() {
 		if _, class := e.Origin(); !bytes.Equal(class, d.class) {
 			return b.countOther(d, e, string(class), at)
 		}
@@ -192,7 +192,7 @@ func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
 	kept := e.Clone()
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at}
-	if b.budget.Limit > 0 {
+	if b.budget.acts() {
 		d.project, d.class = kept.Origin()
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type hourKey struct {
 type ledgerModel struct {
 	window   *window
 	limit    uint64
+	own      map[uint64]uint64 // limits of projects in the place of limit
 	hour     int64
 	behind   int
 	records  map[recordKey]errata.Record
@@ -40,18 +42,14 @@ type ledgerModel struct {
 func newLedgerModel() *ledgerModel {
 	return &ledgerModel{
 		window: newWindow(maxWindowIDs, 0), records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{},
-		hours: map[hourKey]uint64{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{},
+		hours: map[hourKey]uint64{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{}, own: map[uint64]uint64{},
 	}
 }
 
 func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 	switch f.Kind {
 	case eventlog.FactSetting:
-		var body struct{ After map[string]uint64 }
-		if err := json.Unmarshal(f.Data, &body); err != nil {
-			t.Fatal(err)
-		}
-		m.limit = body.After["new_records_per_hour"]
+		m.setting(t, f)
 	case eventlog.FactCommand:
 		m.command(t, f)
 	default:
@@ -71,6 +69,39 @@ func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 			}
 		})
 	}
+}
+
+func (m *ledgerModel) setting(t *rapid.T, f eventlog.Fact) {
+	var body struct {
+		After struct {
+			ID      uint64
+			Foreign bool
+			Limit   uint64 `json:"new_records_per_hour"`
+			Limits  struct {
+				Limit *uint64 `json:"new_records_per_hour"`
+			}
+		}
+	}
+	if err := json.Unmarshal(f.Data, &body); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case body.After.Foreign:
+	case f.Name == settingLimits:
+		m.limit = body.After.Limit
+	case body.After.Limits.Limit == nil:
+		delete(m.own, body.After.ID)
+	default:
+		m.own[body.After.ID] = *body.After.Limits.Limit
+	}
+}
+
+// limitOf is how many new records the project may have in an hour, 0 for any number.
+func (m *ledgerModel) limitOf(project uint64) uint64 {
+	if limit, own := m.own[project]; own {
+		return limit
+	}
+	return m.limit
 }
 
 // clock follows the blocks, and falls back when 64 in a row are much older.
@@ -113,8 +144,8 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 		Book: e.Book, Signature: e.Signature, Level: e.Level, File: e.File, Line: e.Line, Message: e.Message, Class: e.Class,
 		URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP,
 	}
-	if _, exists := m.records[recordKey{e.Book, e.Signature}]; !exists && m.limit > 0 {
-		if m.spent[e.Project] < m.limit {
+	if _, exists := m.records[recordKey{e.Book, e.Signature}]; !exists && m.limitOf(e.Project) > 0 {
+		if m.spent[e.Project] < m.limitOf(e.Project) {
 			m.spent[e.Project]++
 		} else {
 			first = m.overflow(e)
@@ -125,6 +156,12 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 	if !exists {
 		r = first
 		r.ID, r.FirstSeen, r.LastSeen, r.Status = at, e.Time, e.Time, errata.StatusOpen
+		if first.Signature == e.Signature { // not an overflow record
+			r.Noise = e.Noise
+			if e.Mute {
+				r.Status = errata.StatusMuted
+			}
+		}
 		m.payloads[at] = string(e.Payload)
 	}
 	r.Count++
@@ -293,6 +330,7 @@ func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 		e.Received = time.UnixMilli(at * millisPerHour).UTC()
 		e.Message, e.File, e.Line, e.UserID = fmt.Sprint("message ", n), "a.go", uint32(*ids), int64(n)
 		e.Payload = fmt.Appendf(nil, `{"n":%d}`, *ids)
+		e.Mute, e.Noise = rapid.IntRange(0, 3).Draw(t, "mute") == 0, rapid.IntRange(0, 3).Draw(t, "noise") == 0
 	}
 	return events
 }
@@ -331,6 +369,9 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 			for range rapid.IntRange(60, 70).Draw(t, "blocks") {
 				block(hour)
 			}
+		case n < 84:
+			name, fact := drawProject(t)
+			add(eventlog.FactSetting, name, []byte(fact))
 		case n < 88:
 			add(eventlog.FactSetting, settingLimits, fmt.Appendf(nil, `{"v":1,"after":{"new_records_per_hour":%d}}`, rapid.IntRange(0, 4).Draw(t, "limit")))
 		default:
@@ -342,6 +383,26 @@ func drawLedger(t *rapid.T) (log []eventlog.Fact) {
 		}
 	}
 	return log
+}
+
+// drawProject draws the fact of a project with or without a limit of its own, or a fact
+// that changes nothing.
+func drawProject(t *rapid.T) (name, fact string) {
+	number := rapid.IntRange(1, 3).Draw(t, "project")
+	name = fmt.Sprint("project.", number)
+	limit := rapid.SampledFrom([]string{"null", "0", "1", "2", "5"}).Draw(t, "own limit")
+	fact = fmt.Sprintf(`{"v":1,"before":null,"after":{"id":%d,"name":"x","limits":{"events_per_minute":7,"new_records_per_hour":%s}}}`, number, limit)
+	switch rapid.IntRange(0, 9).Draw(t, "foreign") {
+	case 0:
+		fact = strings.Replace(fact, `"v":1`, `"v":0`, 1)
+	case 1:
+		name += rapid.SampledFrom([]string{"0", ".x", " "}).Draw(t, "name")
+	case 2:
+		name = "project.0" + name[len("project."):]
+	default:
+		return name, fact
+	}
+	return name, strings.Replace(fact, `"name"`, `"foreign":true,"name"`, 1)
 }
 
 // TestBudgetIsIndependentOfBatches: for any way to cut a log into batches, and any

@@ -10,20 +10,46 @@ import (
 
 // modelBudget is the budget of new records in the model. A history is shorter than
 // an hour and has one project.
-type modelBudget struct{ limit, records, classes int }
+type modelBudget struct {
+	limit, records, classes int
+	own                     *int // the project's own limit
+}
 
-// limit puts another budget on the log.
+// limit puts another budget on the log, of all projects or of the one of the history.
 func (h *history) limit() {
+	if h.random.IntN(2) == 0 {
+		h.ownLimit()
+		return
+	}
 	h.budget.limit = h.random.IntN(8)
 	h.publish("set.limits", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"new_records_per_hour":%d}}`, h.budget.limit))
 }
 
+// ownLimit gives the project a limit of its own, or none. Another project gets one too.
+func (h *history) ownLimit() {
+	text := "null"
+	if h.budget.own = nil; h.random.IntN(3) > 0 {
+		limit := h.random.IntN(8)
+		h.budget.own, text = &limit, fmt.Sprint(limit)
+	}
+	for project, limit := range []string{"", text, "3"} {
+		if project > 0 {
+			h.publish(fmt.Sprint("set.project.", project), fmt.Appendf(nil,
+				`{"v":1,"before":null,"after":{"id":%d,"limits":{"events_per_minute":null,"new_records_per_hour":%s}}}`, project, limit))
+		}
+	}
+}
+
 // overBudget says whether the budget is spent; if not, it takes one record from it.
 func (h *history) overBudget() bool {
-	if h.budget.limit == 0 {
+	limit := h.budget.limit
+	if h.budget.own != nil {
+		limit = *h.budget.own
+	}
+	if limit == 0 {
 		return false
 	}
-	if h.budget.records >= h.budget.limit {
+	if h.budget.records >= limit {
 		return true
 	}
 	h.budget.records++

@@ -77,7 +77,7 @@ func (h *history) events() {
 			ID: errata.NewEventID(1, id), Project: 1, Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
-			IP: h.someAddress(),
+			IP: h.someAddress(), Mute: h.random.IntN(5) == 0, Noise: h.random.IntN(5) == 0,
 		}
 		h.mention(&events[i])
 		h.sent = append(h.sent, events[i])
@@ -143,6 +143,9 @@ func (h *history) count(e errata.Event, at errata.Position) {
 		r = errata.Record{
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
 			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen,
+		}
+		if e.Mute {
+			r.Status = errata.StatusMuted
 		}
 		h.payload[key] = string(e.Payload)
 	}

@@ -99,11 +99,11 @@ func New(cfg Config) (*Quotas, error) {
 		cfg.Now = time.Now
 	}
 	q := &Quotas{
-		now:      cfg.Now,
-		own:      cfg.OfProject,
-		keys:     newBuckets(same[string](perMinute(cfg.KeyPerMinute))),
-		answers:  newBuckets(same[string](size{refusalsPerSecond, refusalsPerSecond})),
-		named:    map[uint64]bool{},
+		now:     cfg.Now,
+		own:     cfg.OfProject,
+		keys:    newBuckets(same[string](perMinute(cfg.KeyPerMinute))),
+		answers: newBuckets(same[string](size{refusalsPerSecond, refusalsPerSecond})),
+		named:   map[uint64]bool{},
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_refused_events_total",
 			Help: "Events not kept because their key (key_limit) or their project (project_limit) sent too many, or a noise rule drops them (noise_rule), by project. A request whose body was not read counts as one.",
