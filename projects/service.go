@@ -173,23 +173,23 @@ func (s *Service) Archived(number uint64) bool {
 	return found && p.Archived
 }
 
-// ArchivedNumbers are the numbers of the projects that take no events, ascending.
-func (s *Service) ArchivedNumbers() []uint64 { return s.cfg.Facts.Projects().Archived() }
-
-// EventsPerMinute is how many events a minute the project may send, 0 for any number;
-// own is false where the limit of the service holds. It never blocks, and follows as
-// Archived does.
-func (s *Service) EventsPerMinute(number uint64) (limit uint64, own bool) {
+// AtDoor is what receivers must know of the project. It never blocks, and follows as
+// Archived does. Its rules are another list after each change of the project, and the
+// same one up to that.
+func (s *Service) AtDoor(number uint64) AtDoor {
 	p, _ := s.cfg.Facts.Projects().Get(number)
-	return p.Limits.EventsPerMinute.Max, p.Limits.EventsPerMinute.Set
+	return p.atDoor()
 }
 
-// NoiseRules are the noise rules of the project, not to be changed. It never blocks, and
-// follows as Archived does. The list is another one after each change of the project,
-// and the same one up to that.
-func (s *Service) NoiseRules(number uint64) []Rule {
-	p, _ := s.cfg.Facts.Projects().Get(number)
-	return p.Noise
+// AtDoors are those that differ from that of a new project, by number.
+func (s *Service) AtDoors() map[uint64]AtDoor {
+	all := map[uint64]AtDoor{}
+	for _, p := range s.cfg.Facts.Projects().All() {
+		if at := p.atDoor(); at.Archived || at.EventsPerMinute.Set || len(at.Noise) > 0 {
+			all[p.ID] = at
+		}
+	}
+	return all
 }
 
 // used are the numbers of keys and of events without a key, with the time of the first

@@ -42,7 +42,7 @@ var noiseSets = []NoiseSet{
 	)},
 	{"crawlers", "Visits of crawlers, previews and watchers", slices.Concat(
 		// Not "bot" alone: Cubot makes telephones.
-		looks("user_agent", "bot/", "compatible; *bot*http", "Googlebot", "AdsBot-Google", "Mediapartners-Google", "FeedFetcher-Google", "APIs-Google", "GoogleOther",
+		looks("user_agent", "bot/", "compatible;*bot*http", "Googlebot", "AdsBot-Google", "Mediapartners-Google", "FeedFetcher-Google", "APIs-Google", "GoogleOther",
 			"Google-InspectionTool", "Chrome-Lighthouse", "BingPreview", "Yahoo! Slurp", "Baiduspider", "Bytespider", "Sogou web spider", "facebookexternalhit",
 			"facebookcatalog", "meta-externalagent", "ia_archiver", "archive.org_bot", "Slackbot", "Slack-ImgProxy", "TelegramBot", "WhatsApp/", "SkypeUriPreview",
 			"crawler", "spider/", "Pingdom", "UptimeRobot", "Better Uptime Bot", "AWS Security Scanner", "PTST/"),
