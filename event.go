@@ -57,6 +57,9 @@ type Event struct {
 	// came: a record that begins with it is muted, or hidden by hide_noise.
 	Mute, Noise bool
 
+	// Environment and Release say where it happened, "" when unknown.
+	Environment, Release string
+
 	// ScrubVersion is the version of the scrubbing rules.
 	ScrubVersion uint32
 	// Payload is the context as one JSON object.

@@ -68,8 +68,8 @@ func (c *Changed) Add(book Book, n uint64) {
 }
 
 // Record is one problem: all events of one signature in one book since the record
-// exists. Count, FirstSeen, LastSeen, Level, Version and the status fields change.
-// All other fields come from the first event on the log.
+// exists. Count, FirstSeen, LastSeen, Level, Version, the status fields,
+// Environments and Releases change. All other fields come from the first event on the log.
 type Record struct {
 	Book      Book
 	Signature Signature
@@ -96,8 +96,14 @@ type Record struct {
 	Status Status
 	// Regressed says that an event came after the record was resolved.
 	Regressed bool
-	// Noise says that hide_noise hides the record: a noise rule matched its first event.
+	// Noise says that a noise rule marked the first event: hide_noise hides the record.
 	Noise bool
+
+	// Project is the number of the project, 0 when unknown.
+	Project uint64
+	// Environments and Releases are those of all events, the latest on the log
+	// first. Copies of the record share them: not to be changed.
+	Environments, Releases []string
 }
 
 // Key identifies the record.

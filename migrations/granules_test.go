@@ -272,10 +272,10 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
-	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['packed', 'search']))) FROM
+	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['whole', 'search']))) FROM
 		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
 		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
-	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed, search))) FROM records"
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, whole, search))) FROM records"
 	if count(t, env, unfilled) == 0 {
 		t.Fatal("no part is without the columns: not what this test is about")
 	}
@@ -318,7 +318,7 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	if count(t, env, written+" AND NOT is_done") != 1 {
 		t.Fatal("the column is not being written: not what this test is about")
 	}
-	rows := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed))) FROM records")
+	rows := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, message_preview))) FROM records")
 	options := env.ClickHouseOptions()
 	options.Settings = maps.Clone(options.Settings)
 	if options.Settings == nil {
@@ -330,14 +330,14 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	}
 	exec(t, env, "SYSTEM START MERGES records")
 	// It waits for the earlier mutations.
-	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN packed SETTINGS mutations_sync = 1")
+	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN whole SETTINGS mutations_sync = 1")
 	if count(t, env, written) != 0 {
 		t.Error("the column that went is still to be written")
 	}
 	if got := count(t, env, "SELECT toUInt64(count()) FROM system.columns WHERE database = currentDatabase() AND table = 'records' AND name = 'row_key'"); got != 0 {
 		t.Error("the column row_key is still there")
 	}
-	if got := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, packed))) FROM records"); got != rows {
+	if got := text(t, env, "SELECT hex(groupBitXor(cityHash64(signature, version, sign, message_preview))) FROM records"); got != rows {
 		t.Errorf("the rows add up to %s, before to %s", got, rows)
 	}
 }

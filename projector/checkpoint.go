@@ -12,7 +12,8 @@ import (
 //
 //	0  the level of a record is that of its first event
 //	1  the level of a record is the highest of all its events
-const FoldVersion = 1
+//	2  a record has a project, environments and releases
+const FoldVersion = 2
 
 // Checkpoint says how far the projection of a shard has come, and has what a
 // projector needs to continue from there. It is written in the same block as its

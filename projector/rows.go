@@ -30,6 +30,9 @@ type recordRows struct {
 	regressed                   []bool
 	checkpoint                  []string
 	sign                        []int8
+	project                     []uint64
+	environments, releases      [][]string
+	noise                       []bool
 }
 
 func newRecordRows(n int) *recordRows {
@@ -41,6 +44,7 @@ func newRecordRows(n int) *recordRows {
 		message: make([]string, 0, n), class: make([]string, 0, n), uri: make([]string, 0, n), method: make([]string, 0, n),
 		userID: make([]int64, 0, n), ip: make([]netip.Addr, 0, n),
 		status: make([]string, 0, n), regressed: make([]bool, 0, n), checkpoint: make([]string, 0, n), sign: make([]int8, 0, n),
+		project: make([]uint64, 0, n), environments: make([][]string, 0, n), releases: make([][]string, 0, n), noise: make([]bool, 0, n),
 	}
 }
 
@@ -103,12 +107,17 @@ func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
 	t.regressed = append(t.regressed, r.Regressed)
 	t.checkpoint = append(t.checkpoint, checkpoint)
 	t.sign = append(t.sign, sign)
+	t.project = append(t.project, r.Project)
+	t.environments = append(t.environments, r.Environments)
+	t.releases = append(t.releases, r.Releases)
+	t.noise = append(t.noise, r.Noise)
 }
 
 // appendTo puts the rows into the batch, in the order of insert_records.sql.
 func (t *recordRows) appendTo(batch driver.Batch) error {
 	return appendColumns(batch, t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
-		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign)
+		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign,
+		t.project, t.environments, t.releases, t.noise)
 }
 
 // ipColumn returns an address as the column holds it: IPv4 mapped, :: for unknown.

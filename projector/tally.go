@@ -67,7 +67,7 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 		args  []any
 		to    []any
 	}{
-		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= 1)}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
+		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= 1), clickhouse.Named("dimensions", fold >= 2)}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
 		{sqlTallyContexts, nil, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
 		{sqlTallyHourly, nil, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
 	} {

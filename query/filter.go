@@ -17,6 +17,8 @@ type Filter struct {
 	Levels []errata.Level
 	// Signature selects one problem. Each book may have a record of it.
 	Signature *errata.Signature
+	// Projects are the numbers of the projects whose records are meant.
+	Projects []uint64
 
 	// File, Class, URI and Message are patterns: texts that the field contains.
 	// Case does not matter; * matches any text, also an empty one.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -184,7 +184,7 @@ func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, directi
 		got = append(got, list.Records...)
 		number = list.NextPage
 	}
-	if slices.Equal(want, got) { // cmp takes seconds for so many records
+	if reflect.DeepEqual(want, got) { // cmp takes seconds for so many records
 		return
 	}
 	if diff := cmp.Diff(want, got, compare...); diff != "" {

@@ -2,7 +2,7 @@ package query_test
 
 import (
 	"context"
-	"slices"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,7 +57,7 @@ func TestPageAmongMerges(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := quiet.list(f, p.Order, p.Direction)
-		if list.Total != records || !slices.Equal(list.Records, want[(p.Number-1)*p.Limit:p.Number*p.Limit]) {
+		if list.Total != records || !reflect.DeepEqual(list.Records, want[(p.Number-1)*p.Limit:p.Number*p.Limit]) {
 			t.Fatalf("list %d, %s: total %d, want %d, or other records than are due", i, describe(f, p), list.Total, records)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -200,7 +200,7 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := reader.rows(t.Context(), at.keys)
-	if err != nil || !slices.Equal(before, after) {
+	if err != nil || !reflect.DeepEqual(before, after) {
 		t.Errorf("after a merge: %v, error %v; want %v", after, err, before)
 	}
 }

@@ -1,7 +1,7 @@
 package query
 
 import (
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +69,7 @@ func TestOneSnapshot(t *testing.T) {
 	if a.ended.Before(merged) {
 		t.Fatal("the query ended before the merge; make it slower")
 	}
-	if !slices.Equal(a.at.records, want.records) {
+	if !reflect.DeepEqual(a.at.records, want.records) {
 		t.Errorf("%v, want %v", a.at.records, want.records)
 	}
 }

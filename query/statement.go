@@ -48,6 +48,7 @@ func (f Filter) fragments() []fragment {
 		}
 	}
 	add(len(f.Books) > 0, "books", func() []any { return []any{bind("books", names(f.Books))} })
+	add(len(f.Projects) > 0, "projects", func() []any { return []any{bind("projects", f.Projects)} })
 	add(f.Signature != nil, "signature", func() []any { return []any{bind("signature", f.Signature.String())} })
 	add(!f.From.IsZero(), "from", func() []any { return []any{bind("from", storable(f.From))} })
 	add(!f.To.IsZero(), "to", func() []any { return []any{bind("to", storable(f.To))} })

@@ -3,6 +3,7 @@ package packed_test
 import (
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ func extremes() []errata.Record {
 		Level: errata.LevelFatal, File: strings.Repeat("f", 70_000), Line: math.MaxUint32,
 		Message: "a\x00b\nc \xff\xfe ü", Class: "Größe\x00", URI: "/?q=\x00", Method: "POST",
 		UserID: math.MinInt64, IP: netip.MustParseAddr("2001:db8::ffff"), Status: errata.StatusMuted, Regressed: true,
+		Noise: true, Project: math.MaxUint64, Environments: []string{"", "prod\x00ü", strings.Repeat("e", 300)}, Releases: slices.Repeat([]string{"shop@1.2"}, 200),
 	}
 	for i := range most.Signature {
 		most.Signature[i] = byte(0xff - i)
@@ -31,6 +33,7 @@ func extremes() []errata.Record {
 	least := errata.Record{Book: errata.BookSystem, ID: 1, Version: 2, FirstSeen: time.UnixMilli(0).UTC(), LastSeen: time.UnixMilli(-1).UTC(), Status: errata.StatusOpen}
 	plain := most
 	plain.Signature[0], plain.IP, plain.Status, plain.Regressed = 1, netip.MustParseAddr("203.0.113.9"), errata.StatusResolved, false
+	plain.Noise, plain.Environments, plain.Releases = false, nil, []string{""}
 	plain.UserID, plain.Message, plain.Method = math.MaxInt64, "", ""
 	return []errata.Record{least, most, plain}
 }
@@ -59,7 +62,7 @@ func written(t *testing.T, records []errata.Record) (columns map[errata.Signatur
 	if err := batch.Send(); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := env.ClickHouse.Query(t.Context(), "SELECT signature, sign, packed FROM records")
+	rows, err := env.ClickHouse.Query(t.Context(), "SELECT signature, sign, whole FROM records")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,20 +104,23 @@ func TestDecodeIsTheInverseOfTheColumn(t *testing.T) {
 	}
 }
 
-// golden is a column that migration 00013 has made; the comment of the package has
+// golden is a column that migration 00018 has made; the comment of the package has
 // its layout.
 const golden = "\x01" + "\x0f\x0e\x0d\x0c\x0b\x0a\x09\x08\x07\x06\x05\x04\x03\x02\x01\x00" +
 	"\x10\x00\x00\x00\x00\x00\x00\x00" + "\x11\x00\x00\x00\x00\x00\x00\x00" + "\x03\x00\x00\x00\x00\x00\x00\x00" +
-	"\xe8\x03\x00\x00\x00\x00\x00\x00" + "\xd0\x07\x00\x00\x00\x00\x00\x00" + "\x05" + "\x2a\x00\x00\x00" +
-	"\xb4\x04\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xcb\x00\x71\x09" + "\x01" + "\x01" +
+	"\xe8\x03\x00\x00\x00\x00\x00\x00" + "\xd0\x07\x00\x00\x00\x00\x00\x00" + "\x09\x00\x00\x00\x00\x00\x00\x00" + "\x05" + "\x2a\x00\x00\x00" +
+	"\xb4\x04\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xcb\x00\x71\x09" + "\x01" + "\x01" + "\x00" +
 	"\x05\x00\x00\x00" + "\x06\x00\x00\x00" + "\x09\x00\x00\x00" + "\x02\x00\x00\x00" + "\x03\x00\x00\x00" +
-	"a.php" + "failed" + "TypeError" + "/x" + "GET"
+	"a.php" + "failed" + "TypeError" + "/x" + "GET" +
+	"\x02\x00\x00\x00" + "\x04\x00\x00\x00" + "prod" + "\x03\x00\x00\x00" + "dev" +
+	"\x01\x00\x00\x00" + "\x02\x00\x00\x00" + "r1"
 
 func goldenRecord() errata.Record {
 	r := errata.Record{
 		Book: errata.BookSystem, ID: 16, Version: 17, Count: 3, FirstSeen: time.UnixMilli(1000).UTC(), LastSeen: time.UnixMilli(2000).UTC(),
 		Level: errata.LevelError, File: "a.php", Line: 42, Message: "failed", Class: "TypeError", URI: "/x", Method: "GET",
 		UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"), Status: errata.StatusResolved, Regressed: true,
+		Project: 9, Environments: []string{"prod", "dev"}, Releases: []string{"r1"},
 	}
 	for i := range r.Signature {
 		r.Signature[i] = byte(15 - i)
@@ -147,7 +153,7 @@ func TestDecodeRefusesWhatIsNotWhole(t *testing.T) {
 	if _, err := packed.Decode(golden + "x"); err == nil {
 		t.Error("a byte too many is taken")
 	}
-	const status = 86
+	const status = 94
 	if _, err := packed.Decode(golden[:status] + "\x03" + golden[status+1:]); err == nil {
 		t.Error("a status that there is not is taken")
 	}
@@ -158,14 +164,20 @@ func TestDecodeRefusesWhatIsNotWhole(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(golden)
 	f.Add("")
-	f.Add(golden[:108] + "\xff\xff\xff\xff")
+	f.Add(golden[:117] + "\xff\xff\xff\xff")
 	f.Fuzz(func(t *testing.T, column string) {
 		r, err := packed.Decode(column)
 		if err != nil {
 			return
 		}
-		const numbers = 108
-		if texts := len(r.File) + len(r.Message) + len(r.Class) + len(r.URI) + len(r.Method); texts != len(column)-numbers {
+		const numbers = 117
+		texts := len(r.File) + len(r.Message) + len(r.Class) + len(r.URI) + len(r.Method)
+		const length = 4
+		texts += length + length
+		for _, name := range slices.Concat(r.Environments, r.Releases) {
+			texts += length + len(name)
+		}
+		if texts != len(column)-numbers {
 			t.Errorf("%d bytes of texts in a column of %d", texts, len(column))
 		}
 	})

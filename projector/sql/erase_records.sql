@@ -16,11 +16,11 @@ WITH
         WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
           AND match(payload, {pattern:String})
     )
-SELECT packed, theirs
+SELECT whole, theirs
 FROM
 (
     SELECT
-        book, signature, packed,
+        book, signature, whole,
         has({ids:Array(Int64)}, user_id) OR has({addresses:Array(IPv6)}, ip) OR (book, signature, id) IN named AS theirs,
         match(message_preview, {pattern:String}) OR match(request_uri, {pattern:String})
             OR (book, signature, id) IN mentioned AS mentions

@@ -10,7 +10,8 @@
 INSERT INTO records
 (
     book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,
-    exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign
+    exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign,
+    project, environments, releases, noise
 )
 SELECT
     book,
@@ -21,7 +22,8 @@ SELECT
     first_seen, last_seen, level, file, line, message_preview,
     exception_class, request_uri, request_method, user_id, ip, status, regressed,
     multiIf(role = 'to', unhex({to_text:String}), role = 'answer', unhex({answer_text:String}), checkpoint) AS checkpoint,
-    if(role IN ('to', 'answer'), 1, -1)::Int8 AS sign
+    if(role IN ('to', 'answer'), 1, -1)::Int8 AS sign,
+    project, environments, releases, noise
 FROM
 (
     SELECT *

@@ -1,8 +1,9 @@
 -- The number of records, the sum of their counts, and a checksum. XOR needs no order.
--- Without levels the checksum leaves out the level, which an older version of the fold
--- saw otherwise.
+-- Without levels or dimensions the checksum leaves out what an older version of the
+-- fold saw otherwise.
 SELECT count(), sum(count),
        groupBitXor(cityHash64(toInt8(book), signature, id, version, count, first_seen, last_seen, if({levels:Bool}, toInt8(level), toInt8(0)), file, line, message_preview,
-                              exception_class, request_uri, request_method, user_id, ip, toInt8(status), regressed))
+                              exception_class, request_uri, request_method, user_id, ip, toInt8(status), regressed,
+                              if({dimensions:Bool}, project, 0), if({dimensions:Bool}, environments, []), if({dimensions:Bool}, releases, []), if({dimensions:Bool}, noise, false)))
 FROM records FINAL
 WHERE book != 'checkpoint'

@@ -24,6 +24,8 @@ keeps the order, such as toString alone, would be compared with every mark of th
 key: 70 ms at 10 M records. */ -}}
 {{define "books_unindexed"}}indexOf({books:Array(String)}, toString(book)) > 0{{end}}
 
+{{define "projects"}}project IN {projects:Array(UInt64)}{{end}}
+
 {{define "levels"}}level IN {levels:Array(String)}{{end}}
 
 {{define "statuses"}}status IN {statuses:Array(String)}{{end}}

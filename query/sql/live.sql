@@ -1,9 +1,9 @@
 {{- /* The records of the signatures as they are now, in both books. sign ASC puts
 the row that cancels a deleted state before the state. */ -}}
-SELECT packed
+SELECT whole
 FROM
 (
-    SELECT book, signature, version, sign, packed
+    SELECT book, signature, version, sign, whole
     FROM records
     WHERE book IN ('system', 'database')
         AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))

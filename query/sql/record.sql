@@ -1,5 +1,5 @@
-{{- /* The last row of a deleted record has sign -1, and its column packed is empty. */ -}}
-SELECT packed
+{{- /* The last row of a deleted record has sign -1, and its column whole is empty. */ -}}
+SELECT whole
 FROM records
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)

@@ -2,7 +2,8 @@
 -- with many events, most of them seen lately, 20,000 files, 300 classes.
 INSERT INTO records
     (book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview,
-    exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign)
+    exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign,
+    project, environments, releases)
 SELECT
     if(h % 100 < 85, 'system', 'database') AS book,
     sipHash128(number) AS signature,
@@ -23,7 +24,10 @@ SELECT
     multiIf(k % 1000 < 20, 'muted', k % 1000 < 120, 'resolved', 'open') AS status,
     k % 1000 > 990 AS regressed,
     '' AS checkpoint,
-    1 AS sign
+    1 AS sign,
+    1 + g % 50 AS project,
+    arraySlice(['production', 'staging', 'development', 'preview'], 1 + k % 3, 1 + k % 2) AS environments,
+    [concat('shop@1.', toString(k % 5))] AS releases
 FROM
 (
     SELECT number, cityHash64(number, 11) AS h, cityHash64(number, 12) AS g, cityHash64(number, 13) AS k,

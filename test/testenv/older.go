@@ -13,7 +13,7 @@ import (
 func AsOlderVersion(ctx context.Context, conn driver.Conn, level string) error {
 	const columns = "book, signature, id, version, count, first_seen, last_seen, file, line, message_preview, " +
 		"exception_class, request_uri, request_method, user_id, ip, status, regressed, sign"
-	older := fmt.Sprintf(`if(book = 'checkpoint', toString(level), '%s'), replaceOne(checkpoint, '"fold":1,', '')`, level)
+	older := fmt.Sprintf(`if(book = 'checkpoint', toString(level), '%s'), replaceOne(checkpoint, '"fold":2,', '')`, level)
 	for _, statement := range []string{
 		"CREATE TABLE records_older AS records",
 		"INSERT INTO records_older (" + columns + ", level, checkpoint) SELECT " + columns + ", " + older + " FROM records FINAL",

@@ -16,7 +16,8 @@ type RecordBatch struct{ driver.Batch }
 func NewRecordBatch(ctx context.Context, conn driver.Conn) (RecordBatch, error) {
 	//nolint:clickhouselint // whoever asks for it closes it
 	batch, err := conn.PrepareBatch(ctx, `INSERT INTO records (book, signature, id, version, count, first_seen, last_seen,
-		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign)`)
+		level, file, line, message_preview, exception_class, request_uri, request_method, user_id, ip, status, regressed, checkpoint, sign,
+		project, environments, releases, noise)`)
 	return RecordBatch{batch}, err
 }
 
@@ -28,5 +29,6 @@ func (b RecordBatch) Add(book string, r errata.Record, checkpoint string, sign i
 		ip = netip.AddrFrom16(r.IP.As16())
 	}
 	return b.Append(book, string(r.Signature[:]), uint64(r.ID), uint64(r.Version), r.Count, r.FirstSeen, r.LastSeen,
-		r.Level.String(), r.File, r.Line, r.Message, r.Class, r.URI, r.Method, r.UserID, ip, string(r.Status), r.Regressed, checkpoint, sign)
+		r.Level.String(), r.File, r.Line, r.Message, r.Class, r.URI, r.Method, r.UserID, ip, string(r.Status), r.Regressed, checkpoint, sign,
+		r.Project, r.Environments, r.Releases, r.Noise)
 }

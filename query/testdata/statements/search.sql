@@ -22,7 +22,7 @@ WITH
 ) AS found
 SELECT
     found.1 AS total, found.2 AS raw,
-    arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, (signature, toInt8(book), version)), packed)))) AS page
+    arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, (signature, toInt8(book), version)), whole)))) AS page
 FROM records
 PREWHERE book IN ('system', 'database')
     AND signature IN (SELECT arrayJoin(arrayMap(row -> row.1, found.3)))
