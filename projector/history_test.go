@@ -144,7 +144,7 @@ func (h *history) count(e errata.Event, at errata.Position) {
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
 			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen,
 		}
-		if e.Mute {
+		if r.Noise = e.Noise; e.Mute {
 			r.Status = errata.StatusMuted
 		}
 		h.payload[key] = string(e.Payload)
