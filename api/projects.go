@@ -43,6 +43,11 @@ func (s *service) listProjects(c *call) (answer, error) {
 	return answer{data: mapped(all, func(p *projects.Project) projectJSON { return projectJSON{Project: *p, DSN: dsns[p.ID]} })}, nil
 }
 
+// listNoiseSets are the ready sets that a noise rule may name.
+func (s *service) listNoiseSets(*call) (answer, error) {
+	return answer{data: projects.NoiseSets()}, nil
+}
+
 func (s *service) getProject(c *call) (answer, error) {
 	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
 	return reply(projectJSON{Project: p, DSN: s.dsns(c)[p.ID]}, err)

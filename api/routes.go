@@ -84,6 +84,7 @@ func (s *service) routes() []route {
 		s.scoped("POST", admin+"/keys", access.KeysManage, withBody(s.createKey)),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
 
+		s.scoped("GET", admin+"/noise-sets", access.ProjectsRead, s.listNoiseSets),
 		s.scoped("GET", admin+"/projects", access.ProjectsRead, s.listProjects),
 		s.scoped("POST", admin+"/projects", access.ProjectsManage, withBody(s.createProject)),
 		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, s.getProject),
