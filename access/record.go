@@ -14,7 +14,7 @@ import (
 )
 
 // The bucket holds three sorts of entries; one of copies also has copiedEntry and
-// archivedEntry. The time of the last use has an
+// those of [settingsPrefix]. The time of the last use has an
 // entry of its own, so that noting a use can never undo a revocation.
 const (
 	keyPrefix     = "key."     // + id: a record as JSON
@@ -110,8 +110,11 @@ func (r record) key() Key {
 }
 
 // parseProject reads the number out of a claim's name in the bucket.
-func parseProject(entry string) (uint64, bool) {
-	text, found := strings.CutPrefix(entry, projectPrefix)
+func parseProject(entry string) (uint64, bool) { return numberAfter(projectPrefix, entry) }
+
+// numberAfter reads the number of a project behind the prefix.
+func numberAfter(prefix, entry string) (uint64, bool) {
+	text, found := strings.CutPrefix(entry, prefix)
 	n, err := strconv.ParseUint(text, 10, 64)
 	return n, found && err == nil && n > 0
 }

@@ -58,6 +58,11 @@ func (s *service) listProjects(c *call) (answer, error) {
 	})}, nil
 }
 
+// listNoiseSets are the ready sets that a noise rule may name.
+func (s *service) listNoiseSets(*call) (answer, error) {
+	return answer{data: projects.NoiseSets()}, nil
+}
+
 func (s *service) getProject(c *call) (answer, error) {
 	p, err := s.ownProject(c)
 	if err != nil {

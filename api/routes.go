@@ -94,6 +94,7 @@ func (s *service) routes() []route {
 		s.scoped("POST", admin+"/keys", access.KeysManage, changes, withBody(s.createKey)),
 		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, changes, s.revokeKey),
 
+		s.scoped("GET", admin+"/noise-sets", access.ProjectsRead, free, s.listNoiseSets),
 		s.scoped("GET", admin+"/projects", access.ProjectsRead, reads, s.listProjects),
 		s.scoped("POST", admin+"/projects", access.ProjectsManage, whole, withBody(s.createProject)),
 		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, reads, s.getProject),

@@ -131,6 +131,7 @@ func drawEvent(t *rapid.T) errata.Event {
 		UserID: rapid.Int64().Draw(t, "user"), ScrubVersion: rapid.Uint32().Draw(t, "scrub"),
 		Payload:     rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
 		Environment: rapid.String().Draw(t, "environment"), Release: rapid.String().Draw(t, "release"),
+		Mute: rapid.Bool().Draw(t, "mute"), Noise: rapid.Bool().Draw(t, "noise"),
 	}
 	copy(e.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	copy(e.Signature[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "signature"))
@@ -158,6 +159,44 @@ func TestBlockRoundTrip(t *testing.T) {
 			t.Fatalf("BlockIDs: %v, %v", ids, err)
 		}
 	})
+}
+
+// TestMarksOfNoiseRules: they stand in two bits of the book's byte, and change nothing
+// else of an event; the two bits between them and the book must be 0.
+func TestMarksOfNoiseRules(t *testing.T) {
+	plain := goldenEvents()[0]
+	const at = lengthSize // the byte of the book
+	bytesOf := func(e errata.Event) []byte {
+		data, err := appendEvent(nil, &e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	want := bytesOf(plain)
+	for marks, e := range map[byte]errata.Event{0: plain, 1 << 6: {Mute: true}, 1 << 7: {Noise: true}, 3 << 6: {Mute: true, Noise: true}} {
+		marked := plain
+		marked.Mute, marked.Noise = e.Mute, e.Noise
+		got := bytesOf(marked)
+		if got[at] != byte(plain.Book)|marks {
+			t.Errorf("mute %v, noise %v: the book's byte is %#x", e.Mute, e.Noise, got[at])
+		}
+		if entry, _, err := parseEntry(plain.ID, got); err != nil || entry.Book != plain.Book {
+			t.Errorf("mute %v, noise %v: book %v, %v", e.Mute, e.Noise, entry.Book, err)
+		} else if ev, err := entry.Event(); err != nil || !cmp.Equal(marked, ev, eventOptions) {
+			t.Error(cmp.Diff(marked, ev, eventOptions), err)
+		}
+		if got[at] = want[at]; !bytes.Equal(got, want) {
+			t.Errorf("mute %v, noise %v: other bytes changed too", e.Mute, e.Noise)
+		}
+	}
+	for _, bit := range []byte{1 << 4, 1 << 5} {
+		broken := bytesOf(plain)
+		broken[at] |= bit
+		if _, _, err := parseEntry(plain.ID, broken); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("bit %#x: %v", bit, err)
+		}
+	}
 }
 
 // TestBlockDamaged cuts a block at every byte and flips every bit: each must be

@@ -14,7 +14,7 @@ import (
 // An encoded event is
 //
 //	uvarint  length of what follows
-//	byte     book
+//	byte     book in the low four bits, then two that are 0, mute and noise
 //	byte     level
 //	16 bytes signature
 //	int64    time, Unix milliseconds, big endian
@@ -30,7 +30,15 @@ import (
 // The fields that the fold reads come first, at fixed offsets, so that it need not
 // decode the rest of an event whose record exists. The id is not among them: all
 // ids are at the front of the block.
+//
+// Mute and noise are what noise rules decided. Versions without noise rules take an
+// event with one of them for a corrupt one; all other events are as they know them.
 const eventHead = 1 + 1 + errata.SignatureSize + 8 + 8
+
+const (
+	markMute  = 1 << 6
+	markNoise = 1 << 7
+)
 
 // MaxEventSize bounds one encoded event in bytes. A payload of 64 KiB and all other
 // fields at their limits need much less.
@@ -54,7 +62,7 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	// The length is written last. It always takes three bytes: MaxEventSize fits
 	// into 21 bits.
 	start := len(dst)
-	dst = append(dst, 0, 0, 0, byte(e.Book), byte(e.Level))
+	dst = append(dst, 0, 0, 0, bookByte(e), byte(e.Level))
 	dst = append(dst, e.Signature[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.UnixMilli()))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Received.UnixMilli()))
@@ -87,6 +95,18 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	return dst, nil
 }
 
+// bookByte is the book with the marks of the event.
+func bookByte(e *errata.Event) byte {
+	b := byte(e.Book)
+	if e.Mute {
+		b |= markMute
+	}
+	if e.Noise {
+		b |= markNoise
+	}
+	return b
+}
+
 const lengthSize = 3
 
 // putLength writes n as a uvarint padded to three bytes.
@@ -115,7 +135,7 @@ func parseEntry(id errata.EventID, raw []byte) (Entry, []byte, error) {
 		return Entry{}, nil, fmt.Errorf("%w: length of an event", ErrCorrupt)
 	}
 	body := raw[w : w+int(n)]
-	e := Entry{ID: id, Book: errata.Book(body[0]), Level: errata.Level(body[1]), body: body}
+	e := Entry{ID: id, Book: errata.Book(body[0] &^ (markMute | markNoise)), Level: errata.Level(body[1]), body: body}
 	copy(e.Signature[:], body[2:])
 	e.Time = int64(binary.BigEndian.Uint64(body[2+errata.SignatureSize:]))
 	e.Received = int64(binary.BigEndian.Uint64(body[10+errata.SignatureSize:]))
@@ -142,6 +162,7 @@ func (e Entry) Event() (errata.Event, error) {
 	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
 	ev := errata.Event{
 		ID: e.ID, Book: e.Book, Level: e.Level, Signature: e.Signature,
+		Mute: e.body[0]&markMute != 0, Noise: e.body[0]&markNoise != 0,
 		Time: time.UnixMilli(e.Time).UTC(), Received: time.UnixMilli(e.Received).UTC(),
 		Project: d.uvarint(math.MaxUint64),
 		Line:    uint32(d.uvarint(math.MaxUint32)),

@@ -40,13 +40,19 @@ const (
 // always give the same event. The error has kind invalid_event and is meant for the
 // sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
+	e, _, refused := r.event(d, src, id)
+	return e, refused
+}
+
+// event is Event with the whole message.
+func (r *Rules) event(d *Draft, src Source, id errata.EventID) (e errata.Event, message string, refused *errata.Error) {
 	read, refused := r.identify(d, src.Project)
 	if refused != nil {
-		return errata.Event{}, refused
+		return errata.Event{}, "", refused
 	}
 	received := src.receivedAt()
 	at, _ := timeOf(d, src)
-	e := errata.Event{
+	e = errata.Event{
 		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
 		Time: at, Received: received,
 		File: read.file, Line: Line(d.Line), Message: preview(read.message), Class: read.identity.Class,
@@ -59,7 +65,7 @@ func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *e
 		e.Level = errata.LevelError
 	}
 	e.Payload = r.payload(d, &e, read.message)
-	return e, nil
+	return e, read.message, nil
 }
 
 // identified is the part of a draft that its signature is made of, cleaned and

@@ -193,7 +193,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 		b.order = append(b.order, key)
 		return d
 	}
-	if b.budget.Limit > 0 && !bytes.Equal(o.Class, d.class) {
+	if b.budget.acts() && !bytes.Equal(o.Class, d.class) {
 		return b.countOther(d, e, at, o)
 	}
 	d.add(e, at)
@@ -206,7 +206,7 @@ func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
 	d.deployed.list = d.only[:0]
-	if b.budget.Limit > 0 {
+	if b.budget.acts() {
 		d.class = bytes.Clone(o.Class)
 	}
 	return d

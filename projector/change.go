@@ -58,7 +58,8 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 		if d.overflow {
 			// The record stands for many problems. The sighting is an example,
 			// whose context is kept. Its file and request are left out; its user
-			// and address stay, so that an erasure finds them.
+			// and address stay, so that an erasure finds them. What noise rules
+			// decided is about the sighting alone.
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
@@ -67,11 +68,15 @@ func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, e
 				Project: d.project, Environments: environments, Releases: releases,
 			}, ev.Payload, err
 		}
+		status := errata.StatusOpen
+		if ev.Mute {
+			status = errata.StatusMuted
+		}
 		return errata.Record{
 			Book: d.sighting.Book, Signature: d.sighting.Signature,
 			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
 			Level: d.level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
-			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: status, Noise: ev.Noise,
 			Project: d.project, Environments: environments, Releases: releases,
 		}, ev.Payload, err
 	}

@@ -96,7 +96,8 @@ func decodeCheckpoint(row, count uint64, text string, sign int64) (Checkpoint, e
 		return Checkpoint{}, fmt.Errorf("decode the checkpoint of row %d: %w", row, err)
 	}
 	cp.Row = row
-	if _, ok := openSpending(cp.Budget.Spent); !ok || sign != 1 || cp.Sequence > row || cp.Events != count {
+	_, spent := openSpending(cp.Budget.Spent)
+	if _, own := openOwn(cp.Budget.Own); !spent || !own || sign != 1 || cp.Sequence > row || cp.Events != count {
 		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", row)
 	}
 	return cp, nil

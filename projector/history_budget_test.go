@@ -13,21 +13,46 @@ import (
 type modelBudget struct {
 	limit            int
 	records, classes map[uint64]int
+	own              map[uint64]int // limits of projects in the place of limit
 }
 
-// limit puts another budget on the log.
+// limit puts another budget on the log, of all projects or of the one of the history.
 func (h *history) limit() {
+	if h.random.IntN(2) == 0 {
+		h.ownLimit()
+		return
+	}
 	h.budget.limit = h.random.IntN(8)
 	h.publish("set.limits", fmt.Appendf(nil, `{"v":1,"before":{},"after":{"new_records_per_hour":%d}}`, h.budget.limit))
+}
+
+// ownLimit gives one project a limit of its own, or none, and the other one another.
+func (h *history) ownLimit() {
+	h.budget.own = map[uint64]int{2: 3}
+	text := "null"
+	if h.random.IntN(3) > 0 {
+		limit := h.random.IntN(8)
+		h.budget.own[1], text = limit, fmt.Sprint(limit)
+	}
+	for project, limit := range []string{"", text, "3"} {
+		if project > 0 {
+			h.publish(fmt.Sprint("set.project.", project), fmt.Appendf(nil,
+				`{"v":1,"before":null,"after":{"id":%d,"limits":{"events_per_minute":null,"new_records_per_hour":%s}}}`, project, limit))
+		}
+	}
 }
 
 // overBudget says whether the project's budget is spent; if not, it takes one record
 // from it.
 func (h *history) overBudget(project uint64) bool {
-	if h.budget.limit == 0 {
+	limit := h.budget.limit
+	if own, has := h.budget.own[project]; has {
+		limit = own
+	}
+	if limit == 0 {
 		return false
 	}
-	if h.budget.records[project] >= h.budget.limit {
+	if h.budget.records[project] >= limit {
 		return true
 	}
 	h.budget.records[project]++

@@ -80,8 +80,8 @@ func (h *history) events() {
 			ID: errata.NewEventID(1, id), Project: projectOf(n), Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
-			IP:          h.someAddress(),
 			Environment: []string{"", "prod", "qa", "dev", "local"}[h.random.IntN(5)], Release: []string{"", "1.0", "1.1", "1.2", "1.3", "2.0"}[h.random.IntN(6)],
+			IP: h.someAddress(), Mute: h.random.IntN(5) == 0, Noise: h.random.IntN(5) == 0,
 		}
 		h.mention(&events[i])
 		h.sent = append(h.sent, events[i])
@@ -147,6 +147,9 @@ func (h *history) count(e errata.Event, at errata.Position) {
 		r = errata.Record{
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
 			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen, Project: e.Project,
+		}
+		if r.Noise = e.Noise; e.Mute {
+			r.Status = errata.StatusMuted
 		}
 		h.payload[key] = string(e.Payload)
 	}

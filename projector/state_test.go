@@ -19,13 +19,13 @@ func (h *history) read(database string) state {
 	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}, Rows: projector.DeploymentRows{}}
 	ids := map[string]errata.Position{}
 	h.each(`SELECT book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview, exception_class,
-		request_uri, request_method, user_id, ip, status, regressed, project, environments, releases FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
+		request_uri, request_method, user_id, ip, status, regressed, noise, project, environments, releases FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
 		var r errata.Record
 		var book, signature, level, status string
 		var id, version uint64
 		var ip netip.Addr
 		err := rows.Scan(&book, &signature, &id, &version, &r.Count, &r.FirstSeen, &r.LastSeen, &level, &r.File, &r.Line, &r.Message, &r.Class,
-			&r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed, &r.Project, &r.Environments, &r.Releases)
+			&r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed, &r.Noise, &r.Project, &r.Environments, &r.Releases)
 		r.Book, _ = errata.ParseBook(book)
 		r.Level, _ = errata.ParseLevel(level)
 		r.Signature, r.ID, r.Version = errata.Signature([]byte(signature)), errata.Position(id), errata.Position(version)

@@ -45,16 +45,6 @@ func (s Set) With(p Project) Set {
 	return Set{next}
 }
 
-// Archived are the numbers of the archived projects, ascending.
-func (s Set) Archived() (numbers []uint64) {
-	for _, p := range s.All() {
-		if p.Archived {
-			numbers = append(numbers, p.ID)
-		}
-	}
-	return numbers
-}
-
 // withUsed is the set with a project for each number in use that has none. used says
 // since when, the zero time for unknown.
 func (s Set) withUsed(used map[uint64]time.Time) Set {

@@ -40,12 +40,9 @@ type Filter struct {
 	// From and To bound the last sighting, both inclusive, to the millisecond.
 	From, To time.Time
 
-	// HideNoise leaves out muted records, levels below warning, and records
-	// that match a pattern of Noise.
+	// HideNoise leaves out muted records, levels below warning, and records that a
+	// noise rule of their project has marked.
 	HideNoise bool
-	// Noise has patterns like Message. They are compared with message, class,
-	// file and request URI, and come from the configuration, not from the caller.
-	Noise []string
 
 	// among is one more condition, nil for none.
 	among *fragment

@@ -67,7 +67,7 @@ func (m *model) sight() errata.Record {
 		Book: pick(m, errata.BookSystem, errata.BookSystem, errata.BookSystem, errata.BookDatabase), Count: 1,
 		Level: errata.Level(1 + m.random.IntN(7)), File: m.text(modelFiles), Line: uint32(m.random.IntN(40)),
 		Message: m.text(modelMessages), Class: m.text(modelClasses), URI: m.text(modelURIs), Method: pick(m, modelMethods...),
-		UserID: int64(m.random.IntN(200) - 20), Status: errata.StatusOpen,
+		UserID: int64(m.random.IntN(200) - 20), Status: errata.StatusOpen, Noise: m.random.IntN(8) == 0,
 	}
 	for i := range r.Signature {
 		r.Signature[i] = byte(m.random.Uint32())

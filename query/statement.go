@@ -5,7 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -27,8 +26,8 @@ type statement struct {
 }
 
 // fragment is one condition of the WHERE clause: a definition of filters.sql, the
-// number that fills it in, and its arguments. Noise patterns are numbered from 0.
-// Of other patterns the number is 1 if they have a wildcard inside, else 0.
+// number that fills it in, and its arguments. The number is 1 for a pattern
+// with a wildcard inside, else 0.
 type fragment struct {
 	name   string
 	number int
@@ -71,7 +70,7 @@ func (f Filter) fragments() []fragment {
 			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
 		}
 	}
-	all = append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+	all = append(all, searchFragments(f.Search)...)
 	if f.among != nil {
 		all = append(all, *f.among)
 	}
@@ -114,21 +113,6 @@ func searchFragments(text string) []fragment {
 		found.name += "_lines"
 	}
 	return []fragment{found}
-}
-
-func noiseFragments(f Filter) []fragment {
-	if !f.HideNoise {
-		return nil
-	}
-	var all []fragment
-	for _, pattern := range f.Noise {
-		if whole, part := likePattern(pattern); whole != "" {
-			number := strconv.Itoa(len(all))
-			all = append(all, fragment{name: "noise", number: len(all),
-				args: []any{bind("noise_part_"+number, part), bind("noise_like_"+number, whole)}})
-		}
-	}
-	return all
 }
 
 // The column last_seen holds times of these years; others would wrap around.

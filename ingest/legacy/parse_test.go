@@ -59,7 +59,7 @@ func framed(t testing.TB, text []byte) (batches []*batch) {
 }
 
 func describe(c *converter, text []byte, offset int64) imported {
-	e, refused := c.event(text, offset, ingest.Source{Project: 1, Received: received, Archive: true})
+	e, _, refused := c.event(text, offset, ingest.Source{Project: 1, Received: received, Archive: true}, nil)
 	if refused != nil {
 		return imported{Offset: offset, Refused: refused.Message}
 	}

@@ -108,15 +108,7 @@ contains one is compared with each field. */ -}}
 
 {{define "signature_range"}}signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16){{end}}
 
-{{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice'){{end}}
-
-{{- /* One for each configured pattern; the dot is its number. */ -}}
-{{define "noise"}}NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_{{.}}:String})
-    ){{end}}
+{{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise{{end}}
 
 {{- /* Occurrences in deployments that count, of records that are there: an id belongs
 to one record. The rows of a record that is removed stay, and one says that it is

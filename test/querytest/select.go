@@ -74,7 +74,7 @@ func matches(r errata.Record, f query.Filter) bool {
 		in(f.IP.IsValid(), f.IP.Contains(r.IP)) &&
 		r.Count >= f.MinOccurrence &&
 		in(!f.From.IsZero(), !r.LastSeen.Before(f.From)) && in(!f.To.IsZero(), !r.LastSeen.After(f.To)) &&
-		in(f.HideNoise, !noisy(r, f.Noise))
+		in(f.HideNoise, !noisy(r))
 }
 
 // fold is a text in lower case. Greek sigma has two small letters and becomes
@@ -108,19 +108,6 @@ func matchesPattern(text, pattern string) bool {
 }
 
 // noisy says whether hide_noise hides the record.
-func noisy(r errata.Record, patterns []string) bool {
-	if r.Status == errata.StatusMuted || r.Level < errata.LevelWarning {
-		return true
-	}
-	for _, pattern := range patterns {
-		if strings.Trim(pattern, "*") == "" {
-			continue // matches everything, and so is ignored
-		}
-		for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
-			if matchesPattern(field, pattern) {
-				return true
-			}
-		}
-	}
-	return false
+func noisy(r errata.Record) bool {
+	return r.Status == errata.StatusMuted || r.Level < errata.LevelWarning || r.Noise
 }

@@ -23,7 +23,7 @@ WITH
                 AND level IN {levels:Array(String)}
                 AND status IN {statuses:Array(String)}
                 AND count >= {min_occurrence:UInt64}
-                AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
+                AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise
                 AND upper(request_method) = upper({method:String})
                 AND user_id = {user_id:Int64}
                 AND ip = {ip:IPv6}
@@ -36,18 +36,6 @@ WITH
                 AND indexHint(search LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
                 AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_0:String})
-    )
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
-    )
         )
     )
 ) AS found
@@ -80,7 +68,3 @@ PREWHERE book IN ('system', 'database')
 -- search = "%a%"
 -- search_first = "a0000000000000000000000000000000"
 -- search_last = "afffffffffffffffffffffffffffffff"
--- noise_part_0 = "%health%"
--- noise_like_0 = "%health%check%"
--- noise_part_1 = "%favicon.ico%"
--- noise_like_1 = "%favicon.ico%"
