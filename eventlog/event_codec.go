@@ -159,7 +159,10 @@ func (e Entry) Size() int { return len(e.body) }
 
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
-	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
+	if len(e.body) < eventHead {
+		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
+	}
+	d := fields{rest: e.body[eventHead:]}
 	ev := errata.Event{
 		ID: e.ID, Book: e.Book, Level: e.Level, Signature: e.Signature,
 		Mute: e.body[0]&markMute != 0, Noise: e.body[0]&markNoise != 0,
