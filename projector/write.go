@@ -69,6 +69,9 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 // thousand new records take a fifth of the time of their insert.
 const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
 
+// lateContextIndex is the same for contexts.
+const lateContextIndex = "ix_words"
+
 // lateIndexes are the indexes that a cleanup leaves out: its rows, a hundred
 // thousand at a time, only cancel others, and disappear at the next merge.
 const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
@@ -116,7 +119,7 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
-			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
 			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed below
 				return err
 			}
