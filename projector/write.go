@@ -67,7 +67,7 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 // settingLateIndex lets inserts leave out an index, which the merges then build:
 // the part of a batch is small and fast to scan without it, and the n-grams of a
 // thousand new records take a fifth of the time of their insert.
-const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
+const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_texts"
 
 // lateContextIndex is the same for contexts.
 const lateContextIndex = "ix_words"

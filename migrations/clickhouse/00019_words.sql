@@ -37,13 +37,15 @@ ALTER TABLE contexts ADD INDEX IF NOT EXISTS ix_gone gone TYPE minmax GRANULARIT
 ALTER TABLE contexts MATERIALIZE COLUMN words, MATERIALIZE COLUMN event_id,
     MATERIALIZE INDEX ix_words, MATERIALIZE INDEX ix_event_id, MATERIALIZE INDEX ix_gone;
 
--- The column search gets the line of the file. A column that is still being written
--- in the background cannot go.
-KILL MUTATION WHERE database = currentDatabase() AND table = 'records' AND NOT is_done AND command LIKE '%search%' SYNC;
+-- texts instead of search: with the line of the file. It has another name, because a
+-- column that goes may be there until its parts are written again.
+ALTER TABLE records ADD COLUMN IF NOT EXISTS
+    texts String MATERIALIZED lowerUTF8(concat(message_preview, '\n', exception_class, '\n', file, if(line > 0, concat(':', toString(line)), ''), '\n', request_uri))
+    COMMENT 'message, class, file with its line, and request address in lower case, a line each';
+ALTER TABLE records ADD INDEX IF NOT EXISTS ix_texts texts TYPE text(tokenizer = ngrams(3));
+
+-- A column that is still being written in the background cannot go.
+KILL MUTATION WHERE database = currentDatabase() AND table = 'records' AND NOT is_done AND command LIKE '%MATERIALIZE COLUMN%search%' SYNC;
 ALTER TABLE records DROP INDEX IF EXISTS ix_search;
 ALTER TABLE records DROP COLUMN IF EXISTS search;
-ALTER TABLE records ADD COLUMN IF NOT EXISTS
-    search String MATERIALIZED lowerUTF8(concat(message_preview, '\n', exception_class, '\n', file, if(line > 0, concat(':', toString(line)), ''), '\n', request_uri))
-    COMMENT 'message, class, file with its line, and request address in lower case, a line each';
-ALTER TABLE records ADD INDEX IF NOT EXISTS ix_search search TYPE text(tokenizer = ngrams(3));
-ALTER TABLE records MATERIALIZE COLUMN search, MATERIALIZE INDEX ix_search;
+ALTER TABLE records MATERIALIZE COLUMN texts, MATERIALIZE INDEX ix_texts;

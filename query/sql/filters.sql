@@ -10,7 +10,7 @@ expression for every row (250 ms). Without a * the part is the whole pattern, an
 the dot is 0. lowerUTF8 on both sides costs less than ILIKE or
 positionCaseInsensitiveUTF8 (70 to 190 ms).
 
-The column search holds all four texts of a row, the column words of a context what
+The column texts holds all four texts of a row, the column words of a context what
 the row does not have. indexHint asks its n-gram index which
 granules may have the literal part, and reads nothing of the column. Over 1 M
 records, a text that one record in 400 has takes 82 ms of processor time instead of
@@ -50,7 +50,7 @@ key: 70 ms at 10 M records. */ -}}
 {{define "to"}}last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
 
 {{- /* The preview, or the whole message, which is the first line of words. */ -}}
-{{define "message"}}(indexHint(search LIKE lowerUTF8({message_part:String}))
+{{define "message"}}(indexHint(texts LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}){{if .}}
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String}){{end}}
         OR (signature, id) IN
@@ -62,7 +62,7 @@ key: 70 ms at 10 M records. */ -}}
         ))
     {{- end}}
 
-{{define "file"}}indexHint(search LIKE lowerUTF8({file_part:String}))
+{{define "file"}}indexHint(texts LIKE lowerUTF8({file_part:String}))
         AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}){{if .}}
         AND lowerUTF8(file) LIKE lowerUTF8({file_like:String}){{end}}{{end}}
 
@@ -71,17 +71,17 @@ key: 70 ms at 10 M records. */ -}}
 
 {{- /* For reads of the table itself: with the hint, ClickHouse could not read from
 the ClickHouse projection by_time. */ -}}
-{{define "class_hinted"}}indexHint(search LIKE lowerUTF8({class_part:String}))
+{{define "class_hinted"}}indexHint(texts LIKE lowerUTF8({class_part:String}))
         AND {{template "class" .}}{{end}}
 
-{{define "uri"}}indexHint(search LIKE lowerUTF8({uri_part:String}))
+{{define "uri"}}indexHint(texts LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}){{if .}}
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String}){{end}}{{end}}
 
 {{- /* A word of a search; the dot is its number. Each side of an OR has an index, so
-that together they say which granules to read: ix_search, and for the records that the
+that together they say which granules to read: ix_texts, and for the records that the
 contexts name ix_signature. */ -}}
-{{define "word"}}(search LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
+{{define "word"}}(texts LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE words LIKE lowerUTF8({word_{{.}}:String}) AND {{template "not_erased"}}
@@ -92,7 +92,7 @@ contexts name ix_signature. */ -}}
 {{define "word_hex"}}({{template "signature_range" .}} OR {{template "word" .}}){{end}}
 
 {{- /* The word may also be the id of an event. */ -}}
-{{define "word_id"}}(search LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
+{{define "word_id"}}(texts LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE (words LIKE lowerUTF8({word_{{.}}:String}) OR event_id = unhex({word_id_{{.}}:String})) AND {{template "not_erased"}}

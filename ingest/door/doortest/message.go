@@ -4,17 +4,23 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"testing"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/scrub"
 )
 
+// T is the part of a test that LongMessage needs.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // LongMessage checks that a receiver keeps a message whole up to the limit, and that
 // the payload says when it was cut. read gives the draft of an event with the message.
 // A message has several lines, unless lines is false.
-func LongMessage(t testing.TB, lines bool, read func(message string) ingest.Draft) {
+func LongMessage(t T, lines bool, read func(message string) ingest.Draft) {
 	t.Helper()
 	LongPayload(t, lines, func(message string) []byte {
 		d := read(message)
@@ -27,7 +33,7 @@ func LongMessage(t testing.TB, lines bool, read func(message string) ingest.Draf
 }
 
 // LongPayload is LongMessage for the payload of an event on the log.
-func LongPayload(t testing.TB, lines bool, send func(message string) (payload []byte)) {
+func LongPayload(t T, lines bool, send func(message string) (payload []byte)) {
 	t.Helper()
 	line := "row of the dumps\n"
 	if !lines {

@@ -4,7 +4,7 @@ SELECT
     count() AS raw
 FROM records
 WHERE book > 'checkpoint'
-    AND (search LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+    AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
@@ -21,7 +21,7 @@ FROM
         SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
-            AND (search LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+            AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)

@@ -16,7 +16,7 @@ WITH
                 groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
             FROM records
             WHERE book > 'checkpoint'
-                AND (search LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+                AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
