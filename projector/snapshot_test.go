@@ -116,7 +116,7 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 		// Its old rows are found by their text, and are in small granules.
 		var found int64
 		var engine string
-		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign), any((SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'records')) FROM records WHERE search LIKE '%problem 3%'").Scan(&found, &engine); err != nil {
+		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign), any((SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'records')) FROM records WHERE texts LIKE '%problem 3%'").Scan(&found, &engine); err != nil {
 			t.Fatal(err)
 		}
 		if found != 1 || !strings.Contains(engine, "index_granularity = 64") {

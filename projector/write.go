@@ -70,7 +70,10 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 // settingLateIndex lets inserts leave out an index, which the merges then build:
 // the part of a batch is small and fast to scan without it, and the n-grams of a
 // thousand new records take a fifth of the time of their insert.
-const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
+const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_texts"
+
+// lateContextIndex is the same for contexts.
+const lateContextIndex = "ix_words"
 
 // lateIndexes are the indexes that a cleanup leaves out: its rows, a hundred
 // thousand at a time, only cancel others, and disappear at the next merge.
@@ -119,7 +122,7 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
-			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
 			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed below
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"net/netip"
-	"strings"
+	"strconv"
 	"text/template"
 	"time"
 
@@ -26,8 +26,8 @@ type statement struct {
 }
 
 // fragment is one condition of the WHERE clause: a definition of filters.sql, the
-// number that fills it in, and its arguments. The number is 1 for a pattern
-// with a wildcard inside, else 0.
+// number that fills it in, and its arguments. Words of a search are numbered from 0. Of
+// patterns the number is 1 if they have a wildcard inside, else 0.
 type fragment struct {
 	name   string
 	number int
@@ -100,19 +100,22 @@ func addressFragments(prefix netip.Prefix) []fragment {
 // storedIP is the address as the column stores it: IPv4 mapped into IPv6.
 func storedIP(addr netip.Addr) string { return netip.AddrFrom16(addr.As16()).String() }
 
-func searchFragments(text string) []fragment {
-	if text == "" {
-		return nil
+// searchFragments are one condition for each word.
+func searchFragments(search string) (all []fragment) {
+	for i, word := range words(search) {
+		number := strconv.Itoa(i)
+		found := fragment{name: "word", number: i, args: []any{bind("word_"+number, contains(word))}}
+		if digits, ok := eventID(word); ok {
+			found.name += "_id"
+			found.args = append(found.args, bind("word_id_"+number, digits))
+		}
+		if first, last, ok := signatureRange(word); ok {
+			found.name += "_hex"
+			found.args = append(found.args, bind("word_first_"+number, first), bind("word_last_"+number, last))
+		}
+		all = append(all, found)
 	}
-	found := fragment{name: "search", args: []any{bind("search", contains(text))}}
-	if first, last, ok := signatureRange(text); ok {
-		found.name += "_hex"
-		found.args = append(found.args, bind("search_first", first), bind("search_last", last))
-	}
-	if strings.Contains(text, "\n") {
-		found.name += "_lines"
-	}
-	return []fragment{found}
+	return all
 }
 
 // The column last_seen holds times of these years; others would wrap around.

@@ -94,6 +94,8 @@ func TestStatements(t *testing.T) {
 		"signature":          {filter: "signature=00112233445566778899aabbccddeeff"},
 		"search":             {filter: "search=50%25_off"},
 		"search_hex":         {filter: "search=BEEF"},
+		"search_words":       {filter: "search=order+%22upload+failed%22"},
+		"search_id":          {filter: "search=00112233-4455-6677-8899-AABBCCDDEEFF"},
 		"message":            {filter: "message=order+*+failed"},
 		"file":               {filter: "file=src/*.php"},
 		"exception_class":    {filter: "exception_class=TypeError"},
@@ -209,11 +211,15 @@ func plain(f Filter) Filter {
 	for _, text := range []*string{&f.Message, &f.File, &f.Class, &f.URI} {
 		replace(text)
 	}
-	if _, _, hex := signatureRange(f.Search); hex {
-		f.Search = "beef"
-	} else if f.Search != "" {
-		f.Search = "x"
+	plainWords := words(f.Search)
+	for i, word := range plainWords {
+		_, id := eventID(word)
+		_, _, hex := signatureRange(word)
+		plainWords[i] = map[[2]bool]string{
+			{false, false}: "x", {false, true}: "beef", {true, true}: strings.Repeat("0", 32), {true, false}: "00112233-4455-6677-8899-aabbccddeeff",
+		}[[2]bool{id, hex}]
 	}
+	f.Search = strings.Join(plainWords, " ")
 	if f.Method != "" {
 		f.Method = "GET"
 	}
