@@ -101,6 +101,7 @@ $(GOLANGCI):
 	@GOBIN=$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
 check: fmt-check vet lint ## Everything that can be said without running the engines
+	$(GO) vet -tags containers ./test/testenv
 	$(GO) test ./internal/archtest ./deploy
 	$(GO) mod tidy -diff
 
@@ -128,7 +129,7 @@ cover: engine ## Measure how much of the code the tests run, into bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 test-containers: ## Run the tests that need engines on NATS and ClickHouse in containers
-	ERRATA_TEST_CONTAINERS=1 $(GO) test $(RACE) $(TESTFLAGS) -count=1 ./...
+	ERRATA_TEST_CONTAINERS=1 $(GO) test -tags containers $(RACE) $(TESTFLAGS) -count=1 ./...
 
 # The admin page. What is built of it is committed, so that building Errata
 # needs no npm.
