@@ -38,6 +38,7 @@ type world struct {
 
 func newWorld() *world { return &world{at: 7, records: map[errata.RecordKey]errata.Record{}} }
 
+// long: each function of the feed by itself.
 func (w *world) config() feed.Config {
 	return feed.Config{
 		Checkpoint: func(context.Context) (uint64, error) {
@@ -212,7 +213,7 @@ func TestWhatIsTold(t *testing.T) {
 			})
 		}, []int{2}, nil, 0},
 		{"a cleanup", func() {
-			w.fact(func(seq uint64) { w.commands = append(w.commands, feed.Command{Sequence: seq, Removed: 400}) })
+			w.fact(func(seq uint64) { w.commands = append(w.commands, feed.Command{Sequence: seq, Unnamed: 400}) })
 		}, nil, nil, 400},
 	} {
 		step.do()

@@ -141,7 +141,7 @@ func (p *poller) addCommands(ctx context.Context, groups []*group, commands []Co
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)
-		uncounted += c.Removed
+		uncounted += c.Unnamed
 	}
 	for _, g := range groups {
 		g.addUncounted(uncounted)

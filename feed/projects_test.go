@@ -12,6 +12,8 @@ import (
 
 // TestListenersOfProjects: who listens to a project is told what changes in it, and
 // learns nothing of the others.
+//
+// long: the life of a few records, whose steps build on each other.
 func TestListenersOfProjects(t *testing.T) {
 	w := newWorld()
 	w.projects = map[errata.Signature]uint64{}
@@ -59,7 +61,7 @@ func TestListenersOfProjects(t *testing.T) {
 	check("all after a delete", all, nil, []int{2, 3, 77}, 0)
 	check("project 1 after a delete", first, nil, []int{3}, 0)
 
-	w.fact(func(sequence uint64) { w.commands = append(w.commands, feed.Command{Sequence: sequence, Removed: 40}) })
+	w.fact(func(sequence uint64) { w.commands = append(w.commands, feed.Command{Sequence: sequence, Unnamed: 40}) })
 	check("all after a cleanup", all, nil, nil, 40)
 	check("project 1 after a cleanup", first, nil, nil, 1)
 
