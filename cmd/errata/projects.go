@@ -47,7 +47,8 @@ func newProjects(t *terminal) *cobra.Command {
 }
 
 const projectsCreateHelp = `Makes a project and an ingest key for it, and prints the DSN, which a Sentry SDK
-takes, and the text of the key. The text is shown once: only its hash is stored.`
+takes, and the text of the key. The text is shown once: only its hash is stored.
+How to send a first error goes to standard error, as code for the platform.`
 
 func newProjectsCreate(t *terminal) *cobra.Command {
 	var wanted struct {
@@ -72,11 +73,16 @@ func newProjectsCreate(t *terminal) *cobra.Command {
 	return cmd
 }
 
+// printNewProject prints what a script takes, and tells a person how to go on.
 func printNewProject(out, about io.Writer, made apiProject) error {
 	if _, err := fmt.Fprintf(about, "made project %d %q with the slug %s\n", made.ID, made.Name, made.Slug); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "DSN  %s\nkey  %s\n", made.DSN, made.Key)
+	if _, err := fmt.Fprintf(out, "DSN  %s\nkey  %s\n", made.DSN, made.Key); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(about, "\nA Sentry SDK needs the DSN alone, which \"errata projects show %s\" shows again. The\nkey is for everything else; its text is shown only now.\n\n%s",
+		made.Slug, firstErrorFor(made.Platform, made.DSN))
 	return err
 }
 
