@@ -130,10 +130,22 @@ func TestScopedList(t *testing.T) {
 			s := newScoped(t, merged)
 			t.Run("each scope", s.eachScope)
 			t.Run("with other filters", s.withOthers)
+			t.Run("projects of removed records", s.projectsOf)
 			if !merged {
 				t.Run("all pages", s.allScopedPages)
 			}
 		})
+	}
+}
+
+func (s scoped) projectsOf(t *testing.T) {
+	keys, want := []errata.RecordKey{{Book: errata.BookSystem, Signature: errata.Signature{1}}}, map[errata.Signature]uint64{}
+	for _, r := range s.gone[:100] {
+		keys, want[r.Signature] = append(keys, r.Key()), r.Project
+	}
+	got, err := s.reader.ProjectsOf(t.Context(), keys)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("projects of removed records: %v (-want +got):\n%s", err, diff)
 	}
 }
 
