@@ -1,6 +1,7 @@
 package projector_test
 
 import (
+	"slices"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -21,6 +22,7 @@ func (h *history) matching() {
 			return r.Status == errata.StatusResolved && r.Book == errata.BookSystem
 		}},
 		{query.Filter{Message: "PROBLEM 1*"}, func(r errata.Record) bool { return strings.Contains(r.Message, "problem 1") }},
+		{query.Filter{Environments: query.Names{"prod"}}, func(r errata.Record) bool { return slices.Contains(r.Environments, "prod") }},
 		{query.Filter{Search: "nobody has seen this"}, func(errata.Record) bool { return false }},
 	}
 	f := filters[h.random.IntN(len(filters))]
