@@ -74,12 +74,8 @@ func TestCommandsWithinProjects(t *testing.T) {
 		{"delete what matches", func() (errata.Changed, error) {
 			return l.commander.DeleteMatching(t.Context(), []uint64{3}, filter)
 		}, 0},
-		{"clean up for no project", func() (errata.Changed, error) {
-			return l.commander.Cleanup(t.Context(), []uint64{}, time.Now().Add(time.Hour))
-		}, 0},
-		{"clean up", func() (errata.Changed, error) {
-			return l.commander.Cleanup(t.Context(), one, time.Now().Add(time.Hour))
-		}, 1},
+		{"clean up for no project", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), []uint64{}, far()) }, 0},
+		{"clean up", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), one, far()) }, 1},
 	} {
 		changed, err := step.do()
 		if err != nil || changed.Total() != step.want {
@@ -130,3 +126,6 @@ func TestCommandsThatContradictTheirName(t *testing.T) {
 		t.Errorf("%d records, want 1", live)
 	}
 }
+
+// far is behind all events.
+func far() time.Time { return time.Now().Add(time.Hour) }
