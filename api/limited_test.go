@@ -186,10 +186,6 @@ func TestKeysOfALimitedKey(t *testing.T) {
 			t.Errorf("%s: projects\n%s", c.body, diff)
 		}
 	}
-	golden(t, "key_no_such_project", b.do(request{
-		method: "POST", target: keysPath, key: rootText, headers: []string{"X-Request-Id: r"},
-		body: `{"name":"x","kind":"adm","scopes":["*"],"projects":[2,4]}`,
-	}))
 }
 
 // TestProjectsOfALimitedKey: other projects do not exist for it.
