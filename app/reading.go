@@ -19,8 +19,7 @@ func (a *App) openReader(context.Context) error {
 
 // openCommander makes what puts commands on the log.
 func (a *App) openCommander(context.Context) (err error) {
-	a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()})
-	if err != nil {
+	if a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()}); err != nil {
 		return err
 	}
 	a.cleanups.add("commander", func(context.Context) error { return a.commander.Close() })

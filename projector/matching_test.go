@@ -3,6 +3,7 @@ package projector_test
 import (
 	"slices"
 	"strings"
+	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -38,5 +39,13 @@ func (h *history) matching() {
 			r.Status, r.Regressed, r.Version = status, false, at
 		}
 		return r, meant, status != ""
+	})
+}
+
+func (h *history) cleanup() {
+	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
+	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
+	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
 	})
 }
