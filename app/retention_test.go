@@ -66,6 +66,47 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	}
 }
 
+// TestRecordsOfAProjectExpire: records that were not seen for as long as their project
+// keeps them go by one cleanup, which the next start of a service writes too, and others
+// stay. A replay gives the same.
+func TestRecordsOfAProjectExpire(t *testing.T) {
+	o := testOptions(t)
+	a := build(t, o)
+	stop := run(t, a)
+	defer func() { stop() }()
+	keys := keyFiles(t, o.Data)
+	ask := func(method, path, body string) string {
+		t.Helper()
+		status, answer := request(t, method, a.Welcome().URL+"/api/v1/admin/"+path, keys[datadir.AdminKeyFile], body)
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, status, answer)
+		}
+		return answer
+	}
+	old := time.Now().AddDate(0, 0, -10).UTC().Format(time.RFC3339)
+	batch := `{"message":"seen again"}` + "\n" + `{"message":"seen again","time":"` + old + `"}` + "\n" + `{"message":"long gone","time":"` + old + `"}` + "\n"
+	if status, answer := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", keys[datadir.IngestKeyFile], batch); status >= 300 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 2 })
+	ask(http.MethodPatch, "projects/default", `{"retention_days":7}`)
+	for range 2 { // the second finds nothing to do
+		stop()
+		a = build(t, o)
+		stop = run(t, a)
+		rows := awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 })
+		if rows[0].Count != 2 {
+			t.Errorf("the record that is left counts %d, want 2", rows[0].Count)
+		}
+	}
+	if cleanups := strings.Count(ask(http.MethodGet, "audit?action=errors.cleanup", ""), `"action":"errors.cleanup"`); cleanups != 1 {
+		t.Errorf("%d cleanups, want 1", cleanups)
+	}
+	if replayed := ask(http.MethodPost, "ops/replay", ""); !strings.Contains(replayed, `"differences":[]`) {
+		t.Errorf("the replay differs: %s", replayed)
+	}
+}
+
 // fillLog sends 60 MiB of events, and each request until it is taken.
 func fillLog(t *testing.T, url, key string, problems int) (sent int) {
 	t.Helper()
