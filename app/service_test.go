@@ -107,7 +107,7 @@ func TestFromPostToListAndAfterARestart(t *testing.T) {
 		}
 	}
 	sent := time.Now()
-	want := row{Count: 3, File: "orders.go", Line: 51, ExceptionClass: "OrderError", MessagePreview: "order 42 failed", Level: "critical"}
+	want := row{Count: 3, File: "orders.go", Line: 51, ExceptionClass: "OrderError", MessagePreview: "order 42 failed", Level: "critical", Status: "open"}
 	isWant := func(rows []row) bool {
 		if len(rows) != 1 {
 			return false
