@@ -159,7 +159,7 @@ func TestNumbersInUseAreProjects(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for ref, want := range map[string]uint64{"5": 5, "project-5": 5, "PROJECT-5": 5, "default": 1, "05": 5, "2": 0, "": 0, "project-2": 0, "-1": 0} {
-		p, err := all.find(ref)
+		p, err := all.Find(ref)
 		if p.ID != want || (want == 0) != (errata.KindOf(err) == errata.KindNotFound && err != nil) {
 			t.Errorf("%q: %d, %v, want %d", ref, p.ID, err, want)
 		}

@@ -93,13 +93,16 @@ func (s *Service) List(ctx context.Context) ([]Project, error) {
 	return all.withUsed(s.used()).All(), nil
 }
 
+// Known are the projects that somebody made, as in Facts.Projects. It never blocks.
+func (s *Service) Known() Set { return s.cfg.Facts.Projects() }
+
 // Find is the project with the number or the slug. Errors: not_found, log_unavailable.
 func (s *Service) Find(ctx context.Context, ref string) (Project, error) {
 	all, err := s.cfg.Facts.ReadProjects(ctx)
 	if err != nil {
 		return Project{}, err
 	}
-	return all.withUsed(s.used()).find(ref)
+	return all.withUsed(s.used()).Find(ref)
 }
 
 // Update changes the project with the number or the slug. Errors: not_found, those of
@@ -108,7 +111,7 @@ func (s *Service) Update(ctx context.Context, ref string, patch Patch) (Project,
 	var present Project
 	after, err := s.cfg.Facts.UpdateProject(ctx, func(made Set) (after Project, err error) {
 		all := made.withUsed(s.used())
-		if present, err = all.find(ref); err != nil {
+		if present, err = all.Find(ref); err != nil {
 			return Project{}, err
 		}
 		if after, err = all.changed(present, patch); err == nil && after.Equal(present) {

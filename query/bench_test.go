@@ -44,7 +44,7 @@ func benchmarkReader(b *testing.B, records uint64) {
 	})
 	b.Run("detail", func(b *testing.B) {
 		percentiles(b, func(ctx context.Context) error {
-			_, _, err := r.Detail(ctx, some.Book, some.Signature)
+			_, _, err := r.Detail(ctx, some.Book, some.Signature, Projects{})
 			return err
 		})
 	})

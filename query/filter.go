@@ -17,8 +17,11 @@ type Filter struct {
 	Levels []errata.Level
 	// Signature selects one problem. Each book may have a record of it.
 	Signature *errata.Signature
-	// Projects are the numbers of the projects whose records are meant.
-	Projects []uint64
+	// Projects are those whose records are meant.
+	Projects Projects
+	// Environments and Releases are those whose occurrences count; see
+	// [Filter.Scoped]. Then MinOccurrence, From and To go by these occurrences.
+	Environments, Releases Names
 
 	// File, Class, URI and Message are patterns: texts that the field contains.
 	// Case does not matter; * matches any text, also an empty one.
@@ -43,6 +46,9 @@ type Filter struct {
 	// Noise has patterns like Message. They are compared with message, class,
 	// file and request URI, and come from the configuration, not from the caller.
 	Noise []string
+
+	// among is one more condition, nil for none.
+	among *fragment
 }
 
 // Page says which part of the result is wanted, and in what order.

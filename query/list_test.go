@@ -112,6 +112,7 @@ func (m *model) filters() map[string][]query.Filter {
 		},
 		"min_occurrence": {{MinOccurrence: 2}, {MinOccurrence: 40}, {MinOccurrence: 1 << 40}},
 		"date_range":     {{From: at}, {To: at}, {From: at, To: at.Add(10 * time.Second)}, {From: some.LastSeen, To: some.LastSeen}, {To: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)}, {From: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		"project":        {{Projects: query.OnlyProjects(2)}, {Projects: query.OnlyProjects(1, 3, 99)}, {Projects: query.OnlyProjects()}, {Projects: query.OnlyProjects(1).And(query.OnlyProjects(2))}},
 		"hide_noise":     {{HideNoise: true}, {HideNoise: true, Noise: []string{"order*failed", "/CHECKOUT", "*"}}},
 	}
 }
@@ -132,7 +133,7 @@ func (s store) eachFilter(t *testing.T) {
 }
 
 func (s store) filterPairs(t *testing.T) {
-	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise"}
+	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise", "project"}
 	all := s.filters()
 	for range 60 {
 		a, b := pick(s.model, names...), pick(s.model, names...)

@@ -77,6 +77,7 @@ func (m *model) sight() errata.Record {
 		m.gone = m.gone[:len(m.gone)-1]
 		r.Book, r.Signature = old.Book, old.Signature
 	}
+	r.Project = 1 + uint64(r.Signature[0]%5) // it follows from the signature
 	if text := pick(m, modelIPs...); text != "" {
 		r.IP = netip.MustParseAddr(text)
 	}

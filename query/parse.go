@@ -35,6 +35,8 @@ func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 	f.Levels = list(&p, "levels", errata.KindInvalidLevel, errata.ParseLevel, errata.Levels)
 	f.Statuses = list(&p, "status", errata.KindInvalidStatus, errata.ParseStatus, texts(errata.Statuses))
 	f.Signature = p.signature()
+	f.Environments = p.names("environment")
+	f.Releases = p.names("release")
 	f.File = p.text("file")
 	f.Class = p.text("exception_class")
 	f.URI = p.text("request_uri")
@@ -192,6 +194,27 @@ func list[T cmp.Ordered](p *parser, name string, kind errata.Kind, parse func(st
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// names reads a comma list of environments or releases, which are compared as they
+// are written.
+func (p *parser) names(name string) (all Names) {
+	text := strings.Join(p.values[name], ",")
+	if len(text) > maxPattern {
+		p.fail(errata.Errorf(errata.KindInvalidPattern, "%s is %d bytes long, more than %d: shorten it, also by a * for any text.", name, len(text), maxPattern))
+		return nil
+	}
+	for one := range strings.SplitSeq(strings.ToValidUTF8(text, "\uFFFD"), ",") {
+		switch one = strings.TrimSpace(one); one {
+		case "":
+		case Unknown:
+			all = append(all, "")
+		default:
+			all = append(all, one)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // oneOf reads one of the allowed words in any case, the first by default.

@@ -33,6 +33,8 @@ type fragment struct {
 	name   string
 	number int
 	args   []any
+	// text is the condition itself, in place of a definition.
+	text string
 }
 
 // bind is the argument for the parameter of that name.
@@ -48,7 +50,7 @@ func (f Filter) fragments() []fragment {
 		}
 	}
 	add(len(f.Books) > 0, "books", func() []any { return []any{bind("books", names(f.Books))} })
-	add(len(f.Projects) > 0, "projects", func() []any { return []any{bind("projects", f.Projects)} })
+	all = append(all, f.Projects.fragments()...)
 	add(f.Signature != nil, "signature", func() []any { return []any{bind("signature", f.Signature.String())} })
 	add(!f.From.IsZero(), "from", func() []any { return []any{bind("from", storable(f.From))} })
 	add(!f.To.IsZero(), "to", func() []any { return []any{bind("to", storable(f.To))} })
@@ -69,7 +71,11 @@ func (f Filter) fragments() []fragment {
 			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
 		}
 	}
-	return append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+	all = append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+	if f.among != nil {
+		all = append(all, *f.among)
+	}
+	return all
 }
 
 func addressFragments(prefix netip.Prefix) []fragment {
@@ -143,6 +149,9 @@ type statementData struct {
 	Order   string
 	Key     string
 	ByID    bool
+	// Records and Sums are the conditions of a scoped filter on the records, and on
+	// the sums of their occurrences.
+	Records, Sums []string
 }
 
 // build makes a statement from a file of sql/ and the fragments.
@@ -162,9 +171,11 @@ func build(file string, data statementData, fragments []fragment, settings click
 // renderAll fills in definitions of filters.sql.
 func renderAll(fragments []fragment) (texts []string, args []any, err error) {
 	for _, f := range fragments {
-		text, err := render(f.name, f.number)
-		if err != nil {
-			return nil, nil, err
+		text := f.text
+		if text == "" {
+			if text, err = render(f.name, f.number); err != nil {
+				return nil, nil, err
+			}
 		}
 		texts, args = append(texts, text), append(args, f.args...)
 	}

@@ -37,6 +37,15 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 	}
 	p = p.normal()
 	s := p.slice()
+	if f.Scoped() {
+		q, err := scopedTotalStatement(f)
+		add("total", q, err)
+		q, err = scopedWindowStatement(f, s.window)
+		add("page, in order", q, err)
+		q, err = scopedPageStatement(f, p)
+		add("page", q, err)
+		return titles, all
+	}
 	if inOneScan(f, p) {
 		q, err := oneScanStatement(f, s)
 		add("total and page in one scan", q, err)

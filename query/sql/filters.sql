@@ -26,6 +26,23 @@ key: 70 ms at 10 M records. */ -}}
 
 {{define "projects"}}project IN {projects:Array(UInt64)}{{end}}
 
+{{define "environment"}}environment IN {environment:Array(String)}{{end}}
+
+{{- /* With wildcards: all names as one regular expression, which a column of few
+values compares once for each value. */ -}}
+{{define "environment_like"}}match(environment, {environment:String}){{end}}
+
+{{define "release"}}release IN {release:Array(String)}{{end}}
+
+{{define "release_like"}}match(release, {release:String}){{end}}
+
+{{- /* The same bounds for sums of rows of deployments. */ -}}
+{{define "sum_min_occurrence"}}sum(count) >= {min_occurrence:UInt64}{{end}}
+
+{{define "sum_from"}}max(last_seen) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC'){{end}}
+
+{{define "sum_to"}}max(last_seen) <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
+
 {{define "levels"}}level IN {levels:Array(String)}{{end}}
 
 {{define "statuses"}}status IN {statuses:Array(String)}{{end}}
@@ -100,3 +117,32 @@ contains one is compared with each field. */ -}}
         OR lowerUTF8(file) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_{{.}}:String})
         OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_{{.}}:String})
     ){{end}}
+
+{{- /* Occurrences in deployments that count, of records that are there: an id belongs
+to one record. The rows of a record that is removed stay, and one says that it is
+gone; the index of that column finds those few. A record matches when one more of its
+rows match than are cancelled. */ -}}
+{{define "occurrences"}}FROM deployments
+WHERE book > 'checkpoint'
+{{- range .Filters}}
+    AND {{.}}
+{{- end}}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+{{- if .Records}}
+    AND id IN
+    (
+        SELECT id
+        FROM records
+        WHERE book > 'checkpoint'
+{{- range .Records}}
+            AND {{.}}
+{{- end}}
+        GROUP BY id
+        HAVING sum(sign) > 0
+    )
+{{- end}}{{end}}
+
+{{define "sums"}}
+{{- range $i, $sum := .Sums}}
+{{if $i}}    AND{{else}}HAVING{{end}} {{$sum}}
+{{- end}}{{end}}

@@ -61,7 +61,8 @@ func compareBy(a, b errata.Record, order query.Order) int {
 // matches says whether a record passes all filters that are set.
 func matches(r errata.Record, f query.Filter) bool {
 	in := func(set bool, holds bool) bool { return !set || holds }
-	return in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
+	return f.Projects.Has(r.Project) &&
+		in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
 		in(len(f.Levels) > 0, slices.Contains(f.Levels, r.Level)) &&
 		in(len(f.Statuses) > 0, slices.Contains(f.Statuses, r.Status)) &&
 		in(f.Signature != nil, f.Signature != nil && *f.Signature == r.Signature) &&
