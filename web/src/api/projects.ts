@@ -32,6 +32,8 @@ export interface Project {
   occurrence_days: number;
   limits: { events_per_minute: Limit; new_records_per_hour: Limit };
   noise: NoiseRule[];
+  /** null while the records do not answer. */
+  totals: { records: number; events_24h: number } | null;
   /** The text of the ingest key, only in the answer to its creation. */
   key?: string;
 }

@@ -232,8 +232,8 @@ export interface LetterMeta {
 
 export const lettersPath = '/ops/dead';
 
-export async function getOverview(range: SparkRange, signal?: AbortSignal): Promise<Overview> {
-  return (await call<Overview>('GET', '/tools/logs/overview', { query: { range }, signal })).data;
+export async function getOverview(range: SparkRange, project: string, signal?: AbortSignal): Promise<Overview> {
+  return (await call<Overview>('GET', '/tools/logs/overview', { query: { range, project }, signal })).data;
 }
 
 export interface Status extends OpsStatus {

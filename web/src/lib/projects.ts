@@ -75,6 +75,48 @@ export function showValue(path: string, value: unknown): string | undefined {
   return undefined;
 }
 
+/** Something that is switched off or refused, with its explanation. */
+export interface Mark {
+  text: string;
+  title: string;
+  tone: 'plain' | 'warn';
+}
+
+/** What of a project's events is refused, limited or dropped. */
+export function marksOf(project: Project): Mark[] {
+  const marks: Mark[] = [];
+  if (project.archived) marks.push({ text: 'archived', title: 'Its events are refused', tone: 'warn' });
+  const limits = [
+    ...limitWords(project.limits.events_per_minute, 'events a minute'),
+    ...limitWords(project.limits.new_records_per_hour, 'new records an hour'),
+  ];
+  if (limits.length > 0) marks.push({ text: 'own limits', title: `It may send ${limits.join(' and ')}`, tone: 'plain' });
+  const drops = project.noise.filter((rule) => rule.action === 'drop').length;
+  if (drops > 0) marks.push({ text: 'drops noise', title: `${drops === 1 ? '1 noise rule drops' : `${drops} noise rules drop`} events of it`, tone: 'plain' });
+  return marks;
+}
+
+function limitWords(limit: number | null, what: string): string[] {
+  if (limit === null) return [];
+  return [limit === 0 ? `any number of ${what}` : `${fullCount(limit)} ${what}`];
+}
+
+/** The project of a reference in an address: its slug or its number. */
+export function projectOf(projects: readonly Project[], reference: string): Project | undefined {
+  const plain = reference.trim().toLowerCase();
+  return projects.find((p) => p.slug === plain || String(p.id) === plain);
+}
+
+/** The name of the project of a row. */
+export function projectName(projects: readonly Project[], of: { project: string; project_id: number }): string {
+  return projects.find((p) => p.id === of.project_id)?.name ?? (of.project || 'unknown');
+}
+
+/** How an address names the project of a row. */
+export function projectParam(of: { project: string; project_id: number }): string {
+  return of.project || String(of.project_id);
+}
+
 /** The rules with one changed. */
 export function withRule(rules: readonly NoiseRule[], at: number, change: Partial<NoiseRule>): NoiseRule[] {
   return rules.map((rule, i) => (i === at ? { ...rule, ...change } : rule));

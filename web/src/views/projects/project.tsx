@@ -1,8 +1,9 @@
 // One project: its DSN, its settings, the archive.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { patchProject, projectPath, projectScopes, type Limit, type Project } from '../../api/projects';
+import { projectPath, projectScopes, type Limit, type Project } from '../../api/projects';
 import { checkProject, limitOf, numberOf, platforms, ruleLabel, showValue } from '../../lib/projects';
 import { lacking } from '../../session';
+import { changeProject } from '../../projects';
 import { useOpenTitle } from '../../title';
 import { Badge } from '../../ui/badge';
 import { Button, PageLink } from '../../ui/button';
@@ -28,7 +29,7 @@ function settingOf(id: number): Setting<Project> {
       name: 'Name', slug: 'Slug', platform: 'Platform', archived: 'Archived', retention_days: 'Records', occurrence_days: 'Occurrences',
       'limits.events_per_minute': 'Events a minute', 'limits.new_records_per_hour': 'New records an hour', noise: 'Noise rules',
     },
-    labelOf: ruleLabel, show: showValue, check: checkProject, write: patchProject,
+    labelOf: ruleLabel, show: showValue, check: checkProject, write: changeProject,
   });
   known.set(id, have);
   return have;
@@ -121,7 +122,7 @@ function Archive({ project, of }: { project: Project; of: Setting<Project> }) {
     if (!sure) return;
     setBusy(true);
     try {
-      await patchProject(projectPath(project.id), { archived: to });
+      await changeProject(projectPath(project.id), { archived: to });
       toast.good(to ? `“${project.name}” is archived.` : `“${project.name}” takes events again.`);
     } catch (error) {
       toast.failed(error);
