@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -11,10 +12,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// FilterParameters are the parameters of the list that select records; the others say
-// how the selected ones are shown.
+// FilterParameters are the parameters of the list that select records by what they are.
+// The others say how the selected ones are shown, and which occurrences count.
 var FilterParameters = []string{
-	"search", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
+	"search", "project", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
 	"http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise",
 }
 
@@ -22,6 +23,9 @@ var FilterParameters = []string{
 // list's own parameters. Times are absolute, so that a later replay selects the same
 // records.
 func EncodeFilter(f Filter) (json.RawMessage, error) {
+	if f.Scoped() {
+		return nil, errors.New("a command selects records, not occurrences in environments or releases")
+	}
 	stored := map[string]string{}
 	for name, values := range f.values() {
 		stored[name] = values[0]
@@ -41,6 +45,9 @@ func DecodeFilter(stored json.RawMessage) (Filter, error) {
 		values.Set(name, value)
 	}
 	f, _, err := Parse(values, time.Time{})
+	if among, restricted := parameters["project"]; restricted && err == nil {
+		f.Projects, err = parseProjects(among)
+	}
 	if err != nil {
 		return Filter{}, fmt.Errorf("read a filter: %w", err)
 	}
@@ -65,6 +72,7 @@ func (f Filter) values() url.Values {
 		}
 	}
 	set("search", f.Search)
+	set("project", f.Projects.String())
 	set("types", strings.Join(names(f.Books), ","))
 	set("levels", strings.Join(names(f.Levels), ","))
 	set("status", strings.Join(texts(f.Statuses), ","))
@@ -109,6 +117,9 @@ func rangeText(from, to time.Time) string {
 // Condition is the filter as a condition on the rows of the table records, with its
 // arguments, for a command that changes the records that match.
 func (f Filter) Condition() (text string, args []any, err error) {
+	if f.Projects.None() {
+		return "0", nil, nil
+	}
 	conditions, args, err := renderAll(f.fragments())
 	if len(conditions) == 0 {
 		conditions = []string{"1"}

@@ -28,6 +28,9 @@ func someFilter(t *rapid.T) query.Filter {
 		MinOccurrence: rapid.Uint64Range(0, 9).Draw(t, "min"),
 		HideNoise:     rapid.Bool().Draw(t, "noise"),
 	}
+	if rapid.Bool().Draw(t, "projects") {
+		f.Projects = query.OnlyProjects(rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(t, "numbers")...)
+	}
 	if rapid.Bool().Draw(t, "books") {
 		f.Books = []errata.Book{errata.BookSystem, errata.BookDatabase}
 	}
@@ -67,10 +70,34 @@ func TestStoredFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := query.DecodeFilter(stored)
-		if err != nil || !reflect.DeepEqual(got, f) {
+		if err != nil || !got.Projects.Equal(f.Projects) || !reflect.DeepEqual(withoutProjects(got), withoutProjects(f)) {
 			t.Fatalf("%s is read as %+v, %v; want %+v", stored, got, err, f)
 		}
 	})
+}
+
+func withoutProjects(f query.Filter) query.Filter {
+	f.Projects = query.Projects{}
+	return f
+}
+
+// TestNoProjectIsStored: a command for no project changes nothing, and one that would
+// forget environments is not kept.
+func TestNoProjectIsStored(t *testing.T) {
+	stored, err := query.EncodeFilter(query.Filter{Projects: query.OnlyProjects(), Statuses: []errata.Status{errata.StatusOpen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := query.DecodeFilter(stored)
+	if err != nil || !f.Projects.None() {
+		t.Fatalf("%s is read as %+v, %v", stored, f, err)
+	}
+	if condition, args, err := f.Condition(); condition != "0" || len(args) != 0 || err != nil {
+		t.Errorf("condition %q, %v, %v", condition, args, err)
+	}
+	if stored, err := query.EncodeFilter(query.Filter{Releases: query.Names{"1.0"}}); err == nil {
+		t.Errorf("a filter by release is kept as %s", stored)
+	}
 }
 
 // Every parameter that selects is stored.
@@ -84,6 +111,8 @@ func TestFilterParametersAreStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	values.Set("project", "2")
+	f.Projects = query.OnlyProjects(2) // the API reads it
 	stored, err := query.EncodeFilter(f)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +150,9 @@ func TestForeignFiltersAreRefused(t *testing.T) {
 		`{"status":"open","planet":"mars"}`: "planet",
 		`{"levels":"purple"}`:               "purple",
 		`{"levels":["error"]}`:              "filter",
+		`{"project":"2,web"}`:               "web",
+		`{"project":""}`:                    "filter",
+		`{"environment":"production"}`:      "environment",
 		`[]`:                                "filter",
 		``:                                  "filter",
 	} {

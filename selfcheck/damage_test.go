@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/signature"
 )
