@@ -185,6 +185,7 @@ await run({
     await enter(page, '?view=overview');
     const line = page.locator('.by-project li', { hasText: shop.name });
     await line.getByRole('link', { name: '3 events' }).waitFor();
+    await page.locator('.top-name', { hasText: `${shop.name} ` }).first().waitFor();
     await clean(page, 'the overview by project');
     await line.getByRole('link', { name: shop.name }).click();
     await until('its overview', async () => at(page, 'project') === shop.slug && at(page, 'view') === 'overview' && (await page.locator('.by-project').count()) === 0);

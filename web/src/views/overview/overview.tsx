@@ -46,9 +46,9 @@ function Errors({ range, project }: { range: SparkRange; project: string }) {
     <>
       <OverTime of={data} stale={error} />
       <div class="tops">
+        <ByProject of={data} />
         <Growing of={data} />
         <Noisy of={data} />
-        <ByProject of={data} />
       </div>
     </>
   );
