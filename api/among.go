@@ -18,7 +18,15 @@ const (
 
 // visible are the projects whose records the caller may see. Everything that reads
 // records asks for them here, or by [call.among].
-func (c *call) visible() query.Projects { return query.Projects{} }
+func (c *call) visible() query.Projects { return listed(c.projects) }
+
+// listed are the projects with the numbers; nil means all.
+func listed(numbers []uint64) query.Projects {
+	if numbers == nil {
+		return query.Projects{}
+	}
+	return query.OnlyProjects(numbers...)
+}
 
 // among are the projects that an answer is about: of those that the caller may see,
 // the ones that the parameter project lists. Errors: invalid_project, log_unavailable.
@@ -65,7 +73,7 @@ func (c *call) projectNumber(ref string) (uint64, error) {
 	if err != nil {
 		p, err = all.Find(c.Request.Context(), ref)
 	}
-	if errata.KindOf(err) == errata.KindNotFound {
+	if errata.KindOf(err) == errata.KindNotFound || err == nil && !c.sees(p.ID) {
 		return 0, invalidProject("There is no project %q; use the number or the slug of a project.", cut(ref))
 	}
 	return p.ID, err

@@ -181,7 +181,7 @@ func TestOpsStatus(t *testing.T) {
 	n, bytes := uint64(3), int64(9e9)
 	b.health.status.Figures = ops.Figures{
 		EventsPerSecond: 12.35, LagFacts: &n, LagMS: 1234, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
-		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n,
+		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n, DroppedByNoise: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
 }

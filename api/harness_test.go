@@ -122,7 +122,7 @@ func (r *replayer) Replaying() ops.ReplayProgress { return ops.ReplayProgress{} 
 func sampleTally() projector.Tally {
 	return projector.Tally{
 		Checkpoint: 9, Records: 2, Count: 7, Payloads: 2, Hours: 7,
-		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc,
+		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc, DeploymentsChecksum: 0xdd,
 	}
 }
 

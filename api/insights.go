@@ -135,13 +135,17 @@ func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	within, err := body.within(c)
+	if err != nil {
+		return answer{}, err
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), previewTimeout)
 	defer cancel()
 	// A cleanup removes also what is not folded yet.
 	if err := s.Changes.Settle(ctx); err != nil {
 		return answer{}, err
 	}
-	counted, err := s.Insights.CountUpTo(ctx, before, c.visible())
+	counted, err := s.Insights.CountUpTo(ctx, before, listed(within))
 	return reply(struct {
 		Before string         `json:"before"`
 		Count  uint64         `json:"count"`

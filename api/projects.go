@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -49,14 +51,20 @@ func (s *service) listProjects(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	all = slices.DeleteFunc(all, func(p projects.Project) bool { return !c.sees(p.ID) })
 	dsns, totals := s.dsns(c), s.projectTotals(c)
 	return answer{data: mapped(all, func(p *projects.Project) projectJSON {
 		return projectJSON{Project: *p, DSN: dsns[p.ID], Totals: totals(p.ID)}
 	})}, nil
 }
 
+// listNoiseSets are the ready sets that a noise rule may name.
+func (s *service) listNoiseSets(*call) (answer, error) {
+	return answer{data: projects.NoiseSets()}, nil
+}
+
 func (s *service) getProject(c *call) (answer, error) {
-	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
+	p, err := s.ownProject(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -82,11 +90,26 @@ func (s *service) projectTotals(c *call) func(number uint64) *projectTotalsJSON 
 }
 
 func (s *service) updateProject(c *call, patch projects.Patch) (answer, error) {
-	p, err := s.Projects.Update(c.Request.Context(), c.Param("project"), patch)
+	own, err := s.ownProject(c)
+	if err != nil {
+		return answer{}, err
+	}
+	// By its number: its slug may become that of another project meanwhile.
+	p, err := s.Projects.Update(c.Request.Context(), strconv.FormatUint(own.ID, 10), patch)
 	if err != nil {
 		return answer{}, err
 	}
 	return s.oneProject(c, p)
+}
+
+// ownProject is the project that the path names, if the caller sees it. Errors:
+// not_found, log_unavailable.
+func (s *service) ownProject(c *call) (projects.Project, error) {
+	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
+	if err == nil && !c.sees(p.ID) {
+		return projects.Project{}, projects.ErrNotFound
+	}
+	return p, err
 }
 
 func (s *service) createProject(c *call, body projects.New) (answer, error) {

@@ -20,6 +20,8 @@ type Command struct {
 	Removes, Touches []errata.RecordKey
 	// Unnamed counts the records that it deleted or changed without naming them.
 	Unnamed uint64
+	// Within are the projects that such a command is about; none for all.
+	Within []uint64
 }
 
 // Config is where the feed learns of changes. All but Logger is required. The

@@ -137,14 +137,16 @@ func (p *poller) addChanges(ctx context.Context, groups []*group, c query.Change
 // records.
 func (p *poller) addCommands(ctx context.Context, groups []*group, commands []Command) error {
 	var keys, removed []errata.RecordKey
-	var uncounted uint64
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)
-		uncounted += c.Unnamed
 	}
 	for _, g := range groups {
-		g.addUncounted(uncounted)
+		for _, c := range commands {
+			if c.concerns(g.among) {
+				g.addUncounted(c.Unnamed)
+			}
+		}
 	}
 	if len(keys) == 0 || len(groups) == 0 {
 		return nil

@@ -65,6 +65,11 @@ func TestListenersOfProjects(t *testing.T) {
 	check("all after a cleanup", all, nil, nil, 40)
 	check("project 1 after a cleanup", first, nil, nil, 1)
 
+	w.fact(func(sequence uint64) {
+		w.commands = append(w.commands, feed.Command{Sequence: sequence, Unnamed: 5, Within: []uint64{2}})
+	})
+	check("all after a cleanup of project 2", all, nil, nil, 5)
+
 	see(4) // of project 2 alone
 	check("all after a record of project 2", all, []int{4}, nil, 0)
 	select {

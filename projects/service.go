@@ -176,8 +176,36 @@ func (s *Service) Archived(number uint64) bool {
 	return found && p.Archived
 }
 
-// ArchivedNumbers are the numbers of the projects that take no events, ascending.
-func (s *Service) ArchivedNumbers() []uint64 { return s.cfg.Facts.Projects().Archived() }
+// AtDoor is what receivers must know of the project. It never blocks, and follows as
+// Archived does. Its rules are another list after each change of the project, and the
+// same one up to that.
+func (s *Service) AtDoor(number uint64) AtDoor {
+	p, _ := s.cfg.Facts.Projects().Get(number)
+	return p.atDoor()
+}
+
+// AtDoors are those that differ from that of a new project, by number.
+func (s *Service) AtDoors() map[uint64]AtDoor {
+	all := map[uint64]AtDoor{}
+	for _, p := range s.cfg.Facts.Projects().All() {
+		if at := p.atDoor(); at.Archived || at.EventsPerMinute.Set || len(at.Noise) > 0 {
+			all[p.ID] = at
+		}
+	}
+	return all
+}
+
+// RetentionDays is for how many days each project keeps a record that is not seen any
+// more, without those that keep them for ever.
+func (s *Service) RetentionDays() map[uint64]int {
+	days := map[uint64]int{}
+	for _, p := range s.Known().All() {
+		if p.RetentionDays > 0 {
+			days[p.ID] = p.RetentionDays
+		}
+	}
+	return days
+}
 
 // used are the numbers of keys and of events without a key, with the time of the first
 // key.

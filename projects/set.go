@@ -45,16 +45,6 @@ func (s Set) With(p Project) Set {
 	return Set{next}
 }
 
-// Archived are the numbers of the archived projects, ascending.
-func (s Set) Archived() (numbers []uint64) {
-	for _, p := range s.All() {
-		if p.Archived {
-			numbers = append(numbers, p.ID)
-		}
-	}
-	return numbers
-}
-
 // withUsed is the set with a project for each number in use that has none. used says
 // since when, the zero time for unknown.
 func (s Set) withUsed(used map[uint64]time.Time) Set {
@@ -70,6 +60,9 @@ func (s Set) withUsed(used map[uint64]time.Time) Set {
 	return Set{next}
 }
 
+// ErrNotFound says that there is no such project.
+var ErrNotFound = errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+
 // Find is the project with the number or the slug. Errors: not_found.
 func (s Set) Find(ref string) (Project, error) {
 	if number, err := strconv.ParseUint(ref, 10, 64); err == nil {
@@ -82,7 +75,7 @@ func (s Set) Find(ref string) (Project, error) {
 			return p, nil
 		}
 	}
-	return Project{}, errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+	return Project{}, ErrNotFound
 }
 
 // hasSlug says whether a project other than the one with the number has the slug.

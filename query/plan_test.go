@@ -75,8 +75,9 @@ func TestPlans(t *testing.T) {
 		{"project", Filter{Projects: OnlyProjects(7)}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 60_000},
 		{"status", Filter{Statuses: []errata.Status{errata.StatusMuted}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 60_000},
 		{"user_id", Filter{UserID: &user}, Page{}, []string{"Name: ix_user"}, 20_000},
-		{"message", Filter{Message: word}, Page{}, []string{"Name: ix_search"}, 20_000},
-		{"search", Filter{Search: "on " + word}, Page{}, []string{"Name: ix_search"}, 20_000},
+		{"message", Filter{Message: word}, Page{}, []string{"Name: ix_texts"}, 20_000},
+		{"search", Filter{Search: `"on ` + word + `"`}, Page{}, []string{"Name: ix_texts"}, 20_000},
+		{"search, two words", Filter{Search: "customer " + word}, Page{}, []string{"Name: ix_texts"}, 20_000},
 		{"search, may be a signature", Filter{Search: word}, Page{}, []string{"<Combined skip indexes>"}, 20_000},
 		{"signature", Filter{Signature: &signature}, Page{}, []string{"Search Algorithm: generic exclusion search"}, 8_000},
 	} {

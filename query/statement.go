@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 	"text/template"
 	"time"
 
@@ -27,8 +26,8 @@ type statement struct {
 }
 
 // fragment is one condition of the WHERE clause: a definition of filters.sql, the
-// number that fills it in, and its arguments. Noise patterns are numbered from 0.
-// Of other patterns the number is 1 if they have a wildcard inside, else 0.
+// number that fills it in, and its arguments. Words of a search are numbered from 0. Of
+// patterns the number is 1 if they have a wildcard inside, else 0.
 type fragment struct {
 	name   string
 	number int
@@ -71,7 +70,7 @@ func (f Filter) fragments() []fragment {
 			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
 		}
 	}
-	all = append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+	all = append(all, searchFragments(f.Search)...)
 	if f.among != nil {
 		all = append(all, *f.among)
 	}
@@ -101,32 +100,20 @@ func addressFragments(prefix netip.Prefix) []fragment {
 // storedIP is the address as the column stores it: IPv4 mapped into IPv6.
 func storedIP(addr netip.Addr) string { return netip.AddrFrom16(addr.As16()).String() }
 
-func searchFragments(text string) []fragment {
-	if text == "" {
-		return nil
-	}
-	found := fragment{name: "search", args: []any{bind("search", contains(text))}}
-	if first, last, ok := signatureRange(text); ok {
-		found.name += "_hex"
-		found.args = append(found.args, bind("search_first", first), bind("search_last", last))
-	}
-	if strings.Contains(text, "\n") {
-		found.name += "_lines"
-	}
-	return []fragment{found}
-}
-
-func noiseFragments(f Filter) []fragment {
-	if !f.HideNoise {
-		return nil
-	}
-	var all []fragment
-	for _, pattern := range f.Noise {
-		if whole, part := likePattern(pattern); whole != "" {
-			number := strconv.Itoa(len(all))
-			all = append(all, fragment{name: "noise", number: len(all),
-				args: []any{bind("noise_part_"+number, part), bind("noise_like_"+number, whole)}})
+// searchFragments are one condition for each word.
+func searchFragments(search string) (all []fragment) {
+	for i, word := range words(search) {
+		number := strconv.Itoa(i)
+		found := fragment{name: "word", number: i, args: []any{bind("word_"+number, contains(word))}}
+		if digits, ok := eventID(word); ok {
+			found.name += "_id"
+			found.args = append(found.args, bind("word_id_"+number, digits))
 		}
+		if first, last, ok := signatureRange(word); ok {
+			found.name += "_hex"
+			found.args = append(found.args, bind("word_first_"+number, first), bind("word_last_"+number, last))
+		}
+		all = append(all, found)
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -12,10 +11,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// FilterParameters are the parameters of the list that select records by what they are.
-// The others say how the selected ones are shown, and which occurrences count.
+// FilterParameters are the parameters of the list that select records. The others say
+// how the selected ones are shown.
 var FilterParameters = []string{
-	"search", "project", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
+	"search", "project", "environment", "release", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
 	"http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise",
 }
 
@@ -23,9 +22,6 @@ var FilterParameters = []string{
 // list's own parameters. Times are absolute, so that a later replay selects the same
 // records.
 func EncodeFilter(f Filter) (json.RawMessage, error) {
-	if f.Scoped() {
-		return nil, errors.New("a command selects records, not occurrences in environments or releases")
-	}
 	stored := map[string]string{}
 	for name, values := range f.values() {
 		stored[name] = values[0]
@@ -73,6 +69,8 @@ func (f Filter) values() url.Values {
 	}
 	set("search", f.Search)
 	set("project", f.Projects.String())
+	set("environment", f.Environments.String())
+	set("release", f.Releases.String())
 	set("types", strings.Join(names(f.Books), ","))
 	set("levels", strings.Join(names(f.Levels), ","))
 	set("status", strings.Join(texts(f.Statuses), ","))
@@ -119,6 +117,11 @@ func rangeText(from, to time.Time) string {
 func (f Filter) Condition() (text string, args []any, err error) {
 	if f.Projects.None() {
 		return "0", nil, nil
+	}
+	if f.Scoped() {
+		if f, err = f.amongOccurrences(); err != nil {
+			return "", nil, err
+		}
 	}
 	conditions, args, err := renderAll(f.fragments())
 	if len(conditions) == 0 {

@@ -134,7 +134,7 @@ func newProjectsShow(t *terminal) *cobra.Command {
 }
 
 func printProject(w io.Writer, p apiProject) error {
-	var rules []struct{ Field, Match, Action string }
+	var rules []struct{ Field, Match, Set, Action string }
 	if err := json.Unmarshal(p.Noise, &rules); err != nil {
 		return fmt.Errorf("read the noise rules: %w", err)
 	}
@@ -145,7 +145,11 @@ func printProject(w io.Writer, p apiProject) error {
 	fmt.Fprintf(table, "records kept\t%s\noccurrences kept\t%s\n", days(p.RetentionDays), days(p.OccurrenceDays))
 	fmt.Fprintf(table, "events a minute\t%s\nnew records an hour\t%s\n", most(p.Limits.EventsPerMinute), most(p.Limits.NewRecordsPerHour))
 	for _, rule := range rules {
-		fmt.Fprintf(table, "noise rule\t%s %s: %s\n", rule.Field, rule.Match, rule.Action)
+		looks := rule.Field + " " + rule.Match
+		if rule.Set != "" {
+			looks = "set " + rule.Set
+		}
+		fmt.Fprintf(table, "noise rule\t%s: %s\n", looks, rule.Action)
 	}
 	return table.Flush() // it returns the first error of all writes
 }

@@ -258,6 +258,7 @@ func useKeys(t *testing.T, s *service, data string) {
 		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +ends soon +7 .*web shop$`).MatchString(got.out) {
 		t.Errorf("list for people: %+v", got)
 	}
+	useLimitedKey(t, data)
 	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + key + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`
 	if got := shell(t, send); !strings.Contains(got, `"accepted":1`) {
 		t.Errorf("send with the new key: %s", got)

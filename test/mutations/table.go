@@ -54,8 +54,8 @@ var mutations = []mutation{
 	},
 	{
 		Name: "scrub-after-the-append",
-		Edits: []edit{{"ingest/rules.go",
-			"	message := r.Text(messageOf(d), MaxMessage, true)\n", "	message := messageOf(d)\n"}},
+		Edits: []edit{{"ingest/text.go",
+			"	s = r.Scrubber.Text(clean(s, lines))\n", "	s = clean(s, lines)\n"}},
 		Package: "./test/flow", Run: "^TestNoPlantedSecretReachesTheLog$",
 	},
 	{
@@ -87,6 +87,18 @@ var mutations = []mutation{
 		Edits: []edit{{"projector/change.go",
 			"	now.Level = max(now.Level, d.level)\n", ""}},
 		Package: "./projector", Run: "^(TestFoldIsIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
+		Name: "deployments-counted-again-after-a-crash",
+		Edits: []edit{{"projector/batch.go",
+			"	if seq > b.rolled.deployments {\n", "	if seq > 0 {\n"}},
+		Package: "./projector", Run: "^(TestDeploymentsAreIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
+		Name: "deployments-named-by-recency",
+		Edits: []edit{{"projector/deployments.go",
+			"return cmp.Compare(a.begin, b.begin)", "return cmp.Compare(a.end, b.end)"}},
+		Package: "./projector", Run: "^(TestDeploymentsAreIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
 	},
 	{
 		Name: "older-records-taken-for-new",

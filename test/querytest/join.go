@@ -31,8 +31,6 @@ func Join(a, b query.Filter) query.Filter {
 	if b.From.IsZero() && b.To.IsZero() {
 		b.From, b.To = a.From, a.To
 	}
-	if !b.HideNoise {
-		b.HideNoise, b.Noise = a.HideNoise, a.Noise
-	}
+	b.HideNoise = a.HideNoise || b.HideNoise
 	return b
 }
