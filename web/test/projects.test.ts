@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Project } from '../src/api/projects';
-import { checkProject, limitOf, marksOf, newRule, numberOf, projectName, projectOf, projectParam, ruleErrors, ruleLabel, showValue, withRule } from '../src/lib/projects';
+import { checkProject, limitOf, setRule, marksOf, newRule, numberOf, projectName, projectOf, projectParam, ruleErrors, ruleLabel, showValue, withRule } from '../src/lib/projects';
 
 const shop: Project = {
   id: 2, slug: 'web-shop', name: 'Web shop', platform: 'go', created_at: null, archived: false, dsn: '', retention_days: 0, occurrence_days: 30,
@@ -67,3 +67,5 @@ describe('a project', () => {
     expect(of('', 0)).toEqual(['unknown', '0']);
   });
 });
+
+test('a ready set needs no text', () => expect(checkProject({ ...shop, noise: [setRule('crawlers')] })).toEqual({}));

@@ -76,6 +76,8 @@ export interface NewKey {
   kind: Key['kind'];
   scopes?: string[];
   project?: number;
+  /** The projects that it is limited to; all when left out. */
+  projects?: number[];
   expires_in_days: number;
 }
 

@@ -190,6 +190,8 @@ export interface Key {
   kind: 'adm' | 'ing' | 'ops';
   scopes: string[];
   project: number;
+  /** It sees and changes only these; empty for all. */
+  projects: number[];
   state: 'active' | 'expired' | 'revoked';
   created_at: string;
   expires_at: string | null;

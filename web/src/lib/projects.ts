@@ -39,13 +39,18 @@ export function checkProject(draft: Project): Record<string, string> {
     if (value !== null) number(`limits.${name}`, value, 0, mostEvents, `Enter a whole number up to ${fullCount(mostEvents)}, 0 for no limit, or nothing for the limit of the service.`);
   }
   draft.noise.forEach((rule, i) => {
-    if (!rule.match.replace(/[* ]/g, '')) wrong[`noise[${i}].match`] = 'Enter a text to match; an asterisk alone would match every event.';
+    if (!rule.set && !(rule.match ?? '').replace(/[* ]/g, '')) wrong[`noise[${i}].match`] = 'Enter a text to match; an asterisk alone would match every event.';
   });
   return wrong;
 }
 
 /** A rule to begin with: it hides nothing and loses nothing. */
 export const newRule: NoiseRule = { field: 'class', match: '', action: 'noise' };
+
+/** A rule for a ready set, which also hides nothing and loses nothing. */
+export function setRule(key: string): NoiseRule {
+  return { set: key, action: 'noise' };
+}
 
 export const fieldWords: Record<(typeof ruleFields)[number], string> = {
   class: 'Class', message: 'Message', file: 'File', release: 'Release', user_agent: 'User agent', ip: 'Address', logger: 'Logger',
