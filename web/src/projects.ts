@@ -51,7 +51,8 @@ export function useProjects(): void {
 async function load(signal: AbortSignal): Promise<void> {
   const [list, settings] = await Promise.all([
     can(projectScopes.read) ? listProjects(signal) : null,
-    can('Tools/GetLogSettings') ? read<LogSettings>(paths.logging, signal) : null,
+    // Without them one can still choose a project.
+    can('Tools/GetLogSettings') ? read<LogSettings>(paths.logging, signal).catch(() => null) : null,
   ]);
   if (signal.aborted) return;
   projects.value = list;

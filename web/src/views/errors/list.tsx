@@ -9,10 +9,10 @@ import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
 import { bucket } from '../../lib/time';
 import { projectName } from '../../lib/projects';
-import { chosen, mixed, projects } from '../../projects';
+import { chosen, chosenProject, mixed, projects } from '../../projects';
 import { change, follow, hrefWith } from '../../router';
 import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
-import { Button } from '../../ui/button';
+import { Button, PageLink } from '../../ui/button';
 import { Empty } from '../../ui/state';
 import { Count, Safe, Time } from '../../ui/text';
 import { cursor, filters, goneKeys, noteMove, openKey, select, selectAll, selected, setScroller, sparks, type Loaded } from './store';
@@ -242,6 +242,7 @@ function Nothing({ page }: { page: Loaded }) {
     return (
       <Empty title="No errors yet">
         <p>{chosen.value ? 'This project has no record.' : 'There is no record.'}</p>
+        {chosenProject.value ? <p><PageLink to={{ view: 'projects', id: chosenProject.value.id }}>Its DSN, and code that sends a first error</PageLink></p> : null}
         {chosen.value ? <Button onClick={() => change({ project: '' })}>Show all projects</Button> : null}
       </Empty>
     );

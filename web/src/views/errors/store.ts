@@ -6,7 +6,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { getTrends, listErrors } from '../../api/errors';
 import type { PageMeta, Row, SparkRange, StreamRecords, Trends } from '../../api/types';
-import { active, fromQuery, narrowing, recordOf, toRequest } from '../../lib/filters';
+import { active, fromQuery, recordOf, toRequest } from '../../lib/filters';
 import { grown, keyOf, unseen, updated, withNumbersOf, without } from '../../lib/live';
 import { followStream } from '../../live';
 import { chosen } from '../../projects';
@@ -21,8 +21,6 @@ export interface Loaded {
 export const filters = computed(() => fromQuery(query.value));
 const request = computed(() => toRequest(filters.value).toString());
 export const unfiltered = computed(() => active(filters.value).length === 0 && !filters.value.page);
-/** The whole of the chosen project. */
-export const wholeProject = computed(() => narrowing(filters.value).length === 0 && !filters.value.page);
 
 export const loaded = signal<Loaded | null>(null);
 export const failed = signal<unknown>(undefined);
