@@ -89,10 +89,17 @@ await run({
     await clean(page, 'a scoped list');
     // The stream tells whole records: what happens elsewhere does not count here.
     await page.locator('.live.is-live').waitFor();
+    await page.evaluate(() => {
+      globalThis.shown = new Set();
+      const look = () => globalThis.shown.add(document.querySelector('.list-rows .c-count')?.textContent);
+      new MutationObserver(look).observe(document.querySelector('.list-rows'), { subtree: true, childList: true, characterData: true });
+    });
     await send(shop, of('production', '1.4.1'));
     await seen(name, 6);
     await send(shop, of('Staging, EU', '1.4.3'));
     await counts(3);
+    const shown = await page.evaluate(() => [...globalThis.shown]);
+    check(shown.every((n) => n === '2' || n === '3'), `it has shown ${shown}`);
     await rows(page).first().getByRole('link').click();
     const sums = page.locator('.sums');
     await sums.getByText('7×').waitFor();
@@ -181,22 +188,22 @@ await run({
   'the overview by project': async (open) => {
     const { page } = await open();
     const shop = await made('Overview');
-    await send(shop, ...times(3, { exception_class: fresh('Sum'), message: 'counted' }));
-    await until('its events', async () => (await api('GET', `/projects/${shop.id}`)).data.totals?.events_24h === 3);
+    await send(shop, ...times(30, { exception_class: fresh('Sum'), message: 'counted' }));
+    await until('its events', async () => (await api('GET', `/projects/${shop.id}`)).data.totals?.events_24h === 30);
     await enter(page, '?view=overview');
     const line = page.locator('.by-project li', { hasText: shop.name });
-    await line.getByRole('link', { name: '3 events' }).waitFor();
+    await line.getByRole('link', { name: '30 events' }).waitFor();
     await page.locator('.top-name', { hasText: `${shop.name} ` }).first().waitFor();
     await clean(page, 'the overview by project');
     await line.getByRole('link', { name: shop.name }).click();
     await until('its overview', async () => at(page, 'project') === shop.slug && at(page, 'view') === 'overview' && (await page.locator('.by-project').count()) === 0);
     await page.goBack();
-    await line.getByRole('link', { name: '3 events' }).click();
+    await line.getByRole('link', { name: '30 events' }).click();
     await until('its records', async () => at(page, 'project') === shop.slug && at(page, 'date_range') === '24h' && (await rows(page).count()) === 1);
     await page.getByRole('link', { name: 'Projects' }).click();
     const row = page.getByRole('row', { name: shop.name });
     await row.waitFor();
-    check((await row.getByRole('link').allInnerTexts()).slice(1).join() === '1,3', 'its totals are not told');
+    check((await row.getByRole('link').allInnerTexts()).slice(1).join() === '1,30', 'its totals are not told');
     await settled(page);
   },
 
