@@ -150,6 +150,13 @@ await run({
     await enter(page, `?search=${name}&limit=2&environment=(unknown)`);
     await all.click();
     check((await every.isDisabled()) && /choose occurrences/.test(await every.getAttribute('title')), 'a command over occurrences');
+    // A whole project is deleted only by who types the number.
+    await page.goto(`${url}/?limit=2&project=${shop.slug}`);
+    await all.click();
+    await every.click();
+    await bulk.getByRole('button', { name: 'Delete…' }).click();
+    check(await page.getByRole('dialog').getByRole('button', { name: 'Delete 5' }).isDisabled(), 'a whole project goes with one click');
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.goto(`${url}/?search=${name}&limit=2&levels=error&project=${shop.slug}`);
     await all.click();
     await every.click();

@@ -3,7 +3,7 @@
 import { h } from 'preact';
 import { deleteErrors, setStatus } from '../../api/errors';
 import type { Status } from '../../api/types';
-import { active, describe, toCommand } from '../../lib/filters';
+import { active, describe, narrowing, toCommand } from '../../lib/filters';
 import { fullCount, plural, visible } from '../../lib/text';
 import { phrase } from '../../lib/typed';
 import { lacking } from '../../session';
@@ -57,7 +57,8 @@ export function moveMatching(status: Status): Promise<boolean> {
 export function removeMatching(): Promise<boolean> {
   return ask(scopes.delete, (n) => ({
     title: `Delete all ${plural(n, 'record')} that match?`, yes: `Delete ${fullCount(n)}`, danger: true,
-    typed: active(filters.peek()).length === 0 ? phrase(n) : undefined,
+    // A whole project, or everything.
+    typed: narrowing(filters.peek()).length === 0 ? phrase(n) : undefined,
     effect: `${sinceThen} This cannot be undone. An error that is seen again gets a new record.`,
   }), async (filter) => {
     const count = await deleteErrors({ filter });
