@@ -59,7 +59,7 @@ export async function tab(b, options = {}) {
     // The browser may not report the end of requests that a page had open when it
     // was left.
     if (r.isNavigationRequest()) asked.clear();
-    if (!r.url().endsWith('/stream')) asked.add(r);
+    if (!new URL(r.url()).pathname.endsWith('/stream')) asked.add(r);
   });
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (r) => asked.delete(r));
   await page.addInitScript(() => {

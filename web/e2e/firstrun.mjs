@@ -13,6 +13,12 @@ if ((await total()) > 0) {
 const secret = (page, label) => page.locator('.secret', { has: page.getByText(label, { exact: true }) }).locator('code').innerText();
 
 await run({
+  'nothing to choose while there is one project': async (open) => {
+    const { page } = await open();
+    await enter(page, '?view=projects');
+    await page.getByRole('cell', { name: 'default' }).first().waitFor();
+    check((await page.locator('.project-switch').count()) === 0, 'it offers a choice');
+  },
   'an empty list shows how to begin, and turns into the list': async (open) => {
     const { page } = await open();
     await enter(page);
@@ -55,5 +61,25 @@ await run({
     check((await page.locator('.firstrun').count()) === 0, 'a filter that finds nothing looks like an empty ledger');
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await until('the list', async () => (await page.locator('.list-rows .line').count()) === 1);
+  },
+  'everything is deleted only on purpose': async (open) => {
+    const { page } = await open();
+    await send([event('SecondError', 'my second error')]);
+    await until('two', async () => (await total()) === 2);
+    await enter(page, '?limit=1');
+    await page.getByLabel('Select all on this page').click();
+    await page.getByRole('button', { name: 'Select all 2 that match' }).click();
+    await page.locator('.bulk').getByRole('button', { name: 'Delete…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('No filter is set').waitFor();
+    const yes = dialog.getByRole('button', { name: 'Delete 2' });
+    check(await yes.isDisabled(), 'it does not ask for the number');
+    await clean(page, 'everything?', undefined, 'dialog[open]');
+    await dialog.getByRole('textbox').fill('delete 2 records');
+    const asked = page.waitForRequest((r) => r.method() === 'DELETE');
+    await yes.click();
+    check((await asked).postData() === '{"filter":{"types":"system,database"}}', `asked ${(await asked).postData()}`);
+    await page.getByText('2 records deleted.').waitFor();
+    await until('none', async () => (await total()) === 0);
   },
 });

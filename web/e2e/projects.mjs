@@ -100,6 +100,53 @@ await run({
     check((await api('GET', `/projects/${of.id}`)).data.limits.events_per_minute === null, 'an empty limit is not that of the service');
   },
 
+  'ready sets of noise rules': async (open) => {
+    const { page } = await open(high);
+    const of = await made();
+    await project(page, of);
+    await page.locator('.noise-sets > summary').click();
+    await clean(page, 'ready sets', undefined, '.noise-sets');
+    await page.getByRole('button', { name: 'crawlers' }).click();
+    await page.waitForFunction(() => document.activeElement?.name === 'noise[0].action');
+    await page.getByLabel('Action of rule 1').selectOption('drop');
+    await page.locator('.ready-set > summary').click();
+    await page.locator('.ready-set li', { hasText: 'Googlebot' }).first().waitFor();
+    await page.locator('.noise-sets > summary').click();
+    check(await page.getByRole('button', { name: 'crawlers (added)' }).isDisabled(), 'it can be added twice');
+    await page.keyboard.press('Escape');
+    await clean(page, 'a ready set');
+    await save(page);
+    check(JSON.stringify((await api('GET', `/projects/${of.id}`)).data.noise) === '[{"set":"crawlers","action":"drop"}]', 'another rule was written');
+  },
+
+  'an admin key of some projects': async (open) => {
+    const { page } = await open(high);
+    const [of, other] = [await made(), await made()];
+    await enter(page, '?view=settings&tab=keys');
+    await page.getByRole('button', { name: 'Create a key…' }).click();
+    await page.getByRole('radio', { name: 'Admin' }).check();
+    await page.getByRole('textbox', { name: 'Name' }).fill(`team ${of.name}`);
+    await page.getByRole('checkbox', { name: /^everything/ }).check();
+    await page.getByText('In all projects, also later ones').waitFor();
+    await page.getByRole('checkbox', { name: of.name, exact: true }).check();
+    await page.getByText('In 1 project only').waitFor();
+    await clean(page, 'a limited key', undefined, 'dialog[open]');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
+    const key = await secret(page, 'Key');
+    await page.getByRole('row', { name: `team ${of.name}` }).getByText(`only ${of.name}`).waitFor();
+    const seen = (await api('GET', '/projects', undefined, key)).data.map((p) => p.id);
+    check(seen.join() === String(of.id), `it sees ${seen}, not ${of.id} alone (the other is ${other.id})`);
+    // Signed in with it there is nothing to choose.
+    await page.evaluate((k) => sessionStorage.setItem('errata.key', k), key);
+    await page.goto(`${url}/?view=projects`);
+    await page.getByRole('link', { name: of.name }).waitFor();
+    check((await page.locator('.project-switch').count()) === 0, 'it offers a choice');
+    await page.goto(`${url}/`);
+    await page.locator('.topbar').waitFor();
+    await settled(page);
+    await clean(page, 'the list of a limited key');
+  },
+
   'what is wrong stands at its field': async (open) => {
     const { page } = await open(high);
     const of = await made();

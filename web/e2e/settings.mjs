@@ -285,14 +285,13 @@ await run({
     await open(page, 'keys');
     await page.getByRole('button', { name: 'Create a key…' }).click();
     await page.getByLabel('Name').fill(name);
-    await page.getByLabel('Project').fill('no number');
-    await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.locator('dialog .field.wrong').waitFor();
-    await page.getByLabel('Project').fill('');
+    const project = page.getByRole('dialog').getByLabel('Project');
+    check((await project.inputValue()) === '', 'it is for a project that nobody chose');
+    await project.selectOption({ label: 'default' });
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.locator('.made .secret').nth(1).waitFor();
     const dsn = await page.locator('.made .secret code').nth(1).innerText();
-    check(/^https?:\/\/\w+@.+\/\d+$/.test(dsn), `no DSN: ${dsn}`);
+    check(/^https?:\/\/\w+@.+\/1$/.test(dsn), `no DSN of the project: ${dsn}`);
     await page.getByRole('button', { name: 'I have copied it' }).click();
     const { data: keys } = await api('GET', '/keys');
     await api('DELETE', `/keys/${keys.find((k) => k.name === name).id}`);

@@ -86,5 +86,23 @@ await each('undo', async (page) => {
 for (const name of ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import']) {
   await each(`settings-${name}`, async (page) => { await enter(page, `?view=settings&tab=${name}`); await page.waitForSelector('.settings-content > *'); await page.waitForTimeout(600); });
 }
+// With several projects, last: before, there is nothing to choose.
+const { data: desk } = await api('POST', '/projects', { name: 'Help desk', platform: 'python-django' });
+await fetch(`${url}/api/v1/events`, {
+  method: 'POST', headers: { Authorization: `Bearer ${desk.key}`, 'Content-Type': 'application/json' },
+  body: JSON.stringify(['production', 'staging', 'staging'].map((environment, i) => ({ exception_class: `Ticket${'ABC'[i]}Error`, message: 'a ticket was not saved', file: 'desk/tickets.py', line: 7, environment, release: `2.${i}.0` }))),
+});
+await api('PATCH', `/projects/${desk.id}`, { limits: { events_per_minute: 600, new_records_per_hour: null }, noise: [{ set: 'crawlers', action: 'drop' }] });
+await until('its records', async () => (await api('GET', `/tools/logs/errors?project=${desk.slug}`)).meta.total === 3);
+await each('whose-all', (page) => list(page));
+await each('whose-scoped', (page) => list(page, `?project=${desk.slug}&environment=staging`));
+await each('whose-matching', async (page) => {
+  await list(page, '?limit=25&levels=error');
+  await page.getByLabel('Select all on this page').click();
+  await page.getByRole('button', { name: /that match$/ }).click();
+  await page.locator('.bulk').getByRole('button', { name: 'Delete…' }).click();
+  await page.waitForSelector('dialog[open]');
+});
+await each('whose-overview', async (page) => { await enter(page, '?view=overview'); await page.locator('.by-project').scrollIntoViewIfNeeded(); });
 await b.close();
 console.log(`${n} pictures in ${folder}`);

@@ -20,20 +20,20 @@ interface Ends {
   onRecords: (batch: StreamRecords) => void;
 }
 
-/** Follows the stream until the returned function is called. */
-export function followStream(ends: Ends): () => void {
+/** Follows the stream of a project, '' for all, until the returned function is called. */
+export function followStream(project: string, ends: Ends): () => void {
   const stop = new AbortController();
-  void follow(ends, stop.signal);
+  void follow(project, ends, stop.signal);
   return () => stop.abort();
 }
 
-async function follow(ends: Ends, stop: AbortSignal): Promise<void> {
+async function follow(project: string, ends: Ends, stop: AbortSignal): Promise<void> {
   let tries = 0;
   live.value = 'connecting';
   while (!stop.aborted) {
     let wait = 0;
     try {
-      await readOnce(stop, () => {
+      await readOnce(project, stop, () => {
         tries = 0;
         live.value = 'live';
         ends.onOpen();
@@ -52,13 +52,13 @@ async function follow(ends: Ends, stop: AbortSignal): Promise<void> {
   }
 }
 
-async function readOnce(stop: AbortSignal, onOpen: () => void, onRecords: (batch: StreamRecords) => void): Promise<void> {
+async function readOnce(project: string, stop: AbortSignal, onOpen: () => void, onRecords: (batch: StreamRecords) => void): Promise<void> {
   const dead = new AbortController();
   const end = () => dead.abort();
   stop.addEventListener('abort', end, { once: true });
   let timer = setTimeout(end, silence);
   try {
-    const response = await answered(adminURL(streamPath), { headers: { Accept: 'text/event-stream', ...bearer() }, cache: 'no-store', signal: dead.signal });
+    const response = await answered(adminURL(streamPath, { project }), { headers: { Accept: 'text/event-stream', ...bearer() }, cache: 'no-store', signal: dead.signal });
     if (!response.ok || !response.body) throw await failure(response);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     // EventSource would be simpler, but cannot send the key.

@@ -23,9 +23,14 @@ addEventListener('popstate', () => {
 
 export type Params = Record<string, string | number | undefined>;
 
-/** The address of a place in the page: only these parameters. */
+/** The address of a place in the page: only these parameters, and the chosen project unless they name another. */
 export function hrefTo(params: Params): string {
-  return address(fromParams(params));
+  return address(placeOf(params));
+}
+
+/** The parameters of such a place. */
+export function placeOf(params: Params): URLSearchParams {
+  return fromParams({ project: query.value.get('project') ?? '', ...params });
 }
 
 /** The address of this place with some parameters changed; '' and undefined remove one. */

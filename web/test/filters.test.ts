@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { active, chips, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
+import { active, asName, chips, emptied, namesOf, narrowing, scopeWords, toCommand, withName, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
 
 describe('filters and the address', () => {
   test('every name goes there and back', () => {
@@ -85,4 +85,35 @@ test('local times become instants and come back', () => {
   expect(instantOf('')).toBe('');
   expect(instantOf('soon')).toBe('');
   expect(localOf('soon')).toBe('');
+});
+
+describe('environments and releases', () => {
+  test('names keep their case, each once', () => expect(namesOf(' Prod, prod ,Prod,')).toEqual(['Prod', 'prod']));
+  test('in and out of the list', () => {
+    expect(withName(undefined, 'Prod')).toBe('Prod');
+    expect(withName('Prod,1.*', 'EU')).toBe('Prod,1.*,EU');
+    expect(withName('Prod,EU', 'Prod')).toBe('EU');
+  });
+  test('a name with a comma, and none', () => {
+    expect(asName('a,b')).toBe('a*b');
+    expect(asName('')).toBe('(unknown)');
+  });
+  test('in words', () => {
+    expect(scopeWords({})).toBe('');
+    expect(scopeWords({ environment: 'staging' })).toBe('environment staging');
+    expect(scopeWords({ environment: 'staging,eu*', release: '1.4.2' })).toBe('environments staging or eu* and release 1.4.2');
+  });
+});
+
+test('emptying the filters leaves the project', () => {
+  const filters = { project: 'shop', levels: 'error', search: 'x', order: 'count', page: '2' };
+  expect(narrowing(filters)).toEqual(['search', 'levels']);
+  expect(emptied(filters)).toEqual({ search: '', levels: '', page: '' });
+});
+
+describe('a command over the list', () => {
+  test('has its filters, and neither order nor page', () => {
+    expect(toCommand(fromQuery(new URLSearchParams('levels=fatal&project=shop&hide_noise=1&order=count&page=3&limit=25&record=ab')))).toEqual({ levels: 'fatal', project: 'shop', hide_noise: '1' });
+  });
+  test('over everything says so', () => expect(toCommand({ order: 'count' })).toEqual({ types: 'system,database' }));
 });

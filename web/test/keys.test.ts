@@ -7,7 +7,7 @@ const at = (key: string, more: Partial<Press> = {}, prefix = false) => press({ p
 describe('presses', () => {
   test.each([
     ['j', 'next'], ['k', 'previous'], ['Enter', 'open'], ['x', 'select'], ['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo'], ['#', 'delete'],
-    ['/', 'search'], ['?', 'help'], ['Escape', 'close'], ['*', 'select-all'], [']', 'next-page'],
+    ['/', 'search'], ['p', 'project'], ['?', 'help'], ['Escape', 'close'], ['*', 'select-all'], [']', 'next-page'],
   ])('%s', (key, action) => expect(at(key).action).toBe(action));
   test('letters are text where one types, and Escape leaves', () => {
     for (const key of ['j', 'e', '#', '?', '/', 'g', 'Enter']) expect(at(key, { typing: true })).toEqual({ state: idle, action: undefined });

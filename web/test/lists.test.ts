@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../src/api/types';
-import { grown, keyOf, unseen, updated, without } from '../src/lib/live';
+import { grown, keyOf, unseen, updated, withNumbersOf, without } from '../src/lib/live';
 import { holds } from '../src/lib/scopes';
 import { parseDSN, snippets, suits } from '../src/lib/snippets';
 import { sparkPath, sparkTitle } from '../src/lib/spark';
@@ -19,6 +19,11 @@ describe('rows that change', () => {
   });
   test('gone from one book only', () => {
     expect(without(rows, [{ type: 'database', signature: 'b' }]).map(keyOf)).toEqual(['system:a', 'system:b']);
+  });
+  test('of a choice keep its numbers', () => {
+    const shown = [{ ...row('a', 2), first_seen: '1', last_seen: '2', level: 'error' } as Row];
+    const told = [{ ...row('a', 9), first_seen: '0', last_seen: '5', level: 'fatal' } as Row, row('z', 7)];
+    expect(withNumbersOf(shown, told)).toEqual([{ ...shown[0], level: 'fatal' }, told[1]]);
   });
   test('what is new', () => {
     expect(unseen(rows, [row('a'), row('c'), row('a', 1, 'database')])).toBe(2);

@@ -28,14 +28,17 @@ export async function getTrends(refs: readonly RecordRef[], range: SparkRange, s
   return (await call<Trends>('GET', `${errors}/trends`, { query: { signatures: refs.map(keyOf).join(','), range }, signal })).data;
 }
 
-/** Returns how many records have the signatures. */
-export async function setStatus(signatures: readonly string[], status: Status): Promise<number> {
-  return (await call<{ count: number }>('POST', `${errors}/status`, { body: { signatures, status }, once: newOnce() })).data.count;
+/** The records that a command is about: by their signatures, or all that the list shows for its parameters. */
+export type Meant = { signatures: readonly string[] } | { filter: Record<string, string> };
+
+/** Returns how many records were meant. */
+export async function setStatus(of: Meant, status: Status): Promise<number> {
+  return (await call<{ count: number }>('POST', `${errors}/status`, { body: { ...of, status }, once: newOnce() })).data.count;
 }
 
 /** Returns how many records were deleted. */
-export async function deleteErrors(signatures: readonly string[]): Promise<number> {
-  return (await call<{ count: number }>('DELETE', errors, { body: { signatures } })).data.count;
+export async function deleteErrors(of: Meant): Promise<number> {
+  return (await call<{ count: number }>('DELETE', errors, { body: of })).data.count;
 }
 
 export const streamPath = `${errors}/stream`;

@@ -5,12 +5,21 @@ import { read, type Warnings } from './settings';
 export const ruleFields = ['class', 'message', 'file', 'release', 'user_agent', 'ip', 'logger'] as const;
 export const ruleActions = ['drop', 'mute', 'noise'] as const;
 
-/** What happens to events whose field matches. */
+/** What happens to events whose field matches, or that a ready set matches: it has field and match, or set. */
 export interface NoiseRule {
-  field: (typeof ruleFields)[number];
+  field?: (typeof ruleFields)[number];
   /** An asterisk stands for any characters. */
-  match: string;
+  match?: string;
+  /** The key of a ready set. */
+  set?: string;
   action: (typeof ruleActions)[number];
+}
+
+/** Rules that the service knows by one name. */
+export interface NoiseSet {
+  key: string;
+  title: string;
+  rules: { field: string; match: string }[];
 }
 
 /** 0 for no limit; null for the limit of the service. */
@@ -32,6 +41,8 @@ export interface Project {
   occurrence_days: number;
   limits: { events_per_minute: Limit; new_records_per_hour: Limit };
   noise: NoiseRule[];
+  /** null while the records do not answer. */
+  totals: { records: number; events_24h: number } | null;
   /** The text of the ingest key, only in the answer to its creation. */
   key?: string;
 }
@@ -46,6 +57,10 @@ export function projectPath(id: number): string {
 
 export function listProjects(signal?: AbortSignal): Promise<Project[]> {
   return read<Project[]>(all, signal);
+}
+
+export function listNoiseSets(signal?: AbortSignal): Promise<NoiseSet[]> {
+  return read<NoiseSet[]>('/noise-sets', signal);
 }
 
 export async function createProject(project: { name: string; platform?: string }, once: string): Promise<Project> {

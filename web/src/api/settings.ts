@@ -76,6 +76,8 @@ export interface NewKey {
   kind: Key['kind'];
   scopes?: string[];
   project?: number;
+  /** The projects that it is limited to; all when left out. */
+  projects?: number[];
   expires_in_days: number;
 }
 
@@ -232,8 +234,8 @@ export interface LetterMeta {
 
 export const lettersPath = '/ops/dead';
 
-export async function getOverview(range: SparkRange, signal?: AbortSignal): Promise<Overview> {
-  return (await call<Overview>('GET', '/tools/logs/overview', { query: { range }, signal })).data;
+export async function getOverview(range: SparkRange, project: string, signal?: AbortSignal): Promise<Overview> {
+  return (await call<Overview>('GET', '/tools/logs/overview', { query: { range, project }, signal })).data;
 }
 
 export interface Status extends OpsStatus {

@@ -53,6 +53,13 @@ export interface Row {
   regressed: boolean;
   /** It counts events of problems beyond the hour's budget of new records. */
   overflow: boolean;
+  /** The slug; '' when the project is not known. */
+  project: string;
+  /** The number; 0 when the project is not known. */
+  project_id: number;
+  /** The three in which it was seen last, the latest first. */
+  environments: string[];
+  releases: string[];
 }
 
 export interface Frame {
@@ -112,6 +119,8 @@ export interface PageMeta {
   page: number;
   limit: number;
   next_page: number;
+  /** The numbers of the rows are those within the chosen environments and releases. */
+  scoped: boolean;
 }
 
 export interface Trend {
@@ -151,6 +160,8 @@ export interface Overview {
   series: { type: Book; level: Level; counts: number[] }[];
   growing: { record: Row; before: number; now: number }[];
   noisy: { record: Row; count: number }[];
+  /** The most events first. */
+  by_project: { project: string; project_id: number; events: number }[];
 }
 
 /** Measurements; null where a value was not known in time. */
@@ -179,6 +190,8 @@ export interface Key {
   kind: 'adm' | 'ing' | 'ops';
   scopes: string[];
   project: number;
+  /** It sees and changes only these; empty for all. */
+  projects: number[];
   state: 'active' | 'expired' | 'revoked';
   created_at: string;
   expires_at: string | null;

@@ -10,6 +10,9 @@ interface About {
 }
 
 const table = {
+  project: { label: 'Project', control: true },
+  environment: { label: 'Environment', control: true },
+  release: { label: 'Release', control: true },
   search: { label: 'Search', control: true },
   types: { label: 'Book', control: true },
   levels: { label: 'Level', control: true },
@@ -33,6 +36,9 @@ const abouts: Record<FilterName, About> = table;
 
 /** The parameters that filter the list. */
 export const filterNames = Object.keys(table) as readonly FilterName[];
+
+/** Those that choose what is shown at all: emptying the filters leaves them. */
+const kept: readonly FilterName[] = ['project'];
 
 /** The parameters of order and page. */
 export const orderNames = ['order', 'direction', 'page', 'limit'] as const;
@@ -75,6 +81,16 @@ export function active(filters: Filters): FilterName[] {
   return filterNames.filter((name) => filters[name]);
 }
 
+/** Those of them that the viewer has set in the bar. */
+export function narrowing(filters: Filters): FilterName[] {
+  return active(filters).filter((name) => !kept.includes(name));
+}
+
+/** The changes that empty them. */
+export function emptied(filters: Filters): Partial<Record<ListName, string>> {
+  return Object.fromEntries([...narrowing(filters), 'page'].map((name) => [name, '']));
+}
+
 /** Those of them that the bar shows as chips. */
 export function chips(filters: Filters): FilterName[] {
   return active(filters).filter((name) => !abouts[name].control);
@@ -106,6 +122,40 @@ export function toggled(list: string | undefined, member: string, all: readonly 
 
 export function members(list: string | undefined): string[] {
   return (list ?? '').split(',').map((m) => m.trim().toLowerCase()).filter(Boolean);
+}
+
+/** How a filter writes occurrences that named no environment or release. */
+export const unnamed = '(unknown)';
+
+/** A name of an environment or release as a filter takes it: a comma would begin another one. */
+export function asName(name: string): string {
+  return name === '' ? unnamed : name.replaceAll(',', '*');
+}
+
+/** The names of a list with commas, in their case. */
+export function namesOf(list: string | undefined): string[] {
+  return [...new Set((list ?? '').split(',').map((n) => n.trim()).filter(Boolean))];
+}
+
+/** The list with one name added or removed. */
+export function withName(list: string | undefined, name: string): string {
+  const names = namesOf(list);
+  return (names.includes(name) ? names.filter((n) => n !== name) : [...names, name]).join(',');
+}
+
+/** The filters as the body of a command over all that match. Without any, it says on purpose that all are meant. */
+export function toCommand(filters: Filters): Record<string, string> {
+  const names = active(filters);
+  return names.length === 0 ? { types: 'system,database' } : Object.fromEntries(names.map((name) => [name, filters[name]!]));
+}
+
+/** The choice of environments and releases in words; '' for none. */
+export function scopeWords(filters: Filters): string {
+  const of = (word: string, list: string | undefined) => {
+    const names = namesOf(list);
+    return names.length === 0 ? [] : [`${word}${names.length > 1 ? 's' : ''} ${names.join(' or ')}`];
+  };
+  return [...of('environment', filters.environment), ...of('release', filters.release)].join(' and ');
 }
 
 /** A saved view: a name and its query, without page and record. */

@@ -2,7 +2,7 @@
 
 export type Action =
   | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete' | 'undo'
-  | 'search' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-projects' | 'go-settings';
+  | 'search' | 'project' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-projects' | 'go-settings';
 
 export interface Press {
   key: string;
@@ -30,7 +30,7 @@ export const idle: KeyState = { prefix: false };
 
 const actions: Record<string, Action> = {
   j: 'next', ArrowDown: 'next', k: 'previous', ArrowUp: 'previous', Home: 'first', End: 'last', o: 'open', Enter: 'open', x: 'select', '*': 'select-all',
-  e: 'resolve', m: 'mute', u: 'reopen', z: 'undo', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters',
+  e: 'resolve', m: 'mute', u: 'reopen', z: 'undo', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters', p: 'project',
   ']': 'next-page', '[': 'previous-page',
 };
 
@@ -76,6 +76,6 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
   },
   {
     title: 'Everywhere',
-    keys: [['g e', 'errors'], ['g o', 'overview'], ['g p', 'projects'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
+    keys: [['p', 'choose a project'], ['g e', 'errors'], ['g o', 'overview'], ['g p', 'projects'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
   },
 ];

@@ -13,6 +13,15 @@ export function updated(rows: readonly Row[], changes: readonly Row[]): readonly
   return rows.map((r) => byKey.get(keyOf(r)) ?? r);
 }
 
+/** Changes as rows take them whose numbers are those of a choice: a change tells the numbers of the whole record. */
+export function withNumbersOf(rows: readonly Row[], changes: readonly Row[]): Row[] {
+  const byKey = new Map(rows.map((r) => [keyOf(r), r]));
+  return changes.map((change) => {
+    const shown = byKey.get(keyOf(change));
+    return shown ? { ...change, count: shown.count, first_seen: shown.first_seen, last_seen: shown.last_seen } : change;
+  });
+}
+
 /** The rows without deleted ones. The same array when none was deleted. */
 export function without(rows: readonly Row[], gone: readonly { type: Book; signature: string }[]): readonly Row[] {
   const keys = new Set(gone.map(keyOf));

@@ -39,13 +39,18 @@ export function checkProject(draft: Project): Record<string, string> {
     if (value !== null) number(`limits.${name}`, value, 0, mostEvents, `Enter a whole number up to ${fullCount(mostEvents)}, 0 for no limit, or nothing for the limit of the service.`);
   }
   draft.noise.forEach((rule, i) => {
-    if (!rule.match.replace(/[* ]/g, '')) wrong[`noise[${i}].match`] = 'Enter a text to match; an asterisk alone would match every event.';
+    if (!rule.set && !(rule.match ?? '').replace(/[* ]/g, '')) wrong[`noise[${i}].match`] = 'Enter a text to match; an asterisk alone would match every event.';
   });
   return wrong;
 }
 
 /** A rule to begin with: it hides nothing and loses nothing. */
 export const newRule: NoiseRule = { field: 'class', match: '', action: 'noise' };
+
+/** A rule for a ready set, which also hides nothing and loses nothing. */
+export function setRule(key: string): NoiseRule {
+  return { set: key, action: 'noise' };
+}
 
 export const fieldWords: Record<(typeof ruleFields)[number], string> = {
   class: 'Class', message: 'Message', file: 'File', release: 'Release', user_agent: 'User agent', ip: 'Address', logger: 'Logger',
@@ -73,6 +78,48 @@ export function showValue(path: string, value: unknown): string | undefined {
   if (path.startsWith('limits.')) return value === null ? 'the limit of the service' : value === 0 ? 'no limit' : String(value);
   if (path.endsWith('_days')) return value === 0 ? 'for ever' : `${String(value)} days`;
   return undefined;
+}
+
+/** Something that is switched off or refused, with its explanation. */
+export interface Mark {
+  text: string;
+  title: string;
+  tone: 'plain' | 'warn';
+}
+
+/** What of a project's events is refused, limited or dropped. */
+export function marksOf(project: Project): Mark[] {
+  const marks: Mark[] = [];
+  if (project.archived) marks.push({ text: 'archived', title: 'Its events are refused', tone: 'warn' });
+  const limits = [
+    ...limitWords(project.limits.events_per_minute, 'events a minute'),
+    ...limitWords(project.limits.new_records_per_hour, 'new records an hour'),
+  ];
+  if (limits.length > 0) marks.push({ text: 'own limits', title: `It may send ${limits.join(' and ')}`, tone: 'plain' });
+  const drops = project.noise.filter((rule) => rule.action === 'drop').length;
+  if (drops > 0) marks.push({ text: 'drops noise', title: `${drops === 1 ? '1 noise rule drops' : `${drops} noise rules drop`} events of it`, tone: 'plain' });
+  return marks;
+}
+
+function limitWords(limit: number | null, what: string): string[] {
+  if (limit === null) return [];
+  return [limit === 0 ? `any number of ${what}` : `${fullCount(limit)} ${what}`];
+}
+
+/** The project of a reference in an address: its slug or its number. */
+export function projectOf(projects: readonly Project[], reference: string): Project | undefined {
+  const plain = reference.trim().toLowerCase();
+  return projects.find((p) => p.slug === plain || String(p.id) === plain);
+}
+
+/** The name of the project of a row. */
+export function projectName(projects: readonly Project[], of: { project: string; project_id: number }): string {
+  return projects.find((p) => p.id === of.project_id)?.name ?? (of.project || 'unknown');
+}
+
+/** How an address names the project of a row. */
+export function projectParam(of: { project: string; project_id: number }): string {
+  return of.project || String(of.project_id);
 }
 
 /** The rules with one changed. */

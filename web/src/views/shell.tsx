@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { root } from '../api/client';
-import { go, view, type View } from '../router';
+import { go, placeOf, view, type View } from '../router';
 import { byProxy, refresh, remembered, signOut, who } from '../session';
 import { theme, type Theme } from '../theme';
 import { openTitle } from '../title';
@@ -16,6 +16,7 @@ import { Menu } from '../ui/menu';
 import { usePoll } from '../ui/poll';
 import { Safe, Time } from '../ui/text';
 import { Mark } from './signin';
+import { focusSwitcher, Switcher } from './switcher';
 
 const places: readonly { view: View; label: string }[] = [
   { view: 'errors', label: 'Errors' },
@@ -38,6 +39,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <PageLink key={p.view} to={{ view: p.view === 'errors' ? undefined : p.view }} current={p.view === shown}>{p.label}</PageLink>
           ))}
         </nav>
+        <Switcher />
         <div class="topbar-end">
           {who.value?.development ? <span class="badge tone-warn" title="Development mode is on">dev</span> : null}
           <Help />
@@ -123,9 +125,11 @@ function Help() {
       case 'go-projects':
       case 'go-settings': {
         const to = action.slice('go-'.length);
-        go(new URLSearchParams(to === 'errors' ? '' : { view: to }));
+        go(placeOf({ view: to === 'errors' ? '' : to }));
         return true;
       }
+      case 'project':
+        return focusSwitcher();
       default:
         return false;
     }

@@ -11,7 +11,7 @@ import { movedBy } from '../../lib/undo';
 import { offerUndo } from './undo';
 import { filters, goneKeys, load, put, selected, settleAfter } from './store';
 
-const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'reopened' };
+export const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'reopened' };
 
 export const scopes = { status: 'Tools/UpdateErrorStatus', delete: 'Tools/DeleteErrorLogs' } as const;
 
@@ -24,7 +24,7 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
   }
   if (rows.length === 0) return false;
   try {
-    const count = await setStatus(signatures(rows), status);
+    const count = await setStatus({ signatures: signatures(rows) }, status);
     // At once, in place; the load after it applies a filter by status.
     put(rows.map((r) => ({ ...r, status, regressed: status === 'open' ? r.regressed : false })));
     selected.value = new Set();
@@ -56,7 +56,7 @@ export async function remove(rows: readonly Row[]): Promise<boolean> {
   });
   if (!agreed) return false;
   try {
-    const count = await deleteErrors(list);
+    const count = await deleteErrors({ signatures: list });
     goneKeys.value = new Set([...goneKeys.peek(), ...rows.map(keyOf)]);
     selected.value = new Set();
     toast.good(deleted(count, rows.length));

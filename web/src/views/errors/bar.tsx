@@ -1,12 +1,12 @@
 // The area above the rows: filters, and the selected or waiting records.
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { levels, statuses, type Row, type SparkRange } from '../../api/types';
+import { levels, statuses, type Row, type SparkRange, type Status } from '../../api/types';
 import {
-  active, chips, describe, instantOf, labelOf, localOf, members, parseViews, toggled, viewQuery, withView, type FilterName, type SavedView,
+  chips, describe, instantOf, labelOf, localOf, members, narrowing, parseViews, scopeWords, toggled, viewQuery, withView, type FilterName, type SavedView,
 } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
-import { plural } from '../../lib/text';
+import { fullCount, plural } from '../../lib/text';
 import { shortcuts } from '../../keyboard';
 import { live } from '../../live';
 import { change, follow, go, query } from '../../router';
@@ -17,8 +17,12 @@ import { closeMenu, Menu } from '../../ui/menu';
 import { Safe } from '../../ui/text';
 import { toast } from '../../ui/toast';
 import { move, remove, scopes } from './actions';
+import { chosen, projects } from '../../projects';
+import { ProjectMarks } from '../marks';
 import { clearFilters } from './list';
-import { filters, held, loaded, release, selected, setSparkRange, sparkRange } from './store';
+import { moveMatching, removeMatching } from './matching';
+import { NamePicker } from './names';
+import { allSelected, filters, held, loaded, release, selected, selectMatching, setSparkRange, sparkRange } from './store';
 
 /** Changes a filter: from the first page again, with no record open. */
 function set(changes: Record<string, string>): void {
@@ -27,7 +31,7 @@ function set(changes: Record<string, string>): void {
 
 export function Bar() {
   const [unfolded, setUnfolded] = useState(false);
-  const n = active(filters.value).filter((name) => name !== 'search').length;
+  const n = narrowing(filters.value).filter((name) => name !== 'search').length;
   return (
     <div class="bar">
       <div class={`filters${unfolded ? ' unfolded' : ''}`} role="search" aria-label="Filters">
@@ -37,6 +41,8 @@ export function Bar() {
         <div class="filters-rest">
           <LevelFilter />
           <BookFilter />
+          <NamePicker name="environment" />
+          <NamePicker name="release" />
           <TimeFilter />
           <More />
           <button type="button" class={`btn${filters.value.hide_noise ? ' on' : ''}`} aria-pressed={filters.value.hide_noise ? 'true' : 'false'}
@@ -249,18 +255,20 @@ function Views() {
 
 function Info() {
   const set_ = filters.value;
-  const shown = chips(set_);
+  // Without the names of projects there is no switcher.
+  const shown: FilterName[] = [...(chosen.value && !projects.value ? ['project' as const] : []), ...chips(set_)];
   const total = loaded.value?.meta.total;
   const waiting = held.value;
   return (
     <div class="info">
-      <span class="num" role="status">{total === undefined ? '' : plural(total, 'record')}</span>
+      <span role="status"><span class="num">{total === undefined ? '' : plural(total, 'record')}</span>{loaded.value?.meta.scoped ? <span class="scoped">: count, first and last are those in <Safe text={scopeWords(set_)} /></span> : null}</span>
+      <ProjectMarks />
       {shown.map((name) => (
         <button key={name} type="button" class="chip" title="Remove this filter" onClick={() => set({ [name]: '' })}>
           <Safe text={describe(name, set_[name]!)} /><span aria-hidden="true">×</span>
         </button>
       ))}
-      {active(set_).length > 1 ? <Button kind="quiet" class="small" onClick={clearFilters}>Clear all</Button> : null}
+      {narrowing(set_).length > 1 ? <Button kind="quiet" class="small" onClick={clearFilters}>Clear all</Button> : null}
       {waiting ? <button type="button" class="pill" onClick={release} aria-live="polite">{waiting.fresh} new</button> : null}
       <span class="info-end">
         <Live />
@@ -294,15 +302,24 @@ function Range() {
 function Bulk() {
   const rows = (): Row[] => (loaded.peek()?.rows ?? []).filter((r) => selected.peek().has(keyOf(r)));
   const n = selected.value.size;
+  const total = loaded.value?.meta.total ?? 0;
+  const all = allSelected.value;
+  const more = !all && n === loaded.value?.rows.length && total > n;
   const mayMove = lacking(scopes.status);
   const mayDelete = lacking(scopes.delete);
+  // A command over a filter is about whole records.
+  const scoped = loaded.value?.meta.scoped === true;
+  // It asks first.
+  const dots = all ? '…' : '';
+  const to = (status: Status) => () => void (all ? moveMatching(status) : move(rows(), status));
   return (
     <div class="info bulk" role="group" aria-label="Selected records">
-      <b class="num" role="status">{n} selected</b>
-      <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={() => void move(rows(), 'resolved')}>Resolve</Button>
-      <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void move(rows(), 'muted')}>Mute</Button>
-      <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void move(rows(), 'open')}>Reopen</Button>
-      <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove(rows())}>Delete…</Button>
+      <b class="num" role="status">{all ? `All ${fullCount(total)} that match selected` : `${n} selected`}</b>
+      {more ? <Button kind="quiet" disabled={scoped} title={scoped ? 'Environment and release choose occurrences, not records. Select page by page, or remove them from the filter.' : undefined} onClick={selectMatching}>Select all {fullCount(total)} that match</Button> : null}
+      <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={to('resolved')}>Resolve{dots}</Button>
+      <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={to('muted')}>Mute{dots}</Button>
+      <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={to('open')}>Reopen{dots}</Button>
+      <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void (all ? removeMatching() : remove(rows()))}>Delete…</Button>
       <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Clear the selection</Button>
       {held.value ? <button type="button" class="pill" onClick={release}>{held.value.fresh} new</button> : null}
     </div>

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { RecordRef } from '../../api/errors';
+import type { Status } from '../../api/types';
 import { noRecord, recordParams } from '../../lib/filters';
 import type { Action } from '../../lib/keys';
 import { moved } from '../../lib/keys';
@@ -14,7 +15,8 @@ import { Bar } from './bar';
 import { FirstRun, KeptDSN } from './firstrun';
 import { List, focusRow } from './list';
 import { Record } from './record';
-import { cursor, failed, follow, load, loaded, loading, openKey, opened, release, select, selectAll, selected, unfiltered } from './store';
+import { moveMatching, removeMatching } from './matching';
+import { allSelected, cursor, failed, follow, load, loaded, loading, openKey, opened, release, select, selectAll, selected, unfiltered } from './store';
 
 export function ErrorsView() {
   const mayList = can('Tools/GetErrorLogs');
@@ -117,9 +119,9 @@ function act(action: Action): boolean {
     case 'select-all':
       selectAll(selected.peek().size < list.length);
       return true;
-    case 'resolve': void move(targets(), 'resolved'); return true;
-    case 'mute': void move(targets(), 'muted'); return true;
-    case 'reopen': void move(targets(), 'open'); return true;
+    case 'resolve': moveTargets('resolved'); return true;
+    case 'mute': moveTargets('muted'); return true;
+    case 'reopen': moveTargets('open'); return true;
     case 'delete': void removeTargets(); return true;
     case 'undo': return doLatest();
     case 'search': return focusOn('.search input');
@@ -132,7 +134,15 @@ function act(action: Action): boolean {
   }
 }
 
+function moveTargets(status: Status): void {
+  void (allSelected.peek() ? moveMatching(status) : move(targets(), status));
+}
+
 async function removeTargets(): Promise<void> {
+  if (allSelected.peek()) {
+    await removeMatching();
+    return;
+  }
   const at = targets();
   const wasOpen = at.some((r) => keyOf(r) === openKey.peek());
   if ((await remove(at)) && wasOpen) change(noRecord);

@@ -3,14 +3,16 @@
 import { Component } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Book, Row } from '../../api/types';
-import { recordParams, type Filters } from '../../lib/filters';
+import { emptied, narrowing, recordParams, type Filters } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
 import { bucket } from '../../lib/time';
+import { projectName } from '../../lib/projects';
+import { chosen, chosenProject, mixed, projects } from '../../projects';
 import { change, follow, hrefWith } from '../../router';
 import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
-import { Button } from '../../ui/button';
+import { Button, PageLink } from '../../ui/button';
 import { Empty } from '../../ui/state';
 import { Count, Safe, Time } from '../../ui/text';
 import { cursor, filters, goneKeys, noteMove, openKey, select, selectAll, selected, setScroller, sparks, type Loaded } from './store';
@@ -33,6 +35,7 @@ const heads: readonly Head[] = [
   { name: 'first', label: 'First', order: 'first_seen', first: 'desc' },
   { name: 'last', label: 'Last', order: 'last_seen', first: 'desc' },
   { name: 'book', label: 'Book', order: 'type', first: 'asc' },
+  { name: 'project', label: 'Project' },
   { name: 'status', label: 'Status' },
 ];
 
@@ -47,10 +50,11 @@ export function List({ page, busy }: { page: Loaded; busy: boolean }) {
   const at = cursor.value;
   const gone = goneKeys.value;
   const lines = sparks.value;
+  const named = mixed.value ? projects.value ?? [] : null;
   if (page.rows.length === 0) return <Nothing page={page} />;
   return (
     <>
-      <div class="list" ref={box} onPointerMove={noteMove}>
+      <div class={`list${named ? ' with-projects' : ''}`} ref={box} onPointerMove={noteMove}>
         <div role="table" aria-label="Errors" aria-busy={busy} aria-rowcount={page.meta.total} class={busy ? 'busy' : undefined}>
           <div role="rowgroup">
             <div role="row" class="line head">
@@ -61,7 +65,7 @@ export function List({ page, busy }: { page: Loaded; busy: boolean }) {
                   onChange={(e) => selectAll(e.currentTarget.checked)}
                 />
               </span>
-              {heads.map((h) => <HeadCell key={h.name} head={h} filters={filters.value} />)}
+              {heads.filter((h) => named || h.name !== 'project').map((h) => <HeadCell key={h.name} head={h} filters={filters.value} />)}
             </div>
           </div>
           <div role="rowgroup" class="list-rows">
@@ -69,7 +73,7 @@ export function List({ page, busy }: { page: Loaded; busy: boolean }) {
               const key = keyOf(row);
               return (
                 <Line
-                  key={key} row={row} selected={chosen.has(key)} open={key === open} cursor={key === at} gone={gone.has(key)}
+                  key={key} row={row} project={named ? projectName(named, row) : ''} selected={chosen.has(key)} open={key === open} cursor={key === at} gone={gone.has(key)}
                   counts={lines?.counts.get(key)} from={lines?.from ?? 0} step={lines?.step ?? 'hour'}
                 />
               );
@@ -100,6 +104,8 @@ function HeadCell({ head, filters: f }: { head: Head; filters: Filters }) {
 
 interface LineProps {
   row: Row;
+  /** Its name; '' while all rows are of one project. */
+  project: string;
   selected: boolean;
   open: boolean;
   cursor: boolean;
@@ -116,7 +122,7 @@ class Line extends Component<LineProps> {
     return (Object.keys(next) as (keyof LineProps)[]).some((name) => next[name] !== now[name]);
   }
 
-  override render({ row, selected: on, open, cursor: at, gone, counts, from, step }: LineProps) {
+  override render({ row, project, selected: on, open, cursor: at, gone, counts, from, step }: LineProps) {
     const key = keyOf(row);
     const href = hrefWith(recordParams(row));
     const name = shortClass(row.exception_class);
@@ -142,6 +148,7 @@ class Line extends Component<LineProps> {
         <span role="cell" class="c-first"><Time iso={row.first_seen} /></span>
         <span role="cell" class="c-last"><Time iso={row.last_seen} /></span>
         <span role="cell" class="c-book">{row.type}</span>
+        {project ? <span role="cell" class="c-project" title={visible(project)}><Safe text={project} /></span> : null}
         <span role="cell" class="c-status">
           {gone ? <span class="badge tone-bad">deleted</span> : <StatusBadge status={row.status} regressed={row.regressed} />}
           {row.overflow ? <OverflowBadge /> : null}
@@ -231,6 +238,15 @@ function Nothing({ page }: { page: Loaded }) {
       </Empty>
     );
   }
+  if (narrowing(filters.value).length === 0) {
+    return (
+      <Empty title="No errors yet">
+        <p>{chosen.value ? 'This project has no record.' : 'There is no record.'}</p>
+        {chosenProject.value ? <p><PageLink to={{ view: 'projects', id: chosenProject.value.id }}>Its DSN, and code that sends a first error</PageLink></p> : null}
+        {chosen.value ? <Button onClick={() => change({ project: '' })}>Show all projects</Button> : null}
+      </Empty>
+    );
+  }
   return (
     <Empty title="No record matches">
       <p>Nothing in the ledger fits all of the filters.</p>
@@ -240,8 +256,7 @@ function Nothing({ page }: { page: Loaded }) {
 }
 
 export function clearFilters(): void {
-  const none = Object.fromEntries(Object.keys(filters.peek()).filter((n) => n !== 'limit' && n !== 'order' && n !== 'direction').map((n) => [n, '']));
-  change(none);
+  change(emptied(filters.peek()));
 }
 
 function Pager({ page }: { page: Loaded }) {

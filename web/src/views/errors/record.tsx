@@ -4,18 +4,20 @@ import { useEffect, useRef } from 'preact/hooks';
 import { getError, type RecordRef } from '../../api/errors';
 import type { Detail, Payload, Row, Status } from '../../api/types';
 import { place, toCurl, toJSON, toMarkdown } from '../../lib/export';
-import { noRecord, recordParams } from '../../lib/filters';
-import { keyOf } from '../../lib/live';
+import { asName, noRecord, recordParams } from '../../lib/filters';
+import { keyOf, withNumbersOf } from '../../lib/live';
+import { projectName, projectParam } from '../../lib/projects';
 import { fullCount } from '../../lib/text';
 import { exact } from '../../lib/time';
 import { recordTitle } from '../../lib/title';
 import { root } from '../../api/client';
+import { projects } from '../../projects';
 import { change, hrefTo } from '../../router';
 import { can, lacking } from '../../session';
 import { useOpenTitle } from '../../title';
 import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
 import { Boundary } from '../../ui/boundary';
-import { Button, toClipboard } from '../../ui/button';
+import { Button, PageLink, toClipboard } from '../../ui/button';
 import { useLoad } from '../../ui/load';
 import { closeMenu, Menu } from '../../ui/menu';
 import { Denied, Failure, Loading } from '../../ui/state';
@@ -47,10 +49,13 @@ export function Record({ of }: { of: RecordRef }) {
 
 function Whole({ of }: { of: RecordRef }) {
   const key = keyOf(of);
-  const load = useLoad((signal) => getError(of, signal), String(undone.value));
-  // The list knows of changes first.
+  // The list knows of changes first, but not of the numbers of the whole record
+  // while its own are those of a choice.
   const inList = loaded.value?.rows.find((r) => keyOf(r) === key);
-  const record: Detail | undefined = load.data && inList ? { ...load.data, ...inList, payload: load.data.payload } : load.data;
+  const scoped = loaded.value?.meta.scoped === true && inList !== undefined;
+  const load = useLoad((signal) => getError(of, signal), `${undone.value} ${scoped ? inList.count : ''}`);
+  const whole = load.data && inList && scoped ? withNumbersOf([load.data], [inList])[0] : inList;
+  const record: Detail | undefined = load.data && whole ? { ...load.data, ...whole, payload: load.data.payload } : load.data;
   const known: Row | undefined = record ?? inList;
   useOpenTitle(known ? recordTitle(known) : 'Record');
   // The head is one element from the beginning: its heading has the focus.
@@ -59,7 +64,7 @@ function Whole({ of }: { of: RecordRef }) {
       <Head record={record} title={known?.exception_class || (record ? 'Error' : known?.message_preview || 'Record')}>
         {record ? <Tools record={record} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record, status, regressed: status === 'open' && record.regressed })} /> : null}
       </Head>
-      {record ? <Body record={record} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="Loading the record" />}
+      {record ? <Body record={record} within={scoped ? inList.count : undefined} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="Loading the record" />}
     </>
   );
 }
@@ -76,13 +81,14 @@ function Head({ record, title, children }: { record: Row | undefined; title: str
   );
 }
 
-function Body({ record }: { record: Detail }) {
+/** within is its count in the environments and releases that the list is limited to. */
+function Body({ record, within }: { record: Detail; within: number | undefined }) {
   const p: Payload = record.payload ?? {};
   const message = typeof p.message === 'string' && p.message ? p.message : record.message_preview;
   return (
     <div class="record-body" tabIndex={0} role="region" aria-label="Details of the record">
       <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
-      <Sums record={record} />
+      <Sums record={record} within={within} />
       <TrendChart of={record} count={record.count} />
       <Part title="Stack" open when={Array.isArray(p.exceptions) && p.exceptions.length > 0}><Stack payload={p} /></Part>
       <Part title="Request" open when={!!record.request_uri || !!record.request_method || !!p.request}><Request record={record} /></Part>
@@ -132,7 +138,7 @@ function Tools({ record, gone, onMoved }: { record: Detail; gone: boolean; onMov
 }
 
 function CopyMenu({ record }: { record: Detail }) {
-  const link = location.origin + hrefTo(recordParams(record));
+  const link = location.origin + hrefTo({ ...recordParams(record), project: '' });
   const kinds: readonly [string, () => string][] = [
     ['Link', () => link],
     ['Markdown', () => toMarkdown(record, link)],
@@ -156,17 +162,32 @@ function CopyMenu({ record }: { record: Detail }) {
 }
 
 /** The most important numbers. */
-function Sums({ record }: { record: Detail }) {
+function Sums({ record, within }: { record: Detail; within: number | undefined }) {
   const release = record.payload?.release;
   return (
     <dl class="sums">
       <div><dt>Seen</dt><dd class="num">{fullCount(record.count)}×</dd></div>
+      {within === undefined ? null : <div><dt>Within the filter</dt><dd class="num">{fullCount(within)}×</dd></div>}
       <div><dt>First</dt><dd><Moment iso={record.first_seen} /></dd></div>
       <div><dt>Last</dt><dd><Moment iso={record.last_seen} /></dd></div>
       {release ? <div><dt>First seen in</dt><dd><Safe class="mono" text={release} /></dd></div> : null}
       <div><dt>Book</dt><dd>{record.type}</dd></div>
+      <div><dt>Project</dt><dd><PageLink to={{ project: projectParam(record) }}><Safe text={projectName(projects.value ?? [], record)} /></PageLink></dd></div>
+      <Names title="Environments" name="environment" of={record.environments} />
+      <Names title="Releases" name="release" of={record.releases} />
       {record.file ? <div class="wide"><dt>Where</dt><dd><Safe class="mono" text={place(record.file, record.line)} /></dd></div> : null}
     </dl>
+  );
+}
+
+/** Where it was seen last, each with a link to the list of what was seen there. */
+function Names({ title, name, of }: { title: string; name: 'environment' | 'release'; of: readonly string[] }) {
+  if (of.length === 0) return null;
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="names">{of.map((n) => <PageLink key={n} to={{ [name]: asName(n) }}><Safe text={n || 'not named'} /></PageLink>)}</dd>
+    </div>
   );
 }
 

@@ -7,8 +7,9 @@ import { computed, effect, signal } from '@preact/signals';
 import { getTrends, listErrors } from '../../api/errors';
 import type { PageMeta, Row, SparkRange, StreamRecords, Trends } from '../../api/types';
 import { active, fromQuery, recordOf, toRequest } from '../../lib/filters';
-import { grown, keyOf, unseen, updated, without } from '../../lib/live';
+import { grown, keyOf, unseen, updated, withNumbersOf, without } from '../../lib/live';
 import { followStream } from '../../live';
+import { chosen } from '../../projects';
 import { query, view } from '../../router';
 import { can, phase } from '../../session';
 
@@ -30,6 +31,18 @@ export const held = signal<(Loaded & { fresh: number }) | null>(null);
 /** Records that were deleted while they are shown. */
 export const goneKeys = signal<ReadonlySet<string>>(new Set());
 export const selected = signal<ReadonlySet<string>>(new Set());
+/** The request whose matches are all selected, also those of other pages; '' for none. */
+const everything = signal('');
+/** All that match are selected. A row that is taken out ends it. */
+export const allSelected = computed(() => {
+  const n = loaded.value?.rows.length ?? 0;
+  return n > 0 && selected.value.size === n && everything.value === request.value;
+});
+
+export function selectMatching(): void {
+  everything.value = request.peek();
+}
+
 /** Where the keyboard is, as a key of a record. */
 export const cursor = signal('');
 
@@ -53,6 +66,23 @@ export interface Sparks {
 
 export const sparks = signal<Sparks | null>(null);
 
+// A selection that was emptied begins anew, on the page.
+effect(() => { if (selected.value.size === 0) everything.value = ''; });
+
+/** Environments and releases that the rows of the project have named, to choose from. */
+export const seenNames = signal<Record<'environment' | 'release', readonly string[]>>({ environment: [], release: [] });
+let seenIn = '';
+
+function noteNames(rows: readonly Row[]): void {
+  const before = seenIn === chosen.peek() ? seenNames.peek() : { environment: [], release: [] };
+  seenIn = chosen.peek();
+  const join = (have: readonly string[], more: (row: Row) => readonly string[]) => {
+    const all = new Set([...have, ...rows.flatMap(more)]);
+    return all.size === have.length ? have : [...all].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  };
+  seenNames.value = { environment: join(before.environment, (r) => r.environments), release: join(before.release, (r) => r.releases) };
+}
+
 let running: AbortController | null = null;
 let sparking: AbortController | null = null;
 
@@ -69,6 +99,7 @@ export async function load(quiet = false): Promise<void> {
     if (mine.signal.aborted) return;
     failed.value = undefined;
     const shown = loaded.peek();
+    noteNames(page.rows);
     if (quiet && shown && shown.rows.length > 0 && reading()) hold(shown, { rows: page.rows, meta: page.meta });
     else show({ rows: page.rows, meta: page.meta }, quiet);
   } catch (error) {
@@ -201,11 +232,12 @@ export function take(batch: StreamRecords): void {
   watchers.forEach((look) => look(batch));
   const shown = loaded.peek();
   if (!shown) return;
-  growSparks(shown.rows, batch.records);
-  const rows = updated(shown.rows, batch.records);
+  const { scoped } = shown.meta;
+  if (!scoped) growSparks(shown.rows, batch.records);
+  const rows = updated(shown.rows, scoped ? withNumbersOf(shown.rows, batch.records) : batch.records);
   if (rows !== shown.rows) loaded.value = { ...shown, rows };
   noteGone(batch.gone);
-  const unknown = batch.more > 0 || unseen(rows, batch.records) > 0;
+  const unknown = batch.more > 0 || unseen(rows, batch.records) > 0 || (scoped && batch.records.length > 0);
   // An answer in progress may be older than the message, so the message wins.
   if (unknown || running || !reading()) soon();
 }
@@ -244,10 +276,12 @@ export function select(key: string, on?: boolean): void {
   const next = new Set(selected.peek());
   if (on ?? !next.has(key)) next.add(key);
   else next.delete(key);
+  everything.value = '';
   selected.value = next;
 }
 
 export function selectAll(on: boolean): void {
+  everything.value = '';
   selected.value = new Set(on ? (loaded.peek()?.rows ?? []).map(keyOf) : []);
 }
 
@@ -275,7 +309,13 @@ export function follow(): () => void {
   if (can('Tools/GetErrorLogs')) {
     // The stream does not tell changes between the answer with the list and its
     // opening.
-    ends.push(followStream({ onOpen: soon, onRecords: take }));
+    let end = () => {};
+    ends.push(effect(() => {
+      const project = chosen.value;
+      end();
+      end = followStream(project, { onOpen: soon, onRecords: take });
+    }));
+    ends.push(() => end());
   }
   // A held page is shown when nobody reads any more. The sparklines are loaded
   // again from time to time, because their last bucket ends.

@@ -40,7 +40,7 @@ export function offerUndo(text: string, formers: readonly Former[], to: Status):
 async function putBack(formers: readonly Former[], changed: ReadonlySet<string>): Promise<void> {
   try {
     let back = 0;
-    for (const call of callsBack(formers, changed)) back += await setStatus(call.signatures, call.status);
+    for (const call of callsBack(formers, changed)) back += await setStatus({ signatures: call.signatures }, call.status);
     const former = new Map(formers.filter((f) => !changed.has(keyOf(f))).map((f) => [keyOf(f), f]));
     put((loaded.peek()?.rows ?? []).filter((r) => former.has(keyOf(r))).map((r) => ({ ...r, status: former.get(keyOf(r))!.status, regressed: false })));
     undone.value++;

@@ -3,8 +3,11 @@ import { getOverview } from '../../api/settings';
 import type { SparkRange } from '../../api/types';
 import { change, query } from '../../router';
 import { can } from '../../session';
+import { chosen } from '../../projects';
 import { usePoll } from '../../ui/poll';
 import { Denied, Failure, Loading } from '../../ui/state';
+import { ProjectMarks } from '../marks';
+import { ByProject } from './byproject';
 import { OverTime } from './overtime';
 import { State } from './state';
 import { Growing, Noisy } from './tops';
@@ -19,7 +22,7 @@ export function OverviewView() {
   return (
     <div class="page overview">
       <header class="overview-head">
-        <h1>Overview</h1>
+        <div class="row"><h1>Overview</h1><ProjectMarks /></div>
         <fieldset class="segments">
           <legend>Range</legend>
           {ranges.map((r) => (
@@ -31,18 +34,19 @@ export function OverviewView() {
         </fieldset>
       </header>
       {can('Ops/Read') ? <State /> : <Denied scope="Ops/Read" what="Your key may not see the state of the service" />}
-      {can('Tools/GetErrorLogs') ? <Errors key={range} range={range} /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not see errors" />}
+      {can('Tools/GetErrorLogs') ? <Errors key={`${range} ${chosen.value}`} range={range} project={chosen.value} /> : <Denied scope="Tools/GetErrorLogs" what="Your key may not see errors" />}
     </div>
   );
 }
 
-function Errors({ range }: { range: SparkRange }) {
-  const { data, error } = usePoll((signal) => getOverview(range, signal), every);
+function Errors({ range, project }: { range: SparkRange; project: string }) {
+  const { data, error } = usePoll((signal) => getOverview(range, project, signal), every);
   if (!data) return error ? <Failure error={error} /> : <Loading />;
   return (
     <>
       <OverTime of={data} stale={error} />
       <div class="tops">
+        <ByProject of={data} />
         <Growing of={data} />
         <Noisy of={data} />
       </div>

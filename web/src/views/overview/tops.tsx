@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Overview, Row } from '../../api/types';
 import { recordParams } from '../../lib/filters';
+import { projectName } from '../../lib/projects';
 import { growth } from '../../lib/series';
 import { fullCount, visible } from '../../lib/text';
+import { mixed, projects } from '../../projects';
 import { LevelBadge, StatusBadge } from '../../ui/badge';
 import { PageLink } from '../../ui/button';
 import { Panel } from '../../ui/state';
@@ -51,6 +53,7 @@ function Line({ of, children }: { of: Row; children: ComponentChildren }) {
       <LevelBadge level={of.level} />
       <PageLink to={recordParams(of)} class="top-name">
         <span title={visible(of.message_preview)}>
+          {mixed.value ? <><Safe class="dim" text={projectName(projects.value ?? [], of)} /> </> : null}
           {name ? <Safe class="class" text={name} /> : null} <Safe text={of.message_preview || (name ? '' : 'no message')} />
         </span>
       </PageLink>

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { ApiError, newOnce } from '../../api/client';
 import { createProject, type Project } from '../../api/projects';
 import { platforms } from '../../lib/projects';
+import { refreshProjects } from '../../projects';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
@@ -26,6 +27,7 @@ export function NewProjectDialog({ onClose, onMade }: { onClose: () => void; onM
     setErrors({});
     try {
       made.value = await createProject({ name: name.trim(), platform: platform.trim() }, once.current);
+      refreshProjects();
       onMade(made.value);
     } catch (error) {
       // What was refused is asked again as something else.

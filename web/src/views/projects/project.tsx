@@ -1,8 +1,9 @@
 // One project: its DSN, its settings, the archive.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { patchProject, projectPath, projectScopes, type Limit, type Project } from '../../api/projects';
+import { projectPath, projectScopes, type Limit, type Project } from '../../api/projects';
 import { checkProject, limitOf, numberOf, platforms, ruleLabel, showValue } from '../../lib/projects';
 import { lacking } from '../../session';
+import { changeProject } from '../../projects';
 import { useOpenTitle } from '../../title';
 import { Badge } from '../../ui/badge';
 import { Button, PageLink } from '../../ui/button';
@@ -28,7 +29,7 @@ function settingOf(id: number): Setting<Project> {
       name: 'Name', slug: 'Slug', platform: 'Platform', archived: 'Archived', retention_days: 'Records', occurrence_days: 'Occurrences',
       'limits.events_per_minute': 'Events a minute', 'limits.new_records_per_hour': 'New records an hour', noise: 'Noise rules',
     },
-    labelOf: ruleLabel, show: showValue, check: checkProject, write: patchProject,
+    labelOf: ruleLabel, show: showValue, check: checkProject, write: changeProject,
   });
   known.set(id, have);
   return have;
@@ -69,9 +70,6 @@ function Address({ of }: { of: Project }) {
   );
 }
 
-// Goes as soon as the service does; docs/projects.md says the same.
-const notYet = 'This version keeps the limits, days and noise rules below, and does not act on them yet: the limits of the service hold for all projects.';
-
 function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
   const field = (path: string) => ({ name: path, label: of.label(path), error: of.errors.value[path], changed: of.isChanged(path), autocomplete: 'off' });
   const limit = (path: string, value: Limit) => ({
@@ -88,7 +86,6 @@ function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
           <TextField {...field('platform')} value={draft.platform} offers={platforms} hint="Such as go or python-django." onInput={(v) => of.set('platform', v)} />
         </div>
       </Group>
-      <Note>{notYet}</Note>
       <Group title="Limits" hint="Empty means the limit of the service; 0 means no limit.">
         <div class="two">
           <TextField {...limit('limits.events_per_minute', draft.limits.events_per_minute)} hint="What is above it is refused, and the sender is told." />
@@ -97,8 +94,8 @@ function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
       </Group>
       <Group title="Days to keep">
         <div class="two">
-          <TextField {...days('retention_days', draft.retention_days)} hint="How long a record is kept that is not seen any more; 0 means for ever." />
-          <TextField {...days('occurrence_days', draft.occurrence_days)} hint="How long single occurrences are kept." />
+          <TextField {...days('retention_days', draft.retention_days)} hint="A cleanup once a day deletes records that were not seen for so long; 0 means for ever." />
+          <TextField {...days('occurrence_days', draft.occurrence_days)} hint="For later: this version keeps no single occurrences." />
         </div>
       </Group>
       <Rules of={of} rules={draft.noise} />
@@ -121,7 +118,7 @@ function Archive({ project, of }: { project: Project; of: Setting<Project> }) {
     if (!sure) return;
     setBusy(true);
     try {
-      await patchProject(projectPath(project.id), { archived: to });
+      await changeProject(projectPath(project.id), { archived: to });
       toast.good(to ? `“${project.name}” is archived.` : `“${project.name}” takes events again.`);
     } catch (error) {
       toast.failed(error);

@@ -8,7 +8,7 @@ import { Button, PageLink } from '../../ui/button';
 import { useLoad } from '../../ui/load';
 import { Denied, Empty, Failure, Loading } from '../../ui/state';
 import { Table, type Column } from '../../ui/table';
-import { Safe, Time } from '../../ui/text';
+import { Count, Safe, Time } from '../../ui/text';
 import { MadeProject, made } from './made';
 import { NewProjectDialog } from './newproject';
 import { OneProject } from './project';
@@ -56,6 +56,13 @@ function New() {
   return <div ref={box} role="status" class="new-project">{project ? <MadeProject key={project.id} of={project} /> : null}</div>;
 }
 
+/** Links to the list; not known while the records do not answer. */
+function Total({ of, name }: { of: Project; name: 'records' | 'events_24h' }) {
+  const n = of.totals?.[name];
+  if (!n) return <span class="dim">{n === 0 ? '0' : '–'}</span>;
+  return <PageLink to={{ project: of.slug, date_range: name === 'records' ? '' : '24h' }}><Count n={n} /></PageLink>;
+}
+
 const columns: readonly Column<Project>[] = [
   {
     name: 'project', head: 'Name',
@@ -63,6 +70,8 @@ const columns: readonly Column<Project>[] = [
   },
   { name: 'slug', head: 'Slug', cell: (p) => <code class="mono">{p.slug}</code> },
   { name: 'platform', head: 'Platform', cell: (p) => (p.platform ? <Safe text={p.platform} /> : <span class="dim">–</span>) },
+  { name: 'records', head: 'Records', right: true, cell: (p) => <Total of={p} name="records" /> },
+  { name: 'events', head: 'Events, 24 h', right: true, cell: (p) => <Total of={p} name="events_24h" /> },
   { name: 'number', head: 'Number', right: true, cell: (p) => <span class="num">{p.id}</span> },
   { name: 'made', head: 'Created', right: true, cell: (p) => <Time iso={p.created_at} never="–" /> },
 ];

@@ -1,9 +1,12 @@
 // The noise rules of a project, one in each row.
 import { useRef } from 'preact/hooks';
-import { ruleActions, ruleFields, type NoiseRule, type Project } from '../../api/projects';
-import { actionWords, fieldWords, newRule, ruleErrors, withRule } from '../../lib/projects';
+import { listNoiseSets, ruleActions, ruleFields, type NoiseRule, type NoiseSet, type Project } from '../../api/projects';
+import { actionWords, fieldWords, newRule, ruleErrors, setRule, withRule } from '../../lib/projects';
 import { Button } from '../../ui/button';
 import { Unsaved } from '../../ui/field';
+import { useLoad } from '../../ui/load';
+import { closeMenu, Menu } from '../../ui/menu';
+import { Safe } from '../../ui/text';
 import { Group } from '../settings/form';
 import type { Setting } from '../settings/setting';
 
@@ -12,6 +15,7 @@ const most = 100;
 
 export function Rules({ of, rules }: { of: Setting<Project>; rules: readonly NoiseRule[] }) {
   const box = useRef<HTMLDivElement>(null);
+  const sets = useLoad(listNoiseSets).data ?? [];
   const whole = of.errors.value.noise;
   const set = (next: readonly NoiseRule[], focus?: string) => {
     of.set('noise', next);
@@ -19,6 +23,7 @@ export function Rules({ of, rules }: { of: Setting<Project>; rules: readonly Noi
     if (focus) requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(focus)?.focus());
   };
   const add = () => set([...rules, newRule], `[name="noise[${rules.length}].match"]`);
+  const addSet = (key: string) => set([...rules, setRule(key)], `[name="noise[${rules.length}].action"]`);
   const remove = (at: number) => set(rules.filter((_, i) => i !== at), rules.length > 1 ? `[data-remove="${Math.min(at, rules.length - 2)}"]` : '.rules-add button');
   return (
     <Group title="Noise rules" hint="What happens to events whose field matches. An asterisk stands for any characters, such as ChunkLoadError* or *bot*.">
@@ -28,26 +33,46 @@ export function Rules({ of, rules }: { of: Setting<Project>; rules: readonly Noi
         {rules.length === 0 ? <p class="dim">There is no rule: every event counts.</p> : (
           <ol class="rules" aria-label="Noise rules">
             {rules.map((rule, i) => (
-              <Rule key={i} at={i} rule={rule} errors={ruleErrors(of.errors.value, i)} onChange={(change) => set(withRule(rules, i, change))} onRemove={() => remove(i)} />
+              <Rule key={i} at={i} rule={rule} ready={sets.find((s) => s.key === rule.set)} errors={ruleErrors(of.errors.value, i)} onChange={(change) => set(withRule(rules, i, change))} onRemove={() => remove(i)} />
             ))}
           </ol>
         )}
-        <div class="row rules-add"><Button disabled={rules.length >= most} onClick={add}>Add a rule</Button></div>
+        <div class="row rules-add"><Button disabled={rules.length >= most} onClick={add}>Add a rule</Button>{sets.length > 0 ? <Sets all={sets} rules={rules} onPick={addSet} /> : null}</div>
       </div>
     </Group>
+  );
+}
+
+/** Rules that need not be typed. */
+function Sets({ all, rules, onPick }: { all: readonly NoiseSet[]; rules: readonly NoiseRule[]; onPick: (key: string) => void }) {
+  return (
+    <Menu label="Ready sets" class="start noise-sets">
+      <div class="menu-list">
+        {all.map((s) => {
+          const there = rules.some((r) => r.set === s.key);
+          return (
+            <Button key={s.key} kind="quiet" disabled={there || rules.length >= most} onClick={(e) => { closeMenu(e.currentTarget); onPick(s.key); }}>
+              <span><b>{s.key}</b>{there ? ' (added)' : ''}<br /><span class="dim small">{s.title}</span></span>
+            </Button>
+          );
+        })}
+      </div>
+    </Menu>
   );
 }
 
 interface RuleProps {
   at: number;
   rule: NoiseRule;
+  /** The ready set that the rule names, as far as it is known. */
+  ready: NoiseSet | undefined;
   /** By the name of the field. */
   errors: Record<string, string>;
   onChange: (change: Partial<NoiseRule>) => void;
   onRemove: () => void;
 }
 
-function Rule({ at, rule, errors, onChange, onRemove }: RuleProps) {
+function Rule({ at, rule, ready, errors, onChange, onRemove }: RuleProps) {
   const words = Object.values(errors).join(' ');
   const id = `rule-${at}-error`;
   const ties = (name: keyof NoiseRule) => ({
@@ -56,13 +81,15 @@ function Rule({ at, rule, errors, onChange, onRemove }: RuleProps) {
   return (
     <li class="field">
       <div class="rule">
-        <select {...ties('field')} aria-label={`Field of rule ${at + 1}`} value={rule.field} onChange={(e) => onChange({ field: e.currentTarget.value as NoiseRule['field'] })}>
+        {rule.set ? <ReadySet of={rule.set} ready={ready} /> : <>
+        <select {...ties('field')} aria-label={`Field of rule ${at + 1}`} value={rule.field} onChange={(e) => onChange({ field: e.currentTarget.value as NonNullable<NoiseRule['field']> })}>
           {ruleFields.map((f) => <option key={f} value={f}>{fieldWords[f]}</option>)}
         </select>
         <input
           {...ties('match')} aria-label={`Text of rule ${at + 1}`} class="mono" value={rule.match} placeholder="text, * for any" spellcheck={false} autocomplete="off"
           onInput={(e) => onChange({ match: e.currentTarget.value })}
         />
+        </>}
         <select {...ties('action')} aria-label={`Action of rule ${at + 1}`} value={rule.action} onChange={(e) => onChange({ action: e.currentTarget.value as NoiseRule['action'] })}>
           {ruleActions.map((a) => <option key={a} value={a}>{actionWords[a]}</option>)}
         </select>
@@ -70,5 +97,15 @@ function Rule({ at, rule, errors, onChange, onRemove }: RuleProps) {
       </div>
       {words ? <div class="error" id={id} role="alert">{words}</div> : null}
     </li>
+  );
+}
+
+/** A set by its name, with what it looks for behind it. */
+function ReadySet({ of, ready }: { of: string; ready: NoiseSet | undefined }) {
+  return (
+    <details class="ready-set">
+      <summary>Ready set <b><Safe text={of} /></b> <span class="dim">{ready?.title}</span></summary>
+      <ul tabIndex={0} aria-label={`What ${of} looks for`}>{ready?.rules.map((r) => <li key={`${r.field} ${r.match}`}><span class="dim">{r.field}</span> <Safe class="mono" text={r.match} /></li>)}</ul>
+    </details>
   );
 }

@@ -1,5 +1,6 @@
-import { paths, type LogSettings } from '../../api/settings';
+import { paths, write, type LogSettings } from '../../api/settings';
 import { badLines, entries, lineOf } from '../../lib/whitelist';
+import { refreshProjects } from '../../projects';
 import { Lines } from '../../ui/lines';
 import { Note } from '../../ui/state';
 import { Group, SettingForm, SettingSwitch } from './form';
@@ -15,6 +16,11 @@ const logging = setting<LogSettings>({
   labels: {
     error_log: 'Record errors', error_debug: 'Show causes', development: 'Development mode', module_log: 'Record module exchanges',
     query_logging: 'Record database queries', query_logging_ips: 'Addresses',
+  },
+  write: async (path, body) => {
+    const answer = await write<LogSettings>(path, body);
+    refreshProjects();
+    return answer;
   },
   body: (changes) => Object.fromEntries(Object.entries(changes).map(([name, v]) => [name, typeof v === 'boolean' ? Number(v) : v])),
 });

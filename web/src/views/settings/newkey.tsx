@@ -5,12 +5,15 @@ import { createKey, type NewKey } from '../../api/settings';
 import type { Key } from '../../api/types';
 import { kinds, offered, scopeGroups } from '../../lib/scopelist';
 import { holds } from '../../lib/scopes';
+import { plural, visible } from '../../lib/text';
 import { dayUTC } from '../../lib/time';
+import { projects } from '../../projects';
 import { who } from '../../session';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Check, Select, TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
+import { Safe } from '../../ui/text';
 import { wordsOf } from '../../ui/toast';
 
 const lives = [
@@ -27,11 +30,17 @@ const lifeOf = (kind: Key['kind']) => (kind === 'ing' ? '0' : '365');
 /** Which field a refusal is about. */
 const fieldOf: Record<string, string> = { invalid_name: 'name', invalid_project: 'project', invalid_expiry: 'expires', invalid_scope: 'scopes', insufficient_scope: 'scopes' };
 
+function fieldIn(error: unknown, kind: Key['kind']): string {
+  const field = error instanceof ApiError ? fieldOf[error.code] ?? '' : '';
+  return field === 'project' && kind === 'adm' ? 'projects' : field;
+}
+
 export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (key: Key) => void }) {
   const [name, setName] = useState('');
   const [kind, setKind] = useState<Key['kind']>('ing');
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [project, setProject] = useState('');
+  const [only, setOnly] = useState<readonly number[]>([]);
   const [days, setDays] = useState(lifeOf('ing'));
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
@@ -48,6 +57,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
     const key: NewKey = { name: name.trim(), kind, expires_in_days: Number(days) };
     if (kind === 'ing') key.project = Number(project || 0);
     else key.scopes = [...scopes];
+    if (kind === 'adm' && only.length > 0) key.projects = [...only];
     setBusy(true);
     setErrors({});
     try {
@@ -56,7 +66,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
       // What was refused is asked again as something else.
       once.current = newOnce();
       setBusy(false);
-      refuse((error instanceof ApiError && fieldOf[error.code]) || '', wordsOf(error));
+      refuse(fieldIn(error, kind), wordsOf(error));
     }
   };
   const pick = (next: Key['kind']) => {
@@ -86,14 +96,39 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
           />
         </div>
         {kind === 'ing'
-          ? <div class="two"><TextField label="Project" name="project" value={project} error={errors.project} autocomplete="off" hint="The number at the end of the DSN. Leave it empty for the next free number." onInput={setProject} /></div>
+          ? <div class="two"><ProjectField value={project} error={errors.project} onChange={setProject} /></div>
           : <ScopeList kind={kind} chosen={scopes} error={errors.scopes} onChange={setScopes} />}
+        {kind === 'adm' ? <Only chosen={only} error={errors.projects} onChange={setOnly} /> : null}
         <footer class="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="main" busy={busy}>Create</Button>
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+/** The project by its name, where the names are known. */
+function ProjectField({ value, error, onChange }: { value: string; error?: string; onChange: (value: string) => void }) {
+  const list = projects.value;
+  if (!list) return <TextField label="Project" name="project" value={value} error={error} autocomplete="off" hint="The number at the end of the DSN. Leave it empty for the next free number." onInput={onChange} />;
+  const choices = [{ value: '', label: 'a new project, with the next free number' }, ...list.map((p) => ({ value: String(p.id), label: `${visible(p.name)}${p.archived ? ' (archived)' : ''}` }))];
+  return <Select label="Project" name="project" value={value} error={error} choices={choices} hint="Its number stands at the end of the DSN." onChange={onChange} />;
+}
+
+/** Limits an admin key to some projects. */
+function Only({ chosen, error, onChange }: { chosen: readonly number[]; error?: string; onChange: (chosen: number[]) => void }) {
+  const list = projects.value;
+  if (!list || list.length < 2) return null;
+  return (
+    <fieldset class="scope-list only-projects">
+      <legend>{chosen.length === 0 ? 'In all projects, also later ones' : `In ${plural(chosen.length, 'project')} only`}</legend>
+      {error ? <div class="bad scope-error" role="alert" tabIndex={-1}>{error}</div> : null}
+      <p class="dim small">Tick some, and the key sees and changes nothing of the others, nor what concerns the whole service.</p>
+      <div class="scope-groups">
+        {list.map((p) => <Check key={p.id} label={<Safe text={p.name} />} checked={chosen.includes(p.id)} onChange={(on) => onChange(on ? [...chosen, p.id] : chosen.filter((n) => n !== p.id))} />)}
+      </div>
+    </fieldset>
   );
 }
 
