@@ -302,10 +302,14 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 	for _, statement := range []string{"DROP TABLE records SYNC", "DROP TABLE schema_migrations SYNC"} {
 		exec(t, env, statement)
 	}
-	before := fstest.MapFS{}
+	// The later files wait for the mutations before them, which stand still here.
+	before, meanwhile := fstest.MapFS{}, fstest.MapFS{}
 	for name, file := range released(t) {
 		if name < "00015" {
 			before[name] = file
+		}
+		if name < "00018" {
+			meanwhile[name] = file
 		}
 	}
 	if err := migrations.ApplyForTest(t.Context(), env.ClickHouseOptions(), before); err != nil {
@@ -325,10 +329,13 @@ func TestRowKeyGoesWhileItIsWritten(t *testing.T) {
 		options.Settings = clickhouse.Settings{}
 	}
 	options.Settings["alter_sync"] = 0 // do not wait for the parts
-	if err := migrations.ClickHouse(t.Context(), options); err != nil {
+	if err := migrations.ApplyForTest(t.Context(), options, meanwhile); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, env, "SYSTEM START MERGES records")
+	if err := migrations.ClickHouse(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
 	// It waits for the earlier mutations.
 	exec(t, env, "ALTER TABLE records MATERIALIZE COLUMN whole SETTINGS mutations_sync = 1")
 	if count(t, env, written) != 0 {

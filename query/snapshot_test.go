@@ -33,11 +33,11 @@ func TestOneSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const where = "AND indexHint(search"
+	const where = "AND indexHint(texts"
 	if strings.Count(q.text, where) != 1 {
 		t.Fatalf("no single %q in:\n%s", where, q.text)
 	}
-	q.text = strings.Replace(q.text, where, "AND sleepEachRow(0.001) = 0 AND indexHint(search", 1)
+	q.text = strings.Replace(q.text, where, "AND sleepEachRow(0.001) = 0 AND indexHint(texts", 1)
 
 	type answer struct {
 		at    found
