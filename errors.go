@@ -52,6 +52,7 @@ const (
 	KindInvalidProject    Kind = "invalid_project"
 	KindInvalidExpiry     Kind = "invalid_expiry"
 	KindTooManySignatures Kind = "too_many_signatures"
+	KindFilterRequired    Kind = "filter_required"
 	KindInvalidDate       Kind = "invalid_date"
 	KindInvalidRange      Kind = "invalid_range"
 	KindInvalidEntry      Kind = "invalid_entry"

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -19,6 +20,10 @@ type Changes interface {
 	Cleanup(ctx context.Context, before time.Time) (errata.Changed, error)
 	// Move gives the records of the signatures a status.
 	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
+	// DeleteMatching removes, and MoveMatching gives a status to, the records that match
+	// a filter as the package query encodes it, when the change is carried out.
+	DeleteMatching(ctx context.Context, filter json.RawMessage) (errata.Changed, error)
+	MoveMatching(ctx context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error)
 	// Settle changes nothing. It returns when everything that was taken before is
 	// visible.
 	Settle(ctx context.Context) error
@@ -33,41 +38,67 @@ const (
 	changeTimeout = 100 * time.Second
 )
 
-type deleteBody struct {
-	Signatures []string `json:"signatures" null:"absent"` // the contract has a code for no valid signature
+// selection says which records a change is meant for: those of the signatures, or
+// all that a filter of the list selects.
+type selection struct {
+	Signatures []string                          `json:"signatures" null:"absent"` // the contract has a code for no valid signature
+	Filter     errata.Optional[filterParameters] `json:"filter"`
 }
 
-func (s *service) deleteErrors(c *call, body deleteBody) (answer, error) {
-	signatures, err := signaturesOf(body.Signatures)
-	if err != nil {
-		return answer{}, err
-	}
+// change carries out one of two changes, whichever the selection is for.
+func (s *service) change(c *call, sel selection, named func(context.Context, []errata.Signature) (errata.Changed, error),
+	matching func(context.Context, json.RawMessage) (errata.Changed, error),
+) (errata.Changed, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
-	changed, err := s.Changes.Delete(ctx, signatures)
+	filter, filtered := sel.Filter.Get()
+	if !filtered {
+		signatures, err := signaturesOf(sel.Signatures)
+		if err != nil {
+			return errata.Changed{}, err
+		}
+		return named(ctx, signatures)
+	}
+	if len(sel.Signatures) > 0 {
+		return errata.Changed{}, refuse(errata.KindInvalidBody, "filter", "Send signatures or filter, not both.")
+	}
+	stored, err := s.storedFilter(filter)
+	if err != nil {
+		return errata.Changed{}, err
+	}
+	return matching(ctx, stored)
+}
+
+func (s *service) deleteErrors(c *call, body selection) (answer, error) {
+	changed, err := s.change(c, body, s.Changes.Delete, s.Changes.DeleteMatching)
 	return reply(map[string]any{"deleted": true, "count": changed.Total()}, err)
 }
 
 type moveBody struct {
-	deleteBody
+	selection
 	Status string `json:"status"`
 }
 
 // moveErrors gives records a status.
 func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
-	signatures, err := signaturesOf(body.Signatures)
-	if err != nil {
-		return answer{}, err
-	}
 	status, known := errata.ParseStatus(body.Status)
-	if !known {
-		return answer{}, errata.Errorf(errata.KindInvalidStatus, "The status %q is none of open, resolved and muted.", cut(body.Status)).
-			With(map[string]any{"field": "status", "allowed": errata.Statuses})
-	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
-	defer cancel()
-	changed, err := s.Changes.Move(ctx, signatures, status)
+	changed, err := s.change(c, body.selection, func(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
+		if !known {
+			return errata.Changed{}, unknownStatus(body.Status)
+		}
+		return s.Changes.Move(ctx, signatures, status)
+	}, func(ctx context.Context, filter json.RawMessage) (errata.Changed, error) {
+		if !known {
+			return errata.Changed{}, unknownStatus(body.Status)
+		}
+		return s.Changes.MoveMatching(ctx, filter, status)
+	})
 	return reply(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
+}
+
+func unknownStatus(text string) error {
+	return errata.Errorf(errata.KindInvalidStatus, "The status %q is none of open, resolved and muted.", cut(text)).
+		With(map[string]any{"field": "status", "allowed": errata.Statuses})
 }
 
 // signaturesOf are the valid signatures among the texts, each once. Invalid

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,6 +26,7 @@ type changes struct {
 	signatures []errata.Signature
 	before     time.Time
 	status     errata.Status
+	filter     string
 	calls      int
 	answer     errata.Changed
 	err        error
@@ -48,6 +50,16 @@ func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, 
 
 func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
 	return c.note(signatures, time.Time{}, status)
+}
+
+func (c *changes) DeleteMatching(_ context.Context, filter json.RawMessage) (errata.Changed, error) {
+	c.filter = string(filter)
+	return c.note(nil, time.Time{}, "")
+}
+
+func (c *changes) MoveMatching(_ context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+	c.filter = string(filter)
+	return c.note(nil, time.Time{}, status)
 }
 
 func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {

@@ -35,6 +35,8 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, objectIn[signin.LocationSidePatch], field, sent)
 	case *errata.Optional[signin.AddressSidePatch]:
 		return into(to, objectIn[signin.AddressSidePatch], field, sent)
+	case *errata.Optional[filterParameters]:
+		return into(to, filterIn, field, sent)
 	case *errata.Optional[int]:
 		return into(to, numberIn, field, sent)
 	case *errata.Optional[projects.Limit]:

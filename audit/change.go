@@ -93,8 +93,11 @@ func changeOf(stream string, f *eventlog.Fact) change {
 			c.entry.Action = name
 		}
 		c.entry.Request = requestPart(f.Data)
-		if f.Name == eventlog.CommandErase {
+		switch f.Name {
+		case eventlog.CommandErase:
 			c.entry.Request = erased(f.Data)
+		case eventlog.CommandMatching:
+			c.entry.Action = matchingAction(f.Data)
 		}
 	case eventlog.FactSetting:
 		c.entry.Action = "settings." + f.Name
@@ -118,6 +121,16 @@ func changeOf(stream string, f *eventlog.Fact) change {
 		c.silent = true
 	}
 	return c
+}
+
+// matchingAction is what a command over a filter does: the same as one with
+// signatures.
+func matchingAction(data []byte) string {
+	var body eventlog.Matching
+	if json.Unmarshal(data, &body) == nil && body.Status != "" {
+		return actions[eventlog.CommandStatus]
+	}
+	return actions[eventlog.CommandDelete]
 }
 
 // erased is what the trail keeps of an erasure: how many persons, not whom,

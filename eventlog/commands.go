@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -33,6 +34,9 @@ const (
 	CommandStatus = "status"
 	// CommandCleanup removes the records last seen up to a time; see [Cleanup].
 	CommandCleanup = "cleanup"
+	// CommandMatching removes the records that match a filter, or gives them a
+	// status; see [Matching].
+	CommandMatching = "matching"
 	// CommandErase removes the data of persons from the records; see [Erase].
 	CommandErase = "erase"
 )
@@ -54,6 +58,15 @@ type StatusMove struct {
 // [errata.Changed].
 type Cleanup struct {
 	Before int64 `json:"before"`
+}
+
+// Matching is the body of a command for all records that match a filter at its
+// place in the log. It removes them, or gives them Status if that is not empty. The
+// answer is [errata.Changed].
+type Matching struct {
+	// Filter is a filter of lists, as the package query encodes it.
+	Filter json.RawMessage `json:"filter"`
+	Status errata.Status   `json:"status,omitempty"`
 }
 
 // Erase is the body of an erasure: users, as applications name them, and IP

@@ -10,7 +10,7 @@ import (
 )
 
 // Delete removes the records of the signatures, in both books. Errors of Delete,
-// Move, Cleanup and Erase: see [Commander.Do].
+// Move, Cleanup, DeleteMatching, MoveMatching and Erase: see [Commander.Do].
 func (c *Commander) Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
 	return c.change(ctx, CommandDelete, Signatures{Signatures: texts(signatures)})
 }
@@ -23,6 +23,17 @@ func (c *Commander) Move(ctx context.Context, signatures []errata.Signature, sta
 // Cleanup removes the records that were last seen at the time before or earlier.
 func (c *Commander) Cleanup(ctx context.Context, before time.Time) (errata.Changed, error) {
 	return c.change(ctx, CommandCleanup, Cleanup{Before: before.UnixMilli()})
+}
+
+// DeleteMatching removes the records that match a filter of lists, as the package
+// query encodes it.
+func (c *Commander) DeleteMatching(ctx context.Context, filter json.RawMessage) (errata.Changed, error) {
+	return c.change(ctx, CommandMatching, Matching{Filter: filter})
+}
+
+// MoveMatching gives the records that match the filter a status.
+func (c *Commander) MoveMatching(ctx context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+	return c.change(ctx, CommandMatching, Matching{Filter: filter, Status: status})
 }
 
 // Erase removes the data of users and addresses from the records; see

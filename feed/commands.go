@@ -28,8 +28,8 @@ func Commands(log eventlog.Log, answers eventlog.Answers) func(ctx context.Conte
 				c.Removes = recordsIn(f.Data)
 			case eventlog.CommandStatus:
 				c.Touches = recordsIn(f.Data)
-			case eventlog.CommandCleanup:
-				c.Removed = removedBy(ctx, answers, f.Sequence)
+			case eventlog.CommandCleanup, eventlog.CommandMatching:
+				c.Unnamed = unnamedBy(ctx, answers, f.Sequence)
 			default:
 				continue
 			}
@@ -57,9 +57,9 @@ func recordsIn(data []byte) (keys []errata.RecordKey) {
 	return keys
 }
 
-// removedBy is how many records a cleanup has removed; 1 when nobody knows, so
+// unnamedBy is how many records a command has changed that names none; 1 when nobody knows, so
 // that listeners learn that there was one.
-func removedBy(ctx context.Context, answers eventlog.Answers, sequence uint64) uint64 {
+func unnamedBy(ctx context.Context, answers eventlog.Answers, sequence uint64) uint64 {
 	answer, _, err := answers.Answer(ctx, sequence)
 	var changed errata.Changed
 	if err != nil || json.Unmarshal(answer, &changed) != nil {

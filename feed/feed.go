@@ -18,8 +18,8 @@ type Command struct {
 	// Removes are the records that it deleted, Touches those that it changed in
 	// another way.
 	Removes, Touches []errata.RecordKey
-	// Removed counts the records that it deleted without naming them.
-	Removed uint64
+	// Unnamed counts the records that it deleted or changed without naming them.
+	Unnamed uint64
 }
 
 // Config is where the feed learns of changes. All but Logger is required. The

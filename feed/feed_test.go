@@ -198,7 +198,7 @@ func TestWhatIsTold(t *testing.T) {
 			})
 		}, []int{2}, nil, 0},
 		{"a cleanup", func() {
-			w.fact(func(seq uint64) { w.commands = append(w.commands, feed.Command{Sequence: seq, Removed: 400}) })
+			w.fact(func(seq uint64) { w.commands = append(w.commands, feed.Command{Sequence: seq, Unnamed: 400}) })
 		}, nil, nil, 400},
 	} {
 		step.do()

@@ -135,7 +135,7 @@ func (p *poller) addCommands(ctx context.Context, batch *pending, commands []Com
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)
-		batch.more += c.Removed
+		batch.more += c.Unnamed
 	}
 	if len(keys) == 0 {
 		return nil

@@ -20,7 +20,9 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 	case cmd.sweep != nil:
 		return c.sweepAll(ctx, cmd, before)
 	case cmd.erasure != nil:
-		return c.eraseAll(ctx, cmd, before)
+		return c.workInChunks(ctx, cmd, before, c.p.store.erasing(cmd))
+	case cmd.matching != nil:
+		return c.workInChunks(ctx, cmd, before, c.p.store.changing(cmd))
 	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
 	if !c.p.cfg.Quiet {

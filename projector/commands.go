@@ -10,7 +10,7 @@ import (
 )
 
 // command is a decoded command of the log. A command that changes something has
-// exactly one of edit, sweep, erasure and snapshot.
+// exactly one of edit, sweep, matching, erasure and snapshot.
 type command struct {
 	sequence uint64
 	// answer is the answer of a command that changes nothing.
@@ -21,6 +21,8 @@ type command struct {
 	keys []recordKey
 	// sweep removes all records up to a time.
 	sweep *sweep
+	// matching is which records edit changes, in the place of keys.
+	matching *matching
 	// erasure removes the data of persons from all records.
 	erasure *erasure
 	// snapshot makes a copy of all tables.
@@ -33,7 +35,7 @@ type sweep struct{ before time.Time }
 // alone says whether all facts before the command must be in the tables before it
 // is carried out, because it works on the tables.
 func (c *command) alone() bool {
-	return c != nil && (c.sweep != nil || c.erasure != nil || c.snapshot != nil)
+	return c != nil && (c.sweep != nil || c.matching != nil || c.erasure != nil || c.snapshot != nil)
 }
 
 // position is the position of the command.
@@ -56,16 +58,21 @@ func parseCommand(f *eventlog.Fact) *command {
 		var body eventlog.Signatures
 		if err = json.Unmarshal(f.Data, &body); err == nil {
 			c.keys, err = keysOf(body.Signatures)
-			c.edit = func(errata.Record) *errata.Record { return nil }
+			c.edit = remove
 		}
 	case eventlog.CommandStatus:
 		var body eventlog.StatusMove
 		if err = json.Unmarshal(f.Data, &body); err == nil {
 			c.keys, err = keysOf(body.Signatures)
-			c.edit = func(r errata.Record) *errata.Record {
-				r = move(r, body.Status, c.position())
-				return &r
-			}
+			c.edit = moveTo(body.Status, c.position())
+		}
+	case eventlog.CommandMatching:
+		var body eventlog.Matching
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.matching, err = newMatching(body.Filter)
+		}
+		if c.edit = remove; body.Status != "" {
+			c.edit = moveTo(body.Status, c.position())
 		}
 	case eventlog.CommandCleanup:
 		var body eventlog.Cleanup
@@ -86,6 +93,17 @@ func parseCommand(f *eventlog.Fact) *command {
 		return &command{sequence: f.Sequence, answer: eventlog.Refused{Error: fmt.Sprintf("the command %s cannot be read: %v", f.Name, err)}}
 	}
 	return c
+}
+
+// remove removes a record.
+func remove(errata.Record) *errata.Record { return nil }
+
+// moveTo gives a record the status.
+func moveTo(status errata.Status, at errata.Position) func(errata.Record) *errata.Record {
+	return func(r errata.Record) *errata.Record {
+		r = move(r, status, at)
+		return &r
+	}
 }
 
 // keysOf returns the keys of the signatures in both books, each once.
@@ -119,7 +137,7 @@ func encodeAnswer(answer any) eventlog.Answer {
 
 // apply carries out an edit on the changes of the batch and returns the answer.
 func (c *command) apply(changes []change) any {
-	if c.edit == nil {
+	if c.edit == nil || c.matching != nil {
 		return c.answer
 	}
 	meant := make(map[recordKey]bool, len(c.keys))

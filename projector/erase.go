@@ -33,9 +33,6 @@ const erasedText = "[erased]"
 // noText is a pattern that matches no text: a word cannot end between two letters.
 const noText = `a\ba`
 
-// eraseSize is about how many records one insert of an erasure changes.
-const eraseSize = 20_000
-
 // erasure says whose data is removed, in the forms that records and contexts have.
 type erasure struct {
 	users     []string // as in contexts
@@ -132,7 +129,7 @@ func (e *erasure) args(c *sweepChunk) []any {
 // eraseChunks returns how many inserts an erasure takes.
 func (s *Store) eraseChunks(ctx context.Context, e *erasure) (int, error) {
 	records, err := one[uint64](gently(ctx), s, "count what is to be erased", sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
-	return int(min(records/eraseSize+1, maxSweepChunks)), err
+	return chunksOf(records), err
 }
 
 // erasable returns the changes of an erasure to the records in the range.
@@ -161,40 +158,15 @@ func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Posi
 	return nil
 }
 
-// eraseAll removes the data from the records chunk by chunk, as sweepAll does. The
-// contexts of a chunk are emptied after its records were changed: only the context
-// may say whose a record is. The version of a record says that it was changed, so a
-// crash in between does no harm.
-func (c *committer) eraseAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	progress := c.cp.Sweep
-	if progress.Sequence != cmd.sequence {
-		chunks, err := c.p.store.eraseChunks(ctx, cmd.erasure)
-		if err != nil {
-			return nil, err
-		}
-		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
-	}
-	for {
-		if progress.Done > 0 {
-			if err := c.p.store.eraseContexts(ctx, sweep{}.chunk(progress.Done-1, progress.Chunks), cmd.position()); err != nil {
-				return nil, err
-			}
-		}
-		if progress.Done == progress.Chunks {
-			return c.finish(ctx, cmd, before, nil, progress.Removed)
-		}
-		changes, err := c.p.store.erasable(ctx, cmd.erasure, sweep{}.chunk(progress.Done, progress.Chunks), cmd.position())
-		if err != nil {
-			return nil, err
-		}
-		for i := range changes {
-			progress.Removed.Add(changes[i].key.book, 1)
-		}
-		progress.Done++
-		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), changes: changes}
-		step.to.Sweep = progress
-		if err := c.apply(ctx, step); err != nil {
-			return nil, err
-		}
+// erasing is the work of an erasure. The contexts of a chunk are emptied after its
+// records were changed: only the context may say whose a record is. The version of a
+// record says that it was changed, so a crash in between does no harm.
+func (s *Store) erasing(cmd *command) chunkWork {
+	return chunkWork{
+		chunks: func(ctx context.Context) (int, error) { return s.eraseChunks(ctx, cmd.erasure) },
+		changes: func(ctx context.Context, c *sweepChunk) ([]change, error) {
+			return s.erasable(ctx, cmd.erasure, c, cmd.position())
+		},
+		after: func(ctx context.Context, c *sweepChunk) error { return s.eraseContexts(ctx, c, cmd.position()) },
 	}
 }

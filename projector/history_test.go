@@ -352,8 +352,10 @@ func TestAnyHistory(t *testing.T) {
 		case n < 84:
 			h.erase()
 		case n < 87:
+			h.matching()
+		case n < 89:
 			h.toggle()
-		case n < 88:
+		case n < 90:
 			h.limit()
 		case n < 93:
 			stop()

@@ -14,6 +14,8 @@ import (
 type Layer struct {
 	// Dir is the folder; "x/..." is everything below x as well.
 	Dir string
+	// Is says in a line what the folder is for.
+	Is string
 	// May are the folders it may import, in the same notation.
 	May []string
 }
@@ -26,75 +28,6 @@ type Guard struct {
 	In []string
 	// Why is the reason, for the finding.
 	Why string
-}
-
-// Layers is the import table. A folder without a row is a finding: a new package begins
-// with its row.
-var Layers = withShared([]Layer{
-	{Dir: "."},
-	{Dir: "signature", May: []string{"."}},
-	{Dir: "eventlog", May: []string{".", "internal/failpoint", "logfiles"}},
-	{Dir: "query", May: []string{".", "internal/packed"}},
-	{Dir: "feed", May: []string{".", "eventlog", "query"}},
-	{Dir: "signin", May: []string{"."}},
-	{Dir: "signin/service", May: []string{".", "eventlog", "signin", "signin/..."}},
-	{Dir: "signin/familiar", May: []string{".", "eventlog", "signin", "signin/bucket"}},
-	{Dir: "signin/challenge", May: []string{".", "signin", "signin/bucket"}},
-	{Dir: "signin/bucket"},
-	{Dir: "signin/...", May: []string{".", "signin"}},
-	{Dir: "access", May: []string{".", "datadir"}},
-	{Dir: "projects", May: []string{".", "access"}},
-	{Dir: "settings", May: []string{".", "eventlog", "projects", "signin"}},
-	{Dir: "audit", May: []string{".", "eventlog", "access"}},
-	{Dir: "standby", May: []string{".", "datadir"}},
-	{Dir: "origin", May: []string{"."}},
-	{Dir: "exchange", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},
-	{Dir: "ingest/leaf", May: []string{".", "eventlog", "access", "ingest"}},
-	{Dir: "ingest/...", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
-	{Dir: "projector", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "signature"}},
-	{Dir: "api/...", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin"}},
-	{Dir: "selfcheck", May: []string{".", "eventlog", "projector", "query"}},
-	{Dir: "datadir"},
-	{Dir: "stray", May: []string{"."}},
-	{Dir: "watchdog"},
-	{Dir: "web"},
-	{Dir: "client/...", May: []string{"client/..."}},
-	{Dir: "engine", May: []string{".", "datadir", "logfiles"}},
-	{Dir: "logfiles"},
-	{Dir: "logcare", May: []string{".", "eventlog", "logfiles"}},
-	{Dir: "ops", May: []string{".", "eventlog", "logcare", "projector", "ingest/legacy"}},
-	{Dir: "migrations"},
-	{Dir: "app", May: []string{
-		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
-		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
-		"signin/...", "stray", "watchdog", "datadir", "projects",
-	}},
-	{Dir: "cmd/errata", May: []string{".", "app", "audit", "datadir", "ingest/...", "logcare", "ops", "projector", "signin/geo", "signin/smtp"}},
-	{Dir: "cmd/errata-engine"},
-	{Dir: "deploy"},
-	{Dir: "deploy/sbom"},
-	{Dir: "internal/archtest"},
-	{Dir: "internal/background"},
-	{Dir: "internal/failpoint"},
-	{Dir: "internal/httpstatus", May: []string{"."}},
-	{Dir: "test/openapitest", May: []string{".", "api/openapi", "internal/httpstatus"}},
-	{Dir: "internal/packed", May: []string{"."}},
-	{Dir: "test/querytest", May: []string{".", "query"}},
-	{Dir: "test/servicetest", May: []string{"app", "datadir", "test/openapitest", "test/testenv"}},
-	{Dir: "test/smtptest", May: []string{"signin/smtp"}},
-	{Dir: "test/testenv", May: []string{".", "engine", "migrations"}},
-	{Dir: "test/...", May: []string{"..."}},
-})
-
-// withShared lets the packages of the service import internal/background. The root and
-// the packages for applications have no work in the background.
-func withShared(layers []Layer) []Layer {
-	for i, layer := range layers {
-		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != "internal/background" {
-			layers[i].May = append(layers[i].May, "internal/background")
-		}
-	}
-	return layers
 }
 
 const (

@@ -37,7 +37,7 @@ func Of(kind errata.Kind) int {
 	case errata.KindStoreUnavailable, errata.KindLogUnavailable, errata.KindLogFull, errata.KindDegraded, errata.KindOverloaded,
 		errata.KindMailUnavailable:
 		return http.StatusServiceUnavailable
-	case errata.KindSignatureRequired, errata.KindTooManySignatures, errata.KindInvalidEvent, errata.KindInvalidEntry,
+	case errata.KindSignatureRequired, errata.KindTooManySignatures, errata.KindFilterRequired, errata.KindInvalidEvent, errata.KindInvalidEntry,
 		errata.KindInvalidType, errata.KindInvalidLevel, errata.KindInvalidStatus, errata.KindInvalidOrder, errata.KindInvalidDirection,
 		errata.KindInvalidDate, errata.KindInvalidDateRange, errata.KindInvalidRange, errata.KindInvalidPage, errata.KindInvalidLimit,
 		errata.KindInvalidNumber, errata.KindInvalidBoolean, errata.KindInvalidIP, errata.KindInvalidPattern, errata.KindUnknownParameter, errata.KindInvalidCursor,

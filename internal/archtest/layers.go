@@ -1,0 +1,74 @@
+package archtest
+
+// Layers is the import table, in the order in which an event goes through the packages.
+// CONTRIBUTING.md shows it. A folder without a row is a finding: a new package begins
+// with its row. The first row that covers a folder counts.
+var Layers = withShared([]Layer{
+	{Dir: ".", Is: "the types that all packages share: event, signature, record and its key, what is recorded, kinds of error; no I/O"},
+	{Dir: "signature", Is: "the recipe that says which problem an event belongs to: template, place, hash", May: []string{"."}},
+	{Dir: "ingest/leaf", Is: "the receiver of ingest nodes: what their hub does, and their keys", May: []string{".", "eventlog", "access", "ingest"}},
+	{Dir: "ingest/...", Is: "from a receiver's draft to facts on the log; one folder for each receiver", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
+	{Dir: "eventlog", Is: "the log: block codec, group commit, reader, commands", May: []string{".", "internal/failpoint", "logfiles"}},
+	{Dir: "projector", Is: "the fold and the one insert; a command over a filter means what lists show, so it asks `query`", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
+	{Dir: "query", Is: "filters to SQL, list and detail", May: []string{".", "internal/packed"}},
+	{Dir: "feed", Is: "sends changes of records to its listeners", May: []string{".", "eventlog", "query"}},
+	{Dir: "exchange", Is: "what applications exchanged with other systems and asked their databases, while those logs are on", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},
+	{Dir: "logcare", Is: "the gaps of the log, what was decided about them, and the repair of a log that is stopped", May: []string{".", "eventlog", "logfiles"}},
+	{Dir: "logfiles", Is: "checks and repairs the files in which the embedded NATS keeps a stream"},
+	{Dir: "selfcheck", Is: "checks every minute that log and tables agree and every part is whole, and repairs", May: []string{".", "eventlog", "projector", "query"}},
+	{Dir: "standby", Is: "starts the parts that need ClickHouse, while events are taken already", May: []string{".", "datadir"}},
+	{Dir: "stray", Is: "counts messages in our streams that others wrote", May: []string{"."}},
+	{Dir: "watchdog", Is: "restarts the log after its disk was full or failed for a while"},
+	{Dir: "origin", Is: "the address that a request comes from, also behind proxies", May: []string{"."}},
+	{Dir: "access", Is: "API keys and scopes", May: []string{".", "datadir"}},
+	{Dir: "projects", Is: "what a project is and which ones there are; their facts stand in `settings`", May: []string{".", "access"}},
+	{Dir: "settings", Is: "what is configured while the service runs, as facts on the log", May: []string{".", "eventlog", "projects", "signin"}},
+	{Dir: "audit", Is: "the audit trail, derived from the log and the keys", May: []string{".", "eventlog", "access"}},
+	{Dir: "signin", Is: "decides, without I/O, what is asked at sign-in beyond the password", May: []string{"."}},
+	{Dir: "signin/service", Is: "sign-ins for the API: decisions, outcomes, codes, settings", May: []string{".", "eventlog", "signin", "signin/..."}},
+	{Dir: "signin/familiar", Is: "known places and addresses", May: []string{".", "eventlog", "signin", "signin/bucket"}},
+	{Dir: "signin/challenge", Is: "one-time codes and authenticator apps", May: []string{".", "signin", "signin/bucket"}},
+	{Dir: "signin/bucket", Is: "values in NATS that several nodes change"},
+	{Dir: "signin/...", Is: "mail and locations", May: []string{".", "signin"}},
+	{Dir: "ops", Is: "what an operator uses: status, checks, alarms, figures, retention, replay, imports", May: []string{".", "eventlog", "logcare", "projector", "ingest/legacy"}},
+	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin"}},
+	{Dir: "web", Is: "the page for people: its sources ([web/README.md](web/README.md)) and the built files, which are committed"},
+	{Dir: "client/...", Is: "the client for Go applications, and its transport over NATS", May: []string{"client/..."}},
+	{Dir: "engine", Is: "NATS and ClickHouse, embedded or external", May: []string{".", "datadir", "logfiles"}},
+	{Dir: "migrations", Is: "numbered ClickHouse files, streams and buckets"},
+	{Dir: "datadir", Is: "the data folder of one service: its lock, and its files that other programs read"},
+	{Dir: "app", Is: "knows all others; start and stop", May: []string{
+		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",
+		"projector", "selfcheck", "logcare", "logfiles", "api/...", "web", "engine", "migrations", "audit", "exchange", "feed", "standby", "ops",
+		"signin/...", "stray", "watchdog", "datadir", "projects",
+	}},
+	{Dir: "cmd/errata", Is: "the program, and what answers or looks at this machine", May: []string{".", "app", "audit", "datadir", "ingest/...", "logcare", "ops", "projector", "signin/geo", "signin/smtp"}},
+	{Dir: "cmd/errata-engine", Is: "the embedded ClickHouse"},
+	{Dir: "internal/failpoint", Is: "names the moments at which tests crash the service; empty without the build tag `failpoints`"},
+	{Dir: "internal/background", Is: "starts, repeats, backs off and stops background work"},
+	{Dir: "internal/httpstatus", Is: "the HTTP status of each kind of error, for the API and the receivers", May: []string{"."}},
+	{Dir: "internal/packed", Is: "reads the column that holds a whole record", May: []string{"."}},
+	{Dir: "internal/archtest", Is: "this table and the other house rules, as tests"},
+	{Dir: "deploy", Is: "image, unit, engine configuration, emitters of one file"},
+	{Dir: "deploy/sbom", Is: "lists what is in the built programs, as CycloneDX"},
+	{Dir: "test/testenv", Is: "engines for tests", May: []string{".", "engine", "migrations"}},
+	{Dir: "test/openapitest", Is: "compares every answer in a test with the OpenAPI document", May: []string{".", "api/openapi", "internal/httpstatus"}},
+	{Dir: "test/querytest", Is: "fills tables for tests of lists", May: []string{".", "query"}},
+	{Dir: "test/servicetest", Is: "a whole service for a test", May: []string{"app", "datadir", "test/openapitest", "test/testenv"}},
+	{Dir: "test/smtptest", Is: "a mail server for tests", May: []string{"signin/smtp"}},
+	{Dir: "test/...", Is: "tests of the whole service, the gate and the benchmarks", May: []string{"..."}},
+})
+
+// withShared lets the packages of the service import internal/background. The root and
+// the packages for applications have no work in the background.
+func withShared(layers []Layer) []Layer {
+	for i, layer := range layers {
+		if layer.Dir != "." && layer.Dir != "client/..." && layer.Dir != shared {
+			layers[i].May = append(layers[i].May, shared)
+		}
+	}
+	return layers
+}
+
+// shared is what most packages may import.
+const shared = "internal/background"

@@ -1,0 +1,39 @@
+package projector_test
+
+import (
+	"strings"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/query"
+)
+
+// matching removes the records that match a filter, or moves them.
+func (h *history) matching() {
+	level := errata.Level(1 + h.random.IntN(7))
+	filters := []struct {
+		filter  query.Filter
+		matches func(r errata.Record) bool
+	}{
+		{query.Filter{Levels: []errata.Level{level}}, func(r errata.Record) bool { return r.Level == level }},
+		{query.Filter{MinOccurrence: 4}, func(r errata.Record) bool { return r.Count >= 4 }},
+		{query.Filter{Statuses: []errata.Status{errata.StatusResolved}, Books: []errata.Book{errata.BookSystem}}, func(r errata.Record) bool {
+			return r.Status == errata.StatusResolved && r.Book == errata.BookSystem
+		}},
+		{query.Filter{Message: "PROBLEM 1*"}, func(r errata.Record) bool { return strings.Contains(r.Message, "problem 1") }},
+		{query.Filter{Search: "nobody has seen this"}, func(errata.Record) bool { return false }},
+	}
+	f := filters[h.random.IntN(len(filters))]
+	stored, err := query.EncodeFilter(f.filter)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	status := []errata.Status{"", errata.StatusOpen, errata.StatusResolved, errata.StatusMuted}[h.random.IntN(4)]
+	h.command(eventlog.CommandMatching, eventlog.Matching{Filter: stored, Status: status}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		meant := f.matches(r)
+		if meant && status != "" {
+			r.Status, r.Regressed, r.Version = status, false, at
+		}
+		return r, meant, status != ""
+	})
+}
