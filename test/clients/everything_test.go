@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +33,9 @@ type scenario struct {
 	books *books
 	// signatures are those of the records that there were at the last look.
 	signatures map[problemKey]string
-	kills      int
+
+	restarting sync.Mutex
+	kills      int // so far
 }
 
 // TestEverything sends the events of a plan by six clients in three projects, kills
@@ -66,6 +70,11 @@ func TestEverything(t *testing.T) {
 	t.Logf("%d requests taken, %d retried, %d resent; %d kills; %d records made, %d of them again, %d regressed, %d left",
 		s.recorder.taken.Load(), s.recorder.retried.Load(), s.recorder.resent.Load(), s.kills,
 		s.books.made, s.books.reborn, s.books.regressed, len(s.books.records))
+}
+
+// clientNames are how clients call themselves that send a request for each event.
+var clientNames = map[planClient]string{
+	bySentryGo: "sentry.go", bySentryNode: "sentry.javascript.node", bySentryPython: "sentry.python", bySentryBrowser: "Mozilla",
 }
 
 func newScenario(t *testing.T, events int) *scenario {
@@ -116,6 +125,12 @@ func (s *scenario) phase(t *testing.T, phase int) {
 	if undone := s.recorder.idle(); undone > 0 {
 		t.Errorf("phase %d had too few requests for %d kills", phase, undone)
 	}
+	taken := s.recorder.agents()
+	for c, name := range clientNames {
+		if want := s.plan.shares[c] * (phase + 1); taken[name] < want {
+			t.Errorf("phase %d: %s has sent %d events, not %d", phase, name, taken[name], want)
+		}
+	}
 	for c := range planClients {
 		for _, e := range s.plan.events(c, phase) {
 			s.books.add(&e)
@@ -126,6 +141,8 @@ func (s *scenario) phase(t *testing.T, phase int) {
 
 // restart kills the service and starts it again.
 func (s *scenario) restart(t *testing.T) {
+	s.restarting.Lock()
+	defer s.restarting.Unlock()
 	s.kill(t)
 	if s.start(t) {
 		s.kills++
@@ -142,8 +159,25 @@ func (s *scenario) look(t *testing.T) {
 		s.signatures[l.key()] = l.Signature
 	}
 	if t.Failed() {
+		s.autopsy(t)
 		t.FailNow() // what follows would differ as well
 	}
+}
+
+// autopsy logs what tells an event that never came from one that is not shown.
+func (s *scenario) autopsy(t *testing.T) {
+	t.Helper()
+	t.Logf("requests taken of each client: %v; events of each client in a phase: %v", s.recorder.agents(), s.plan.shares)
+	for path, about := range map[string]string{"ops/log/verify": "the log", "ops/replay": "the replay"} {
+		req, err := servicetest.NewRequest(http.MethodPost, s.URL+"/api/v1/admin/"+path, strings.NewReader("{}"),
+			"Authorization", "Bearer "+s.Admin, "Content-Type", "application/json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, answer, err := servicetest.Send(s.HTTP, req)
+		t.Logf("%s: %.2000s (%v)", about, answer, err)
+	}
+	t.Logf("metrics: %v", (&service{Service: s.Service}).metrics(t))
 }
 
 // previews asks what a cleanup would delete, which waits for all events before it.

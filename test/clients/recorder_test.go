@@ -5,6 +5,7 @@ package clients
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -36,6 +37,9 @@ type recorder struct {
 	mu sync.Mutex
 	// later are requests that are sent once more in the next phase.
 	later []forwarded
+	// byAgent counts the requests that were taken by the first word of the client's
+	// name for itself.
+	byAgent map[string]int
 	// at are what to do when so many requests were taken.
 	at map[int64]func()
 }
@@ -59,7 +63,7 @@ func newRecorder(t *testing.T, target string) *recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{t: t, target: to, client: servicetest.NewHTTP(), over: make(chan struct{}), at: map[int64]func(){}}
+	r := &recorder{t: t, target: to, client: servicetest.NewHTTP(), over: make(chan struct{}), at: map[int64]func(){}, byAgent: map[string]int{}}
 	r.server = httptest.NewServer(r)
 	t.Cleanup(func() {
 		close(r.over)
@@ -89,6 +93,13 @@ func (r *recorder) idle() (undone int) {
 	undone = len(r.at)
 	clear(r.at)
 	return undone
+}
+
+// agents are how many requests of each client were taken.
+func (r *recorder) agents() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.byAgent)
 }
 
 // ServeHTTP answers a client with what the service says in the end.
@@ -125,6 +136,8 @@ func (r *recorder) forward(f forwarded) (*http.Response, []byte) {
 	if n%againLater == 0 {
 		r.later = append(r.later, f)
 	}
+	agent, _, _ := strings.Cut(f.header.Get("User-Agent"), "/")
+	r.byAgent[agent]++
 	do := r.at[n]
 	delete(r.at, n)
 	r.mu.Unlock()

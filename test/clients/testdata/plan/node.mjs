@@ -9,5 +9,5 @@ const clients = JSON.parse(process.env.PROJECTS).map(({ dsn }) => {
   return client
 })
 const lines = readFileSync(process.env.PLAN, 'utf8').trimEnd().split('\n')
-await sendAll(lines.map((line) => JSON.parse(line)), clients, Scope)
+await sendAll(lines.map((line) => JSON.parse(line)), clients, Scope, 40)
 for (const client of clients) await client.close(1000)

@@ -1,13 +1,14 @@
 // Sends the events of a plan with an SDK for JavaScript: a client for each
 // project, which throws what the plan says and captures it.
 
-// So many events wait for their answers: the SDKs drop what is more than 64.
-const together = 40
-
 const patience = 120000
 
-export async function sendAll(events, clients, Scope) {
+// So many events wait for their answers together: the SDKs drop what is more than
+// they hold.
+export async function sendAll(events, clients, Scope, together) {
   let waiting = 0
+  let taken = 0
+  for (const client of clients) client.on('afterSendEvent', (_, answer) => (taken += answer.statusCode === 200 ? 1 : 0))
   for (const planned of events) {
     try {
       fail(planned)
@@ -20,6 +21,7 @@ export async function sendAll(events, clients, Scope) {
     }
   }
   await sent(clients)
+  if (taken !== events.length) throw new Error(`${taken} of ${events.length} events were taken`)
 }
 
 function fail({ class: name, message }) {
