@@ -13,9 +13,11 @@ type Kind string
 // The kinds. Any other error is internal: the caller gets an id, and the text
 // goes to the operator.
 const (
-	KindInternal             Kind = "internal"
-	KindUnauthorized         Kind = "unauthorized"
-	KindInsufficientScope    Kind = "insufficient_scope"
+	KindInternal          Kind = "internal"
+	KindUnauthorized      Kind = "unauthorized"
+	KindInsufficientScope Kind = "insufficient_scope"
+	// KindKeyIsLimited: the key is limited to projects, and this is not theirs alone.
+	KindKeyIsLimited         Kind = "key_is_limited"
 	KindNotFound             Kind = "not_found"
 	KindMethodNotAllowed     Kind = "method_not_allowed"
 	KindNotImplemented       Kind = "not_implemented"

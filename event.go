@@ -53,6 +53,10 @@ type Event struct {
 	UserID  int64
 	IP      netip.Addr // the zero Addr when unknown
 
+	// Mute and Noise are what the noise rules of the project decided when the event
+	// came: a record that begins with it is muted, or hidden by hide_noise.
+	Mute, Noise bool
+
 	// Environment and Release say where it happened, "" when unknown.
 	Environment, Release string
 

@@ -96,7 +96,7 @@ type Record struct {
 	Status Status
 	// Regressed says that an event came after the record was resolved.
 	Regressed bool
-	// Noise says that a noise rule marked the first event.
+	// Noise says that a noise rule marked the first event: hide_noise hides the record.
 	Noise bool
 
 	// Project is the number of the project, 0 when unknown.

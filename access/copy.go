@@ -3,37 +3,35 @@ package access
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// archivedEntry, in a bucket of copies, has the numbers of the projects that take no
-// events, as a JSON array.
-const archivedEntry = "archived"
+// settingsPrefix, in a bucket of copies, begins the names of entries with what receivers
+// must know of a project: settings.7 is that of 7.
+const settingsPrefix = "settings."
 
-// CopyArchived tells an ingest node, through its bucket of copies, which projects take
-// no events.
-func CopyArchived(ctx context.Context, projects []uint64, to jetstream.KeyValue) error {
-	value, err := json.Marshal(projects)
-	if err != nil {
-		return fmt.Errorf("encode the archived projects: %w", err)
+// CopySettings tells an ingest node, through its bucket of copies, what it must know of
+// projects, by number. It has no settings of other projects afterwards. The values are
+// for the package that reads them.
+func CopySettings(ctx context.Context, settings map[uint64][]byte, to jetstream.KeyValue) error {
+	wanted := make(map[string][]byte, len(settings))
+	for project, value := range settings {
+		wanted[settingsPrefix+strconv.FormatUint(project, 10)] = value
 	}
-	if _, err := to.Put(ctx, archivedEntry, value); err != nil {
-		return fmt.Errorf("copy the archived projects: %w", err)
+	if err := replace(ctx, to, settingsPrefix, wanted); err != nil {
+		return fmt.Errorf("copy the settings of projects: %w", err)
 	}
 	return nil
 }
 
-// Archived says whether the bucket of copies names the project as one that takes no
-// events. It never blocks.
-func (s *Store) Archived(project uint64) bool {
-	return slices.Contains(s.current.Load().archived, project)
-}
+// Settings are those of the project in the bucket of copies, nil for none. It never
+// blocks. The bytes must not be changed; they are others after each change.
+func (s *Store) Settings(project uint64) []byte { return s.current.Load().settings[project] }
 
 // copiedEntry is written to a bucket of copies once it has all keys.
 const copiedEntry = "copied"
@@ -84,7 +82,7 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 	}
 }
 
-// copyKey stores the value in the other bucket; nil removes the key there.
+// copyKey stores the value in the other bucket; nil removes the entry there.
 func copyKey(ctx context.Context, to jetstream.KeyValue, name string, value []byte) (err error) {
 	if value == nil {
 		err = to.Delete(ctx, name)
@@ -92,7 +90,7 @@ func copyKey(ctx context.Context, to jetstream.KeyValue, name string, value []by
 		_, err = to.Put(ctx, name, value)
 	}
 	if err != nil {
-		return fmt.Errorf("copy a key: %w", err)
+		return fmt.Errorf("copy the entry %s: %w", name, err)
 	}
 	return nil
 }
@@ -114,28 +112,37 @@ func copyOf(ctx context.Context, from jetstream.KeyValue, e jetstream.KeyValueEn
 
 // replaceKeys makes the bucket hold exactly the keys, and writes copiedEntry.
 func replaceKeys(ctx context.Context, to jetstream.KeyValue, keys map[string][]byte) error {
-	lister, err := to.ListKeysFiltered(ctx, keyPrefix+"*")
+	if err := replace(ctx, to, keyPrefix, keys); err != nil {
+		return err
+	}
+	if _, err := to.PutString(ctx, copiedEntry, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("note that the keys are copied: %w", err)
+	}
+	return nil
+}
+
+// replace makes the bucket hold exactly these entries under the prefix. It changes the
+// map.
+func replace(ctx context.Context, to jetstream.KeyValue, prefix string, entries map[string][]byte) error {
+	lister, err := to.ListKeysFiltered(ctx, prefix+"*")
 	if err != nil {
-		return fmt.Errorf("list the copied keys: %w", err)
+		return fmt.Errorf("list what was copied: %w", err)
 	}
 	var there []string
 	for name := range lister.Keys() {
 		there = append(there, name)
 	}
 	for _, name := range there {
-		if value, wanted := keys[name]; !wanted {
-			keys[name] = nil // it is removed
+		if value, wanted := entries[name]; !wanted {
+			entries[name] = nil // it is removed
 		} else if have, err := to.Get(ctx, name); err == nil && bytes.Equal(have.Value(), value) {
-			delete(keys, name)
+			delete(entries, name)
 		}
 	}
-	for name, value := range keys {
+	for name, value := range entries {
 		if err := copyKey(ctx, to, name, value); err != nil {
 			return err
 		}
-	}
-	if _, err := to.PutString(ctx, copiedEntry, time.Now().UTC().Format(time.RFC3339)); err != nil {
-		return fmt.Errorf("note that the keys are copied: %w", err)
 	}
 	return nil
 }

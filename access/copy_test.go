@@ -63,32 +63,48 @@ func TestCopyKeys(t *testing.T) {
 	}
 }
 
-// A copy learns which projects are archived, also when it starts later, and nothing else
-// in the bucket is taken for the list.
-func TestCopyArchived(t *testing.T) {
+// TestCopySettings: a copy has the settings of the projects that it was told last, also
+// when it starts later.
+func TestCopySettings(t *testing.T) {
 	to, _ := newMortalBucket(t)
 	copies, _ := openStore(t, access.Config{Bucket: to})
-	tell := func(projects ...uint64) {
+	tell := func(settings map[uint64]string) {
 		t.Helper()
-		if err := access.CopyArchived(t.Context(), projects, to); err != nil {
+		values := map[uint64][]byte{}
+		for project, text := range settings {
+			values[project] = []byte(text)
+		}
+		if err := access.CopySettings(t.Context(), values, to); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if copies.Archived(2) {
-		t.Error("archived before anybody said so")
+	has := func(s *access.Store, want string) bool {
+		var got []string
+		for project := range uint64(7) {
+			got = append(got, string(s.Settings(project)))
+		}
+		return strings.Join(got, ",") == want
 	}
-	tell(2, 5)
-	eventually(t, copies, 10*time.Second, "2 and 5 are archived", func() bool { return copies.Archived(2) && copies.Archived(5) && !copies.Archived(3) })
-	if late, _ := openStore(t, access.Config{Bucket: to}); !late.Archived(5) || late.Archived(1) {
-		t.Error("a node that starts later does not know it")
+	if !has(copies, ",,,,,,") {
+		t.Error("settings before anybody told them")
 	}
-	tell(5)
-	eventually(t, copies, 10*time.Second, "2 is back", func() bool { return !copies.Archived(2) && copies.Archived(5) })
-	if _, err := to.PutString(t.Context(), "archived", `{"stream":"KV_keys","seq":3}`); err != nil {
+	tell(map[uint64]string{2: "a", 5: "b"})
+	eventually(t, copies, 10*time.Second, "2 and 5", func() bool { return has(copies, ",,a,,,b,") })
+	if late, _ := openStore(t, access.Config{Bucket: to}); !has(late, ",,a,,,b,") {
+		t.Error("a node that starts later does not know them")
+	}
+	tell(map[uint64]string{5: "c", 6: "d"})
+	eventually(t, copies, 10*time.Second, "5 is another, 2 is gone", func() bool { return has(copies, ",,,,,c,d") })
+	before, err := to.Get(t.Context(), "settings.6")
+	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, copies, 10*time.Second, "an entry that is no list archives nothing", func() bool { return !copies.Archived(5) })
-	tell()
+	tell(map[uint64]string{5: "e", 6: "d"})
+	if after, err := to.Get(t.Context(), "settings.6"); err != nil || after.Revision() != before.Revision() {
+		t.Errorf("what did not change was written again: %v", err)
+	}
+	tell(nil)
+	eventually(t, copies, 10*time.Second, "none", func() bool { return has(copies, ",,,,,,") })
 }
 
 // copyKeys copies until the returned function is called.

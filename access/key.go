@@ -20,6 +20,10 @@ type Key struct {
 	// Project is the application whose events an ingest key sends, from 1; 0
 	// for keys of the other kinds.
 	Project uint64
+	// Projects are the numbers of the projects that a limited admin key sees and
+	// changes, ascending; empty for a key that is not limited. Shared: not to be
+	// changed.
+	Projects []uint64
 	// PublicKey is the Sentry public key of an ingest key, 32 lower-case hex
 	// digits; "" for the other kinds.
 	PublicKey string
@@ -74,6 +78,9 @@ const (
 	MaxProject = 1<<31 - 1
 	// MaxName is the longest name of a key in runes.
 	MaxName = 100
+	// MaxKeyProjects bounds the projects of one key: they are part of each query and
+	// of each change that the key makes.
+	MaxKeyProjects = 100
 )
 
 // NewKey is what [Store.Create] is asked for.
@@ -85,6 +92,9 @@ type NewKey struct {
 	Scopes []Scope
 	// Project is the project of an ingest key; 0 takes the next free number.
 	Project uint64
+	// Projects limit an admin key to projects; with none the key is not limited. The
+	// caller checks that they exist.
+	Projects []uint64
 	// ExpiresAt is when the key stops working; the zero time takes
 	// DefaultLifetime from now, unless NeverExpires is set or it is an ingest key.
 	ExpiresAt    time.Time
@@ -116,6 +126,9 @@ func (n NewKey) check(now time.Time) (NewKey, error) {
 	}
 	if n.Project > MaxProject {
 		return n, errata.Errorf(errata.KindInvalidProject, "A project is a number from 1 to %d.", MaxProject)
+	}
+	if n.Projects, err = checkProjects(n.Kind, n.Projects); err != nil {
+		return n, err
 	}
 	switch {
 	case n.NeverExpires, n.Kind == KindIngest && n.ExpiresAt.IsZero():

@@ -14,7 +14,7 @@ import (
 )
 
 // The bucket holds three sorts of entries; one of copies also has copiedEntry and
-// archivedEntry. The time of the last use has an
+// those of [settingsPrefix]. The time of the last use has an
 // entry of its own, so that noting a use can never undo a revocation.
 const (
 	keyPrefix     = "key."     // + id: a record as JSON
@@ -22,8 +22,13 @@ const (
 	projectPrefix = "project." // + number: claimed, and never given out again
 )
 
-// recordVersion is the version of the record's JSON.
-const recordVersion = 1
+// The versions of the record's JSON. A limited key has a version of its own: a build
+// that does not know the limit would let the key see everything, and refuses it
+// instead.
+const (
+	recordVersion        = 1
+	limitedRecordVersion = 2
+)
 
 // record is a key as it stands in the bucket.
 type record struct {
@@ -33,7 +38,8 @@ type record struct {
 	Name       string    `json:"name"`
 	Scopes     []Scope   `json:"scopes"`
 	Project    uint64    `json:"project,omitempty"`
-	SecretHash string    `json:"sha256"` // hex
+	Projects   []uint64  `json:"projects,omitempty"` // of a limited key
+	SecretHash string    `json:"sha256"`             // hex
 	PublicKey  string    `json:"public_key,omitempty"`
 	Created    time.Time `json:"created"`
 	Expires    time.Time `json:"expires,omitzero"`
@@ -46,9 +52,12 @@ func newRecord(t Token, n NewKey, now time.Time) record {
 	sum := hashSecret(t.Secret)
 	r := record{
 		Version: recordVersion, ID: t.ID, Kind: t.Kind,
-		Name: n.Name, Scopes: n.Scopes, Project: n.Project,
+		Name: n.Name, Scopes: n.Scopes, Project: n.Project, Projects: n.Projects,
 		SecretHash: hex.EncodeToString(sum[:]),
 		Created:    now.UTC().Truncate(time.Millisecond),
+	}
+	if len(r.Projects) > 0 {
+		r.Version = limitedRecordVersion
 	}
 	if !n.ExpiresAt.IsZero() {
 		r.Expires = n.ExpiresAt.UTC().Truncate(time.Millisecond)
@@ -78,8 +87,10 @@ func parseRecord(id string, value []byte) (record, error) {
 	_, kindKnown := kindScopes[r.Kind]
 	hash, err := hex.DecodeString(r.SecretHash)
 	switch {
-	case r.Version != recordVersion:
-		return r, fmt.Errorf("key %s: record version %d, this build reads %d", id, r.Version, recordVersion)
+	case r.Version != recordVersion && r.Version != limitedRecordVersion:
+		return r, fmt.Errorf("key %s: record version %d, this build reads %d and %d", id, r.Version, recordVersion, limitedRecordVersion)
+	case (r.Version == limitedRecordVersion) != (len(r.Projects) > 0):
+		return r, fmt.Errorf("key %s: record version %d with %d projects", id, r.Version, len(r.Projects))
 	case r.ID != id || !kindKnown:
 		return r, fmt.Errorf("key %s: record of another key or of unknown kind", id)
 	case err != nil || len(hash) != sha256.Size:
@@ -93,14 +104,17 @@ func parseRecord(id string, value []byte) (record, error) {
 func (r record) key() Key {
 	return Key{
 		ID: r.ID, Kind: r.Kind, Name: r.Name, Scopes: r.Scopes,
-		Project: r.Project, PublicKey: r.PublicKey,
+		Project: r.Project, Projects: r.Projects, PublicKey: r.PublicKey,
 		CreatedAt: r.Created, ExpiresAt: r.Expires, RevokedAt: r.Revoked,
 	}
 }
 
 // parseProject reads the number out of a claim's name in the bucket.
-func parseProject(entry string) (uint64, bool) {
-	text, found := strings.CutPrefix(entry, projectPrefix)
+func parseProject(entry string) (uint64, bool) { return numberAfter(projectPrefix, entry) }
+
+// numberAfter reads the number of a project behind the prefix.
+func numberAfter(prefix, entry string) (uint64, bool) {
+	text, found := strings.CutPrefix(entry, prefix)
 	n, err := strconv.ParseUint(text, 10, 64)
 	return n, found && err == nil && n > 0
 }

@@ -3,8 +3,8 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,7 +18,7 @@ type snapshot struct {
 	byID     map[string]*entry
 	byPublic map[string]*entry
 	projects map[uint64]struct{} // claimed
-	archived []uint64            // of a bucket of copies
+	settings map[uint64][]byte   // of a bucket of copies
 	revision uint64
 	// replaced is closed when a newer snapshot is in force.
 	replaced chan struct{}
@@ -47,13 +47,13 @@ func (e *entry) current() Key {
 type mirror struct {
 	records  map[string]record
 	projects map[uint64]struct{}
-	archived []uint64
+	settings map[uint64][]byte
 	used     map[string]*atomic.Int64
 	revision uint64
 }
 
 func newMirror(used map[string]*atomic.Int64) *mirror {
-	return &mirror{records: map[string]record{}, projects: map[uint64]struct{}{}, used: used}
+	return &mirror{records: map[string]record{}, projects: map[uint64]struct{}{}, settings: map[uint64][]byte{}, used: used}
 }
 
 // apply applies one entry of the bucket. matters says whether a new snapshot is
@@ -84,8 +84,10 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		}
 		return true, nil
 	}
-	if e.Key() == archivedEntry {
-		m.archived = archivedIn(e)
+	if n, isSettings := numberAfter(settingsPrefix, e.Key()); isSettings {
+		if m.settings[n] = e.Value(); removed {
+			delete(m.settings, n)
+		}
 		return true, nil
 	}
 	if id, isUse := strings.CutPrefix(e.Key(), usedPrefix); isUse && !removed {
@@ -95,15 +97,6 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// archivedIn reads the numbers of archived projects. An entry that cannot be read, or is
-// removed, has none: no event is refused without a reason.
-func archivedIn(e jetstream.KeyValueEntry) (numbers []uint64) {
-	if e.Operation() != jetstream.KeyValuePut || json.Unmarshal(e.Value(), &numbers) != nil {
-		return nil
-	}
-	return numbers
 }
 
 func (m *mirror) usedOf(id string) *atomic.Int64 {
@@ -130,7 +123,7 @@ func (m *mirror) snapshot() *snapshot {
 		byID:     make(map[string]*entry, len(m.records)),
 		byPublic: make(map[string]*entry),
 		projects: make(map[uint64]struct{}, len(m.projects)),
-		archived: m.archived,
+		settings: maps.Clone(m.settings),
 		revision: m.revision,
 		replaced: make(chan struct{}),
 	}

@@ -99,18 +99,20 @@ func (s *Store) claimProject(ctx context.Context, project uint64, now time.Time)
 	return 0, errata.Errorf(errata.KindInvalidProject, "All %d project numbers are taken.", MaxProject)
 }
 
+// ErrNoKey says that there is no key with the id.
+var ErrNoKey = errata.Errorf(errata.KindNotFound, "There is no API key with this id.")
+
 // Revoke ends a key for good. When it returns, this node refuses the key;
 // other nodes do within a second. Revoking twice changes nothing. Errors:
 // not_found, log_unavailable.
 func (s *Store) Revoke(ctx context.Context, id string) error {
-	notFound := errata.Errorf(errata.KindNotFound, "There is no API key with this id.")
 	if len(id) != idSize || !allDigits(id) {
-		return notFound
+		return ErrNoKey
 	}
 	for {
 		stored, err := s.bucket.Get(ctx, keyPrefix+id)
 		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			return notFound
+			return ErrNoKey
 		}
 		if err != nil {
 			return unavailable("read key", err)
@@ -120,7 +122,7 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 			return unavailable("read key", err)
 		}
 		if own == nil {
-			return notFound
+			return ErrNoKey
 		}
 		r, err := parseRecord(id, own)
 		if err != nil {

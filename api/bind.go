@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"strings"
 
 	errata "github.com/errata-log/errata"
 )
@@ -95,7 +96,7 @@ func fill(dst reflect.Value, path string, object map[string]json.RawMessage) err
 			}
 			continue
 		}
-		name := field.Tag.Get("json")
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",") // without omitempty
 		sent, ok := object[name]
 		if !ok {
 			if wanted, must := field.Tag.Lookup("required"); must {

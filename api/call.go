@@ -23,6 +23,8 @@ type call struct {
 	requestID string
 	// key is who calls; the zero Key on open routes.
 	key access.Key
+	// projects are those that the caller sees and changes; nil for all. See confine.
+	projects []uint64
 }
 
 // answer is what a handler returns. The zero status means 200.
@@ -36,7 +38,7 @@ type answer struct {
 	encoded []byte
 }
 
-// serve runs every API request: prepare, admit, check the query, handle, respond, log.
+// serve runs every API request: prepare, admit, confine, check the query, handle, respond, log.
 func (s *service) serve(r route) gin.HandlerFunc {
 	return func(gc *gin.Context) {
 		begun := s.Now()
@@ -45,6 +47,10 @@ func (s *service) serve(r route) gin.HandlerFunc {
 		defer s.catch(c, r)
 		c.prepare()
 		if err := s.admit(c, r); err != nil {
+			c.fail(err)
+			return
+		}
+		if err := c.confine(r); err != nil {
 			c.fail(err)
 			return
 		}

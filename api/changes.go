@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,18 +13,20 @@ import (
 // Changes are what administrators do to records. Each method returns when the
 // change is visible on every node, with the number of records that it met.
 // Errors: log_full; log_unavailable when it did not happen or nobody knows;
-// store_unavailable when it will happen and is not visible yet.
+// store_unavailable when it will happen and is not visible yet. Projects are those
+// whose records may change; nil for all. A record of another project counts as one that
+// does not exist.
 type Changes interface {
 	// Delete removes the records of the signatures, in both books.
-	Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error)
+	Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error)
 	// Cleanup removes the records last seen at before or earlier.
-	Cleanup(ctx context.Context, before time.Time) (errata.Changed, error)
+	Cleanup(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error)
 	// Move gives the records of the signatures a status.
-	Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
+	Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error)
 	// DeleteMatching removes, and MoveMatching gives a status to, the records that match
 	// a filter as the package query encodes it, when the change is carried out.
-	DeleteMatching(ctx context.Context, filter json.RawMessage) (errata.Changed, error)
-	MoveMatching(ctx context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error)
+	DeleteMatching(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error)
+	MoveMatching(ctx context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error)
 	// Settle changes nothing. It returns when everything that was taken before is
 	// visible.
 	Settle(ctx context.Context) error
@@ -45,9 +48,10 @@ type selection struct {
 	Filter     errata.Optional[filterParameters] `json:"filter"`
 }
 
-// change carries out one of two changes, whichever the selection is for.
-func (s *service) change(c *call, sel selection, named func(context.Context, []errata.Signature) (errata.Changed, error),
-	matching func(context.Context, json.RawMessage) (errata.Changed, error),
+// change carries out one of two changes, whichever the selection is for, within what
+// the caller sees.
+func (s *service) change(c *call, sel selection, named func(context.Context, []uint64, []errata.Signature) (errata.Changed, error),
+	matching func(context.Context, []uint64, json.RawMessage) (errata.Changed, error),
 ) (errata.Changed, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
@@ -57,7 +61,7 @@ func (s *service) change(c *call, sel selection, named func(context.Context, []e
 		if err != nil {
 			return errata.Changed{}, err
 		}
-		return named(ctx, signatures)
+		return named(ctx, c.projects, signatures)
 	}
 	if len(sel.Signatures) > 0 {
 		return errata.Changed{}, refuse(errata.KindInvalidBody, "filter", "Send signatures or filter, not both.")
@@ -66,7 +70,7 @@ func (s *service) change(c *call, sel selection, named func(context.Context, []e
 	if err != nil {
 		return errata.Changed{}, err
 	}
-	return matching(ctx, stored)
+	return matching(ctx, c.projects, stored)
 }
 
 func (s *service) deleteErrors(c *call, body selection) (answer, error) {
@@ -82,16 +86,16 @@ type moveBody struct {
 // moveErrors gives records a status.
 func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
 	status, known := errata.ParseStatus(body.Status)
-	changed, err := s.change(c, body.selection, func(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
+	changed, err := s.change(c, body.selection, func(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
 		if !known {
 			return errata.Changed{}, unknownStatus(body.Status)
 		}
-		return s.Changes.Move(ctx, signatures, status)
-	}, func(ctx context.Context, filter json.RawMessage) (errata.Changed, error) {
+		return s.Changes.Move(ctx, projects, signatures, status)
+	}, func(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
 		if !known {
 			return errata.Changed{}, unknownStatus(body.Status)
 		}
-		return s.Changes.MoveMatching(ctx, filter, status)
+		return s.Changes.MoveMatching(ctx, projects, filter, status)
 	})
 	return reply(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
@@ -127,6 +131,22 @@ func signaturesOf(texts []string) ([]errata.Signature, error) {
 
 type cleanupBody struct {
 	Before string `json:"before" null:"absent"` // the contract has a code for no valid date
+	// Project is a number or a slug; not sent for all projects.
+	Project errata.Optional[string] `json:"project"`
+}
+
+// within are the projects of a cleanup: the one that the body names, or all that the
+// caller sees; nil for all. Errors: invalid_project, log_unavailable.
+func (body cleanupBody) within(c *call) ([]uint64, error) {
+	ref, named := body.Project.Get()
+	if !named {
+		return c.projects, nil
+	}
+	number, err := c.projectNumber(ref)
+	if errata.KindOf(err) == errata.KindInvalidProject || err == nil && !c.sees(number) {
+		return nil, refuse(errata.KindInvalidProject, "project", fmt.Sprintf("There is no project %q; use the number or the slug of a project.", cut(ref)))
+	}
+	return []uint64{number}, err
 }
 
 func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
@@ -134,9 +154,13 @@ func (s *service) cleanupErrors(c *call, body cleanupBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	within, err := body.within(c)
+	if err != nil {
+		return answer{}, err
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
 	defer cancel()
-	deleted, err := s.Changes.Cleanup(ctx, before)
+	deleted, err := s.Changes.Cleanup(ctx, within, before)
 	return reply(map[string]any{"cleared": true, "before": echo, "deleted": deleted}, err)
 }
 

@@ -28,6 +28,7 @@ type changes struct {
 	status     errata.Status
 	filter     string
 	calls      int
+	projects   []uint64
 	answer     errata.Changed
 	err        error
 	settle     func(context.Context) error // nil: everything is visible
@@ -40,32 +41,32 @@ func (c *changes) Settle(ctx context.Context) error {
 	return c.settle(ctx)
 }
 
-func (c *changes) Delete(_ context.Context, signatures []errata.Signature) (errata.Changed, error) {
-	return c.note(signatures, time.Time{}, "")
+func (c *changes) Delete(_ context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
+	return c.note(projects, signatures, time.Time{}, "")
 }
 
-func (c *changes) Cleanup(_ context.Context, before time.Time) (errata.Changed, error) {
-	return c.note(nil, before, "")
+func (c *changes) Cleanup(_ context.Context, projects []uint64, before time.Time) (errata.Changed, error) {
+	return c.note(projects, nil, before, "")
 }
 
-func (c *changes) Move(_ context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
-	return c.note(signatures, time.Time{}, status)
+func (c *changes) Move(_ context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	return c.note(projects, signatures, time.Time{}, status)
 }
 
-func (c *changes) DeleteMatching(_ context.Context, filter json.RawMessage) (errata.Changed, error) {
+func (c *changes) DeleteMatching(_ context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
 	c.filter = string(filter)
-	return c.note(nil, time.Time{}, "")
+	return c.note(projects, nil, time.Time{}, "")
 }
 
-func (c *changes) MoveMatching(_ context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+func (c *changes) MoveMatching(_ context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
 	c.filter = string(filter)
-	return c.note(nil, time.Time{}, status)
+	return c.note(projects, nil, time.Time{}, status)
 }
 
-func (c *changes) note(signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
+func (c *changes) note(projects []uint64, signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.signatures, c.before, c.status = signatures, before, status
+	c.projects, c.signatures, c.before, c.status = projects, signatures, before, status
 	c.calls++
 	return c.answer, c.err
 }

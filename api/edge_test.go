@@ -131,7 +131,7 @@ func TestLogLineHoldsNothingOfTheCaller(t *testing.T) {
 func TestPanicIsAnAnswer(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
-	b.records.list = func(context.Context, url.Values) (query.List, error) { panic("planted panic") }
+	b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) { panic("planted panic") }
 	w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key, headers: []string{"X-Request-Id: req-9"}})
 	if w.Code != 500 || code(t, w) != "internal" || strings.Contains(w.Body.String(), "planted") {
 		t.Errorf("got %d %s", w.Code, w.Body)
@@ -139,7 +139,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	if lines := b.log.String(); !strings.Contains(lines, "planted panic") || !strings.Contains(lines, "edge_test.go") || !strings.Contains(lines, `"status":500`) {
 		t.Errorf("the log lacks the panic, its place or the request:\n%s", lines)
 	}
-	b.records.list = func(context.Context, url.Values) (query.List, error) { panic(http.ErrAbortHandler) }
+	b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) { panic(http.ErrAbortHandler) }
 	func() {
 		defer func() {
 			if caught := recover(); caught != http.ErrAbortHandler {
@@ -181,7 +181,7 @@ func TestOpsStatus(t *testing.T) {
 	n, bytes := uint64(3), int64(9e9)
 	b.health.status.Figures = ops.Figures{
 		EventsPerSecond: 12.35, LagFacts: &n, LagMS: 1234, LogBytes: &n, LogMaxBytes: &n, DiskFree: &bytes, DiskTotal: &bytes,
-		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n,
+		ClickHouseBytes: &n, LostAtSenders: &n, DroppedBySwitch: &n, RefusedByLimit: &n, DroppedByNoise: &n,
 	}
 	golden(t, "status", b.do(request{method: "GET", target: "/api/v1/admin/ops/status", key: key}))
 }

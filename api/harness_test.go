@@ -57,21 +57,21 @@ func (c *clock) Move(d time.Duration) {
 
 // records answers with what its fields do.
 type records struct {
-	list   func(ctx context.Context, values url.Values) (query.List, error)
-	detail func(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error)
-	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
+	list   func(ctx context.Context, values url.Values, among query.Projects) (query.List, error)
+	detail func(ctx context.Context, book errata.Book, signature errata.Signature, among query.Projects) (errata.Record, json.RawMessage, error)
+	trend  func(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.Trend, error)
 }
 
-func (r *records) List(ctx context.Context, values url.Values) (query.List, error) {
-	return r.list(ctx, values)
+func (r *records) List(ctx context.Context, values url.Values, among query.Projects) (query.List, error) {
+	return r.list(ctx, values, among)
 }
 
-func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
-	return r.detail(ctx, book, signature)
+func (r *records) Detail(ctx context.Context, book errata.Book, signature errata.Signature, among query.Projects) (errata.Record, json.RawMessage, error) {
+	return r.detail(ctx, book, signature, among)
 }
 
-func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error) {
-	return r.trend(ctx, book, signature, over)
+func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.Trend, error) {
+	return r.trend(ctx, book, signature, over, among)
 }
 
 // requests keeps answers in memory.
@@ -122,7 +122,7 @@ func (r *replayer) Replaying() ops.ReplayProgress { return ops.ReplayProgress{} 
 func sampleTally() projector.Tally {
 	return projector.Tally{
 		Checkpoint: 9, Records: 2, Count: 7, Payloads: 2, Hours: 7,
-		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc,
+		RecordsChecksum: 0xaa, PayloadsChecksum: 0xbb, HoursChecksum: 0xcc, DeploymentsChecksum: 0xdd,
 	}
 }
 
@@ -212,16 +212,16 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b := &bench{
 		clock: &clock{at: start},
 		records: &records{
-			list: func(context.Context, url.Values) (query.List, error) {
+			list: func(context.Context, url.Values, query.Projects) (query.List, error) {
 				return query.List{Page: 1, Limit: 25}, nil
 			},
-			detail: func(_ context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+			detail: func(_ context.Context, book errata.Book, signature errata.Signature, among query.Projects) (errata.Record, json.RawMessage, error) {
 				return errata.Record{
 					Book: book, Signature: signature, Count: 1, FirstSeen: start, LastSeen: start,
 					Level: errata.LevelError, Status: errata.StatusOpen,
 				}, nil, nil
 			},
-			trend: func(context.Context, errata.Book, errata.Signature, string) (query.Trend, error) {
+			trend: func(context.Context, errata.Book, errata.Signature, string, query.Projects) (query.Trend, error) {
 				return query.Trend{Range: query.Range{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour}, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},

@@ -12,15 +12,18 @@ import (
 // Insights read many records at once.
 type Insights interface {
 	// Trends reads how often records were seen over a range such as 24h, in the
-	// order of the keys; "" is the default. A record that does not exist has
-	// zeros. Errors: invalid_range, store_unavailable.
-	Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error)
-	// Overview reads what happened in a range. Errors: invalid_range,
+	// order of the keys; "" is the default. A record that does not exist, or is of
+	// none of the projects, has zeros. Errors: invalid_range, store_unavailable.
+	Trends(ctx context.Context, keys []errata.RecordKey, over string, among query.Projects) ([]query.Trend, error)
+	// Overview reads what happened to the projects in a range. Errors: invalid_range,
 	// store_unavailable.
-	Overview(ctx context.Context, over string) (query.Overview, error)
-	// CountUpTo counts what a cleanup with this time would remove. Errors:
-	// store_unavailable.
-	CountUpTo(ctx context.Context, before time.Time) (errata.Changed, error)
+	Overview(ctx context.Context, over string, among query.Projects) (query.Overview, error)
+	// CountUpTo counts what a cleanup with this time would remove of the projects.
+	// Errors: store_unavailable.
+	CountUpTo(ctx context.Context, before time.Time, among query.Projects) (errata.Changed, error)
+	// ProjectTotals counts the records and events of projects, by their numbers;
+	// projects that have nothing are missing. Errors: store_unavailable.
+	ProjectTotals(ctx context.Context, among query.Projects) (map[uint64]query.ProjectTotals, error)
 }
 
 type spanJSON struct {
@@ -55,6 +58,14 @@ type overviewJSON struct {
 	Series  []seriesJSON  `json:"series"`
 	Growing []growingJSON `json:"growing"`
 	Noisy   []noisyJSON   `json:"noisy"`
+	// ByProject has the projects of what Series counts.
+	ByProject []projectEventsJSON `json:"by_project"`
+}
+
+type projectEventsJSON struct {
+	Project   string `json:"project"`
+	ProjectID uint64 `json:"project_id"`
+	Events    uint64 `json:"events"`
 }
 
 type seriesJSON struct {
@@ -80,7 +91,11 @@ func (s *service) getTrends(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	trends, err := s.Insights.Trends(c.Request.Context(), keys, c.Query("range"))
+	among, err := c.among()
+	if err != nil {
+		return answer{}, err
+	}
+	trends, err := s.Insights.Trends(c.Request.Context(), keys, c.Query("range"), among)
 	if err != nil {
 		return answer{}, err
 	}
@@ -93,12 +108,20 @@ func (s *service) getTrends(c *call) (answer, error) {
 
 // getOverview answers what happened in a range.
 func (s *service) getOverview(c *call) (answer, error) {
-	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"))
+	among, err := c.among()
+	if err != nil {
+		return answer{}, err
+	}
+	o, err := s.Insights.Overview(c.Request.Context(), c.Query("range"), among)
+	recordOf, all := s.recordOf(), s.Projects.Known()
 	return reply(overviewJSON{
 		spanOf(o.Range),
 		mapped(o.Series, func(s *query.Series) seriesJSON { return seriesJSON{s.Book.String(), s.Level.String(), s.Counts} }),
 		mapped(o.Growing, func(g *query.Growing) growingJSON { return growingJSON{recordOf(&g.Record), g.Before, g.Now} }),
 		mapped(o.Noisy, func(n *query.Noisy) noisyJSON { return noisyJSON{recordOf(&n.Record), n.Count} }),
+		mapped(o.Projects, func(p *query.ProjectEvents) projectEventsJSON {
+			return projectEventsJSON{all.SlugOf(p.Project), p.Project, p.Events}
+		}),
 	}, err)
 }
 
@@ -112,13 +135,17 @@ func (s *service) previewCleanup(c *call, body cleanupBody) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	within, err := body.within(c)
+	if err != nil {
+		return answer{}, err
+	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), previewTimeout)
 	defer cancel()
 	// A cleanup removes also what is not folded yet.
 	if err := s.Changes.Settle(ctx); err != nil {
 		return answer{}, err
 	}
-	counted, err := s.Insights.CountUpTo(ctx, before)
+	counted, err := s.Insights.CountUpTo(ctx, before, listed(within))
 	return reply(struct {
 		Before string         `json:"before"`
 		Count  uint64         `json:"count"`

@@ -20,19 +20,28 @@ type insights struct {
 	overview func(over string) (query.Overview, error)
 	counted  errata.Changed
 	before   time.Time // of the last CountUpTo
+	totals   func() (map[uint64]query.ProjectTotals, error)
+	among    query.Projects // of the last call
 }
 
-func (i *insights) Trends(_ context.Context, keys []errata.RecordKey, over string) ([]query.Trend, error) {
+func (i *insights) Trends(_ context.Context, keys []errata.RecordKey, over string, among query.Projects) ([]query.Trend, error) {
+	i.among = among
 	return i.trends(keys, over)
 }
 
-func (i *insights) Overview(_ context.Context, over string) (query.Overview, error) {
+func (i *insights) Overview(_ context.Context, over string, among query.Projects) (query.Overview, error) {
+	i.among = among
 	return i.overview(over)
 }
 
-func (i *insights) CountUpTo(_ context.Context, before time.Time) (errata.Changed, error) {
-	i.before = before
+func (i *insights) CountUpTo(_ context.Context, before time.Time, among query.Projects) (errata.Changed, error) {
+	i.before, i.among = before, among
 	return i.counted, nil
+}
+
+func (i *insights) ProjectTotals(_ context.Context, among query.Projects) (map[uint64]query.ProjectTotals, error) {
+	i.among = among
+	return i.totals()
 }
 
 // sampleSpan is two hours.
@@ -48,6 +57,9 @@ func newInsights() *insights {
 			return trends, nil
 		},
 		overview: func(string) (query.Overview, error) { return query.Overview{Range: sampleSpan}, nil },
+		totals: func() (map[uint64]query.ProjectTotals, error) {
+			return map[uint64]query.ProjectTotals{2: {Records: 3, Events: 11}}, nil
+		},
 	}
 }
 
@@ -103,10 +115,11 @@ func TestOverview(t *testing.T) {
 		}
 		record := sample(t)
 		return query.Overview{
-			Range:   sampleSpan,
-			Series:  []query.Series{{Book: errata.BookSystem, Level: errata.LevelFatal, Counts: []uint64{0, 7}}},
-			Growing: []query.Growing{{Record: record, Before: 1, Now: 6}},
-			Noisy:   []query.Noisy{{Record: record, Count: 7}},
+			Range:    sampleSpan,
+			Series:   []query.Series{{Book: errata.BookSystem, Level: errata.LevelFatal, Counts: []uint64{0, 7}}},
+			Growing:  []query.Growing{{Record: record, Before: 1, Now: 6}},
+			Noisy:    []query.Noisy{{Record: record, Count: 7}},
+			Projects: []query.ProjectEvents{{Project: 7, Events: 5}, {Project: 0, Events: 2}},
 		}, nil
 	}
 	golden(t, "overview", b.do(r))

@@ -29,7 +29,9 @@ type keyJSON struct {
 	Kind   access.Kind    `json:"kind"`
 	Scopes []access.Scope `json:"scopes"`
 	// Project is 0 for keys that are not for sending events.
-	Project   uint64         `json:"project"`
+	Project uint64 `json:"project"`
+	// Projects are those of a limited key; empty for a key that sees all projects.
+	Projects  []uint64       `json:"projects"`
 	State     string         `json:"state"` // active, expired or revoked
 	CreatedAt errata.Instant `json:"created_at"`
 	ExpiresAt errata.Instant `json:"expires_at"`
@@ -48,6 +50,8 @@ type newKeyJSON struct {
 	Kind    access.Kind    `json:"kind"`
 	Scopes  []access.Scope `json:"scopes" null:"absent"`
 	Project uint64         `json:"project"`
+	// Projects limit a key of kind adm; with none it sees all projects.
+	Projects []uint64 `json:"projects" null:"absent"`
 	// ExpiresInDays may be left out; 0 means never. See [access.NewKey].
 	ExpiresInDays *int `json:"expires_in_days" null:"absent"`
 }
@@ -56,11 +60,12 @@ type newKeyJSON struct {
 const maxLifetimeDays = 36500
 
 func (s *service) listKeys(c *call) (answer, error) {
-	return answer{data: mapped(s.Keys.List(), func(key *access.Key) keyJSON { return s.keyOf(c, *key) })}, nil
+	seen := slices.DeleteFunc(s.Keys.List(), func(key access.Key) bool { return !c.key.Governs(key) })
+	return answer{data: mapped(seen, func(key *access.Key) keyJSON { return s.keyOf(c, *key) })}, nil
 }
 
 func (s *service) createKey(c *call, body newKeyJSON) (answer, error) {
-	n := access.NewKey{Name: body.Name, Kind: body.Kind, Scopes: body.Scopes, Project: body.Project}
+	n := access.NewKey{Name: body.Name, Kind: body.Kind, Scopes: body.Scopes, Project: body.Project, Projects: body.Projects}
 	if days := body.ExpiresInDays; days != nil {
 		if *days < 0 || *days > maxLifetimeDays {
 			return answer{}, errata.Errorf(errata.KindInvalidExpiry, "expires_in_days is a number from 0 (never) to %d.", maxLifetimeDays)
@@ -70,6 +75,12 @@ func (s *service) createKey(c *call, body newKeyJSON) (answer, error) {
 	}
 	n, err := withinMaker(c.key, n, s.Now())
 	if err != nil {
+		return answer{}, err
+	}
+	if n, err = confineNew(c.key, n); err != nil {
+		return answer{}, err
+	}
+	if err := s.checkProjects(c, n.Projects); err != nil {
 		return answer{}, err
 	}
 	key, text, err := s.Keys.Create(c.Request.Context(), n)
@@ -127,17 +138,30 @@ func (s *service) revokeKey(c *call) (answer, error) {
 	return reply(map[string]any{"id": id, "revoked": true}, s.Keys.Revoke(c.Request.Context(), id))
 }
 
-// mayRevoke keeps a key from ending a more powerful one. The scopes of a key
-// never change, so those of the list still hold when it is revoked. Errors:
-// insufficient_scope.
+// mayRevoke keeps a key from ending a more powerful one, and one that it does not see.
+// The scopes and projects of a key never change, so those of the list still hold when
+// it is revoked. Errors: insufficient_scope, not_found.
 func (s *service) mayRevoke(holder access.Key, id string) error {
+	if id == holder.ID {
+		return nil
+	}
 	for _, key := range s.Keys.List() {
-		if key.ID != id || key.ID == holder.ID || key.Kind == access.KindIngest {
+		if key.ID != id {
 			continue
+		}
+		if !holder.Governs(key) {
+			return access.ErrNoKey
+		}
+		if key.Kind == access.KindIngest {
+			return nil
 		}
 		if scope, lacks := lacking(holder, key.Scopes); lacks {
 			return errata.Errorf(errata.KindInsufficientScope, "A key can only end keys whose scopes it holds itself.").With(map[string]any{"scope": scope})
 		}
+		return nil
+	}
+	if holder.Limited() { // another node may have made it, for any project
+		return access.ErrNoKey
 	}
 	return nil
 }
@@ -145,7 +169,7 @@ func (s *service) mayRevoke(holder access.Key, id string) error {
 func (s *service) keyOf(c *call, key access.Key) keyJSON {
 	scheme, host := s.publicAddress(c)
 	return keyJSON{
-		ID: key.ID, Name: key.Name, Kind: key.Kind, Scopes: key.Scopes, Project: key.Project,
+		ID: key.ID, Name: key.Name, Kind: key.Kind, Scopes: key.Scopes, Project: key.Project, Projects: orEmpty(key.Projects),
 		State:     stateOf(key, s.Now()),
 		CreatedAt: errata.Instant(key.CreatedAt), ExpiresAt: errata.Instant(key.ExpiresAt), EndsSoon: key.EndsSoon(s.Now()),
 		LastUsedAt: errata.Instant(key.LastUsedAt), RevokedAt: errata.Instant(key.RevokedAt),

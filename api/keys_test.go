@@ -19,6 +19,7 @@ type madeKey struct {
 		ID, Key, DSN, State string
 		ExpiresAt           *time.Time `json:"expires_at"`
 		Project             uint64
+		Projects            []uint64
 	}
 }
 

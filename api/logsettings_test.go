@@ -184,7 +184,7 @@ func TestDebug(t *testing.T) {
 		{"a broken request", errata.Errorf(errata.KindInvalidOrder, "No.").Because(plain), ""},
 		{"pages of it", errors.New(strings.Repeat("ä", 5000)), strings.Repeat("ä", 2048)},
 	} {
-		b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{}, c.err }
+		b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) { return query.List{}, c.err }
 		for who, key := range keys {
 			for _, on := range []bool{false, true} {
 				b.logging.now.ErrorDebug = on
@@ -208,7 +208,7 @@ func TestDebug(t *testing.T) {
 			}
 		}
 	}
-	b.records.list = func(context.Context, url.Values) (query.List, error) { panic("index out of range") }
+	b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) { panic("index out of range") }
 	if w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: keys["admin"]}); !strings.Contains(w.Body.String(), "index out of range") {
 		t.Errorf("a panic: %s", w.Body)
 	}

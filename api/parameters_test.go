@@ -81,7 +81,7 @@ func TestUnknownParametersAreRefused(t *testing.T) {
 // TestRefusedParameters: what the answer says about parameters of the list.
 func TestRefusedParameters(t *testing.T) {
 	b := newBench(t, nil)
-	b.records.list = func(context.Context, url.Values) (query.List, error) {
+	b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) {
 		t.Error("the list was read")
 		return query.List{}, nil
 	}
@@ -90,7 +90,7 @@ func TestRefusedParameters(t *testing.T) {
 	for _, c := range []struct {
 		raw, parameter, nearest string // nearest "": null
 	}{
-		{"project=2", "project", ""},
+		{"projects=2", "projects", "project"},
 		{"level=error", "level", "levels"},
 		{"Types=system", "Types", "types"},
 		{"type[]=system", "type[]", "types"},
@@ -143,7 +143,7 @@ func TestRefusedParameters(t *testing.T) {
 func TestListsInBrackets(t *testing.T) {
 	b := newBench(t, nil)
 	var asked url.Values
-	b.records.list = func(_ context.Context, values url.Values) (query.List, error) {
+	b.records.list = func(_ context.Context, values url.Values, _ query.Projects) (query.List, error) {
 		asked = values
 		return query.List{Page: 1, Limit: 25}, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
@@ -16,6 +18,8 @@ type Projects interface {
 	// List has also the projects of numbers that are used and that nobody made a
 	// project of. Errors: log_unavailable.
 	List(ctx context.Context) ([]projects.Project, error)
+	// Known are this node's copy of the projects that somebody made; it never blocks.
+	Known() projects.Set
 	// Find and Update take a number or a slug. Errors: not_found, log_unavailable;
 	// Update also log_full and those of [projects.Patch].
 	Find(ctx context.Context, ref string) (projects.Project, error)
@@ -29,9 +33,17 @@ type projectJSON struct {
 	projects.Project
 	// DSN is that of the project's oldest ingest key that works, "" when none does.
 	DSN string `json:"dsn"`
+	// Totals are null when the records do not answer.
+	Totals *projectTotalsJSON `json:"totals"`
 	// Key is the text of the ingest key that was made with the project; nothing else
 	// ever shows it.
 	Key string `json:"key,omitempty"`
+}
+
+// projectTotalsJSON counts the records, and the events of 24 hours.
+type projectTotalsJSON struct {
+	Records uint64 `json:"records"`
+	Events  uint64 `json:"events_24h"`
 }
 
 func (s *service) listProjects(c *call) (answer, error) {
@@ -39,18 +51,65 @@ func (s *service) listProjects(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	dsns := s.dsns(c)
-	return answer{data: mapped(all, func(p *projects.Project) projectJSON { return projectJSON{Project: *p, DSN: dsns[p.ID]} })}, nil
+	all = slices.DeleteFunc(all, func(p projects.Project) bool { return !c.sees(p.ID) })
+	dsns, totals := s.dsns(c), s.projectTotals(c)
+	return answer{data: mapped(all, func(p *projects.Project) projectJSON {
+		return projectJSON{Project: *p, DSN: dsns[p.ID], Totals: totals(p.ID)}
+	})}, nil
+}
+
+// listNoiseSets are the ready sets that a noise rule may name.
+func (s *service) listNoiseSets(*call) (answer, error) {
+	return answer{data: projects.NoiseSets()}, nil
 }
 
 func (s *service) getProject(c *call) (answer, error) {
-	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
-	return reply(projectJSON{Project: p, DSN: s.dsns(c)[p.ID]}, err)
+	p, err := s.ownProject(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.oneProject(c, p)
+}
+
+// oneProject answers a project with what it has.
+func (s *service) oneProject(c *call, p projects.Project) (answer, error) {
+	return answer{data: projectJSON{Project: p, DSN: s.dsns(c)[p.ID], Totals: s.projectTotals(c)(p.ID)}}, nil
+}
+
+// projectTotals reads the totals of all projects that the caller may see. Projects are
+// shown, and can be changed, while the records do not answer.
+func (s *service) projectTotals(c *call) func(number uint64) *projectTotalsJSON {
+	all, err := s.Insights.ProjectTotals(c.Request.Context(), c.visible())
+	if err != nil {
+		s.Logger.WarnContext(c.Request.Context(), "projects are shown without their totals", "error", err, "request_id", c.requestID)
+		return func(uint64) *projectTotalsJSON { return nil }
+	}
+	return func(number uint64) *projectTotalsJSON {
+		return &projectTotalsJSON{all[number].Records, all[number].Events}
+	}
 }
 
 func (s *service) updateProject(c *call, patch projects.Patch) (answer, error) {
-	p, err := s.Projects.Update(c.Request.Context(), c.Param("project"), patch)
-	return reply(projectJSON{Project: p, DSN: s.dsns(c)[p.ID]}, err)
+	own, err := s.ownProject(c)
+	if err != nil {
+		return answer{}, err
+	}
+	// By its number: its slug may become that of another project meanwhile.
+	p, err := s.Projects.Update(c.Request.Context(), strconv.FormatUint(own.ID, 10), patch)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.oneProject(c, p)
+}
+
+// ownProject is the project that the path names, if the caller sees it. Errors:
+// not_found, log_unavailable.
+func (s *service) ownProject(c *call) (projects.Project, error) {
+	p, err := s.Projects.Find(c.Request.Context(), c.Param("project"))
+	if err == nil && !c.sees(p.ID) {
+		return projects.Project{}, projects.ErrNotFound
+	}
+	return p, err
 }
 
 func (s *service) createProject(c *call, body projects.New) (answer, error) {
@@ -59,7 +118,7 @@ func (s *service) createProject(c *call, body projects.New) (answer, error) {
 		return answer{}, err
 	}
 	scheme, host := s.publicAddress(c)
-	return answer{status: http.StatusCreated, data: projectJSON{Project: p, DSN: key.DSN(scheme, host), Key: text}}, nil
+	return answer{status: http.StatusCreated, data: projectJSON{Project: p, DSN: key.DSN(scheme, host), Key: text, Totals: &projectTotalsJSON{}}}, nil
 }
 
 // dsns are the DSNs of projects, by their numbers.

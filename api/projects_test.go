@@ -166,6 +166,8 @@ func TestProjectBodiesAreChecked(t *testing.T) {
 		{"PATCH", "/2", `{"noise":[7]}`, 400, "invalid_body", "noise[0]"},
 		{"PATCH", "/2", `{"noise":[{"field":"class","match":"x"}]}`, 400, "invalid_body", "noise[0].action"},
 		{"PATCH", "/2", `{"noise":[{"field":"class","match":"x","action":"drop"},{"field":"level","match":"x","action":"drop"}]}`, 422, "invalid_noise_rule", "noise[1].field"},
+		{"PATCH", "/2", `{"noise":[{"set":"weather","action":"drop"}]}`, 422, "invalid_noise_rule", "noise[0].set"},
+		{"PATCH", "/2", `{"noise":[{"set":"crawlers","match":"x","action":"drop"}]}`, 422, "invalid_noise_rule", "noise[0].set"},
 		{"PATCH", "/2", `{"noise":[{"field":"class","match":"*","action":"drop"}]}`, 422, "invalid_noise_rule", "noise[0].match"},
 	} {
 		w := b.do(request{method: c.method, target: projectsPath + c.ref, key: admin, body: c.body, headers: []string{"Content-Type: application/json"}})

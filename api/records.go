@@ -11,15 +11,15 @@ import (
 
 // Records reads error records.
 type Records interface {
-	// List finds records by the query parameters of the list endpoint. Errors:
+	// List finds records of the projects by the query parameters of the list endpoint. Errors:
 	// the invalid_… kind of the parameter, store_unavailable.
-	List(ctx context.Context, values url.Values) (query.List, error)
+	List(ctx context.Context, values url.Values, among query.Projects) (query.List, error)
 	// Detail finds one record with the context of its first sighting, a JSON
 	// object; empty means {}. Errors: not_found, store_unavailable.
-	Detail(ctx context.Context, book errata.Book, signature errata.Signature) (record errata.Record, payload json.RawMessage, err error)
+	Detail(ctx context.Context, book errata.Book, signature errata.Signature, among query.Projects) (record errata.Record, payload json.RawMessage, err error)
 	// Trend reads how often a record was seen over a range such as 24h; "" is
 	// the default. Errors: invalid_range, not_found, store_unavailable.
-	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (query.Trend, error)
+	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.Trend, error)
 }
 
 // recordJSON is a record in answers: the 15 fields of the first contract in
@@ -42,6 +42,10 @@ type recordJSON struct {
 	IP             string          `json:"ip"`
 	Status         errata.Status   `json:"status"`
 	Regressed      bool            `json:"regressed"`
+	Project        string          `json:"project"`
+	ProjectID      uint64          `json:"project_id"`
+	Environments   []string        `json:"environments"`
+	Releases       []string        `json:"releases"`
 	Overflow       bool            `json:"overflow"`
 }
 
@@ -55,13 +59,18 @@ type pageJSON struct {
 	Page     int    `json:"page"`
 	Limit    int    `json:"limit"`
 	NextPage int    `json:"next_page"`
+	Scoped   bool   `json:"scoped"`
 }
 
 func (s *service) listErrors(c *call) (answer, error) {
-	page, err := s.Records.List(c.Request.Context(), c.Request.URL.Query())
+	among, err := c.among()
+	if err != nil {
+		return answer{}, err
+	}
+	page, err := s.Records.List(c.Request.Context(), c.Request.URL.Query(), among)
 	return answer{
-		data: mapped(page.Records, recordOf),
-		meta: pageJSON{Total: page.Total, Page: page.Page, Limit: page.Limit, NextPage: page.NextPage},
+		data: mapped(page.Records, s.recordOf()),
+		meta: pageJSON{Total: page.Total, Page: page.Page, Limit: page.Limit, NextPage: page.NextPage, Scoped: page.Scoped},
 	}, err
 }
 
@@ -71,11 +80,11 @@ func (s *service) getError(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	record, payload, err := s.Records.Detail(c.Request.Context(), book, signature)
+	record, payload, err := s.Records.Detail(c.Request.Context(), book, signature, c.visible())
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")
 	}
-	return reply(detailJSON{recordOf(&record), payload}, err)
+	return reply(detailJSON{s.recordOf()(&record), payload}, err)
 }
 
 // mapped is the list with every element converted; it is never nil.
@@ -87,7 +96,24 @@ func mapped[T, U any](list []T, convert func(*T) U) []U {
 	return converted
 }
 
-func recordOf(r *errata.Record) recordJSON {
+// maxLatest is how many environments and releases of a record are shown, the latest.
+const maxLatest = 3
+
+func latest(names []string) []string {
+	return append([]string{}, names[:min(len(names), maxLatest)]...)
+}
+
+// recordOf makes rows of records, with the slugs that the projects have now.
+func (s *service) recordOf() func(*errata.Record) recordJSON {
+	all := s.Projects.Known()
+	return func(r *errata.Record) recordJSON {
+		row := rowOf(r)
+		row.Project = all.SlugOf(r.Project)
+		return row
+	}
+}
+
+func rowOf(r *errata.Record) recordJSON {
 	row := recordJSON{
 		ID:             r.ID,
 		Signature:      r.Signature.String(),
@@ -105,6 +131,9 @@ func recordOf(r *errata.Record) recordJSON {
 		UserID:         r.UserID,
 		Status:         r.Status,
 		Regressed:      r.Regressed,
+		ProjectID:      r.Project,
+		Environments:   latest(r.Environments),
+		Releases:       latest(r.Releases),
 		Overflow:       r.Signature.Overflow(),
 	}
 	if r.IP.IsValid() {

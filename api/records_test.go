@@ -39,6 +39,7 @@ func sample(t testing.TB) errata.Record {
 		Class:   `App\Orders\Missing`, URI: "/checkout?page=2&token=[Filtered]", Method: "POST",
 		UserID: -1204, IP: netip.MustParseAddr("::ffff:203.0.113.9"),
 		Status: errata.StatusMuted, Regressed: true,
+		Project: 7, Environments: []string{"production", "staging", "qa", "dev"}, Releases: []string{"shop@1.4.0"},
 	}
 }
 
@@ -46,7 +47,7 @@ func TestListAnswers(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.ToolsGetErrorLogs)
 	var asked url.Values
-	b.records.list = func(_ context.Context, values url.Values) (query.List, error) {
+	b.records.list = func(_ context.Context, values url.Values, _ query.Projects) (query.List, error) {
 		asked = values
 		v6, none := sample(t), errata.Record{
 			Book: errata.BookSystem, Count: 1, FirstSeen: start, LastSeen: start,
@@ -66,7 +67,9 @@ func TestListAnswers(t *testing.T) {
 			t.Errorf("the answer holds %q unescaped", raw)
 		}
 	}
-	b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{Page: 1, Limit: 25}, nil }
+	b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) {
+		return query.List{Page: 1, Limit: 25}, nil
+	}
 	golden(t, "list_empty", b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key}))
 }
 
@@ -100,7 +103,7 @@ func TestRecordFieldOrder(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`id signature type level count first_seen last_seen file line message_preview exception_class
-		request_uri request_method user_id ip status regressed overflow payload`)
+		request_uri request_method user_id ip status regressed project project_id environments releases overflow payload`)
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("fields of a record (-want +got):\n%s", diff)
 	}
@@ -115,7 +118,7 @@ func TestDetailAnswers(t *testing.T) {
 	}
 	var asked []question
 	payload := `{"frames":[{"file":"a<b>.go"}],"n":1.50}`
-	b.records.detail = func(_ context.Context, book errata.Book, s errata.Signature) (errata.Record, json.RawMessage, error) {
+	b.records.detail = func(_ context.Context, book errata.Book, s errata.Signature, _ query.Projects) (errata.Record, json.RawMessage, error) {
 		asked = append(asked, question{book, s.String()})
 		return sample(t), json.RawMessage(payload), nil
 	}
@@ -139,7 +142,7 @@ func TestDetailAnswers(t *testing.T) {
 func TestDetailRefuses(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
-	b.records.detail = func(context.Context, errata.Book, errata.Signature) (errata.Record, json.RawMessage, error) {
+	b.records.detail = func(context.Context, errata.Book, errata.Signature, query.Projects) (errata.Record, json.RawMessage, error) {
 		return errata.Record{}, nil, errata.Errorf(errata.KindNotFound, "There is no record with this signature in the book system.")
 	}
 	const good = "00112233445566778899aabbccddeeff"
@@ -195,7 +198,7 @@ func TestErrorsReachTheCaller(t *testing.T) {
 		{"error_internal", errata.Errorf(errata.KindInternal, "%s", secret), 500, "", true},
 		{"error_timeout", context.DeadlineExceeded, 503, "5", true},
 	} {
-		b.records.list = func(context.Context, url.Values) (query.List, error) { return query.List{}, c.err }
+		b.records.list = func(context.Context, url.Values, query.Projects) (query.List, error) { return query.List{}, c.err }
 		before := len(b.log.String())
 		w := b.do(request{method: "GET", target: "/api/v1/admin/tools/logs/errors", key: key, headers: []string{"X-Request-Id: req-1"}})
 		golden(t, c.name, w)
@@ -216,7 +219,7 @@ func TestCallerThatHasGone(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.records.list = func(ctx context.Context, _ url.Values) (query.List, error) {
+	b.records.list = func(ctx context.Context, _ url.Values, _ query.Projects) (query.List, error) {
 		cancel()
 		<-ctx.Done()
 		return query.List{}, ctx.Err()

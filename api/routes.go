@@ -12,6 +12,8 @@ type Route struct {
 	Admission Admission
 	// Scope is what a key must hold; "" on routes that are open or take any key.
 	Scope access.Scope
+	// Reach is what the route does for a key that is limited to projects.
+	Reach Reach
 }
 
 // Admission says who may use a route.
@@ -52,6 +54,14 @@ const (
 	signIn = "/api/v1/sign-in"
 )
 
+// Short names of the reaches, for the table.
+const (
+	reads   = ReachReads
+	changes = ReachChanges
+	whole   = ReachService
+	free    = ReachOpen
+)
+
 // routes is the one table of what exists and who may use it.
 //
 // long: it is a table.
@@ -67,83 +77,84 @@ func (s *service) routes() []route {
 		s.open("GET", "/api/v1/docs/explorer.css", file(s.files.Style)),
 		quiet(s.open("GET", "/healthz", s.healthz)),
 		quiet(s.open("GET", "/readyz", s.readyz)),
-		quiet(s.local("GET", "/metrics", access.OpsRead, s.metrics)),
-		s.anyKey("GET", admin+"/whoami", s.whoami),
-		s.scoped("GET", admin+"/ops/status", access.OpsRead, s.opsStatus),
-		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, withBody(s.replay)),
-		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, s.replaying),
-		s.scoped("GET", admin+"/ops/log", access.OpsRead, s.logState),
-		s.scoped("POST", admin+"/ops/log/verify", access.OpsReplay, s.verifyLog),
-		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, withBody(s.acceptGaps)),
-		s.scoped("POST", admin+"/ops/erase", access.OpsErase, withBody(s.erase)),
-		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, s.listLetters),
-		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, s.replayLetters),
-		s.scoped("POST", admin+"/ops/dead/drop", access.OpsReplay, s.dropLetters),
+		quiet(s.local("GET", "/metrics", access.OpsRead, whole, s.metrics)),
+		s.anyKey("GET", admin+"/whoami", reads, s.whoami),
+		s.scoped("GET", admin+"/ops/status", access.OpsRead, whole, s.opsStatus),
+		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, whole, withBody(s.replay)),
+		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, whole, s.replaying),
+		s.scoped("GET", admin+"/ops/log", access.OpsRead, whole, s.logState),
+		s.scoped("POST", admin+"/ops/log/verify", access.OpsReplay, whole, s.verifyLog),
+		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, whole, withBody(s.acceptGaps)),
+		s.scoped("POST", admin+"/ops/erase", access.OpsErase, whole, withBody(s.erase)),
+		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, whole, s.listLetters),
+		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, whole, s.replayLetters),
+		s.scoped("POST", admin+"/ops/dead/drop", access.OpsReplay, whole, s.dropLetters),
 
-		s.scoped("GET", admin+"/keys", access.KeysManage, s.listKeys),
-		s.scoped("POST", admin+"/keys", access.KeysManage, withBody(s.createKey)),
-		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, s.revokeKey),
+		s.scoped("GET", admin+"/keys", access.KeysManage, reads, s.listKeys),
+		s.scoped("POST", admin+"/keys", access.KeysManage, changes, withBody(s.createKey)),
+		s.scoped("DELETE", admin+"/keys/:id", access.KeysManage, changes, s.revokeKey),
 
-		s.scoped("GET", admin+"/projects", access.ProjectsRead, s.listProjects),
-		s.scoped("POST", admin+"/projects", access.ProjectsManage, withBody(s.createProject)),
-		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, s.getProject),
-		s.scoped("PATCH", admin+"/projects/:project", access.ProjectsManage, withBody(s.updateProject)),
+		s.scoped("GET", admin+"/noise-sets", access.ProjectsRead, free, s.listNoiseSets),
+		s.scoped("GET", admin+"/projects", access.ProjectsRead, reads, s.listProjects),
+		s.scoped("POST", admin+"/projects", access.ProjectsManage, whole, withBody(s.createProject)),
+		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, reads, s.getProject),
+		s.scoped("PATCH", admin+"/projects/:project", access.ProjectsManage, changes, withBody(s.updateProject)),
 
-		s.scoped("GET", admin+"/audit", access.AuditRead, s.listAudit),
-		s.scoped("GET", admin+"/audit/verify", access.AuditRead, s.verifyAudit),
+		s.scoped("GET", admin+"/audit", access.AuditRead, whole, s.listAudit),
+		s.scoped("GET", admin+"/audit/verify", access.AuditRead, whole, s.verifyAudit),
 
-		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, setting(SecuritySettings.ReadTwoFactor)),
-		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, changedSetting(SecuritySettings.UpdateTwoFactor)),
-		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, setting(SecuritySettings.ReadMethods)),
-		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, setting(SecuritySettings.ReadLocation)),
-		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, changedSetting(SecuritySettings.UpdateLocation)),
-		s.scoped("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification, setting(SecuritySettings.ReadAddresses)),
-		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, withBody(s.updateAddresses)),
-		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, setting(SecuritySettings.ReadLocalization)),
-		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, changedSetting(SecuritySettings.UpdateLocalization)),
-		s.scoped("POST", admin+"/settings/mail/test", access.SettingsUpdateTwoFactor, withBody(s.sendTestMail)),
+		s.scoped("GET", admin+"/settings/security/two-factor", access.SettingsGetTwoFactor, whole, setting(SecuritySettings.ReadTwoFactor)),
+		s.scoped("PUT", admin+"/settings/security/two-factor", access.SettingsUpdateTwoFactor, whole, changedSetting(SecuritySettings.UpdateTwoFactor)),
+		s.scoped("GET", admin+"/settings/security/two-factor/methods", access.SettingsGetTwoFactorMethods, whole, setting(SecuritySettings.ReadMethods)),
+		s.scoped("GET", admin+"/settings/security/location-verification", access.SettingsGetLocationVerification, whole, setting(SecuritySettings.ReadLocation)),
+		s.scoped("PUT", admin+"/settings/security/location-verification", access.SettingsUpdateLocationVerification, whole, changedSetting(SecuritySettings.UpdateLocation)),
+		s.scoped("GET", admin+"/settings/security/ip-verification", access.SettingsGetIPVerification, whole, setting(SecuritySettings.ReadAddresses)),
+		s.scoped("PUT", admin+"/settings/security/ip-verification", access.SettingsUpdateIPVerification, whole, withBody(s.updateAddresses)),
+		s.scoped("GET", admin+"/settings/localization", access.SettingsGetLocalization, whole, setting(SecuritySettings.ReadLocalization)),
+		s.scoped("PUT", admin+"/settings/localization", access.SettingsUpdateLocalization, whole, changedSetting(SecuritySettings.UpdateLocalization)),
+		s.scoped("POST", admin+"/settings/mail/test", access.SettingsUpdateTwoFactor, whole, withBody(s.sendTestMail)),
 
-		s.scoped("POST", signIn+"/challenges", access.SignInEvaluate, challenged(s.sendChallenge)),
-		s.scoped("POST", signIn+"/challenges/:id/verify", access.SignInEvaluate, challenged(s.verifyChallenge)),
-		s.scoped("POST", signIn+"/authenticators", access.SignInEvaluate, challenged(s.enrolAuthenticator)),
-		s.scoped("POST", signIn+"/authenticators/confirm", access.SignInEvaluate, askAuthenticator(Challenges.Confirm)),
-		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, askAuthenticator(Challenges.VerifyApp)),
-		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, challenged(s.removeAuthenticator)),
+		s.scoped("POST", signIn+"/challenges", access.SignInEvaluate, whole, challenged(s.sendChallenge)),
+		s.scoped("POST", signIn+"/challenges/:id/verify", access.SignInEvaluate, whole, challenged(s.verifyChallenge)),
+		s.scoped("POST", signIn+"/authenticators", access.SignInEvaluate, whole, challenged(s.enrolAuthenticator)),
+		s.scoped("POST", signIn+"/authenticators/confirm", access.SignInEvaluate, whole, askAuthenticator(Challenges.Confirm)),
+		s.scoped("POST", signIn+"/authenticators/verify", access.SignInEvaluate, whole, askAuthenticator(Challenges.VerifyApp)),
+		s.scoped("DELETE", signIn+"/authenticators", access.SignInEvaluate, whole, challenged(s.removeAuthenticator)),
 
-		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, withBody(s.evaluateSignIn)),
-		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, withBody(s.recordSignIn)),
+		s.scoped("POST", "/api/v1/sign-in/evaluate", access.SignInEvaluate, whole, withBody(s.evaluateSignIn)),
+		s.scoped("POST", "/api/v1/sign-in/outcomes", access.SignInRecord, whole, withBody(s.recordSignIn)),
 
-		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, s.listErrors),
-		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, s.getTrends),
-		s.scoped("GET", admin+"/tools/logs/errors/stream", access.ToolsGetErrorLogs, s.streamErrors),
-		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, s.getOverview),
-		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, s.getError),
-		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, s.getTrend),
-		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, withBody(s.deleteErrors)),
-		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, withBody(s.cleanupErrors)),
-		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, withBody(s.previewCleanup)),
-		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, withBody(s.moveErrors)),
-		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuild),
-		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, s.rebuilding),
-		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, s.readLogSettings),
-		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, withBody(s.updateLogSettings)),
+		s.scoped("GET", admin+"/tools/logs/errors", access.ToolsGetErrorLogs, reads, s.listErrors),
+		s.scoped("GET", admin+"/tools/logs/errors/trends", access.ToolsGetErrorLogs, reads, s.getTrends),
+		s.scoped("GET", admin+"/tools/logs/errors/stream", access.ToolsGetErrorLogs, reads, s.streamErrors),
+		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, reads, s.getOverview),
+		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, reads, s.getError),
+		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, reads, s.getTrend),
+		s.scoped("DELETE", admin+"/tools/logs/errors", access.ToolsDeleteErrorLogs, changes, withBody(s.deleteErrors)),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup", access.ToolsClearErrorLogs, changes, withBody(s.cleanupErrors)),
+		s.scoped("POST", admin+"/tools/logs/errors/cleanup/preview", access.ToolsClearErrorLogs, reads, withBody(s.previewCleanup)),
+		s.scoped("POST", admin+"/tools/logs/errors/status", access.ToolsUpdateErrorStatus, changes, withBody(s.moveErrors)),
+		s.scoped("POST", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, whole, s.rebuild),
+		s.scoped("GET", admin+"/tools/logs/errors/rebuild", access.ToolsRebuildErrorLogs, whole, s.rebuilding),
+		s.scoped("GET", admin+"/tools/logs/settings", access.ToolsGetLogSettings, free, s.readLogSettings),
+		s.scoped("PUT", admin+"/tools/logs/settings", access.ToolsUpdateLogSettings, whole, withBody(s.updateLogSettings)),
 	}
 }
 
 func (s *service) open(method, path string, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitAll}, handle: h}
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAll, Reach: ReachOpen}, handle: h}
 }
 
-func (s *service) scoped(method, path string, scope access.Scope, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope}, handle: h}
+func (s *service) scoped(method, path string, scope access.Scope, reach Reach, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitByScope, Scope: scope, Reach: reach}, handle: h}
 }
 
-func (s *service) anyKey(method, path string, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitAnyKey}, handle: h}
+func (s *service) anyKey(method, path string, reach Reach, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitAnyKey, Reach: reach}, handle: h}
 }
 
-func (s *service) local(method, path string, scope access.Scope, h handler) route {
-	return route{Route: Route{Method: method, Path: path, Admission: AdmitLocal, Scope: scope}, handle: h}
+func (s *service) local(method, path string, scope access.Scope, reach Reach, h handler) route {
+	return route{Route: Route{Method: method, Path: path, Admission: AdmitLocal, Scope: scope, Reach: reach}, handle: h}
 }
 
 func quiet(r route) route {
@@ -157,7 +168,7 @@ func notImplemented(*call) (answer, error) {
 
 // noRoute answers paths that are not in the table.
 var noRoute = route{
-	Route: Route{Path: "(none)", Admission: AdmitAll},
+	Route: Route{Path: "(none)", Admission: AdmitAll, Reach: ReachOpen},
 	handle: func(*call) (answer, error) {
 		return answer{}, errata.Errorf(errata.KindNotFound, "There is nothing under this path; GET / lists where to begin.")
 	},
@@ -165,5 +176,5 @@ var noRoute = route{
 
 // noMethod answers methods that a path of the table does not take.
 func (s *service) noMethod() route {
-	return route{Route: Route{Path: "(none)", Admission: AdmitAll}, handle: s.refuseMethod}
+	return route{Route: Route{Path: "(none)", Admission: AdmitAll, Reach: ReachOpen}, handle: s.refuseMethod}
 }

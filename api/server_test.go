@@ -297,7 +297,7 @@ func TestSlowHandlersAreNotCutOff(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)
 	const readLimit = 50 * time.Millisecond
-	b.records.list = func(ctx context.Context, _ url.Values) (query.List, error) {
+	b.records.list = func(ctx context.Context, _ url.Values, _ query.Projects) (query.List, error) {
 		select {
 		case <-ctx.Done():
 			return query.List{}, ctx.Err()

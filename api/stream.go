@@ -11,12 +11,13 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/query"
 )
 
 // Feed tells what changes in the records.
 type Feed interface {
-	// Listen begins to listen. Errors: store_unavailable.
-	Listen(ctx context.Context) (feed.Listener, error)
+	// Listen begins to listen to changes of the projects. Errors: store_unavailable.
+	Listen(ctx context.Context, among query.Projects) (feed.Listener, error)
 }
 
 const (
@@ -96,9 +97,9 @@ type goneJSON struct {
 	Signature string `json:"signature"`
 }
 
-func changesOf(c feed.Changes) changesJSON {
+func (s *service) changesOf(c feed.Changes) changesJSON {
 	return changesJSON{
-		Records: mapped(c.Records, recordOf), More: c.More, Changed: c.More + uint64(len(c.Records)),
+		Records: mapped(c.Records, s.recordOf()), More: c.More, Changed: c.More + uint64(len(c.Records)),
 		Gone: mapped(c.Gone, func(k *errata.RecordKey) goneJSON { return goneJSON{k.Book.String(), k.Signature.String()} }),
 	}
 }
@@ -112,11 +113,15 @@ func (s *service) streamErrors(c *call) (answer, error) {
 	if c.Request.Method == http.MethodHead {
 		return answer{raw: http.HandlerFunc(streamHeaders)}, nil
 	}
+	among, err := c.among()
+	if err != nil {
+		return answer{}, err
+	}
 	key := c.key.ID
 	if err := s.streams.begin(key); err != nil {
 		return answer{}, err
 	}
-	listener, err := s.Feed.Listen(c.Request.Context())
+	listener, err := s.Feed.Listen(c.Request.Context(), among)
 	if err != nil {
 		s.streams.end(key)
 		return answer{}, err
@@ -186,7 +191,7 @@ func (s stream) run(ctx context.Context) {
 				return
 			}
 		case <-ready:
-			if !s.send(ctx, "records", changesOf(s.listener.Take())) {
+			if !s.send(ctx, "records", s.c.service.changesOf(s.listener.Take())) {
 				return
 			}
 			ready = nil // changes until then make one message

@@ -16,6 +16,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/feed"
+	"github.com/errata-log/errata/query"
 )
 
 const streamPath = "/api/v1/admin/tools/logs/errors/stream"
@@ -26,8 +27,9 @@ type changeFeed struct {
 	err    error
 	ended  chan struct{}
 	ready  chan struct{}
-	taken  chan struct{} // gets one for each Take
-	closed chan struct{} // gets one for each listener that was closed
+	taken  chan struct{}  // gets one for each Take
+	closed chan struct{}  // gets one for each listener that was closed
+	among  query.Projects // of the last listener
 
 	mu      sync.Mutex
 	changes feed.Changes
@@ -39,11 +41,14 @@ func newChangeFeed() *changeFeed {
 	return f
 }
 
-func (f *changeFeed) Listen(context.Context) (feed.Listener, error) { return f, f.err }
-func (f *changeFeed) Position() uint64                              { return 41 }
-func (f *changeFeed) Ready() <-chan struct{}                        { return f.ready }
-func (f *changeFeed) Done() <-chan struct{}                         { return f.ended }
-func (f *changeFeed) Close()                                        { f.closed <- struct{}{} }
+func (f *changeFeed) Listen(_ context.Context, among query.Projects) (feed.Listener, error) {
+	f.among = among
+	return f, f.err
+}
+func (f *changeFeed) Position() uint64       { return 41 }
+func (f *changeFeed) Ready() <-chan struct{} { return f.ready }
+func (f *changeFeed) Done() <-chan struct{}  { return f.ended }
+func (f *changeFeed) Close()                 { f.closed <- struct{}{} }
 
 func (f *changeFeed) Take() feed.Changes {
 	f.taken <- struct{}{}

@@ -25,7 +25,7 @@ func (s *service) getTrend(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	trend, err := s.Records.Trend(c.Request.Context(), book, signature, c.Query("range"))
+	trend, err := s.Records.Trend(c.Request.Context(), book, signature, c.Query("range"), c.visible())
 	data := trendJSON{signature.String(), book.String(), spanOf(trend.Range), trend.Total, make([]bucketJSON, len(trend.Counts))}
 	for i, n := range trend.Counts {
 		data.Buckets[i] = bucketJSON{errata.Instant(trend.From.Add(time.Duration(i) * trend.Step)), n}

@@ -28,7 +28,8 @@ var readyQueries = map[string]struct {
 	"new.sql":             {1, []string{`"exception_class":"NewError"`, `"level":"fatal"`, `"count":2`}},
 	"noisy.sql":           {5, []string{`"exception_class":"PollError"`, `"week":30`, `"percent":66.7`}},
 	"rate.sql":            {24, []string{`"fatal":0`, `"total":0`}},
-	"releases.sql":        {2, []string{`"release":"2.0"`, `"problems":1`, `"grave":1`, `"occurrences":2`}},
+	"releases.sql":        {2, []string{`"release":"2.0"`, `"problems":1`, `"brought":1`, `"grave":1`, `"occurrences":2`}},
+	"deployments.sql":     {2, []string{`"environment":""`, `"problems":4`, `"times":39`}},
 	"users.sql":           {3, []string{`"kind":"user"`, `"who":"7"`, `"problems":2`, `"occurrences":8`}},
 	"classes.sql":         {5, []string{`"exception_class":"PollError"`, `"problems":1`, `"occurrences":30`, `"open":1`, `"worst":"warning"`}},
 	"regressed.sql":       {1, []string{`"exception_class":"FlakyError"`, `"count":3`}},
@@ -113,10 +114,12 @@ func TestViewsOfOneRecord(t *testing.T) {
 		"SELECT ip, length(signature) AS n FROM records WHERE exception_class = 'PollError'":                                                                 {`"ip":"2001:db8::7"`, `"n":32`},
 		"SELECT ip FROM records WHERE exception_class = 'PDOException'":                                                                                      {`"ip":""`},
 		"SELECT payload FROM payloads AS p INNER JOIN records AS r ON p.record_id = r.id AND p.signature = r.signature WHERE exception_class = 'OrderError'": {`1.0`},
+		"SELECT environments, releases, project FROM records WHERE exception_class = 'OrderError'":                                                           {`"environments":["production"]`, `"releases":["1.0"]`, `"project":1`},
+		"SELECT environment, release, occurrences FROM deployments WHERE environment != ''":                                                                  {`"environment":"production"`, `"release":"1.0"`, `"occurrences":6`},
 		"SELECT count() AS n FROM records WHERE level >= 'critical'":                                                                                         {`"n":1`},
 		"SELECT ip, request FROM module_log WHERE error != ''":                                                                                               {`"ip":"203.0.113.9"`, `pay`},
 		"SELECT sequence = hours_sequence AS same, log_made > now() - INTERVAL 1 HOUR AS fresh FROM projection":                                              {`"fresh":1`},
-		"SELECT groupArray(name) AS names FROM (SELECT name FROM storage WHERE rows > 0 AND bytes > 0 ORDER BY name)":                                        {`"contexts","hourly","module_log","query_log","records"`},
+		"SELECT groupArray(name) AS names FROM (SELECT name FROM storage WHERE rows > 0 AND bytes > 0 ORDER BY name)":                                        {`"contexts","deployments","hourly","module_log","query_log","records"`},
 	} {
 		rows := jsonRows(t, conn, query)
 		if len(rows) != 1 {
@@ -152,9 +155,9 @@ func makeHistory(t *testing.T, a *app.App, data string) {
 	old := `"time":"` + yesterday + `",`
 	const (
 		order = `"message":"order failed","exception_class":"OrderError","file":"orders.go","line":51,"user_id":7,"ip":"203.0.113.9",` +
-			`"request_uri":"/checkout","request_method":"POST","payload":{"release":"1.0"}`
+			`"request_uri":"/checkout","request_method":"POST","environment":"production","release":"1.0"`
 		poll  = `"message":"poll failed","exception_class":"PollError","level":"warning","ip":"2001:db8::7"`
-		fresh = `"id":"once","message":"new","exception_class":"NewError","level":"fatal","user_id":7,"payload":{"release":"2.0"}`
+		fresh = `"id":"once","message":"new","exception_class":"NewError","level":"fatal","user_id":7,"release":"2.0"`
 		db    = `"message":"deadlock","exception_class":"PDOException","type":"database","file":"db.php"`
 		flaky = `"message":"flaky","exception_class":"FlakyError"`
 	)

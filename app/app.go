@@ -66,7 +66,8 @@ type App struct {
 	answers        *kept.Answers
 	settings       *settings.Store
 	projects       *projects.Service // nil on an ingest node
-	archived       ingest.Archived
+	asked          ingest.Projects
+	noise          *ingest.Noise
 	switches       func() errata.Logging // nil on an ingest node, whose hub applies them
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
@@ -159,6 +160,7 @@ func (a *App) allSteps() []step {
 		{"settings", a.openSettings},
 		{"limits", a.setLimits},
 		{"projects", a.openProjects},
+		{"quotas", a.openQuotas},
 		{"sign-ins", a.openSignIns},
 		{"import", a.openImport},
 		{"retention", a.startRetention},
@@ -168,7 +170,6 @@ func (a *App) allSteps() []step {
 		{"reader", a.openReader},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
-		{"quotas", a.openQuotas},
 		{"events from NATS", a.startNATSIn},
 		{"ingest nodes", a.startHub},
 		{"server", a.listen},

@@ -21,19 +21,20 @@ import (
 func (a *App) openIngest(context.Context) (err error) {
 	a.pipeline, err = ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules:    a.rules,
+		Rules: a.rules, Noise: a.noise,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})
 	return err
 }
 
-// openQuotas makes the quotas that all receivers share.
+// openQuotas makes the quotas and the noise rules that all receivers share.
 func (a *App) openQuotas(context.Context) (err error) {
 	a.quotas, err = quota.New(quota.Config{
 		KeyPerMinute: a.options.KeyEventsPerMinute, ProjectPerMinute: a.options.ProjectEventsPerMinute,
-		Now: a.options.Now, Registerer: a.options.Registry,
+		OfProject: a.asked.EventsPerMinute, Now: a.options.Now, Registerer: a.options.Registry,
 	})
+	a.noise = &ingest.Noise{Rules: a.asked.Rules, Dropped: a.quotas.Dropped}
 	return err
 }
 
@@ -42,7 +43,7 @@ func (a *App) openQuotas(context.Context) (err error) {
 func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
-		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Archived: a.archived, Quotas: a.quotas,
+		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Archived: a.asked.Archived, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {
@@ -75,7 +76,7 @@ func (a *App) receivers() (api.Receivers, error) {
 // doorConfig is what all HTTP receivers share, such as one budget of memory.
 func (a *App) doorConfig() door.Config {
 	return door.Config{
-		Accepter: a.pipeline, Keyring: a.keyring, Archived: a.archived, Switches: a.switches,
+		Accepter: a.pipeline, Keyring: a.keyring, Archived: a.asked.Archived, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
 		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,

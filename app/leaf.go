@@ -24,8 +24,8 @@ func (a *App) steps() []step {
 		{"keys", a.openLeafKeys},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
-		{"ingest", a.openIngest},
 		{"quotas", a.openQuotas},
+		{"ingest", a.openIngest},
 		{"server", a.listenLeaf},
 		{"address", a.announce},
 	}
@@ -53,7 +53,7 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 		return err
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
-	a.keyring, a.archived = leaf.NewKeyring(a.keys, bucket), a.keys.Archived
+	a.keyring, a.asked = leaf.NewKeyring(a.keys, bucket), leaf.NewProjects(a.keys.Settings).AtDoor
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (a *App) startHub(context.Context) error {
 		return nil
 	}
 	hub, err := leaf.NewHub(leaf.Config{
-		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Archived: a.projects.ArchivedNumbers, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
+		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Projects: a.projects.AtDoors, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
 		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
 		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
 	})

@@ -90,3 +90,62 @@ func TestLimitOfAKey(t *testing.T) {
 		t.Errorf("figures: %s (%v)", body, err)
 	}
 }
+
+// TestSettingsOfAProject: its own limits and its noise rules act on events that come
+// after the change, and a replay gives the same records.
+func TestSettingsOfAProject(t *testing.T) {
+	a := build(t, testOptions(t))
+	run(t, a)
+	url, admin := a.Welcome().URL, key(t, a.Welcome().AdminKeyFile)
+	ingest := key(t, a.Welcome().IngestKeyFile)
+	patch := func(body string) {
+		t.Helper()
+		if status, answer := request(t, http.MethodPatch, url+"/api/v1/admin/projects/1", admin, body); status != http.StatusOK {
+			t.Fatalf("%s: %d %s", body, status, answer)
+		}
+	}
+	send := func(class string, want int) {
+		t.Helper()
+		body := fmt.Sprintf(`{"message":"it broke","exception_class":%q}`, class)
+		if status, answer := request(t, http.MethodPost, url+"/api/v1/events", ingest, body); status != want {
+			t.Fatalf("%s: %d %s, want %d", class, status, answer, want)
+		}
+	}
+	if status, body := get(t, url+"/api/v1/admin/noise-sets", admin); status != http.StatusOK || !strings.Contains(body, `"key":"crawlers"`) {
+		t.Errorf("ready sets: %d %s", status, body)
+	}
+	patch(`{"noise":[{"field":"class","match":"Drop*","action":"drop"},{"field":"class","match":"mute","action":"mute"},{"field":"class","match":"mark","action":"noise"},
+		{"set":"cancelled-requests","action":"drop"}],"limits":{"new_records_per_hour":3}}`)
+	for _, class := range []string{"DropThis", "MuteThis", "MarkThis", "AbortError", "Plain"} {
+		send(class, http.StatusAccepted)
+	}
+	awaitMetric(t, a, `errata_refused_events_total{project="1",reason="noise_rule"} 2`)
+	rows := awaitRecords(t, a, func(rows []row) bool { return len(rows) == 3 })
+	for _, r := range rows {
+		if want := map[string]string{"MuteThis": "muted", "MarkThis": "open", "Plain": "open"}[r.ExceptionClass]; r.Status != want {
+			t.Errorf("%s is %q, want %q", r.ExceptionClass, r.Status, want)
+		}
+	}
+	if _, body := get(t, url+"/api/v1/admin/tools/logs/errors?hide_noise=1", admin); !strings.Contains(body, `"Plain"`) || strings.Contains(body, `This"`) {
+		t.Errorf("hide_noise: %s", body)
+	}
+	send("FourthThis", http.StatusAccepted)
+	awaitRecords(t, a, func(rows []row) bool {
+		for _, r := range rows {
+			if r.Overflow && r.ExceptionClass == "FourthThis" {
+				return true
+			}
+		}
+		return false
+	})
+	patch(`{"limits":{"events_per_minute":1}}`)
+	status := 0
+	for range 3 { // one is taken, whose event empties the bucket
+		status, _ = request(t, http.MethodPost, url+"/api/v1/events", ingest, `{"message":"it broke","exception_class":"Plain"}`)
+	}
+	if status != http.StatusTooManyRequests {
+		t.Errorf("over the project's own limit: %d", status)
+	}
+	patch(`{"limits":{"events_per_minute":0}}`)
+	send("Plain", http.StatusAccepted)
+}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/errata-log/errata/eventlog"
@@ -15,16 +16,13 @@ const legacyFolder = "legacy"
 
 // openImport makes the folders for old error files, and the importer.
 func (a *App) openImport(context.Context) error {
-	dir := a.options.LegacyDir
-	if dir == "" {
-		dir = a.dir.Join(legacyFolder)
-	}
+	dir := cmp.Or(a.options.LegacyDir, a.dir.Join(legacyFolder))
 	if err := legacy.Prepare(dir); err != nil {
 		return err
 	}
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(a.imports),
-		Rules: a.rules, Project: a.options.LegacyProject, Archived: a.archived,
+		Rules: a.rules, Project: a.options.LegacyProject, Archived: a.asked.Archived, Noise: a.noise,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

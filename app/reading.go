@@ -47,7 +47,7 @@ func (a *App) openFeed(context.Context) (err error) {
 			return cp.Sequence, err
 		},
 		Commands: feed.Commands(a.stream(), a.projector.Store()),
-		Changed:  a.reader.Changed, Live: a.reader.Live,
+		Changed:  a.reader.Changed, Live: a.reader.Live, ProjectsOf: a.reader.ProjectsOf,
 		Follow: func(on func()) (func() error, error) {
 			return eventlog.FollowProgress(a.stream(), func(eventlog.Progress) { on() })
 		},

@@ -26,7 +26,7 @@ func asOlderVersion(t *testing.T, o app.Options) {
 	if err != nil {
 		t.Fatal(errors.Join(err, dir.Close()))
 	}
-	err = testenv.AsOlderVersion(t.Context(), engines.ClickHouse(), "info")
+	err = testenv.AsOlderVersion(t.Context(), engines.ClickHouse(), 0, "info")
 	if err = errors.Join(err, engines.Stop(context.WithoutCancel(t.Context())), dir.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type row struct {
 	MessagePreview string `json:"message_preview"`
 	Level          string `json:"level"`
 	Overflow       bool   `json:"overflow"`
+	Status         string `json:"status"`
 }
 
 // list is the first page of records.

@@ -45,7 +45,7 @@ func (a *App) openProjects(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.archived = a.projects.Archived
+	a.asked = a.projects.AtDoor
 	if err := a.projects.Begin(ctx); err != nil {
 		a.logger.Warn("the first project could not be put on the log; the next start tries again", "error", err)
 	}

@@ -34,6 +34,10 @@ var actions = map[string]string{
 	"erase":   "errors.erase",
 	"status":  "errors.status",
 	"import":  "errors.import",
+	// The entry's request names the projects.
+	"delete-in-projects":  "errors.delete",
+	"cleanup-in-projects": "errors.cleanup",
+	"status-in-projects":  "errors.status",
 	// It comes before a purge of the log. The cursor in its entry tells the
 	// next start that no purged fact was missed.
 	"snapshot": "log.snapshot",

@@ -160,11 +160,11 @@ func newID() string {
 }
 
 const (
-	// maxMessage bounds a message, in bytes: the service keeps 8 KiB of it, and
+	// maxMessage bounds a message, in bytes: the service keeps 64 KiB of it, and
 	// reads a little more to scrub it.
-	maxMessage = 12 << 10
+	maxMessage = 66 << 10
 	// maxPayload bounds the payload of one event, in bytes. A larger one loses the
-	// application's own values. Over NATS a whole event has at most 64 KiB.
+	// application's own values.
 	maxPayload = 24 << 10
 )
 

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +33,7 @@ func goldenEvents() []errata.Event {
 			Level:     errata.LevelFatal, Time: at, Received: at.Add(time.Second),
 			File: "src/Order.php", Line: 51, Message: "order 42 failed", Class: "PDOException",
 			URI: "/checkout?page=2", Method: "POST", UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"),
-			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`),
+			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`), Environment: "production", Release: "shop@1.4.2",
 		},
 		{
 			ID: errata.NewEventID(7, "b"), Book: errata.BookSystem, UserID: -1,
@@ -43,7 +45,7 @@ func goldenEvents() []errata.Event {
 // TestBlockGolden checks the bytes of format 1: a log of today must stay readable
 // for ever.
 func TestBlockGolden(t *testing.T) {
-	const golden = "testdata/block-v1.hex"
+	const golden = "testdata/block-v1-deployment.hex"
 	block, err := EncodeBlock(goldenEvents())
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +67,34 @@ func TestBlockGolden(t *testing.T) {
 	}
 }
 
+// TestOldBlock: a block of a version whose events end with the payload. The payload
+// says then where they happened.
+func TestOldBlock(t *testing.T) {
+	dump, err := os.ReadFile("testdata/block-v1.hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := goldenEvents()
+	want[0].Environment, want[0].Release = "", ""
+	if got := decodeAll(t, undump(t, string(dump))); !cmp.Equal(want, got, eventOptions) {
+		t.Errorf("decoded events differ:\n%s", cmp.Diff(want, got, eventOptions))
+	}
+}
+
+// undump is the inverse of hex.Dump.
+func undump(t *testing.T, dump string) (data []byte) {
+	for line := range strings.Lines(dump) {
+		_, line, _ = strings.Cut(line, "  ")
+		line, _, _ = strings.Cut(line, "|")
+		bytes, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
+		if err != nil && strings.TrimSpace(line) != "" {
+			t.Fatal(err)
+		}
+		data = append(data, bytes...)
+	}
+	return data
+}
+
 var eventOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
 
 func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
@@ -78,8 +108,8 @@ func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if project, class := e.Origin(); project != ev.Project || string(class) != ev.Class {
-			t.Fatal("the origin of entry", i, "is", project, string(class), "and not", ev.Project, ev.Class)
+		if o := e.Origin(); o.Project != ev.Project || string(o.Class) != ev.Class || string(o.Environment) != ev.Environment || string(o.Release) != ev.Release {
+			t.Fatal("the origin of entry", i, "is", fmt.Sprintf("%+v", o), "and the event", fmt.Sprintf("%+v", ev))
 		}
 		if i != len(events) || e.ID != block.ID(i) {
 			t.Fatal("entry out of order", i)
@@ -99,7 +129,9 @@ func drawEvent(t *rapid.T) errata.Event {
 		Message: rapid.String().Draw(t, "message"), Class: rapid.String().Draw(t, "class"),
 		URI: rapid.String().Draw(t, "uri"), Method: rapid.String().Draw(t, "method"),
 		UserID: rapid.Int64().Draw(t, "user"), ScrubVersion: rapid.Uint32().Draw(t, "scrub"),
-		Payload: rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+		Payload:     rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
+		Environment: rapid.String().Draw(t, "environment"), Release: rapid.String().Draw(t, "release"),
+		Mute: rapid.Bool().Draw(t, "mute"), Noise: rapid.Bool().Draw(t, "noise"),
 	}
 	copy(e.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	copy(e.Signature[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "signature"))
@@ -127,6 +159,44 @@ func TestBlockRoundTrip(t *testing.T) {
 			t.Fatalf("BlockIDs: %v, %v", ids, err)
 		}
 	})
+}
+
+// TestMarksOfNoiseRules: they stand in two bits of the book's byte, and change nothing
+// else of an event; the two bits between them and the book must be 0.
+func TestMarksOfNoiseRules(t *testing.T) {
+	plain := goldenEvents()[0]
+	const at = lengthSize // the byte of the book
+	bytesOf := func(e errata.Event) []byte {
+		data, err := appendEvent(nil, &e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	want := bytesOf(plain)
+	for marks, e := range map[byte]errata.Event{0: plain, 1 << 6: {Mute: true}, 1 << 7: {Noise: true}, 3 << 6: {Mute: true, Noise: true}} {
+		marked := plain
+		marked.Mute, marked.Noise = e.Mute, e.Noise
+		got := bytesOf(marked)
+		if got[at] != byte(plain.Book)|marks {
+			t.Errorf("mute %v, noise %v: the book's byte is %#x", e.Mute, e.Noise, got[at])
+		}
+		if entry, _, err := parseEntry(plain.ID, got); err != nil || entry.Book != plain.Book {
+			t.Errorf("mute %v, noise %v: book %v, %v", e.Mute, e.Noise, entry.Book, err)
+		} else if ev, err := entry.Event(); err != nil || !cmp.Equal(marked, ev, eventOptions) {
+			t.Error(cmp.Diff(marked, ev, eventOptions), err)
+		}
+		if got[at] = want[at]; !bytes.Equal(got, want) {
+			t.Errorf("mute %v, noise %v: other bytes changed too", e.Mute, e.Noise)
+		}
+	}
+	for _, bit := range []byte{1 << 4, 1 << 5} {
+		broken := bytesOf(plain)
+		broken[at] |= bit
+		if _, _, err := parseEntry(plain.ID, broken); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("bit %#x: %v", bit, err)
+		}
+	}
 }
 
 // TestBlockDamaged cuts a block at every byte and flips every bit: each must be
@@ -182,7 +252,7 @@ func FuzzDecodeBlock(f *testing.F) {
 		b.Entries(func(_ int, e Entry) {
 			n++
 			_, _ = e.Event() // may be refused, must not panic
-			_, _ = e.Origin()
+			_ = e.Origin()
 		})
 		if n != b.Len() {
 			t.Fatalf("%d entries of %d", n, b.Len())

@@ -41,16 +41,34 @@ const (
 	CommandErase = "erase"
 )
 
+// The same commands within projects: a record of another project stays as it is, and
+// is not in the answer. They have names of their own and are not the commands above
+// with one member more, because a version that does not know the member would change
+// the records of all projects. It refuses a command whose name it does not know.
+const (
+	CommandDeleteIn  = "delete-in-projects"
+	CommandStatusIn  = "status-in-projects"
+	CommandCleanupIn = "cleanup-in-projects"
+)
+
+// Within names the projects that a command is about; none for all. Of the commands
+// above, those within projects name at least one, and the others none.
+type Within struct {
+	Projects []uint64 `json:"projects,omitempty"`
+}
+
 // Signatures is the body of a delete, which applies to both books. The answer is
 // [errata.Changed].
 type Signatures struct {
 	Signatures []string `json:"signatures"` // 32 hex digits each
+	Within
 }
 
 // StatusMove is the body of a status command. The answer is [errata.Changed].
 type StatusMove struct {
 	Signatures []string      `json:"signatures"`
 	Status     errata.Status `json:"status"`
+	Within
 }
 
 // Cleanup is the body of a cleanup. It removes the records of both books whose
@@ -58,6 +76,7 @@ type StatusMove struct {
 // [errata.Changed].
 type Cleanup struct {
 	Before int64 `json:"before"`
+	Within
 }
 
 // Matching is the body of a command for all records that match a filter at its
@@ -67,6 +86,8 @@ type Matching struct {
 	// Filter is a filter of lists, as the package query encodes it.
 	Filter json.RawMessage `json:"filter"`
 	Status errata.Status   `json:"status,omitempty"`
+	// Every version that knows this command knows the projects.
+	Within
 }
 
 // Erase is the body of an erasure: users, as applications name them, and IP

@@ -14,7 +14,7 @@ import (
 // An encoded event is
 //
 //	uvarint  length of what follows
-//	byte     book
+//	byte     book in the low four bits, then two that are 0, mute and noise
 //	byte     level
 //	16 bytes signature
 //	int64    time, Unix milliseconds, big endian
@@ -25,11 +25,20 @@ import (
 //	uvarint  scrub version
 //	byte     length of the address: 0, 4 or 16, then the address
 //	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
+//	2 texts  environment, release; older versions wrote neither
 //
 // The fields that the fold reads come first, at fixed offsets, so that it need not
 // decode the rest of an event whose record exists. The id is not among them: all
 // ids are at the front of the block.
+//
+// Mute and noise are what noise rules decided. Versions without noise rules take an
+// event with one of them for a corrupt one; all other events are as they know them.
 const eventHead = 1 + 1 + errata.SignatureSize + 8 + 8
+
+const (
+	markMute  = 1 << 6
+	markNoise = 1 << 7
+)
 
 // MaxEventSize bounds one encoded event in bytes. A payload of 64 KiB and all other
 // fields at their limits need much less.
@@ -45,15 +54,15 @@ var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
 // ErrEventTooLarge.
 func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	ip := e.IP.Unmap()
-	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 6*binary.MaxVarintLen32 +
-		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload)
+	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 8*binary.MaxVarintLen32 +
+		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release)
 	if size > MaxEventSize {
 		return dst, ErrEventTooLarge
 	}
 	// The length is written last. It always takes three bytes: MaxEventSize fits
 	// into 21 bits.
 	start := len(dst)
-	dst = append(dst, 0, 0, 0, byte(e.Book), byte(e.Level))
+	dst = append(dst, 0, 0, 0, bookByte(e), byte(e.Level))
 	dst = append(dst, e.Signature[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.UnixMilli()))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Received.UnixMilli()))
@@ -77,8 +86,25 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(e.Payload)))
 	dst = append(dst, e.Payload...)
+	// Empty texts too: without them the fold would look into the payload.
+	for _, text := range [...]string{e.Environment, e.Release} {
+		dst = binary.AppendUvarint(dst, uint64(len(text)))
+		dst = append(dst, text...)
+	}
 	putLength(dst[start:], len(dst)-start-lengthSize)
 	return dst, nil
+}
+
+// bookByte is the book with the marks of the event.
+func bookByte(e *errata.Event) byte {
+	b := byte(e.Book)
+	if e.Mute {
+		b |= markMute
+	}
+	if e.Noise {
+		b |= markNoise
+	}
+	return b
 }
 
 const lengthSize = 3
@@ -109,7 +135,7 @@ func parseEntry(id errata.EventID, raw []byte) (Entry, []byte, error) {
 		return Entry{}, nil, fmt.Errorf("%w: length of an event", ErrCorrupt)
 	}
 	body := raw[w : w+int(n)]
-	e := Entry{ID: id, Book: errata.Book(body[0]), Level: errata.Level(body[1]), body: body}
+	e := Entry{ID: id, Book: errata.Book(body[0] &^ (markMute | markNoise)), Level: errata.Level(body[1]), body: body}
 	copy(e.Signature[:], body[2:])
 	e.Time = int64(binary.BigEndian.Uint64(body[2+errata.SignatureSize:]))
 	e.Received = int64(binary.BigEndian.Uint64(body[10+errata.SignatureSize:]))
@@ -131,29 +157,15 @@ func (e Entry) Clone() Entry {
 // Size is the number of bytes that a clone of the entry holds.
 func (e Entry) Size() int { return len(e.body) }
 
-// Origin reads only the project of the event and its exception class, which shares
-// memory with the entry. Both are zero when they cannot be decoded.
-func (e Entry) Origin() (project uint64, class []byte) {
-	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
-	project = d.uvarint(math.MaxUint64)
-	d.uvarint(math.MaxUint32) // line
-	d.varint()                // user id
-	d.uvarint(math.MaxUint32) // scrub version
-	d.address()
-	d.bytes() // file
-	d.bytes() // message
-	class = d.bytes()
-	if d.failed {
-		return 0, nil
-	}
-	return project, class
-}
-
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
-	d := fields{rest: e.body[min(eventHead, len(e.body)):]}
+	if len(e.body) < eventHead {
+		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
+	}
+	d := fields{rest: e.body[eventHead:]}
 	ev := errata.Event{
 		ID: e.ID, Book: e.Book, Level: e.Level, Signature: e.Signature,
+		Mute: e.body[0]&markMute != 0, Noise: e.body[0]&markNoise != 0,
 		Time: time.UnixMilli(e.Time).UTC(), Received: time.UnixMilli(e.Received).UTC(),
 		Project: d.uvarint(math.MaxUint64),
 		Line:    uint32(d.uvarint(math.MaxUint32)),
@@ -162,6 +174,12 @@ func (e Entry) Event() (errata.Event, error) {
 	}
 	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
 	ev.Payload = append([]byte(nil), d.bytes()...)
+	if len(d.rest) > 0 {
+		ev.Environment, ev.Release = d.text(), d.text()
+	} else {
+		environment, release := deploymentOf(ev.Payload)
+		ev.Environment, ev.Release = string(environment), string(release)
+	}
 	if d.failed || len(d.rest) != 0 {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}

@@ -9,31 +9,47 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// Delete removes the records of the signatures, in both books. Errors of Delete,
-// Move, Cleanup, DeleteMatching, MoveMatching and Erase: see [Commander.Do].
-func (c *Commander) Delete(ctx context.Context, signatures []errata.Signature) (errata.Changed, error) {
-	return c.change(ctx, CommandDelete, Signatures{Signatures: texts(signatures)})
+// Delete removes the records of the signatures, in both books. Like Move, Cleanup,
+// DeleteMatching and MoveMatching it changes only records of the projects; nil means
+// all projects, an empty list none. Errors of these and of Erase: see [Commander.Do].
+func (c *Commander) Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
+	body := Signatures{Signatures: texts(signatures), Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandDelete, CommandDeleteIn, body)
 }
 
 // Move gives the records of the signatures a status.
-func (c *Commander) Move(ctx context.Context, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
-	return c.change(ctx, CommandStatus, StatusMove{Signatures: texts(signatures), Status: status})
+func (c *Commander) Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	body := StatusMove{Signatures: texts(signatures), Status: status, Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandStatus, CommandStatusIn, body)
 }
 
 // Cleanup removes the records that were last seen at the time before or earlier.
-func (c *Commander) Cleanup(ctx context.Context, before time.Time) (errata.Changed, error) {
-	return c.change(ctx, CommandCleanup, Cleanup{Before: before.UnixMilli()})
+func (c *Commander) Cleanup(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error) {
+	body := Cleanup{Before: before.UnixMilli(), Within: Within{projects}}
+	return c.changeIn(ctx, projects, CommandCleanup, CommandCleanupIn, body)
+}
+
+// changeIn sends the command for all projects, or the one within projects.
+func (c *Commander) changeIn(ctx context.Context, projects []uint64, all, within string, body any) (errata.Changed, error) {
+	switch {
+	case projects == nil:
+		return c.change(ctx, all, body)
+	case len(projects) == 0:
+		return errata.Changed{}, nil
+	default:
+		return c.change(ctx, within, body)
+	}
 }
 
 // DeleteMatching removes the records that match a filter of lists, as the package
 // query encodes it.
-func (c *Commander) DeleteMatching(ctx context.Context, filter json.RawMessage) (errata.Changed, error) {
-	return c.change(ctx, CommandMatching, Matching{Filter: filter})
+func (c *Commander) DeleteMatching(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
+	return c.changeIn(ctx, projects, CommandMatching, CommandMatching, Matching{Filter: filter, Within: Within{projects}})
 }
 
 // MoveMatching gives the records that match the filter a status.
-func (c *Commander) MoveMatching(ctx context.Context, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
-	return c.change(ctx, CommandMatching, Matching{Filter: filter, Status: status})
+func (c *Commander) MoveMatching(ctx context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+	return c.changeIn(ctx, projects, CommandMatching, CommandMatching, Matching{Filter: filter, Status: status, Within: Within{projects}})
 }
 
 // Erase removes the data of users and addresses from the records; see

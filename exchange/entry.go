@@ -35,7 +35,7 @@ const (
 	maxContent = 16 << 10
 	maxName    = 200 // module, action, connection, request id
 	maxStatus  = 64
-	maxError   = ingest.MaxMessage
+	maxError   = 8 << 10
 )
 
 // entry is one entry of either log, as it stands on the stream. The fields of the

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
 
 const (
@@ -42,6 +43,22 @@ func newPending() *pending {
 
 func (p *pending) empty() bool { return len(p.records) == 0 && len(p.gone) == 0 && p.more == 0 }
 
+// group is what changed for all who listen to the same projects.
+type group struct {
+	among query.Projects
+	*pending
+}
+
+// groupFor is the group of the projects, nil for none.
+func groupFor(all []*group, among query.Projects) *group {
+	for _, g := range all {
+		if g.among.Equal(among) {
+			return g
+		}
+	}
+	return nil
+}
+
 // changed notes the newest state of a record.
 func (p *pending) changed(r errata.Record) {
 	key := r.Key()
@@ -50,6 +67,18 @@ func (p *pending) changed(r errata.Record) {
 	}
 	delete(p.gone, key)
 	p.records[key] = r
+}
+
+// addUncounted notes that so many records were removed without being named. Who
+// listens to some projects learns that it may have been theirs, not how many it were.
+func (g *group) addUncounted(n uint64) {
+	switch {
+	case g.among.None():
+		return
+	case !g.among.All():
+		n = min(n, 1)
+	}
+	g.more += n
 }
 
 // deleted notes that a record is gone.

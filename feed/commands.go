@@ -3,9 +3,11 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/query"
 )
 
 // maxCommands bounds the commands that one poll looks at. A script that deletes
@@ -24,12 +26,13 @@ func Commands(log eventlog.Log, answers eventlog.Answers) func(ctx context.Conte
 		for _, f := range facts {
 			c := Command{Sequence: f.Sequence}
 			switch f.Name {
-			case eventlog.CommandDelete:
+			case eventlog.CommandDelete, eventlog.CommandDeleteIn:
 				c.Removes = recordsIn(f.Data)
-			case eventlog.CommandStatus:
+			case eventlog.CommandStatus, eventlog.CommandStatusIn:
 				c.Touches = recordsIn(f.Data)
-			case eventlog.CommandCleanup, eventlog.CommandMatching:
+			case eventlog.CommandCleanup, eventlog.CommandCleanupIn, eventlog.CommandMatching:
 				c.Unnamed = unnamedBy(ctx, answers, f.Sequence)
+				c.Within = withinOf(f.Data)
 			default:
 				continue
 			}
@@ -55,6 +58,20 @@ func recordsIn(data []byte) (keys []errata.RecordKey) {
 		}
 	}
 	return keys
+}
+
+// withinOf are the projects that a command names.
+func withinOf(data []byte) []uint64 {
+	var body eventlog.Within
+	if json.Unmarshal(data, &body) != nil {
+		return nil
+	}
+	return body.Projects
+}
+
+// concerns says whether the command may have changed records of the projects.
+func (c Command) concerns(among query.Projects) bool {
+	return len(c.Within) == 0 || slices.ContainsFunc(c.Within, among.Has)
 }
 
 // unnamedBy is how many records a command has changed that names none; 1 when nobody knows, so

@@ -20,6 +20,8 @@ type Command struct {
 	Removes, Touches []errata.RecordKey
 	// Unnamed counts the records that it deleted or changed without naming them.
 	Unnamed uint64
+	// Within are the projects that such a command is about; none for all.
+	Within []uint64
 }
 
 // Config is where the feed learns of changes. All but Logger is required. The
@@ -34,6 +36,9 @@ type Config struct {
 	Changed func(ctx context.Context, c query.Changes, limit int) (list []errata.Record, total uint64, err error)
 	// Live finds records as they are now; records that do not exist are missing.
 	Live func(ctx context.Context, keys []errata.RecordKey) (map[errata.RecordKey]errata.Record, error)
+	// ProjectsOf finds the projects of signatures, also of records that are deleted;
+	// signatures that nobody knows are missing.
+	ProjectsOf func(ctx context.Context, keys []errata.RecordKey) (map[errata.Signature]uint64, error)
 	// Follow calls on whenever the checkpoint may have moved, until stop.
 	// Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
@@ -54,7 +59,7 @@ type Feed struct {
 
 // New makes a feed. Nothing runs until somebody listens.
 func New(cfg Config) (*Feed, error) {
-	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.Follow == nil {
+	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.ProjectsOf == nil || cfg.Follow == nil {
 		return nil, errors.New("feed: every function is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -64,9 +69,9 @@ func New(cfg Config) (*Feed, error) {
 // errStopping is the error of Listen after Close.
 var errStopping = errata.Errorf(errata.KindStoreUnavailable, "The service is stopping; try again shortly.")
 
-// Listen begins to listen. The listener is told every change after its
-// Position. Errors: store_unavailable.
-func (f *Feed) Listen(ctx context.Context) (Listener, error) {
+// Listen begins to listen. The listener is told every change of the projects after
+// its Position. Errors: store_unavailable.
+func (f *Feed) Listen(ctx context.Context, among query.Projects) (Listener, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil && !f.closed {
@@ -84,7 +89,7 @@ func (f *Feed) Listen(ctx context.Context) (Listener, error) {
 	if f.closed {
 		return nil, errStopping
 	}
-	l := &listener{feed: f, position: f.at, pending: newPending(), ready: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &listener{feed: f, among: among, position: f.at, pending: newPending(), ready: make(chan struct{}, 1), done: make(chan struct{})}
 	f.listeners[l] = struct{}{}
 	return l, nil
 }
@@ -96,20 +101,34 @@ func (f *Feed) start(at uint64) {
 	f.pollers.Go(func() { newPoller(f, at).run(ctx) }) // ends with ctx: the last listener's Close, or the feed's
 }
 
+// groups are what the listeners listen to, each once.
+func (f *Feed) groups() (all []*group) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for l := range f.listeners {
+		if groupFor(all, l.among) == nil {
+			all = append(all, &group{l.among, newPending()})
+		}
+	}
+	return all
+}
+
 // tell gives every listener the changes up to a fact, unless the poller was
 // stopped meanwhile.
-func (f *Feed) tell(ctx context.Context, batch *pending, upto uint64) {
+func (f *Feed) tell(ctx context.Context, batches []*group, upto uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ctx.Err() != nil {
 		return
 	}
 	f.at = upto
-	if batch.empty() {
-		return
-	}
 	for l := range f.listeners {
-		l.add(batch)
+		switch batch := groupFor(batches, l.among); {
+		case batch == nil: // it came while they were read
+			l.add(&pending{more: 1})
+		case !batch.empty():
+			l.add(batch.pending)
+		}
 	}
 }
 
@@ -151,6 +170,7 @@ type Listener interface {
 
 type listener struct {
 	feed     *Feed
+	among    query.Projects
 	position uint64
 	ready    chan struct{}
 	done     chan struct{}

@@ -31,6 +31,8 @@ type world struct {
 	fails    error
 	polls    int
 	on       func()
+	projects map[errata.Signature]uint64 // also of deleted records
+	owners   int                         // calls of ProjectsOf
 	stopped  bool
 }
 
@@ -59,7 +61,7 @@ func (w *world) config() feed.Config {
 			defer w.mu.Unlock()
 			for _, r := range w.records {
 				seq := r.Version.Sequence()
-				if seq >= c.From.Sequence() && seq < c.To.Sequence() && r.LastSeen.After(c.SeenFrom) && (c.SeenTo.IsZero() || r.LastSeen.Before(c.SeenTo)) {
+				if c.Projects.Has(r.Project) && seq >= c.From.Sequence() && seq < c.To.Sequence() && r.LastSeen.After(c.SeenFrom) && (c.SeenTo.IsZero() || r.LastSeen.Before(c.SeenTo)) {
 					if total++; len(list) < limit {
 						list = append(list, r)
 					}
@@ -74,6 +76,18 @@ func (w *world) config() feed.Config {
 			for _, key := range keys {
 				if r, there := w.records[key]; there {
 					found[key] = r
+				}
+			}
+			return found, nil
+		},
+		ProjectsOf: func(_ context.Context, keys []errata.RecordKey) (map[errata.Signature]uint64, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.owners++
+			found := map[errata.Signature]uint64{}
+			for _, key := range keys {
+				if project, known := w.projects[key.Signature]; known {
+					found[key.Signature] = project
 				}
 			}
 			return found, nil
@@ -122,7 +136,7 @@ func (w *world) see(from, to int, at time.Time) {
 
 func listen(t *testing.T, f *feed.Feed) feed.Listener {
 	t.Helper()
-	l, err := f.Listen(t.Context())
+	l, err := f.Listen(t.Context(), query.Projects{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +276,7 @@ func TestTroubleIsMadeUpFor(t *testing.T) {
 	w.mu.Lock()
 	w.fails = errors.New("away")
 	w.mu.Unlock()
-	if other, err := f.Listen(t.Context()); err != nil { // the poller runs and knows where
+	if other, err := f.Listen(t.Context(), query.Projects{}); err != nil { // the poller runs and knows where
 		t.Errorf("while the store is away: %v", err)
 	} else {
 		other.Close()
@@ -294,7 +308,7 @@ func TestNobodyListens(t *testing.T) {
 	if !stopped || polls == 0 {
 		t.Errorf("%d polls, follower stopped: %v", polls, stopped)
 	}
-	if _, err := f.Listen(t.Context()); errata.KindOf(err) != errata.KindStoreUnavailable {
+	if _, err := f.Listen(t.Context(), query.Projects{}); errata.KindOf(err) != errata.KindStoreUnavailable {
 		t.Errorf("after the end: %v", err)
 	}
 
@@ -304,7 +318,7 @@ func TestNobodyListens(t *testing.T) {
 	<-last.Done()
 
 	w.fails = errors.New("away")
-	if _, err := newFeed(t, w).Listen(t.Context()); errata.KindOf(err) != errata.KindStoreUnavailable {
+	if _, err := newFeed(t, w).Listen(t.Context(), query.Projects{}); errata.KindOf(err) != errata.KindStoreUnavailable {
 		t.Errorf("without a store: %v", err)
 	}
 	if _, err := feed.New(feed.Config{}); err == nil {

@@ -78,29 +78,31 @@ func (p *poller) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, batch := time.Now(), newPending()
+	now, groups := time.Now(), p.feed.groups()
 	if upto > p.at {
 		commands, at, err := cfg.Commands(limited, p.at, upto)
 		if err != nil {
 			return err
 		}
 		upto = at
-		if err := p.addChanges(limited, batch, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
+		if err := p.addChanges(limited, groups, query.Changes{From: behind(p.at), To: behind(upto), SeenFrom: now.Add(-near)}); err != nil {
 			return err
 		}
-		if err := p.addCommands(limited, batch, commands); err != nil {
+		if err := p.addCommands(limited, groups, commands); err != nil {
 			return err
 		}
 	}
 	far := upto > p.farAt && now.Sub(p.farTime) >= farEvery
 	if far {
-		if err := p.addChanges(limited, batch, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
+		if err := p.addChanges(limited, groups, query.Changes{From: behind(p.farAt), To: behind(upto), SeenTo: now.Add(-near)}); err != nil {
 			return err
 		}
 	}
 	if upto > p.at || far {
-		batch.cut()
-		p.feed.tell(ctx, batch, max(upto, p.at))
+		for _, g := range groups {
+			g.cut()
+		}
+		p.feed.tell(ctx, groups, max(upto, p.at))
 		p.at = max(upto, p.at)
 	}
 	if far {
@@ -112,17 +114,20 @@ func (p *poller) poll(ctx context.Context) error {
 // behind is the first position after a fact.
 func behind(fact uint64) errata.Position { return errata.PositionOf(fact+1, 0) }
 
-// addChanges adds the changes that the query finds.
-func (p *poller) addChanges(ctx context.Context, batch *pending, c query.Changes) error {
-	list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
-	if err != nil {
-		return err
-	}
-	for _, r := range list {
-		batch.changed(r)
-	}
-	if listed := uint64(len(list)); total > listed {
-		batch.more += total - listed
+// addChanges adds the changes that the query finds for each group.
+func (p *poller) addChanges(ctx context.Context, groups []*group, c query.Changes) error {
+	for _, g := range groups {
+		c.Projects = g.among
+		list, total, err := p.feed.cfg.Changed(ctx, c, MaxRecords)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			g.changed(r)
+		}
+		if listed := uint64(len(list)); total > listed {
+			g.more += total - listed
+		}
 	}
 	return nil
 }
@@ -130,33 +135,52 @@ func (p *poller) addChanges(ctx context.Context, batch *pending, c query.Changes
 // addCommands adds what commands changed. A delete leaves no row behind, and a
 // status leaves last_seen as it was, so that neither is found by looking at the
 // records.
-func (p *poller) addCommands(ctx context.Context, batch *pending, commands []Command) error {
+func (p *poller) addCommands(ctx context.Context, groups []*group, commands []Command) error {
 	var keys, removed []errata.RecordKey
 	for _, c := range commands {
 		keys = append(append(keys, c.Touches...), c.Removes...)
 		removed = append(removed, c.Removes...)
-		batch.more += c.Unnamed
 	}
-	if len(keys) == 0 {
+	for _, g := range groups {
+		for _, c := range commands {
+			if c.concerns(g.among) {
+				g.addUncounted(c.Unnamed)
+			}
+		}
+	}
+	if len(keys) == 0 || len(groups) == 0 {
 		return nil
 	}
 	live, err := p.feed.cfg.Live(ctx, keys)
 	if err != nil {
 		return err
 	}
-	for _, c := range commands {
-		for _, key := range c.Touches {
-			if r, there := live[key]; there {
-				batch.changed(r)
+	owners, err := p.owners(ctx, groups, removed)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		for _, key := range keys {
+			if r, there := live[key]; there && g.among.Has(r.Project) {
+				g.changed(r) // also one that was removed and seen again since
+			}
+		}
+		for _, key := range removed {
+			project, known := owners[key.Signature]
+			if _, there := live[key]; !there && (g.among.All() || known && g.among.Has(project)) {
+				g.deleted(key)
 			}
 		}
 	}
-	for _, key := range removed {
-		if r, there := live[key]; there { // it was seen again since
-			batch.changed(r)
-		} else {
-			batch.deleted(key)
+	return nil
+}
+
+// owners are the projects of the signatures, if any group needs to know.
+func (p *poller) owners(ctx context.Context, groups []*group, removed []errata.RecordKey) (map[errata.Signature]uint64, error) {
+	for _, g := range groups {
+		if !g.among.All() && len(removed) > 0 {
+			return p.feed.cfg.ProjectsOf(ctx, removed)
 		}
 	}
-	return nil
+	return nil, nil
 }

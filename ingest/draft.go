@@ -120,6 +120,9 @@ type Receipt struct {
 	// Dropped counts the drafts that were not kept because recording is switched
 	// off. They were not checked.
 	Dropped int
+	// Noise counts the drafts that a noise rule drops. Their sender is told that they
+	// were taken.
+	Noise int
 }
 
 // Rejection is a draft that was not accepted, by its index, and the reason.

@@ -72,7 +72,7 @@ func (r *Rules) Explain(d *Draft, application uint64) (Explanation, *errata.Erro
 		Fingerprint: id.Fingerprint,
 		Overflow:    signature.SignOverflow(id.Book, id.Project, id.Class).String(),
 	}
-	if read.signing != read.message {
+	if read.signing != read.head {
 		x.Message.From = "template"
 	}
 	x.Message.Signed, x.Message.Replaced = signature.Explain(read.signing)

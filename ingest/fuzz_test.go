@@ -20,7 +20,7 @@ func FuzzEvent(f *testing.F) {
 		d := ingest.Draft{
 			Class: text, Message: text, Template: file, File: file, URI: uri, Method: text, UserID: text, ClientID: text, Fingerprint: []string{text, "{{ default }}"},
 			Context: ingest.Context{
-				Source: text, Release: text, Transaction: uri, Extra: json.RawMessage(extra),
+				Source: text, Release: text, Environment: uri, Transaction: uri, Extra: json.RawMessage(extra),
 				Exceptions: []ingest.Exception{{Class: text, Message: extra, Module: file, Frames: []ingest.Frame{{File: file, Function: text, Module: uri, Args: []string{text}}}}},
 				Headers:    []ingest.Pair{{Key: "Referer", Value: uri}, {Key: text, Value: text}, {Key: "User-Agent", Value: text}},
 				Tags:       []ingest.Pair{{Key: text, Value: uri}, {Key: file, Value: text}},
@@ -32,7 +32,7 @@ func FuzzEvent(f *testing.F) {
 		if refused != nil {
 			t.Fatalf("%q was refused: %v", text, refused) // it has a frame
 		}
-		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method} {
+		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "environment": e.Environment, "release": e.Release} {
 			if !utf8.ValidString(field) || len(field) > ingest.MaxURI || strings.ContainsAny(field, "\n\r\x00\x1b\u202e") {
 				t.Fatalf("%s: %q", name, field)
 			}

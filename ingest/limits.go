@@ -28,8 +28,15 @@ const (
 	MaxDepth  = 64
 	MaxValues = 20000
 
-	// Text limits in bytes, cut at a rune.
-	MaxMessage     = 8192
+	// MaxMessage bounds the message of an event in bytes. It is longer than any that a
+	// person reads, and shorter than the dumps that some applications put into one.
+	MaxMessage = 64 << 10
+	// MaxSigned bounds the part of a message that the signature is made of. It is part
+	// of recipe v1 and never changes.
+	MaxSigned = 8192
+
+	// Other text limits in bytes, cut at a rune.
+	MaxCause       = 8192 // the message of one exception of the chain
 	MaxClass       = 128
 	MaxFile        = 512
 	MaxURI         = 2048
@@ -43,7 +50,10 @@ const (
 	MaxFingerprint = 16
 	// PreviewRunes is the length of message_preview.
 	PreviewRunes = 200
-	// MaxPayload bounds the payload of a stored event. A larger one first loses the
-	// extra object, then frames from the middle.
-	MaxPayload = 64 << 10
+	// MaxContext bounds the payload of a stored event without its message. A larger one
+	// first loses the extra object, then frames from the middle.
+	MaxContext = 64 << 10
+	// MaxPayload bounds the payload with its message, of which JSON escapes may write
+	// each byte as two. With all other fields it fits into eventlog.MaxEventSize.
+	MaxPayload = MaxContext + 2*MaxMessage
 )

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-faster/jx"
@@ -23,19 +24,20 @@ import (
 //	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…", "extra": {…},
 //	 "truncated": ["frames"]}
 //
-// The oldest cause and the oldest call stand first. "truncated" names the lists and
-// objects that are not complete: exceptions, frames and tags over their limits, or
-// parts of a payload over MaxPayload. A payload that is too large loses first extra,
-// then frames from the middle, then the ends of long messages, then the causes,
-// frames and tags. A text that was cut ends in "…".
-func (r *Rules) payload(d *Draft, e *errata.Event, message string) []byte {
+// The oldest cause and the oldest call stand first. "truncated" names what is not
+// complete: a message over MaxMessage, exceptions, frames and tags over their limits,
+// or parts of a payload over MaxContext. A payload that is too large loses first
+// extra, then frames from the middle, then the ends of the exceptions' messages, then
+// the causes, frames and tags. A text that was cut ends in "…". The thrown exception
+// may repeat only the beginning of "message".
+func (r *Rules) payload(d *Draft, e *errata.Event, message cutText) []byte {
 	w := payloadWriters.Get().(*jx.Writer) // the pool holds nothing else
 	defer payloadWriters.Put(w)
 	for _, share := range shares {
 		w.Reset()
 		p := payloadWriter{Writer: w, rules: r, share: share}
 		p.write(d, e, message)
-		if len(w.Buf) <= MaxPayload {
+		if len(w.Buf)-p.message <= MaxContext {
 			break
 		}
 	}
@@ -50,13 +52,12 @@ type share struct {
 	text        int // bytes of an exception's message
 }
 
-// shares begin with everything and end with what always fits: the message, the
-// thrown exception and some short fields, less than 48 KiB when every byte is
-// escaped.
+// shares begin with everything and end with what always fits: the thrown exception
+// and some short fields, less than 32 KiB when every byte is escaped.
 var shares = [...]share{
-	{extra: true, tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
-	{tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxMessage},
-	{tags: true, exceptions: MaxExceptions, frames: 10, text: MaxMessage},
+	{extra: true, tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxCause},
+	{tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxCause},
+	{tags: true, exceptions: MaxExceptions, frames: 10, text: MaxCause},
 	{tags: true, exceptions: MaxExceptions, frames: 10, text: 1024},
 	{exceptions: 1, text: 1024},
 }
@@ -67,9 +68,11 @@ var payloadWriters = sync.Pool{New: func() any { return new(jx.Writer) }}
 // payloadWriter writes one JSON object, member by member.
 type payloadWriter struct {
 	*jx.Writer
-	rules *Rules
-	share share
-	cut   []string // the members of "truncated"
+	rules   *Rules
+	share   share
+	cut     []string // the members of "truncated"
+	whole   string   // the message
+	message int      // bytes of the member "message"
 }
 
 // next begins a member or an element, with a comma unless it is the first one.
@@ -98,6 +101,14 @@ func (p *payloadWriter) text(key, value string, limit int) {
 	p.Str(p.rules.Text(value, limit, false))
 }
 
+// clean writes a member that the event has too, and that is clean already.
+func (p *payloadWriter) clean(key, value string) {
+	if value != "" {
+		p.name(key)
+		p.Str(value)
+	}
+}
+
 // object writes a member that is an object.
 func (p *payloadWriter) object(key string, members func()) {
 	p.name(key)
@@ -121,15 +132,12 @@ func (p *payloadWriter) truncated(key string) {
 	}
 }
 
-func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
+func (p *payloadWriter) write(d *Draft, e *errata.Event, message cutText) {
 	c := &d.Context
 	p.ObjStart()
 	p.text("source", c.Source, MaxTag)
 	p.text("event_id", d.ClientID, MaxTag)
-	if message != "" {
-		p.name("message")
-		p.Str(message)
-	}
+	p.head(message)
 	p.exceptions(c.Exceptions)
 	if c.Handled != nil {
 		p.name("handled")
@@ -140,10 +148,12 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
 	}
 	p.headers(c.Headers)
 	p.tags(c.Tags)
+	p.clean("release", e.Release)
+	p.clean("environment", e.Environment)
 	for _, member := range [...]struct {
 		key, value string
 	}{
-		{"release", c.Release}, {"environment", c.Environment}, {"server_name", c.ServerName},
+		{"server_name", c.ServerName},
 		{"platform", c.Platform}, {"sdk", c.SDK}, {"runtime", c.Runtime}, {"os", c.OS},
 		{"trace_id", c.TraceID}, {"span_id", c.SpanID}, {"transaction", c.Transaction}, {"logger", c.Logger},
 	} {
@@ -161,12 +171,26 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message string) {
 	p.ObjEnd()
 }
 
+// head writes the message of the event.
+func (p *payloadWriter) head(message cutText) {
+	if message.text == "" {
+		return
+	}
+	before := len(p.Buf)
+	p.name("message")
+	p.Str(message.text)
+	p.whole, p.message = message.text, len(p.Buf)-before
+	if message.cut {
+		p.truncated("message")
+	}
+}
+
 // extra writes the application's own object, if it is one and there is room.
 func (p *payloadWriter) extra(extra []byte) {
 	if len(extra) == 0 {
 		return
 	}
-	if p.share.extra && len(extra) <= 2*MaxPayload {
+	if p.share.extra && len(extra) <= 2*MaxContext {
 		if kept, err := p.rules.Scrubber.JSON(extra); err == nil {
 			p.name("extra")
 			p.Raw(kept)
@@ -254,12 +278,21 @@ func (p *payloadWriter) exception(x *Exception) {
 	p.ObjStart()
 	p.text("class", x.Class, MaxClass)
 	if x.Message != "" {
+		kept := p.rules.cutText(x.Message, p.share.text, true)
+		if kept.cut && !p.repeats(kept.text) {
+			p.truncated("exceptions")
+		}
 		p.name("message")
-		p.Str(p.rules.Text(x.Message, p.share.text, true))
+		p.Str(kept.text)
 	}
 	p.text("module", x.Module, MaxName)
 	p.frames(x.Frames)
 	p.ObjEnd()
+}
+
+// repeats says whether the text that was cut is the beginning of the message.
+func (p *payloadWriter) repeats(cut string) bool {
+	return strings.HasPrefix(p.whole, strings.TrimSuffix(cut, scrub.Mark))
 }
 
 // frames writes the frames. Of too many it writes as many of the first as of the

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/scrub"
 )
@@ -37,7 +38,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		d.Class, d.Context.Exceptions[0].Class = "E", "E" // classes are not scrubbed
 		d.Context.Extra = extra
 		e := eventOf(t, d)
-		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "payload": string(e.Payload)} {
+		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "payload": string(e.Payload),
+			"environment": e.Environment, "release": e.Release} {
 			if strings.Contains(field, secret[:20]) {
 				t.Errorf("%.30q: %s holds it: %s", text, name, field)
 			}
@@ -63,6 +65,24 @@ func plant(v reflect.Value, text string, count *int) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			plant(v.Index(i), text, count)
+		}
+	}
+}
+
+// TestDeploymentIsThatOfThePayload: environment and release of an event are what
+// its payload says, so that an older log and a newer one are read alike.
+func TestDeploymentIsThatOfThePayload(t *testing.T) {
+	for _, text := range []string{"", "production", " a\tb\n", "\u202etxt\x00", strings.Repeat("é", 300), "shop@1.4.2+token=abcdefghijkl"} {
+		e := eventOf(t, ingest.Draft{Message: "m", Context: ingest.Context{Environment: text, Release: "r" + text}})
+		var payload struct{ Environment, Release string }
+		if err := json.Unmarshal(e.Payload, &payload); err != nil {
+			t.Fatal(err)
+		}
+		if payload.Environment != e.Environment || payload.Release != e.Release {
+			t.Errorf("%q: the event has %q %q, its payload %q %q", text, e.Environment, e.Release, payload.Environment, payload.Release)
+		}
+		if len(e.Environment) > ingest.MaxName || len(e.Release) > ingest.MaxName || (e.Environment == "") != (text == "") {
+			t.Errorf("%q became %q", text, e.Environment)
 		}
 	}
 }
@@ -103,11 +123,58 @@ func TestPayloadNeverExceedsItsLimit(t *testing.T) {
 		t.Errorf("%d bytes", len(e.Payload))
 	}
 	payload := payloadOf(t, e)
-	if got, want := fmt.Sprint(payload["truncated"]), "[exceptions frames tags]"; got != want {
+	if got, want := fmt.Sprint(payload["truncated"]), "[message exceptions frames tags]"; got != want {
 		t.Errorf("truncated %s, want %s", got, want)
 	}
-	if len(payload["message"].(string)) < 8000 {
+	if len(payload["message"].(string)) < ingest.MaxMessage-10 {
 		t.Error("the message did not survive")
+	}
+	if _, err := eventlog.EncodeBlock([]errata.Event{e}); err != nil {
+		t.Errorf("the log does not take it: %v", err)
+	}
+}
+
+// TestTheLongestMessageKeepsItsContext: a message of full length takes nothing away
+// from frames, causes and tags.
+func TestTheLongestMessageKeepsItsContext(t *testing.T) {
+	message := strings.Repeat("\"\\", ingest.MaxMessage/2)
+	frames := make([]ingest.Frame, ingest.MaxFrames)
+	for i := range frames {
+		frames[i] = ingest.Frame{File: "src/" + strings.Repeat("f", 80), Function: "Shop\\Cart::checkout", Line: int64(i + 1)}
+	}
+	e := eventOf(t, ingest.Draft{Class: "Thrown", Message: message, Context: ingest.Context{
+		Exceptions: []ingest.Exception{{Class: "Cause", Message: "why", Frames: frames}, {Class: "Thrown", Message: message, Frames: frames}},
+		Tags:       []ingest.Pair{{Key: "tier", Value: "gold"}}, Extra: json.RawMessage(`{"cart":7}`),
+	}})
+	payload := payloadOf(t, e)
+	if payload["message"] != message || payload["truncated"] != nil || payload["extra"] == nil || len(payload["exceptions"].([]any)) != 2 {
+		t.Errorf("truncated %v, %d bytes: %.200s", payload["truncated"], len(e.Payload), e.Payload)
+	}
+}
+
+// TestACauseThatIsCutIsNamed: nothing else has the end of its message.
+func TestACauseThatIsCutIsNamed(t *testing.T) {
+	long := strings.Repeat("row of the dump, ", ingest.MaxCause/10)
+	for message, want := range map[string]any{"short": []any{"exceptions"}, long: nil} {
+		e := eventOf(t, ingest.Draft{Message: message, Context: ingest.Context{Exceptions: []ingest.Exception{{Class: "E", Message: long}}}})
+		if got := payloadOf(t, e)["truncated"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("message %.10q: truncated %v, want %v", message, got, want)
+		}
+	}
+}
+
+// TestSignatureOfALongMessage: what is kept of a message does not change what is
+// signed of it.
+func TestSignatureOfALongMessage(t *testing.T) {
+	for _, at := range []int{ingest.MaxSigned - 20, ingest.MaxSigned, ingest.MaxSigned + 300, 3 * ingest.MaxSigned} {
+		// A line of numbers is one placeholder, so that the words behind it are signed
+		// unless they are cut off.
+		numbers := strings.Repeat("7, ", at/3)
+		cut := at >= ingest.MaxSigned
+		one, two := eventOf(t, ingest.Draft{Message: numbers + "apples"}), eventOf(t, ingest.Draft{Message: numbers + "pears"})
+		if same := one.Signature == two.Signature; same != cut {
+			t.Errorf("words at %d: same signature %t, want %t", at, same, cut)
+		}
 	}
 }
 

@@ -29,7 +29,9 @@ type Config struct {
 	// Switches is asked for each request and must not block; nil: all of
 	// [errata.StandardLogging].
 	Switches func() errata.Logging
-	Logger   *slog.Logger
+	// Noise has the noise rules of projects; nil for none.
+	Noise  *Noise
+	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
 }
@@ -39,6 +41,7 @@ type Pipeline struct {
 	log      Log
 	rules    Rules
 	switches func() errata.Logging
+	noise    *Noise
 	logger   *slog.Logger
 	metrics  metrics
 
@@ -62,14 +65,14 @@ func New(cfg Config) (*Pipeline, error) {
 		return nil, err
 	}
 	return &Pipeline{
-		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, metrics: metrics,
+		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, metrics: metrics,
 		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 	}, nil
 }
 
 // Accept implements [Accepter].
 func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Receipt, error) {
-	return p.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, _ []Rejection) error {
+	return p.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, _ []int, _ []Rejection) error {
 		if len(events) == 0 {
 			return nil
 		}
@@ -77,12 +80,13 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 	})
 }
 
-// Store puts the accepted events of one call on the log. A receiver without a client
-// to answer keeps the rejections in its own place before it appends the events.
-type Store func(ctx context.Context, events []errata.Event, rejected []Rejection) error
+// Store puts the accepted events of one call on the log; of has the index of the draft of
+// each. A receiver without a client to answer keeps the rejections in its own place
+// before it appends the events.
+type Store func(ctx context.Context, events []errata.Event, of []int, rejected []Rejection) error
 
 // AcceptTo is Accept with store in place of the log's Append. store is not called
-// while recording is switched off. events is empty when all drafts were rejected.
+// while recording is switched off. events is empty when no draft is to be kept.
 func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, store Store) (Receipt, error) {
 	if !p.switches().ErrorLog {
 		p.metrics.dropped.WithLabelValues("switched_off").Add(float64(len(drafts)))
@@ -90,35 +94,40 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	}
 	var receipt Receipt
 	events := make([]errata.Event, 0, len(drafts))
-	sources := make([]string, 0, len(drafts))
+	of := make([]int, 0, len(drafts))
+	under := p.noise.Of(src.Project)
 	for i := range drafts {
 		id, err := p.eventID(src.Project, drafts[i].ClientID)
 		if err != nil {
 			return Receipt{}, err
 		}
-		event, refused := p.rules.Event(&drafts[i], src, id)
+		event, dropped, refused := p.rules.Judged(&drafts[i], src, id, under)
 		if refused != nil {
 			p.metrics.dropped.WithLabelValues(string(refused.Kind)).Inc()
 			p.logger.DebugContext(ctx, "draft refused", "kind", refused.Kind, "project", src.Project, "key_id", src.KeyID)
 			receipt.Rejected = append(receipt.Rejected, Rejection{Index: i, Err: refused})
 			continue
 		}
+		if dropped {
+			receipt.Noise++
+			continue
+		}
 		if _, why := timeOf(&drafts[i], src); why != "" {
 			receipt.Adjusted = append(receipt.Adjusted, Adjustment{Index: i, Field: FieldTime, Reason: why})
 		}
-		events = append(events, event)
-		sources = append(sources, drafts[i].Context.Source)
+		events, of = append(events, event), append(of, i)
 	}
-	if err := store(ctx, events, receipt.Rejected); err != nil {
+	if err := store(ctx, events, of, receipt.Rejected); err != nil {
 		p.metrics.dropped.WithLabelValues(string(errata.KindOf(err))).Add(float64(len(events)))
 		return Receipt{}, err
 	}
-	for _, source := range sources {
-		p.metrics.accepted.WithLabelValues(source).Inc()
+	for _, i := range of {
+		p.metrics.accepted.WithLabelValues(drafts[i].Context.Source).Inc()
 	}
 	for _, a := range receipt.Adjusted {
 		p.metrics.adjusted.WithLabelValues(string(a.Reason)).Inc()
 	}
+	p.noise.Count(src.Project, receipt.Noise)
 	receipt.Accepted = len(events)
 	return receipt, nil
 }

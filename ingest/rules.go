@@ -40,52 +40,72 @@ const (
 // always give the same event. The error has kind invalid_event and is meant for the
 // sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
+	e, _, refused := r.event(d, src, id)
+	return e, refused
+}
+
+// event is Event with the whole message.
+func (r *Rules) event(d *Draft, src Source, id errata.EventID) (e errata.Event, message string, refused *errata.Error) {
 	read, refused := r.identify(d, src.Project)
 	if refused != nil {
-		return errata.Event{}, refused
+		return errata.Event{}, "", refused
 	}
 	received := src.receivedAt()
 	at, _ := timeOf(d, src)
-	e := errata.Event{
+	e = errata.Event{
 		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
 		Time: at, Received: received,
-		File: read.file, Line: Line(d.Line), Message: preview(read.message), Class: read.identity.Class,
+		File: read.file, Line: Line(d.Line), Message: preview(read.message.text), Class: read.identity.Class,
 		URI:    r.URI(d.URI),
 		Method: methodOf(d.Method), UserID: UserID(d.UserID), IP: d.IP.Unmap().WithZone(""),
+		Environment: r.Text(d.Context.Environment, MaxName, false), Release: r.Text(d.Context.Release, MaxName, false),
 		ScrubVersion: scrub.Version,
 	}
 	if e.Level == errata.LevelUnknown {
 		e.Level = errata.LevelError
 	}
 	e.Payload = r.payload(d, &e, read.message)
-	return e, nil
+	return e, read.message.text, nil
 }
 
 // identified is the part of a draft that its signature is made of, cleaned and
 // scrubbed.
 type identified struct {
-	message, file string
-	signing       string // the text whose template is signed: the message, or the client's template
-	identity      signature.Identity
+	message  cutText
+	file     string
+	head     string // the beginning of the message, which may be signed
+	signing  string // the text whose template is signed: the head, or the client's template
+	identity signature.Identity
 }
 
 // identify is the only function that makes an identity, which is what is signed.
 func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 	class := scrub.Cut(oneLine(classOf(d)), MaxClass)
-	message := r.Text(messageOf(d), MaxMessage, true)
-	if class == "" && message == "" && !tellsMore(d.Context.Exceptions) {
+	message, head := r.message(messageOf(d))
+	if class == "" && head == "" && !tellsMore(d.Context.Exceptions) {
 		return identified{}, errata.Errorf(errata.KindInvalidEvent, "an event needs a message, an exception class or an exception")
 	}
-	signing := message
+	signing := head
 	if d.Template != "" && d.Template != d.Message {
-		signing = r.Text(d.Template, MaxMessage, true)
+		signing = r.Text(d.Template, MaxSigned, true)
 	}
 	file := r.File(d.File)
 	identity := signature.Identity{
 		Book: r.bookOf(d), Project: project, Class: class, Place: signature.Place(file), Template: signature.Template(signing),
 	}
 	identity.Fingerprint = fingerprintOf(d.Fingerprint, identity)
-	return identified{message: message, file: file, signing: signing, identity: identity}, nil
+	return identified{message: message, file: file, head: head, signing: signing, identity: identity}, nil
+}
+
+// message is the message that is kept, and the beginning of it that may be signed.
+// Recipe v1 cuts a text before it is scrubbed, so the beginning of a long one is
+// scrubbed on its own.
+func (r *Rules) message(text string) (kept cutText, head string) {
+	kept = r.cutText(text, MaxMessage, true)
+	if len(text) <= MaxSigned+slack {
+		return kept, scrub.Cut(kept.text, MaxSigned)
+	}
+	return kept, r.Text(text, MaxSigned, true)
 }
 
 // tellsMore says whether an exception of the chain has a class, a message or a frame.

@@ -17,15 +17,26 @@ const slack = 512
 // secret from the scrubber. It is cut roughly before the scrubber reads it, to bound
 // the work, and exactly afterwards.
 func (r *Rules) Text(s string, limit int, lines bool) string {
+	return r.cutText(s, limit, lines).text
+}
+
+// cutText is a text and whether its end was cut off.
+type cutText struct {
+	text string
+	cut  bool
+}
+
+// cutText is Text, and says whether it has cut the text.
+func (r *Rules) cutText(s string, limit int, lines bool) cutText {
 	rough := len(s) > limit+slack
 	if rough {
 		s = roughly(s, limit+slack)
 	}
 	s = r.Scrubber.Text(clean(s, lines))
 	if rough {
-		return scrub.Marked(s, limit)
+		return cutText{scrub.Marked(s, limit), true}
 	}
-	return scrub.Cut(s, limit)
+	return cutText{scrub.Cut(s, limit), len(s) > limit}
 }
 
 // roughly cuts s to limit bytes, and cuts off the last word, which may be half a

@@ -46,9 +46,14 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	err = apply(ctx, options, files)
-	if after, _ := idOf(ctx, conn, recordsName); err != nil && after != before {
-		// Another node has exchanged the table while a file was being applied.
-		err = apply(ctx, options, files)
+	for range fileTries {
+		after, _ := idOf(ctx, conn, recordsName)
+		if err == nil || after == before && !killed(err) {
+			break
+		}
+		// Another node has exchanged the table while a file was being applied, or has
+		// applied the same file at the same time.
+		before, err = after, apply(ctx, options, files)
 	}
 	if err != nil {
 		return err
@@ -57,6 +62,17 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 		return fmt.Errorf("migrations: ClickHouse database %s: %w", options.Auth.Database, err)
 	}
 	return nil
+}
+
+// fileTries is how often a file is applied again that other nodes have disturbed.
+const fileTries = 5
+
+// killed says whether a statement waited for a mutation that another node has
+// killed.
+func killed(err error) bool {
+	const codeUnfinished = 341
+	answer, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && answer.Code == codeUnfinished
 }
 
 // Connect makes the tables in a database beside the one that the options name, and

@@ -78,7 +78,7 @@ func TestClickHouseUpAndAgain(t *testing.T) {
 	env := testenv.New(t)
 	files := uint64(len(released(t)))
 	before := tables(t, env)
-	for _, want := range []string{"records ", "contexts ", "hourly ", "schema_migrations "} {
+	for _, want := range []string{"records ", "contexts ", "hourly ", "deployments ", "schema_migrations "} {
 		if !strings.Contains(strings.Join(before, "\n"), want) {
 			t.Errorf("there is no table %s among\n%s", want, strings.Join(before, "\n"))
 		}
@@ -103,8 +103,8 @@ func TestClickHouseUpAndAgain(t *testing.T) {
 func TestTablesAreSynced(t *testing.T) {
 	env := testenv.New(t)
 	const made = "SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'"
-	if n := count(t, env, made); n < 4 {
-		t.Fatalf("%d tables of rows, want records, contexts, hourly and the history at least", n)
+	if n := count(t, env, made); n < 5 {
+		t.Fatalf("%d tables of rows, want records, contexts, hourly, deployments and the history at least", n)
 	}
 	synced := made + " AND create_table_query LIKE '%fsync_after_insert = 1%' AND create_table_query LIKE '%fsync_part_directory = 1%'"
 	if all, got := count(t, env, made), count(t, env, synced); got != all {

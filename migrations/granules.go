@@ -35,6 +35,10 @@ const (
 	codeTableExists = 57
 )
 
+// recordProjections are the ClickHouse projections of records after the files. While
+// another node applies a file, the table lacks some for a moment.
+var recordProjections = []string{"by_group", "by_time"}
+
 // granuleWait is how long a node waits for another one, which needs less than a
 // second, because no data is copied. Only tests change it.
 var granuleWait = 10 * time.Second
@@ -71,6 +75,9 @@ func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error
 	if done {
 		return true, dropHelpers(ctx, conn, "")
 	}
+	if err := waitForProjections(ctx, conn); err != nil {
+		return false, err
+	}
 	names := map[string]string{"Lock": helperName, "Engine": engine}
 	err = runStep(ctx, conn, "lock.sql", names)
 	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == codeTableExists {
@@ -84,6 +91,12 @@ func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error
 	names["Copy"] = helperName + "_" + hex.EncodeToString(unique[:])
 	if err := runStep(ctx, conn, "create.sql", names); err != nil {
 		return false, err
+	}
+	switch whole, err := hasProjections(ctx, conn, names["Copy"]); {
+	case err != nil:
+		return false, err
+	case !whole: // another node has begun to apply a file meanwhile, or has dropped it
+		return false, dropHelpers(ctx, conn, "")
 	}
 	if err := exchangeRecords(ctx, conn, names); err != nil {
 		if id, lookErr := idOf(ctx, conn, names["Copy"]); lookErr == nil && id == "" {
@@ -124,6 +137,30 @@ func waitForGranules(ctx context.Context, conn driver.Conn) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// waitForProjections returns when records has its ClickHouse projections: a copy
+// that is made before would be without them.
+func waitForProjections(ctx context.Context, conn driver.Conn) error {
+	for late := time.Now().Add(granuleWait); ; {
+		switch whole, err := hasProjections(ctx, conn, recordsName); {
+		case err != nil || whole:
+			return err
+		case time.Now().After(late):
+			return fmt.Errorf("the table records does not have the projections %v", recordProjections)
+		case !background.Wait(ctx, granulePause):
+			return ctx.Err()
+		}
+	}
+}
+
+// hasProjections says whether the table has the ClickHouse projections of records.
+func hasProjections(ctx context.Context, conn driver.Conn, table string) (bool, error) {
+	var names []string
+	if err := askStep(ctx, conn, "projections.sql", &names, table); err != nil {
+		return false, fmt.Errorf("look for the projections of %s: %w", table, err)
+	}
+	return slices.Equal(names, recordProjections), nil
 }
 
 // recordsEngine returns the engine of records with its settings, as in its CREATE,

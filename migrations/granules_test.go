@@ -79,7 +79,7 @@ func granules(t *testing.T, env *testenv.Env) string {
 func contents(t *testing.T, env *testenv.Env) string {
 	t.Helper()
 	return text(t, env, `SELECT concat(toString(count()), ' rows, ', toString(sum(sign)), ' live, ', toString(countIf(book = 'checkpoint')), ' checkpoint, ',
-		hex(sum(cityHash64(*, search)))) FROM records`)
+		hex(sum(cityHash64(*, texts)))) FROM records`)
 }
 
 // created is the CREATE of records without its granules.
@@ -272,10 +272,10 @@ func TestGranulesLeaveOtherSettings(t *testing.T) {
 func TestOldPartsGetTheColumns(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)
-	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['whole', 'search']))) FROM
+	const unfilled = `SELECT toUInt64(countIf(NOT hasAll(columns, ['whole', 'texts']))) FROM
 		(SELECT name, groupArray(column) AS columns FROM system.parts_columns
 		 WHERE database = currentDatabase() AND table = 'records' AND active GROUP BY name)`
-	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, whole, search))) FROM records"
+	const worked = "SELECT hex(groupBitXor(cityHash64(signature, version, sign, whole, texts))) FROM records"
 	if count(t, env, unfilled) == 0 {
 		t.Fatal("no part is without the columns: not what this test is about")
 	}

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,10 +30,12 @@ type Figures struct {
 	// LostAtSenders counts the errors that senders told this node they dropped,
 	// DroppedBySwitch the events that came while recording was off,
 	// RefusedByLimit, as a lower bound, those that were refused because their
-	// key or project had sent too many; since the start of the service.
+	// key or project had sent too many, DroppedByNoise those that noise rules of
+	// their project dropped; since the start of the service.
 	LostAtSenders   *uint64 `json:"lost_at_senders"`
 	DroppedBySwitch *uint64 `json:"dropped_by_switch"`
 	RefusedByLimit  *uint64 `json:"refused_by_limit"`
+	DroppedByNoise  *uint64 `json:"dropped_by_noise"`
 }
 
 // Engines know what is kept on the disk, in bytes; *engine.Engines does.
@@ -87,7 +90,7 @@ func (m *Meter) countLosses(f *Figures) {
 	if err != nil {
 		return
 	}
-	var atSenders, bySwitch, byLimit uint64
+	var atSenders, bySwitch, byLimit, byNoise uint64
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			value := uint64(metric.GetCounter().GetValue())
@@ -95,17 +98,29 @@ func (m *Meter) countLosses(f *Figures) {
 			case "errata_client_lost_total":
 				atSenders += value
 			case "errata_refused_events_total":
-				byLimit += value
+				if hasReason(metric.GetLabel(), "noise_rule") {
+					byNoise += value
+				} else {
+					byLimit += value
+				}
 			case "errata_events_dropped_total":
-				for _, label := range metric.GetLabel() {
-					if label.GetName() == "reason" && label.GetValue() == "switched_off" {
-						bySwitch += value
-					}
+				if hasReason(metric.GetLabel(), "switched_off") {
+					bySwitch += value
 				}
 			}
 		}
 	}
-	f.LostAtSenders, f.DroppedBySwitch, f.RefusedByLimit = &atSenders, &bySwitch, &byLimit
+	f.LostAtSenders, f.DroppedBySwitch, f.RefusedByLimit, f.DroppedByNoise = &atSenders, &bySwitch, &byLimit, &byNoise
+}
+
+type label interface {
+	GetName() string
+	GetValue() string
+}
+
+// hasReason says whether the label reason of a metric has the value.
+func hasReason[L label](labels []L, value string) bool {
+	return slices.ContainsFunc(labels, func(l L) bool { return l.GetName() == "reason" && l.GetValue() == value })
 }
 
 // arrivals counts events of the last minute. Its zero value is ready.

@@ -46,7 +46,7 @@ func TestFigures(t *testing.T) {
 	for name, counts := range map[string]map[string]float64{
 		"errata_client_lost_total":    {"network_error": 3, "queue_overflow": 4},
 		"errata_events_dropped_total": {"switched_off": 5, "unreadable": 6},
-		"errata_refused_events_total": {"key": 7},
+		"errata_refused_events_total": {"key_limit": 3, "project_limit": 4, "noise_rule": 8},
 	} {
 		counter := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name}, []string{"reason"})
 		registry.MustRegister(counter)
@@ -67,7 +67,7 @@ func TestFigures(t *testing.T) {
 	}
 	got, err := json.Marshal(meter.Read(t.Context()))
 	const want = `{"events_per_second":16.67,"lag_facts":3,"lag_ms":1234,"log_bytes":20,"log_max_bytes":null,` +
-		`"disk_free_bytes":5,"disk_total_bytes":10,"clickhouse_bytes":null,"lost_at_senders":7,"dropped_by_switch":5,"refused_by_limit":7}`
+		`"disk_free_bytes":5,"disk_total_bytes":10,"clickhouse_bytes":null,"lost_at_senders":7,"dropped_by_switch":5,"refused_by_limit":7,"dropped_by_noise":8}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}

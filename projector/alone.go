@@ -62,6 +62,9 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 			if err = c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
 				return nil, err
 			}
+			if err = c.p.store.sweepDeployments(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
+				return nil, err
+			}
 		}
 		chunk := cmd.sweep.chunk(progress.Done, progress.Chunks)
 		if chunk.takes, err = c.p.store.sweepCount(ctx, chunk); err != nil {

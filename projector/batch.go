@@ -40,13 +40,15 @@ type delta struct {
 	id       errata.Position
 	version  errata.Position // position of the last event
 	hours    []hourCount     // of the events that hourly does not hold yet
+	project  uint64          // of the sighting
+	deployed deploymentList
+	only     [1]deployment // the memory of the list while it has one
 
-	// project and class are those of the sighting. others holds the events of other
-	// classes by class; only a fingerprint gives them the same signature. These
-	// three are used only while there is a budget of new records.
-	project uint64
-	class   []byte
-	others  map[string]*delta
+	// class is that of the sighting. others holds the events of other classes by
+	// class; only a fingerprint gives them the same signature. Both are used only
+	// while there is a budget of new records.
+	class  []byte
+	others map[string]*delta
 	// overflow says that the record is an overflow record, for events of that
 	// class.
 	overflow      bool
@@ -97,6 +99,9 @@ func (d *delta) merge(later *delta) {
 	for _, h := range later.hours {
 		d.addHour(h)
 	}
+	for _, part := range later.deployed.list {
+		d.deployed.add(part)
+	}
 	for _, other := range later.others {
 		d.merge(other)
 	}
@@ -139,19 +144,27 @@ type batch struct {
 	recording  recording // after the last fact
 	budget     budget    // after the last fact, without Spent
 	overflowed uint64    // events counted in overflow records
-	hourlyTo   uint64    // events up to this sequence are in the table hourly already
+	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
+
+	// names are the environments and releases of the batch, each kept once; latest
+	// are those of the last event.
+	names  map[string]string
+	latest struct{ environment, release string }
 }
 
-func newBatch(hourlyTo uint64) *batch {
-	return &batch{deltas: map[recordKey]*delta{}, hourlyTo: hourlyTo}
+func newBatch(rolled rolledTo) *batch {
+	return &batch{deltas: map[recordKey]*delta{}, names: map[string]string{}, rolled: rolled}
 }
 
 // fold counts the events of the block at sequence seq, each id once. It counts none
 // when recording is off at this sequence.
 func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording) {
 	w.begin(seq, block)
-	hourly := seq > b.hourlyTo
+	hourly, deployed := seq > b.rolled.hourly, uint64(0)
+	if seq > b.rolled.deployments {
+		deployed = 1
+	}
 	block.Entries(func(i int, e eventlog.Entry) {
 		e.Time = min(max(e.Time, 0), lastHour*millisPerHour)
 		switch {
@@ -161,7 +174,9 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 			b.off++
 		default:
 			b.events++
-			d := b.count(e, errata.PositionOf(seq, i))
+			at, o := errata.PositionOf(seq, i), e.Origin()
+			d := b.count(e, at, o)
+			b.deploy(d, o, deployment{count: deployed, first: e.Time, last: e.Time, begin: at, end: at})
 			if hourly {
 				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})
 			}
@@ -169,38 +184,37 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 	})
 }
 
-func (b *batch) count(e eventlog.Entry, at errata.Position) *delta {
+func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
 	key := recordKey{e.Book, e.Signature}
 	d, ok := b.deltas[key]
 	if !ok {
-		d = b.begin(e, at)
+		d = b.begin(e, at, o)
 		b.deltas[key] = d
 		b.order = append(b.order, key)
 		return d
 	}
-	if b.budget.Limit > 0 {
-		if _, class := e.Origin(); !bytes.Equal(class, d.class) {
-			return b.countOther(d, e, string(class), at)
-		}
+	if b.budget.acts() && !bytes.Equal(o.Class, d.class) {
+		return b.countOther(d, e, at, o)
 	}
 	d.add(e, at)
 	return d
 }
 
 // begin makes a delta of its first event.
-func (b *batch) begin(e eventlog.Entry, at errata.Position) *delta {
+func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
 	kept := e.Clone()
 	b.bytes += kept.Size()
-	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at}
-	if b.budget.Limit > 0 {
-		d.project, d.class = kept.Origin()
+	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
+	d.deployed.list = d.only[:0]
+	if b.budget.acts() {
+		d.class = bytes.Clone(o.Class)
 	}
 	return d
 }
 
 // countOther counts an event whose class differs from that of the sighting.
-func (b *batch) countOther(d *delta, e eventlog.Entry, class string, at errata.Position) *delta {
-	other, ok := d.others[class]
+func (b *batch) countOther(d *delta, e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
+	other, ok := d.others[string(o.Class)]
 	if ok {
 		other.add(e, at)
 		return other
@@ -208,9 +222,37 @@ func (b *batch) countOther(d *delta, e eventlog.Entry, class string, at errata.P
 	if d.others == nil {
 		d.others = map[string]*delta{}
 	}
-	other = b.begin(e, at)
-	d.others[class] = other
+	other = b.begin(e, at, o)
+	d.others[string(o.Class)] = other
 	return other
+}
+
+// deploy counts an event of the delta in its deployment.
+func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
+	if known := d.deployed.find(o.Environment, o.Release); known != nil {
+		known.add(event)
+		return
+	}
+	event.environment, event.release = b.name(o.Environment, &b.latest.environment), b.name(o.Release, &b.latest.release)
+	if len(d.deployed.list) > 0 {
+		b.bytes += deploymentBytes
+	}
+	d.deployed.append(event)
+}
+
+// name returns the text as a name that the batch keeps once.
+func (b *batch) name(text []byte, latest *string) string {
+	if *latest == string(text) {
+		return *latest
+	}
+	name, known := b.names[string(text)]
+	if !known {
+		name = string(text)
+		b.names[name] = name
+		b.bytes += len(name)
+	}
+	*latest = name
+	return name
 }
 
 // full says whether the batch must be committed before the next fact is folded.

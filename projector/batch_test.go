@@ -14,16 +14,17 @@ import (
 	"github.com/errata-log/errata/signature"
 )
 
-var recordOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{})}
+var recordOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
 
 // model folds events one by one, each id once, in the simplest way.
 type model struct {
 	seen    map[errata.EventID]bool
 	records map[recordKey]errata.Record
+	rows    DeploymentRows
 }
 
 func newModel() *model {
-	return &model{seen: map[errata.EventID]bool{}, records: map[recordKey]errata.Record{}}
+	return &model{seen: map[errata.EventID]bool{}, records: map[recordKey]errata.Record{}, rows: DeploymentRows{}}
 }
 
 func (m *model) apply(e errata.Event, at errata.Position) {
@@ -49,6 +50,7 @@ func (m *model) apply(e errata.Event, at errata.Position) {
 	if e.Time.After(r.LastSeen) {
 		r.LastSeen = e.Time
 	}
+	ModelDeploy(&r, m.rows, e)
 	m.records[key] = r
 }
 
@@ -61,6 +63,7 @@ func drawLog(t *rapid.T) [][]errata.Event {
 			// An event that is sent again differs only in its receive time.
 			ID: idOf(n), Book: errata.Books[n%2], Level: errata.Level(1 + n%7),
 			Time:    time.UnixMilli(1_700_000_000_000 + int64(n*7919%1000)).UTC(),
+			Project: uint64(n % 5), Environment: []string{"", "prod", "qa"}[n%3], Release: []string{"1", "2"}[n%2],
 			Message: string(rune('a' + n%26)), Line: uint32(n), UserID: int64(n), Payload: []byte{byte(n)},
 		}
 		e.Signature[0] = byte(n % 5)
@@ -78,7 +81,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 		want := newModel()
 		records := map[recordKey]errata.Record{}
 		payloads := map[errata.Position]string{}
-		w, b := newWindow(maxWindowIDs, 0), newBatch(0)
+		w, b := newWindow(maxWindowIDs, 0), newBatch(rolledTo{})
 		flush := func() {
 			for _, key := range b.order {
 				var old *errata.Record
@@ -94,7 +97,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 					payloads[now.ID] = string(payload)
 				}
 			}
-			b = newBatch(0)
+			b = newBatch(rolledTo{})
 		}
 		for i, events := range log {
 			seq := uint64(i + 1)

@@ -2,9 +2,11 @@ package projector
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -13,8 +15,10 @@ import (
 )
 
 const (
-	// settingLimits is the name of the setting that sets the budget.
-	settingLimits = "limits"
+	// settingLimits is the name of the setting that sets the budget of all projects,
+	// settingProject begins that of a project, which may have one of its own.
+	settingLimits  = "limits"
+	settingProject = "project."
 	// clockDoubt is how many blocks in a row must be older by more than an hour
 	// before the hour in force falls back. One node with a wrong clock among others
 	// does not reach it; else the hour would change, and cost an insert, with each
@@ -33,13 +37,16 @@ var maxOverflowClasses uint64 = 100
 // problems, and no event is lost.
 //
 // The budget is a function of the log: the hours are those of the receive times in
-// the blocks, and the limit is a setting on the log. A batch ends where one of them
-// changes, so it has one budget, and a problem that gets no record in a batch gets
-// none up to its end.
+// the blocks, and the limits are settings on the log, each in force behind its fact. A
+// batch ends where one of them changes, so it has one budget, and a problem that gets no
+// record in a batch gets none up to its end.
 type budget struct {
 	// Limit is how many records a project may get in an hour, 0 for any number. It
 	// is 0 before the first setting, so that older logs are folded as before.
 	Limit uint64 `json:"limit,omitempty"`
+	// Own lists the limits that projects have of their own in the place of Limit,
+	// "project:limit,...", by project. It is a text for the reason that Spent is one.
+	Own string `json:"own,omitempty"`
 	// Hour is the hour in force, as Unix time in hours. It follows the blocks, and
 	// falls back only after clockDoubt blocks, which Behind counts, that are older
 	// by more than an hour. Turn is the number of the hour in force.
@@ -76,11 +83,75 @@ func (b budget) after(f eventlog.Fact) budget {
 	if after.NewRecordsPerHour != nil {
 		b.Limit = *after.NewRecordsPerHour
 	}
+	if project, limit, ok := projectLimit(f); ok {
+		own, _ := openOwn(b.Own) // a text of a checkpoint was looked at when that was read
+		if delete(own, project); limit != nil {
+			own[project] = *limit
+		}
+		b.Own = own.encode()
+	}
 	return b
 }
 
+// projectLimit reads the limit of a project from its fact, nil for none of its own. ok is
+// false for any other fact, and for one that cannot be read: it changes nothing.
+func projectLimit(f eventlog.Fact) (project uint64, limit *uint64, ok bool) {
+	text, ours := strings.CutPrefix(f.Name, settingProject)
+	if f.Kind != eventlog.FactSetting || !ours {
+		return 0, nil, false
+	}
+	var body struct {
+		Version int `json:"v"`
+		After   *struct {
+			ID     uint64 `json:"id"`
+			Limits struct {
+				NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
+			} `json:"limits"`
+		} `json:"after"`
+	}
+	if json.Unmarshal(f.Data, &body) != nil || body.Version < 1 || body.After == nil || body.After.ID == 0 ||
+		strconv.FormatUint(body.After.ID, 10) != text {
+		return 0, nil, false
+	}
+	return body.After.ID, body.After.Limits.NewRecordsPerHour, true
+}
+
+// acts says whether any project has a limit.
+func (b budget) acts() bool { return b.Limit > 0 || b.Own != "" }
+
 // sameRule says whether one batch may hold events of both budgets.
-func (b budget) sameRule(other budget) bool { return b.Limit == other.Limit && b.Turn == other.Turn }
+func (b budget) sameRule(other budget) bool {
+	return b.Limit == other.Limit && b.Own == other.Own && b.Turn == other.Turn
+}
+
+// ownLimits is the decoded form of Own.
+type ownLimits map[uint64]uint64
+
+func (o ownLimits) encode() string {
+	var text []byte
+	for _, project := range slices.Sorted(maps.Keys(o)) {
+		if len(text) > 0 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendUint(text, project, 10), ':')
+		text = strconv.AppendUint(text, o[project], 10)
+	}
+	return string(text)
+}
+
+// openOwn reads what encode wrote; ok is false for anything else.
+func openOwn(text string) (o ownLimits, ok bool) {
+	o = ownLimits{}
+	if text == "" {
+		return o, true
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		project, limit, _ := strings.Cut(item, ":")
+		number, _ := strconv.ParseUint(project, 10, 64) // the comparison finds what failed
+		o[number], _ = strconv.ParseUint(limit, 10, 64)
+	}
+	return o, o.encode() == text
+}
 
 // spending is the decoded form of Spent: what each project has spent.
 type spending map[uint64]*spent
@@ -123,15 +194,20 @@ func openSpending(text string) (s spending, ok bool) {
 // than the budget allows. It returns them with one delta for each class, in the
 // order of their first events. old has the records that exist.
 func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) (refused []*delta) {
-	if b.budget.Limit == 0 {
+	if !b.budget.acts() {
 		return nil
 	}
+	own, _ := openOwn(b.budget.Own)
 	kept := b.order[:0]
 	for _, key := range b.order {
 		d := b.deltas[key]
-		if old[key] == nil {
+		limit, has := own[d.project]
+		if !has {
+			limit = b.budget.Limit
+		}
+		if old[key] == nil && limit > 0 {
 			p := spending.of(d.project)
-			if p.records >= b.budget.Limit {
+			if p.records >= limit {
 				refused = d.appendTo(refused)
 				delete(b.deltas, key)
 				continue

@@ -2,11 +2,9 @@ package projector
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -28,11 +26,13 @@ type hourKey struct {
 type ledgerModel struct {
 	window   *window
 	limit    uint64
+	own      map[uint64]uint64 // limits of projects in the place of limit
 	hour     int64
 	behind   int
 	records  map[recordKey]errata.Record
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
+	deployed DeploymentRows
 	spent    map[uint64]uint64 // new records of this hour, by project
 	classes  map[uint64]uint64 // new overflow records by class
 }
@@ -40,18 +40,14 @@ type ledgerModel struct {
 func newLedgerModel() *ledgerModel {
 	return &ledgerModel{
 		window: newWindow(maxWindowIDs, 0), records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{},
-		hours: map[hourKey]uint64{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{},
+		hours: map[hourKey]uint64{}, deployed: DeploymentRows{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{}, own: map[uint64]uint64{},
 	}
 }
 
 func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 	switch f.Kind {
 	case eventlog.FactSetting:
-		var body struct{ After map[string]uint64 }
-		if err := json.Unmarshal(f.Data, &body); err != nil {
-			t.Fatal(err)
-		}
-		m.limit = body.After["new_records_per_hour"]
+		m.setting(t, f)
 	case eventlog.FactCommand:
 		m.command(t, f)
 	default:
@@ -71,6 +67,39 @@ func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 			}
 		})
 	}
+}
+
+func (m *ledgerModel) setting(t *rapid.T, f eventlog.Fact) {
+	var body struct {
+		After struct {
+			ID      uint64
+			Foreign bool
+			Limit   uint64 `json:"new_records_per_hour"`
+			Limits  struct {
+				Limit *uint64 `json:"new_records_per_hour"`
+			}
+		}
+	}
+	if err := json.Unmarshal(f.Data, &body); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case body.After.Foreign:
+	case f.Name == settingLimits:
+		m.limit = body.After.Limit
+	case body.After.Limits.Limit == nil:
+		delete(m.own, body.After.ID)
+	default:
+		m.own[body.After.ID] = *body.After.Limits.Limit
+	}
+}
+
+// limitOf is how many new records the project may have in an hour, 0 for any number.
+func (m *ledgerModel) limitOf(project uint64) uint64 {
+	if limit, own := m.own[project]; own {
+		return limit
+	}
+	return m.limit
 }
 
 // clock follows the blocks, and falls back when 64 in a row are much older.
@@ -113,8 +142,8 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 		Book: e.Book, Signature: e.Signature, Level: e.Level, File: e.File, Line: e.Line, Message: e.Message, Class: e.Class,
 		URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP,
 	}
-	if _, exists := m.records[recordKey{e.Book, e.Signature}]; !exists && m.limit > 0 {
-		if m.spent[e.Project] < m.limit {
+	if _, exists := m.records[recordKey{e.Book, e.Signature}]; !exists && m.limitOf(e.Project) > 0 {
+		if m.spent[e.Project] < m.limitOf(e.Project) {
 			m.spent[e.Project]++
 		} else {
 			first = m.overflow(e)
@@ -125,6 +154,12 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 	if !exists {
 		r = first
 		r.ID, r.FirstSeen, r.LastSeen, r.Status = at, e.Time, e.Time, errata.StatusOpen
+		if first.Signature == e.Signature { // not an overflow record
+			r.Noise = e.Noise
+			if e.Mute {
+				r.Status = errata.StatusMuted
+			}
+		}
 		m.payloads[at] = string(e.Payload)
 	}
 	r.Count++
@@ -139,6 +174,7 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 	if r.Status == errata.StatusResolved {
 		r.Status, r.Regressed = errata.StatusOpen, true
 	}
+	ModelDeploy(&r, m.deployed, e)
 	m.records[key] = r
 	m.hours[hourKey{key, r.ID, e.Time.UnixMilli() / millisPerHour, e.Level}]++
 }
@@ -164,6 +200,8 @@ type tables struct {
 	records  map[recordKey]errata.Record
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
+	deployed DeploymentRows
+	rolled   rolledTo
 	events   uint64
 }
 
@@ -177,7 +215,8 @@ func (c *tables) current(keys []recordKey) map[recordKey]*errata.Record {
 	return old
 }
 
-func (c *tables) commit(t *rapid.T, b *batch) {
+// changes are what the batch changes.
+func (c *tables) changes(t *rapid.T, b *batch) []change {
 	cmd := parseCommand(b.command)
 	old := c.current(withCommand(b, cmd))
 	if c.cp.Budget.Turn != b.budget.Turn {
@@ -194,10 +233,15 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 	if cmd != nil {
 		cmd.apply(changes)
 	}
+	return changes
+}
+
+func (c *tables) commit(t *rapid.T, b *batch) {
+	changes := c.changes(t, b)
+	for _, table := range Rollups {
+		c.rollUp(b, changes, table)
+	}
 	for _, ch := range changes {
-		for _, h := range ch.hours {
-			c.hours[hourKey{ch.key, ch.hoursOf, h.hour, h.level}] += h.count
-		}
 		if ch.removed() {
 			delete(c.payloads, ch.old.ID)
 		}
@@ -231,7 +275,7 @@ func (c *tables) commit(t *rapid.T, b *batch) {
 func (c *tables) begin() *session {
 	p := &Projector{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}
 	p.metrics = newMetrics(nil, func() float64 { return 0 })
-	s := &session{p: p, window: newWindow(maxWindowIDs, c.cp.WindowTime), start: c.cp, budget: c.cp.Budget}
+	s := &session{p: p, window: newWindow(maxWindowIDs, c.cp.WindowTime), start: c.cp, budget: c.cp.Budget, rolled: c.rolled}
 	s.budget.Spent = ""
 	return s
 }
@@ -239,11 +283,11 @@ func (c *tables) begin() *session {
 // fold folds the log, cut into batches and interrupted at random places.
 func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 	s := c.begin()
-	b := newBatch(0)
+	b := newBatch(s.rolled)
 	flush := func() {
 		for more := true; more; {
 			c.commit(t, b)
-			b = newBatch(0)
+			b = newBatch(s.rolled)
 			more = s.held != nil
 			if err := s.foldHeld(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -265,98 +309,30 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 		case rapid.IntRange(0, 9).Draw(t, "killed") == 0:
 			// The next session folds again what was not committed. Before that it
 			// reads what its window needs.
-			s, b = c.begin(), newBatch(0)
+			if table := rapid.SampledFrom([]string{"", RollupHours, RollupDeployments}).Draw(t, "written"); table != "" {
+				c.rollUp(b, c.changes(t, b), table)
+			}
+			s, b = c.begin(), newBatch(c.rolled)
+			c.spent, _ = openSpending(c.cp.Budget.Spent)
 			i = int(max(c.cp.WindowFrom, 1)) - 2
 		}
 	}
 }
 
-var classes = rapid.SampledFrom([]string{"", "A", "B", "C", "D"})
-
-// drawBlock draws the events of a block with a receive time in that hour; ids is
-// how many different event ids are used before and after it.
-func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
-	events := make([]errata.Event, rapid.IntRange(1, 6).Draw(t, "events"))
-	for i := range events {
-		e := &events[i]
-		if *ids > 0 && rapid.IntRange(0, 5).Draw(t, "again") == 0 {
-			e.ID = errata.NewEventID(1, fmt.Sprint(rapid.IntRange(0, *ids-1).Draw(t, "id")))
-		} else {
-			e.ID = errata.NewEventID(1, fmt.Sprint(*ids))
-			*ids++
-		}
-		n := rapid.IntRange(0, 11).Draw(t, "problem")
-		e.Project, e.Book = uint64(1+n%2), errata.Books[n/2%2]
-		e.Signature = signature.Sign(signature.Identity{Project: e.Project, Fingerprint: []string{fmt.Sprint(n)}})
-		e.Class, e.Level = classes.Draw(t, "class"), errata.Level(1+n%7)
-		e.Time = time.UnixMilli(at*millisPerHour - int64(rapid.IntRange(0, 1<<23).Draw(t, "ago"))).UTC()
-		e.Received = time.UnixMilli(at * millisPerHour).UTC()
-		e.Message, e.File, e.Line, e.UserID = fmt.Sprint("message ", n), "a.go", uint32(*ids), int64(n)
-		e.Payload = fmt.Appendf(nil, `{"n":%d}`, *ids)
-	}
-	return events
-}
-
-// drawLedger draws a log with few problems and classes in two projects, with a
-// small budget and a clock that is sometimes wrong.
-func drawLedger(t *rapid.T) (log []eventlog.Fact) {
-	hour, ids := int64(500_000), 0
-	add := func(kind eventlog.FactKind, name string, data []byte) {
-		log = append(log, eventlog.Fact{Sequence: uint64(len(log) + 1), Kind: kind, Name: name, Data: data})
-	}
-	signature := func() errata.Signature {
-		if rapid.IntRange(0, 4).Draw(t, "of overflow") == 0 {
-			return signature.SignOverflow(rapid.SampledFrom(errata.Books).Draw(t, "book"), 1, classes.Draw(t, "class"))
-		}
-		n := rapid.IntRange(0, 11).Draw(t, "problem")
-		return signature.Sign(signature.Identity{Project: uint64(1 + n%2), Fingerprint: []string{fmt.Sprint(n)}})
-	}
-	block := func(at int64) {
-		data, err := eventlog.EncodeBlock(drawBlock(t, at, &ids))
-		if err != nil {
-			t.Fatal(err)
-		}
-		add(eventlog.FactEvents, "", data)
-	}
-	for range rapid.IntRange(1, 40).Draw(t, "steps") {
-		switch n := rapid.IntRange(0, 99).Draw(t, "step"); {
-		case n < 60:
-			block(hour)
-		case n < 70:
-			hour += int64(rapid.IntRange(1, 3).Draw(t, "hours"))
-		case n < 76:
-			block(hour + int64(rapid.IntRange(-4, 30).Draw(t, "wrong by")))
-		case n < 78: // the clock was wrong until now
-			hour -= int64(rapid.IntRange(2, 40).Draw(t, "back"))
-			for range rapid.IntRange(60, 70).Draw(t, "blocks") {
-				block(hour)
-			}
-		case n < 88:
-			add(eventlog.FactSetting, settingLimits, fmt.Appendf(nil, `{"v":1,"after":{"new_records_per_hour":%d}}`, rapid.IntRange(0, 4).Draw(t, "limit")))
-		default:
-			body, err := json.Marshal(eventlog.StatusMove{Signatures: []string{signature().String(), signature().String()}, Status: rapid.SampledFrom(errata.Statuses).Draw(t, "status")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			add(eventlog.FactCommand, rapid.SampledFrom([]string{eventlog.CommandDelete, eventlog.CommandStatus}).Draw(t, "command"), body)
-		}
-	}
-	return log
-}
-
 // TestBudgetIsIndependentOfBatches: for any way to cut a log into batches, and any
-// interruptions, the records, their overflow, their contexts and their hours are
-// those of the model.
+// interruptions, the records, their overflow, their contexts, their hours and their
+// deployments are those of the model.
 func TestBudgetIsIndependentOfBatches(t *testing.T) {
 	maxOverflowClasses = 2
 	t.Cleanup(func() { maxOverflowClasses = 100 })
+	t.Cleanup(SetDeploymentLimits(2, 3))
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLedger(t)
 		want := newLedgerModel()
 		for _, f := range log {
 			want.fact(t, f)
 		}
-		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}}
+		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}, deployed: DeploymentRows{}}
 		got.fold(t, log)
 		if diff := cmp.Diff(want.records, got.records, recordOptions, cmp.AllowUnexported(recordKey{})); diff != "" {
 			t.Fatalf("records (-model +fold):\n%s", diff)
@@ -366,6 +342,9 @@ func TestBudgetIsIndependentOfBatches(t *testing.T) {
 		}
 		if !maps.Equal(want.hours, got.hours) {
 			t.Fatalf("hours: model %v, fold %v", want.hours, got.hours)
+		}
+		if diff := cmp.Diff(want.deployed, got.deployed); diff != "" {
+			t.Fatalf("deployments (-model +fold):\n%s", diff)
 		}
 	})
 }

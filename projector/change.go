@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -13,10 +14,13 @@ type change struct {
 	key      recordKey
 	old, now *errata.Record
 	payload  []byte // the context of a new record
-	// hours are the events of the stretch by hour. They belong to the record with
-	// the id hoursOf, which a command at the end may have removed already.
-	hours   []hourCount
-	hoursOf errata.Position
+	// hours and deployed are the events of the stretch for the rollups. They belong
+	// to the record with the id countedOf, of the project, which a command at the end
+	// may have removed already.
+	hours     []hourCount
+	deployed  []deployment
+	countedOf errata.Position
+	project   uint64
 }
 
 // created says whether the record was made in this stretch.
@@ -35,39 +39,50 @@ func (c *change) fleeting() errata.Position {
 	if c.old != nil || c.now != nil {
 		return 0
 	}
-	return c.hoursOf
+	return c.countedOf
 }
 
 // nothing says whether there is nothing to write.
 func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
 
 // advance applies a delta to a record: old is its current state, nil when it does
-// not exist. payload is the context of a new record. An error says that the first
+// not exist. The deployments of the delta get the names under which the record
+// counts them. payload is the context of a new record. An error says that the first
 // event could not be decoded: the new record then lacks its details, but counts
 // right.
 func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
 		ev, err := d.sighting.Event()
+		environments, releases := d.deployed.place(nil, nil)
 		if d.overflow {
 			// The record stands for many problems. The sighting is an example,
 			// whose context is kept. Its file and request are left out; its user
-			// and address stay, so that an erasure finds them.
+			// and address stay, so that an erasure finds them. What noise rules
+			// decided is about the sighting alone.
 			return errata.Record{
 				Book: d.sighting.Book, Signature: d.overflowKey(d.overflowClass).signature,
 				ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
 				Level: d.level, Message: overflowMessage(d.overflowClass), Class: d.overflowClass,
 				UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+				Project: d.project, Environments: environments, Releases: releases,
 			}, ev.Payload, err
+		}
+		status := errata.StatusOpen
+		if ev.Mute {
+			status = errata.StatusMuted
 		}
 		return errata.Record{
 			Book: d.sighting.Book, Signature: d.sighting.Signature,
 			ID: d.id, Version: d.version, Count: d.count, FirstSeen: first, LastSeen: last,
 			Level: d.level, File: ev.File, Line: ev.Line, Message: ev.Message, Class: ev.Class,
-			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: errata.StatusOpen,
+			URI: ev.URI, Method: ev.Method, UserID: ev.UserID, IP: ev.IP, Status: status, Noise: ev.Noise,
+			Project: d.project, Environments: environments, Releases: releases,
 		}, ev.Payload, err
 	}
 	now = *old
+	now.Project = cmp.Or(old.Project, d.project) // an older version did not write it
+	now.Environments, now.Releases = d.deployed.place(old.Environments, old.Releases)
 	now.Count += d.count
 	now.Level = max(now.Level, d.level)
 	now.Version = d.version
@@ -103,7 +118,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (ch
 				unreadable = append(unreadable, now.ID)
 			}
 			ch.now, ch.payload = &now, payload
-			ch.hours, ch.hoursOf = d.hours, now.ID
+			ch.hours, ch.deployed, ch.countedOf, ch.project = d.hours, d.deployed.list, now.ID, now.Project
 		}
 		changes = append(changes, ch)
 	}

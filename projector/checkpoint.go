@@ -13,7 +13,12 @@ import (
 //	0  the level of a record is that of its first event
 //	1  the level of a record is the highest of all its events
 //	2  a record has a project, environments and releases
-const FoldVersion = 2
+const FoldVersion = foldDimensions
+
+const (
+	foldLevels     = 1
+	foldDimensions = 2
+)
 
 // Checkpoint says how far the projection of a shard has come, and has what a
 // projector needs to continue from there. It is written in the same block as its
@@ -32,6 +37,9 @@ type Checkpoint struct {
 	Duplicates uint64 `json:"duplicates"`
 	Off        uint64 `json:"off,omitempty"`
 	Poison     uint64 `json:"poison"`
+	// Deployed is how many of Events are in the table deployments. An older version
+	// did not count them there.
+	Deployed uint64 `json:"deployed,omitempty"`
 	// WindowFrom is the first sequence that the window of event ids needs,
 	// WindowTime the clock of the window there, in Unix milliseconds.
 	WindowFrom uint64 `json:"window_from"`
@@ -88,7 +96,8 @@ func decodeCheckpoint(row, count uint64, text string, sign int64) (Checkpoint, e
 		return Checkpoint{}, fmt.Errorf("decode the checkpoint of row %d: %w", row, err)
 	}
 	cp.Row = row
-	if _, ok := openSpending(cp.Budget.Spent); !ok || sign != 1 || cp.Sequence > row || cp.Events != count {
+	_, spent := openSpending(cp.Budget.Spent)
+	if _, own := openOwn(cp.Budget.Own); !spent || !own || sign != 1 || cp.Sequence > row || cp.Events != count {
 		return Checkpoint{}, fmt.Errorf("the checkpoint of row %d contradicts itself", row)
 	}
 	return cp, nil

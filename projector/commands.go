@@ -3,6 +3,7 @@ package projector
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -19,6 +20,8 @@ type command struct {
 	// edit changes each record with one of these keys; it returns nil to remove it.
 	edit func(r errata.Record) *errata.Record
 	keys []recordKey
+	// within are the projects whose records the edit changes; empty for all.
+	within []uint64
 	// sweep removes all records up to a time.
 	sweep *sweep
 	// matching is which records edit changes, in the place of keys.
@@ -30,7 +33,10 @@ type command struct {
 }
 
 // sweep is a cleanup: it removes records last seen up to before.
-type sweep struct{ before time.Time }
+type sweep struct {
+	before time.Time
+	within []uint64 // their projects; empty for all
+}
 
 // alone says whether all facts before the command must be in the tables before it
 // is carried out, because it works on the tables.
@@ -54,30 +60,31 @@ func parseCommand(f *eventlog.Fact) *command {
 		// They change nothing: the sender waits for the facts before them, or only
 		// uses up a sequence.
 		c.answer = map[string]uint64{"sequence": f.Sequence}
-	case eventlog.CommandDelete:
+	case eventlog.CommandDelete, eventlog.CommandDeleteIn:
 		var body eventlog.Signatures
-		if err = json.Unmarshal(f.Data, &body); err == nil {
+		if c.within, err = withinIn(f, &body, &body.Within); err == nil {
 			c.keys, err = keysOf(body.Signatures)
 			c.edit = remove
 		}
-	case eventlog.CommandStatus:
+	case eventlog.CommandStatus, eventlog.CommandStatusIn:
 		var body eventlog.StatusMove
-		if err = json.Unmarshal(f.Data, &body); err == nil {
+		if c.within, err = withinIn(f, &body, &body.Within); err == nil {
 			c.keys, err = keysOf(body.Signatures)
 			c.edit = moveTo(body.Status, c.position())
 		}
 	case eventlog.CommandMatching:
 		var body eventlog.Matching
 		if err = json.Unmarshal(f.Data, &body); err == nil {
-			c.matching, err = newMatching(body.Filter)
+			c.matching, err = newMatching(body.Filter, body.Projects)
 		}
 		if c.edit = remove; body.Status != "" {
 			c.edit = moveTo(body.Status, c.position())
 		}
-	case eventlog.CommandCleanup:
+	case eventlog.CommandCleanup, eventlog.CommandCleanupIn:
 		var body eventlog.Cleanup
-		err = json.Unmarshal(f.Data, &body)
-		c.sweep = &sweep{before: time.UnixMilli(body.Before).UTC()}
+		var within []uint64
+		within, err = withinIn(f, &body, &body.Within)
+		c.sweep = &sweep{before: time.UnixMilli(body.Before).UTC(), within: within}
 	case eventlog.CommandErase:
 		var body eventlog.Erase
 		if err = json.Unmarshal(f.Data, &body); err == nil {
@@ -93,6 +100,19 @@ func parseCommand(f *eventlog.Fact) *command {
 		return &command{sequence: f.Sequence, answer: eventlog.Refused{Error: fmt.Sprintf("the command %s cannot be read: %v", f.Name, err)}}
 	}
 	return c
+}
+
+// withinIn decodes the body of a command and returns the projects that it is about,
+// nil for all. within is a part of the body. Only a command within projects has some.
+func withinIn(f *eventlog.Fact, body any, within *eventlog.Within) ([]uint64, error) {
+	if err := json.Unmarshal(f.Data, body); err != nil {
+		return nil, err
+	}
+	all := f.Name == eventlog.CommandDelete || f.Name == eventlog.CommandStatus || f.Name == eventlog.CommandCleanup
+	if all != (len(within.Projects) == 0) {
+		return nil, fmt.Errorf("it names %d projects", len(within.Projects))
+	}
+	return within.Projects, nil
 }
 
 // remove removes a record.
@@ -147,7 +167,7 @@ func (c *command) apply(changes []change) any {
 	var changed errata.Changed
 	for i := range changes {
 		ch := &changes[i]
-		if ch.now == nil || !meant[ch.key] {
+		if ch.now == nil || !meant[ch.key] || len(c.within) > 0 && !slices.Contains(c.within, ch.now.Project) {
 			continue
 		}
 		if ch.now = c.edit(*ch.now); ch.now == nil {

@@ -29,8 +29,8 @@ type committer struct {
 	cp Checkpoint
 	// totals are the totals at cp. cp has them too, unless an older version wrote
 	// it.
-	totals   Totals
-	hourlyTo uint64
+	totals Totals
+	rolled rolledTo
 	// fold is the FoldVersion of the next checkpoints.
 	fold int
 	// patience is vanishedTries or vanishedTriesAlone.
@@ -44,7 +44,7 @@ type committer struct {
 	spentTurn uint64
 }
 
-func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, known *presence) *committer {
+func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, known *presence) *committer {
 	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
 	if err != nil {
 		panic(err) // only for a size of 0 or less
@@ -58,7 +58,7 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, hourlyTo uint64, k
 		fold = FoldVersion
 	}
 	return &committer{
-		p: p, cp: cp, totals: totals, hourlyTo: hourlyTo, fold: fold, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
+		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
 		spent: spent, spentTurn: cp.Budget.Turn,
 	}
 }
@@ -130,6 +130,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	}
 	to := c.cp.next(last)
 	to.Events, to.Duplicates, to.Poison, to.Off = to.Events+b.events, to.Duplicates+b.duplicates, to.Poison+b.poison, to.Off+b.off
+	to.Deployed += b.events
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
 	to.Budget = b.budget
 	to.Budget.Spent = c.spent.encode()
@@ -186,7 +187,7 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	if work.sweep != nil {
 		work.to.Totals = work.to.Totals.less(work.sweep.takes)
 	}
-	if err := c.addHours(ctx, work.changes, work.to.Sequence); err != nil {
+	if err := c.addRollups(ctx, work.changes, work.to.Sequence); err != nil {
 		return err
 	}
 	if err := c.write(ctx, work); err != nil {

@@ -16,12 +16,12 @@ func SetSweepSize(n int64) (restore func()) {
 
 // SweepContexts empties contexts like the cleanup at sequence.
 func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
-	return s.sweepContexts(ctx, sweep{time.UnixMilli(before)}.chunk(0, 1), sequence)
+	return s.sweepContexts(ctx, sweep{before: time.UnixMilli(before)}.chunk(0, 1), sequence)
 }
 
 // SweepStep removes one chunk of a cleanup, as the step after the checkpoint.
 func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chunk, chunks int) error {
-	step := &commit{from: from, to: from.next(from.Sequence), sweep: sweep{time.UnixMilli(before)}.chunk(chunk, chunks)}
+	step := &commit{from: from, to: from.next(from.Sequence), sweep: sweep{before: time.UnixMilli(before)}.chunk(chunk, chunks)}
 	step.to.Sweep = SweepProgress{Sequence: from.Sequence + 1, Chunks: chunks, Done: chunk + 1}
 	return s.sweepRecords(ctx, step)
 }

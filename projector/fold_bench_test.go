@@ -39,7 +39,7 @@ func BenchmarkFold(b *testing.B) {
 	for _, limit := range []uint64{0, 10_000} {
 		b.Run(fmt.Sprint("limit=", limit), func(b *testing.B) {
 			for range b.N {
-				w, batch := newWindow(maxWindowIDs, 0), newBatch(0)
+				w, batch := newWindow(maxWindowIDs, 0), newBatch(rolledTo{})
 				batch.budget.Limit = limit
 				for i, block := range blocks {
 					batch.fold(w, uint64(i+1), block, recording{})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -39,6 +40,7 @@ type history struct {
 	records map[string]errata.Record
 	payload map[string]string
 	hours   map[string]uint64 // "signature book id hour level"
+	rows    projector.DeploymentRows
 	answers map[uint64]errata.Changed
 }
 
@@ -52,12 +54,13 @@ func newHistory(t *testing.T, l *ledger) *history {
 		ledger: l, random: rand.New(rand.NewPCG(seed, 1)),
 		now:  time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 		seen: map[errata.EventID]bool{}, records: map[string]errata.Record{}, payload: map[string]string{},
-		hours: map[string]uint64{}, answers: map[uint64]errata.Changed{},
+		budget: modelBudget{records: map[uint64]int{}, classes: map[uint64]int{}},
+		hours:  map[string]uint64{}, rows: projector.DeploymentRows{}, answers: map[uint64]errata.Changed{},
 	}
 }
 
 func (h *history) signature(n int) errata.Signature {
-	return signature.Sign(signature.Identity{Project: 1, Template: fmt.Sprint("problem ", n)})
+	return signature.Sign(signature.Identity{Project: projectOf(n), Template: fmt.Sprint("problem ", n)})
 }
 
 const problems = 14
@@ -74,10 +77,11 @@ func (h *history) events() {
 		at := h.now.Add(-time.Duration(h.random.IntN(40*24*60)) * time.Minute)
 		n := h.random.IntN(problems)
 		events[i] = errata.Event{
-			ID: errata.NewEventID(1, id), Project: 1, Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
+			ID: errata.NewEventID(1, id), Project: projectOf(n), Book: errata.Books[h.random.IntN(2)], Signature: h.signature(n),
 			Level: errata.Level(1 + h.random.IntN(7)), Time: at, Received: h.now, File: "a.go", Line: uint32(len(h.sent)),
 			Message: fmt.Sprint("problem ", n), Class: "E" + id, URI: "/" + id, Method: "GET", UserID: int64(n), Payload: []byte(`{"id":"` + id + `"}`),
-			IP: h.someAddress(),
+			Environment: []string{"", "prod", "qa", "dev", "local"}[h.random.IntN(5)], Release: []string{"", "1.0", "1.1", "1.2", "1.3", "2.0"}[h.random.IntN(6)],
+			IP: h.someAddress(), Mute: h.random.IntN(5) == 0, Noise: h.random.IntN(5) == 0,
 		}
 		h.mention(&events[i])
 		h.sent = append(h.sent, events[i])
@@ -136,13 +140,16 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	}
 	key := modelKey(e.Book, e.Signature)
 	r, ok := h.records[key]
-	if !ok && h.overBudget() {
+	if !ok && h.overBudget(e.Project) {
 		key, r, ok = h.overflow(&e)
 	}
 	if !ok {
 		r = errata.Record{
 			Book: e.Book, Signature: e.Signature, ID: at, FirstSeen: e.Time, LastSeen: e.Time, Level: e.Level, File: e.File, Line: e.Line,
-			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen,
+			Message: e.Message, Class: e.Class, URI: e.URI, Method: e.Method, UserID: e.UserID, IP: e.IP, Status: errata.StatusOpen, Project: e.Project,
+		}
+		if r.Noise = e.Noise; e.Mute {
+			r.Status = errata.StatusMuted
 		}
 		h.payload[key] = string(e.Payload)
 	}
@@ -158,6 +165,7 @@ func (h *history) count(e errata.Event, at errata.Position) {
 	if r.Status == errata.StatusResolved {
 		r.Status, r.Regressed = errata.StatusOpen, true
 	}
+	projector.ModelDeploy(&r, h.rows, e)
 	h.records[key] = r
 	h.hours[fmt.Sprintf("%s %d %d %s", key, r.ID, e.Time.Unix()/3600, e.Level)]++
 }
@@ -196,15 +204,17 @@ func (h *history) someSignatures() (texts []string) {
 
 func (h *history) delete() {
 	texts := h.someSignatures()
-	h.command(eventlog.CommandDelete, eventlog.Signatures{Signatures: texts}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
-		return r, slices.Contains(texts, r.Signature.String()), false
+	name, within := h.within(eventlog.CommandDelete, eventlog.CommandDeleteIn)
+	h.command(name, eventlog.Signatures{Signatures: texts, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, slices.Contains(texts, r.Signature.String()) && means(within, r), false
 	})
 }
 
 func (h *history) move() {
 	texts, status := h.someSignatures(), errata.Statuses[h.random.IntN(3)]
-	h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: texts, Status: status}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
-		meant := slices.Contains(texts, r.Signature.String())
+	name, within := h.within(eventlog.CommandStatus, eventlog.CommandStatusIn)
+	h.command(name, eventlog.StatusMove{Signatures: texts, Status: status, Within: within}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		meant := slices.Contains(texts, r.Signature.String()) && means(within, r)
 		if meant {
 			r.Status, r.Regressed, r.Version = status, false, at
 		}
@@ -214,8 +224,9 @@ func (h *history) move() {
 
 func (h *history) cleanup() {
 	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
-	h.command(eventlog.CommandCleanup, eventlog.Cleanup{Before: before}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
-		return r, r.LastSeen.UnixMilli() <= before, false
+	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
+	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
 	})
 }
 
@@ -261,11 +272,13 @@ type state struct {
 	Records map[string]errata.Record
 	Payload map[string]string
 	Hours   map[string]uint64
+	Rows    projector.DeploymentRows
 }
 
 func (h *history) model() state {
-	hours := map[string]uint64{}
+	hours, deployed := map[string]uint64{}, projector.DeploymentRows{}
 	for _, r := range h.records {
+		maps.Copy(deployed, h.rows.Of(r))
 		prefix := fmt.Sprintf("%s %d ", modelKey(r.Book, r.Signature), r.ID)
 		for key, n := range h.hours {
 			if len(key) > len(prefix) && key[:len(prefix)] == prefix {
@@ -273,7 +286,7 @@ func (h *history) model() state {
 			}
 		}
 	}
-	return state{h.records, h.payload, hours}
+	return state{h.records, h.payload, hours, deployed}
 }
 
 var stateOptions = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
@@ -331,10 +344,11 @@ func (h *history) checkAnswers(store *projector.Store) {
 }
 
 // TestAnyHistory: for any order of new and repeated events, commands and settings,
-// with stops of the projector and kills of ClickHouse, the records, contexts, hours
-// and answers are those of the model. They are also after a rebuild from the log.
+// with stops of the projector and kills of ClickHouse, the records, contexts, hours,
+// deployments and answers are those of the model. They are also after a rebuild from the log.
 func TestAnyHistory(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
+	t.Cleanup(projector.SetDeploymentLimits(3, 4))
 	l := newLedger(t)
 	h := newHistory(t, l)
 	p, stop := l.start()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
@@ -29,12 +30,18 @@ type matching struct {
 	args      []any
 }
 
-func newMatching(filter json.RawMessage) (*matching, error) {
+// newMatching are the records of the projects that the filter selects; no projects
+// means all.
+func newMatching(filter json.RawMessage, within []uint64) (*matching, error) {
 	f, err := query.DecodeFilter(filter)
 	if err != nil {
 		return nil, err
 	}
 	condition, args, err := f.Condition()
+	if len(within) > 0 {
+		condition += "\n      AND has({within:Array(UInt64)}, project)"
+		args = append(args, clickhouse.Named("within", within))
+	}
 	return &matching{condition, args}, err
 }
 

@@ -29,8 +29,9 @@ func (h *history) matching() {
 		h.t.Fatal(err)
 	}
 	status := []errata.Status{"", errata.StatusOpen, errata.StatusResolved, errata.StatusMuted}[h.random.IntN(4)]
-	h.command(eventlog.CommandMatching, eventlog.Matching{Filter: stored, Status: status}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
-		meant := f.matches(r)
+	name, within := h.within(eventlog.CommandMatching, eventlog.CommandMatching)
+	h.command(name, eventlog.Matching{Filter: stored, Status: status, Within: within}, func(r errata.Record, at errata.Position) (errata.Record, bool, bool) {
+		meant := f.matches(r) && means(within, r)
 		if meant && status != "" {
 			r.Status, r.Regressed, r.Version = status, false, at
 		}

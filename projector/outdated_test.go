@@ -3,6 +3,7 @@ package projector_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	errata "github.com/errata-log/errata"
@@ -55,9 +56,9 @@ func (l *ledger) wantLevels(want map[string]uint64) {
 }
 
 // asOlder makes the records those of an older version.
-func (l *ledger) asOlder() {
+func (l *ledger) asOlder(fold int) {
 	l.t.Helper()
-	if err := testenv.AsOlderVersion(l.t.Context(), l.ClickHouse, "info"); err != nil {
+	if err := testenv.AsOlderVersion(l.t.Context(), l.ClickHouse, fold, "info"); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -73,7 +74,7 @@ func TestReplayAfterAnOlderVersion(t *testing.T) {
 	if cp := l.checkpoint(p); cp.Fold != projector.FoldVersion || cp.Outdated() {
 		t.Errorf("a new projection has %+v", cp)
 	}
-	l.asOlder()
+	l.asOlder(0)
 	l.wantLevels(map[string]uint64{"info": 5})
 
 	_, stop = l.start()
@@ -117,7 +118,7 @@ func TestReplayAfterAnOlderVersionStillCompares(t *testing.T) {
 	p, stop := l.start()
 	l.worse(3, "first")
 	stop()
-	l.asOlder()
+	l.asOlder(0)
 	if err := l.ClickHouse.Exec(t.Context(), "ALTER TABLE records UPDATE file = 'other.go' WHERE book > 'checkpoint' SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestReplayFromASnapshotOfAnOlderVersion(t *testing.T) {
 	p, stop := l.start()
 	l.worse(5, "first")
 	stop()
-	l.asOlder()
+	l.asOlder(0)
 	p, stop = l.start()
 	l.snapshot()
 	l.worse(2, "then")
@@ -148,5 +149,78 @@ func TestReplayFromASnapshotOfAnOlderVersion(t *testing.T) {
 		if cp := l.checkpoint(p); cp.Outdated() {
 			t.Errorf("still outdated: %+v", cp)
 		}
+	}
+}
+
+// deployed sums up the deployments of the records, and the events that the
+// checkpoint says are in the table.
+func (l *ledger) deployed(p *projector.Projector) string {
+	l.t.Helper()
+	var records string
+	if err := l.ClickHouse.QueryRow(l.t.Context(), `SELECT concat(
+		(SELECT toString(arraySort(groupArray((project, environments, releases)))) FROM records FINAL WHERE book > 'checkpoint'), ' ',
+		(SELECT toString(arraySort(groupArray((project, environment, release, count)))) FROM deployments FINAL WHERE book > 'checkpoint'), ' ',
+		(SELECT toString(arraySort(groupUniqArray(project))) FROM hourly FINAL WHERE book > 'checkpoint'))`).Scan(&records); err != nil {
+		l.t.Fatal(err)
+	}
+	counted, err := p.Store().RollupCounted(l.t.Context(), projector.RollupDeployments)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if cp := l.checkpoint(p); cp.InRollup(projector.RollupDeployments) != counted {
+		l.t.Errorf("deployments has counted %d events, and the checkpoint is %+v", counted, cp)
+	}
+	return records
+}
+
+// TestDeploymentsAfterAnOlderVersion: a record of a version without deployments gets
+// project, environment and release with its next event, a replay gives it those of
+// all, and the replay after that compares them.
+func TestDeploymentsAfterAnOlderVersion(t *testing.T) {
+	l := newLedger(t)
+	p, stop := l.start()
+	send := func(id, environment, release string) {
+		ev := event("a problem", id)
+		ev.Project, ev.Environment, ev.Release = 7, environment, release
+		l.append(ev)
+	}
+	send("1", "prod", "1.0")
+	send("2", "qa", "1.1")
+	l.barrier()
+	stop()
+	l.asOlder(1)
+	if got, want := l.deployed(p), "[(0,[],[])] [] [0]"; got != want {
+		t.Errorf("an older version has %s, want %s", got, want)
+	}
+	_, stop = l.start()
+	send("3", "prod", "1.1")
+	l.barrier()
+	stop()
+	if got, want := l.deployed(p), "[(7,['prod'],['1.1'])] [(7,'prod','1.1',1)]"; !strings.HasPrefix(got, want) {
+		t.Errorf("after the next event there is %s, want %s", got, want)
+	}
+	rebuild := func() projector.Comparison {
+		t.Helper()
+		done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	if done := rebuild(); !done.Equal() || !done.Swapped || !done.Outdated {
+		t.Errorf("the first replay: %+v", done)
+	}
+	const all = "[(7,['prod','qa'],['1.1','1.0'])] [(7,'prod','1.0',1),(7,'prod','1.1',1),(7,'qa','1.1',1)] [7]"
+	if got := l.deployed(p); got != all {
+		t.Errorf("after a replay there is %s, want %s", got, all)
+	}
+	if done := rebuild(); !done.Equal() || done.Outdated || done.Live.Deployed != 3 {
+		t.Errorf("the second replay: %+v", done)
+	}
+	if err := l.ClickHouse.Exec(t.Context(), "INSERT INTO deployments (book, signature, environment, count) VALUES ('system', '', 'x', 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if done := rebuild(); done.Equal() || done.Swapped {
+		t.Errorf("another row in the table is not seen: %+v", done)
 	}
 }

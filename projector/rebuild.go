@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -56,7 +57,7 @@ type Comparison struct {
 	Live     Tally `json:"live"`
 	Rebuilt  Tally `json:"replayed"`
 	// Outdated says that an older version has made the live records. What it saw
-	// otherwise, the level of a record, is not compared.
+	// otherwise is not compared: the level of a record, or its deployments.
 	Outdated bool `json:"outdated"`
 	// Differences says in words what differs. Gaps of the log that no operator has
 	// accepted are among them.
@@ -155,15 +156,17 @@ func (r *rebuild) prepare(ctx context.Context) error {
 // The snapshot is not changed.
 func (r *rebuild) restore(ctx context.Context, name string) error {
 	snapshot := r.database + SnapshotSuffix
-	there, err := one[uint64](ctx, r.live.store, "look for a snapshot",
-		"SELECT count() FROM system.tables WHERE database = ? AND name = 'records'", snapshot)
+	there, err := one[[]string](ctx, r.live.store, "look for a snapshot",
+		"SELECT groupArray(name) FROM system.tables WHERE database = ?", snapshot)
 	if err != nil {
 		return err
 	}
-	if there == 0 {
+	if !slices.Contains(there, "records") {
 		return ErrNoHistory
 	}
-	return r.live.store.exec(ctx, cloneStatements(snapshot, name)...)
+	// A snapshot of an older version lacks the tables that came later.
+	tables := slices.DeleteFunc(slices.Clone(projectionTables), func(table string) bool { return !slices.Contains(there, table) })
+	return r.live.store.exec(ctx, cloneStatements(tables, snapshot, name)...)
 }
 
 // catchUp folds until the rebuild is close behind the live projector.
@@ -296,11 +299,10 @@ func (r *rebuild) compare(ctx context.Context, c *Comparison) error {
 	}
 }
 
-// exchange gives the rebuilt tables the names of the live ones. The records come
-// last: until then, rows of the other tables without a record are not shown.
+// exchange gives the rebuilt tables the names of the live ones.
 func (r *rebuild) exchange(ctx context.Context) error {
 	var statements []string
-	for _, table := range []string{"contexts", "hourly", "records"} {
+	for _, table := range projectionTables {
 		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
 	return r.next.store.exec(ctx, statements...)

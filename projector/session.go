@@ -29,7 +29,7 @@ type session struct {
 	committer *committer
 	window    *window
 	start     Checkpoint
-	hourlyTo  uint64         // events up to here were in hourly when the session began
+	rolled    rolledTo       // what the rollups held when the session began
 	recording recording      // at the last folded fact
 	budget    budget         // likewise, without Spent, which the committer has
 	until     uint64         // the last fact to fold, 0 for no end
@@ -51,7 +51,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	hourlyTo, err := p.store.HourlyCheckpoint(ctx)
+	rolled, err := p.store.rolledTo(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	}
 	defer reader.Close()
 	s := &session{
-		p: p, committer: newCommitter(p, cp, totals, hourlyTo, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
-		hourlyTo: hourlyTo, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
+		p: p, committer: newCommitter(p, cp, totals, rolled, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	s.budget.Spent = ""
@@ -146,7 +146,7 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 
 // fold folds facts into the open batch until the committer takes the batch.
 func (s *session) fold(ctx context.Context) error {
-	b := newBatch(s.hourlyTo)
+	b := newBatch(s.rolled)
 	for {
 		in, out := s.facts, s.batches
 		if b.empty() {
@@ -165,7 +165,7 @@ func (s *session) fold(ctx context.Context) error {
 			if s.last(b) {
 				s.facts = nil
 			}
-			b = newBatch(s.hourlyTo)
+			b = newBatch(s.rolled)
 			s.p.open.Store(0)
 			if err := s.foldHeld(ctx, b); err != nil {
 				return err

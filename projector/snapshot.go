@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// snapshotTables are the tables that a rebuild needs beside the log.
-var snapshotTables = []string{"records", "contexts", "hourly"}
+// projectionTables are the tables of the projection. A rebuild needs them beside the
+// log, and gives them the names of the live ones in this order: until the records
+// come, rows of the other tables without a record are not shown.
+var projectionTables = []string{"contexts", RollupHours, RollupDeployments, "records"}
 
 // SnapshotSuffix is appended to the name of a database. The result is the database
 // with the snapshot of its projection.
@@ -26,7 +28,7 @@ func (s *Store) takeSnapshot(ctx context.Context) error {
 	statements := append([]string{
 		"DROP DATABASE IF EXISTS " + quoteName(making) + " SYNC",
 		"CREATE DATABASE " + quoteName(making),
-	}, cloneStatements(database, making)...)
+	}, cloneStatements(projectionTables, database, making)...)
 	return s.exec(ctx, append(statements,
 		"DROP DATABASE IF EXISTS "+quoteName(snapshot)+" SYNC",
 		"RENAME DATABASE "+quoteName(making)+" TO "+quoteName(snapshot))...)
@@ -49,8 +51,8 @@ func (s *Store) database(ctx context.Context) (string, error) {
 
 // cloneStatements make the tables of the database from in the database to, and link
 // their parts.
-func cloneStatements(from, to string) (statements []string) {
-	for _, table := range snapshotTables {
+func cloneStatements(tables []string, from, to string) (statements []string) {
+	for _, table := range tables {
 		source, target := quoteName(from)+"."+table, quoteName(to)+"."+table
 		statements = append(statements,
 			"CREATE TABLE "+target+" AS "+source,

@@ -16,16 +16,16 @@ import (
 // read reads the whole projection of the database as its users see it.
 func (h *history) read(database string) state {
 	h.t.Helper()
-	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}}
+	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}, Rows: projector.DeploymentRows{}}
 	ids := map[string]errata.Position{}
 	h.each(`SELECT book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview, exception_class,
-		request_uri, request_method, user_id, ip, status, regressed FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
+		request_uri, request_method, user_id, ip, status, regressed, noise, project, environments, releases FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
 		var r errata.Record
 		var book, signature, level, status string
 		var id, version uint64
 		var ip netip.Addr
 		err := rows.Scan(&book, &signature, &id, &version, &r.Count, &r.FirstSeen, &r.LastSeen, &level, &r.File, &r.Line, &r.Message, &r.Class,
-			&r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed)
+			&r.URI, &r.Method, &r.UserID, &ip, &status, &r.Regressed, &r.Noise, &r.Project, &r.Environments, &r.Releases)
 		r.Book, _ = errata.ParseBook(book)
 		r.Level, _ = errata.ParseLevel(level)
 		r.Signature, r.ID, r.Version = errata.Signature([]byte(signature)), errata.Position(id), errata.Position(version)
@@ -62,7 +62,36 @@ func (h *history) read(database string) state {
 		}
 		return err
 	})
+	h.readDeployments(database, &s, ids)
 	return s
+}
+
+// readDeployments reads the deployments of the records that have these ids, by key.
+// Those of all others must be marked as gone, and no others.
+func (h *history) readDeployments(database string, s *state, ids map[string]errata.Position) {
+	h.t.Helper()
+	h.each(`SELECT book, signature, id, environment, release, sum(count), min(first_seen), max(last_seen), max(project),
+			(book, signature, id) IN (SELECT book, signature, id FROM `+database+`.deployments WHERE gone = 1) AS gone
+		FROM `+database+`.deployments WHERE book != 'checkpoint' GROUP BY ALL`, func(rows driver.Rows) error {
+		var book, signature string
+		var id uint64
+		var row projector.DeploymentRow
+		var first, last time.Time
+		var gone uint8
+		err := rows.Scan(&book, &signature, &id, &row.Environment, &row.Release, &row.Count, &first, &last, &row.Project, &gone)
+		row.Book, _ = errata.ParseBook(book)
+		row.Signature, row.ID = errata.Signature([]byte(signature)), errata.Position(id)
+		row.FirstMillis, row.LastMillis = first.UnixMilli(), last.UnixMilli()
+		key := modelKey(row.Book, row.Signature)
+		live, there := ids[key]
+		if there = there && live == row.ID; there {
+			s.Rows.Add(row)
+		}
+		if there == (gone == 1) {
+			h.t.Errorf("%s %d is there: %t; its deployments are gone: %d", key, id, there, gone)
+		}
+		return err
+	})
 }
 
 // each asks until ClickHouse answers: a test may have killed it just now.

@@ -40,6 +40,7 @@ const (
 // before whose signatures are in a range, both ends included.
 type sweepChunk struct {
 	before      time.Time
+	within      []uint64 // of these projects; empty for all
 	first, last errata.Signature
 	takes       Totals // of the records in it, after sweepCount
 }
@@ -47,7 +48,7 @@ type sweepChunk struct {
 // chunk returns number i of n ranges of equal width. Signatures are parts of a
 // SHA-256, so such ranges hold about equally many records.
 func (s sweep) chunk(i, n int) *sweepChunk {
-	c := &sweepChunk{before: s.before}
+	c := &sweepChunk{before: s.before, within: s.within}
 	from, to := i*maxSweepChunks/n, (i+1)*maxSweepChunks/n-1
 	c.first[0], c.first[1] = byte(from>>8), byte(from)
 	for k := range c.last {
@@ -63,7 +64,11 @@ func (c *sweepChunk) covers(s errata.Signature) bool {
 }
 
 func (c *sweepChunk) args() []any {
-	return append(c.rangeArgs(), clickhouse.Named("before", c.before.UnixMilli()))
+	within := c.within
+	if within == nil {
+		within = []uint64{} // nil would be NULL
+	}
+	return append(c.rangeArgs(), clickhouse.Named("before", c.before.UnixMilli()), clickhouse.Named("projects", within))
 }
 
 // rangeArgs are the arguments for the ends of the range.

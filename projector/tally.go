@@ -16,6 +16,8 @@ var (
 	sqlTallyContexts string
 	//go:embed sql/tally_hourly.sql
 	sqlTallyHourly string
+	//go:embed sql/tally_deployments.sql
+	sqlTallyDeployments string
 )
 
 // Tally sums up a projection: two projections with the same Tally hold the same
@@ -26,13 +28,16 @@ type Tally struct {
 	// Records is the number of records and Count the sum of their counts.
 	Records uint64 `json:"records"`
 	Count   uint64 `json:"count"`
-	// Payloads is the number of contexts, Hours the sum of all hours.
+	// Payloads is the number of contexts, Hours the sum of all hours, Deployed that
+	// of all deployments.
 	Payloads uint64 `json:"payloads"`
 	Hours    uint64 `json:"hours"`
+	Deployed uint64 `json:"deployed"`
 	// The checksums are over every column of every row.
-	RecordsChecksum  Checksum `json:"records_checksum"`
-	PayloadsChecksum Checksum `json:"payloads_checksum"`
-	HoursChecksum    Checksum `json:"hours_checksum"`
+	RecordsChecksum     Checksum `json:"records_checksum"`
+	PayloadsChecksum    Checksum `json:"payloads_checksum"`
+	HoursChecksum       Checksum `json:"hours_checksum"`
+	DeploymentsChecksum Checksum `json:"deployments_checksum"`
 }
 
 // Checksum is 16 hex digits as a text: clients would round a JSON number.
@@ -54,23 +59,29 @@ func (c *Checksum) UnmarshalText(text []byte) error {
 // Tally counts the projection as it is now.
 func (s *Store) Tally(ctx context.Context) (Tally, error) { return s.tally(ctx, FoldVersion) }
 
-// tally counts the projection. Its checksum of the records leaves out what a
-// projection of the fold version holds otherwise.
+// tally counts the projection. It leaves out what a projection of the fold version
+// holds otherwise.
 func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 	cp, err := s.Checkpoint(ctx)
 	if err != nil {
 		return Tally{}, err
 	}
 	t.Checkpoint = cp.Sequence
-	for _, part := range []struct {
+	type tallied struct {
 		query string
 		args  []any
 		to    []any
-	}{
-		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= 1), clickhouse.Named("dimensions", fold >= 2)}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
+	}
+	dimensions := clickhouse.Named("dimensions", fold >= foldDimensions)
+	parts := []tallied{
+		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= foldLevels), dimensions}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
 		{sqlTallyContexts, nil, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
-		{sqlTallyHourly, nil, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
-	} {
+		{sqlTallyHourly, []any{dimensions}, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
+	}
+	if fold >= foldDimensions {
+		parts = append(parts, tallied{sqlTallyDeployments, nil, []any{&t.Deployed, (*uint64)(&t.DeploymentsChecksum)}})
+	}
+	for _, part := range parts {
 		if err := s.conn.QueryRow(ctx, part.query, part.args...).Scan(part.to...); err != nil {
 			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
 		}
@@ -89,9 +100,11 @@ func (t Tally) differences(other Tally) (found []string) {
 		{"count", t.Count, other.Count},
 		{"payloads", t.Payloads, other.Payloads},
 		{"hours", t.Hours, other.Hours},
+		{"deployments", t.Deployed, other.Deployed},
 		{"checksum of the records", t.RecordsChecksum, other.RecordsChecksum},
 		{"checksum of the payloads", t.PayloadsChecksum, other.PayloadsChecksum},
 		{"checksum of the hours", t.HoursChecksum, other.HoursChecksum},
+		{"checksum of the deployments", t.DeploymentsChecksum, other.DeploymentsChecksum},
 	} {
 		if part.live != part.rebuilt {
 			found = append(found, fmt.Sprintf("%s: live %v, rebuilt %v", part.name, part.live, part.rebuilt))

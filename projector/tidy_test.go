@@ -18,7 +18,7 @@ import (
 )
 
 // tables are those that are kept tidy.
-var tables = []string{"records", "contexts", "hourly"}
+var tables = []string{"records", "contexts", "hourly", "deployments"}
 
 // exec runs a statement.
 func (l *ledger) exec(statement string) {
@@ -70,7 +70,7 @@ func (l *ledger) partNames() string {
 	l.t.Helper()
 	var names string
 	row := l.ClickHouse.QueryRow(l.t.Context(), "SELECT arrayStringConcat(arraySort(groupArray(concat(table, ' ', name))), ', ') "+
-		"FROM system.parts WHERE database = currentDatabase() AND active AND table IN ('records', 'contexts', 'hourly')")
+		"FROM system.parts WHERE database = currentDatabase() AND active AND table IN ('records', 'contexts', 'hourly', 'deployments')")
 	if err := row.Scan(&names); err != nil {
 		l.t.Fatal(err)
 	}

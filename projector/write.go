@@ -47,12 +47,15 @@ func token(shard uint16, from uint64, salt int) string {
 	return fmt.Sprintf("%d@%d", shard, from)
 }
 
-// write inserts the step. Contexts come first; a repeat writes the same rows. Then
-// come records, checkpoint and answer, as one block with the token. After an error
+// write inserts the step. Marks of deployments and contexts come first; a repeat
+// writes the same rows. Then come records, checkpoint and answer, as one block with the token. After an error
 // the insert may have happened.
 func (s *Store) write(ctx context.Context, c *commit) error {
 	if c.sweep != nil {
 		return s.sweepRecords(ctx, c)
+	}
+	if err := s.writeGone(ctx, c.changes); err != nil {
+		return fmt.Errorf("insert which deployments are gone: %w", err)
 	}
 	if err := s.writePayloads(ctx, c.changes); err != nil {
 		return fmt.Errorf("insert payloads: %w", err)
@@ -67,7 +70,10 @@ func (s *Store) write(ctx context.Context, c *commit) error {
 // settingLateIndex lets inserts leave out an index, which the merges then build:
 // the part of a batch is small and fast to scan without it, and the n-grams of a
 // thousand new records take a fifth of the time of their insert.
-const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_search"
+const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_texts"
+
+// lateContextIndex is the same for contexts.
+const lateContextIndex = "ix_words"
 
 // lateIndexes are the indexes that a cleanup leaves out: its rows, a hundred
 // thousand at a time, only cancel others, and disappear at the next merge.
@@ -116,7 +122,7 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
-			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
 			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed below
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 // text.
 func (l *ledger) granulesWith(text string) (granules string) {
 	l.t.Helper()
-	rows, err := l.ClickHouse.Query(l.t.Context(), "EXPLAIN indexes = 1 SELECT count() FROM records WHERE search LIKE {text:String}", clickhouse.Named("text", "%"+text+"%"))
+	rows, err := l.ClickHouse.Query(l.t.Context(), "EXPLAIN indexes = 1 SELECT count() FROM records WHERE texts LIKE {text:String}", clickhouse.Named("text", "%"+text+"%"))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func (l *ledger) granulesWith(text string) (granules string) {
 		if err := rows.Scan(&line); err != nil {
 			l.t.Fatal(err)
 		}
-		inIndex = inIndex || strings.Contains(line, "Name: ix_search")
+		inIndex = inIndex || strings.Contains(line, "Name: ix_texts")
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "Granules: "); ok && inIndex {
 			return value
 		}
@@ -46,7 +46,7 @@ func TestBatchesLeaveTheTextIndexToMerges(t *testing.T) {
 	}
 	find := func(text string) (found int64) {
 		t.Helper()
-		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign) FROM records WHERE search LIKE {text:String}", clickhouse.Named("text", "%"+text+"%")).Scan(&found); err != nil {
+		if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(sign) FROM records WHERE texts LIKE {text:String}", clickhouse.Named("text", "%"+text+"%")).Scan(&found); err != nil {
 			t.Fatal(err)
 		}
 		return found

@@ -28,10 +28,6 @@ const (
 	maxPlatform = 40
 	// maxDays is a century: who wants more means for ever.
 	maxDays = 36_500
-	// maxRules and maxMatch bound the work for each event: it is compared with each
-	// rule of its project. They also keep a fact far below the largest message.
-	maxRules = 100
-	maxMatch = 200
 	// maxLimit is more events than one machine takes in a minute or an hour, and small
 	// enough that nothing overflows that counts them.
 	maxLimit = 1_000_000_000
@@ -86,20 +82,6 @@ func (l *Limit) UnmarshalJSON(text []byte) (err error) {
 	l.Set = err == nil
 	return err
 }
-
-// Rule is a noise rule: what it does to events whose field matches.
-type Rule struct {
-	Field string `json:"field" required:"the name of a field"`
-	// Match is a text, in which an asterisk stands for any characters.
-	Match  string `json:"match" required:"a text"`
-	Action string `json:"action" required:"drop, mute or noise"`
-}
-
-// Fields and Actions are what a [Rule] takes.
-var (
-	Fields  = []string{"class", "message", "file", "release", "user_agent", "ip", "logger"}
-	Actions = []string{"drop", "mute", "noise"}
-)
 
 // unnamed is the project of a number that is used and that nobody has made a project of.
 func unnamed(number uint64, since errata.Instant) Project {
@@ -166,26 +148,6 @@ func checkPlatform(platform string) error {
 	if len(platform) > maxPlatform || strings.ContainsFunc(platform, foreign) {
 		return invalid(errata.KindInvalidPlatform, "platform",
 			"A platform is a word such as go, python-django or javascript: at most %d small letters, digits, dots, hyphens and underscores.", maxPlatform)
-	}
-	return nil
-}
-
-func checkRules(rules []Rule) error {
-	if len(rules) > maxRules {
-		return invalid(errata.KindInvalidNoiseRule, "noise", "A project has at most %d noise rules, these are %d.", maxRules, len(rules))
-	}
-	for i, rule := range rules {
-		at := "noise[" + strconv.Itoa(i) + "]."
-		switch length := utf8.RuneCountInString(rule.Match); {
-		case !slices.Contains(Fields, rule.Field):
-			return invalid(errata.KindInvalidNoiseRule, at+"field", "A noise rule looks at one of: %s.", strings.Join(Fields, ", "))
-		case strings.Trim(rule.Match, "* ") == "":
-			return invalid(errata.KindInvalidNoiseRule, at+"match", "A noise rule needs a text to match; an asterisk alone would match every event.")
-		case length > maxMatch || !utf8.ValidString(rule.Match):
-			return invalid(errata.KindInvalidNoiseRule, at+"match", "The text of a noise rule has at most %d characters.", maxMatch)
-		case !slices.Contains(Actions, rule.Action):
-			return invalid(errata.KindInvalidNoiseRule, at+"action", "A noise rule does one of: %s.", strings.Join(Actions, ", "))
-		}
 	}
 	return nil
 }

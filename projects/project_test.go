@@ -70,14 +70,14 @@ func TestEveryMadeSlugIsGood(t *testing.T) {
 // long: it is a table.
 func TestPatch(t *testing.T) {
 	present := unnamed(2, made)
-	present.Slug, present.Noise = "shop", []Rule{{"class", "Bot*", "drop"}}
+	present.Slug, present.Noise = "shop", []Rule{{Field: "class", Match: "Bot*", Action: "drop"}}
 	all := setOf("default").With(present)
 	sent := errata.Sent[string]
 	limit := func(n uint64) errata.Optional[LimitsPatch] {
 		return errata.Sent(LimitsPatch{EventsPerMinute: errata.Sent(Limit{true, n})})
 	}
 	rule := func(r Rule) errata.Optional[[]Rule] {
-		return errata.Sent([]Rule{{"message", "ResizeObserver*", "noise"}, r})
+		return errata.Sent([]Rule{{Field: "message", Match: "ResizeObserver*", Action: "noise"}, r})
 	}
 	for _, c := range []struct {
 		patch Patch
@@ -113,11 +113,21 @@ func TestPatch(t *testing.T) {
 		{Patch{Limits: limit(maxLimit)}, ""},
 		{Patch{Limits: limit(maxLimit + 1)}, "invalid_number limits.events_per_minute"},
 		{Patch{Noise: errata.Sent([]Rule{})}, ""},
-		{Patch{Noise: rule(Rule{"logger", "*.healthz", "mute"})}, ""},
-		{Patch{Noise: rule(Rule{"level", "x", "mute"})}, "invalid_noise_rule noise[1].field"},
-		{Patch{Noise: rule(Rule{"ip", "**", "drop"})}, "invalid_noise_rule noise[1].match"},
-		{Patch{Noise: rule(Rule{"ip", strings.Repeat("x", maxMatch+1), "drop"})}, "invalid_noise_rule noise[1].match"},
-		{Patch{Noise: rule(Rule{"ip", "10.*", "forget"})}, "invalid_noise_rule noise[1].action"},
+		{Patch{Noise: rule(Rule{Field: "logger", Match: "*.healthz", Action: "mute"})}, ""},
+		{Patch{Noise: rule(Rule{Field: "level", Match: "x", Action: "mute"})}, "invalid_noise_rule noise[1].field"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "**", Action: "drop"})}, "invalid_noise_rule noise[1].match"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: strings.Repeat("x", maxMatch+1), Action: "drop"})}, "invalid_noise_rule noise[1].match"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "10.*", Action: "forget"})}, "invalid_noise_rule noise[1].action"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "2001:DB8::/32", Action: "drop"})}, ""},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "::ffff:10.0.0.1", Action: "drop"})}, ""},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "10.0.0", Action: "drop"})}, "invalid_noise_rule noise[1].match"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "localhost*", Action: "drop"})}, "invalid_noise_rule noise[1].match"},
+		{Patch{Noise: rule(Rule{Field: "ip", Match: "fe80::1%eth0", Action: "drop"})}, "invalid_noise_rule noise[1].match"},
+		{Patch{Noise: rule(Rule{Set: "crawlers", Action: "drop"})}, ""},
+		{Patch{Noise: rule(Rule{Set: "Crawlers", Action: "drop"})}, "invalid_noise_rule noise[1].set"},
+		{Patch{Noise: rule(Rule{Set: "crawlers", Field: "class", Match: "x", Action: "drop"})}, "invalid_noise_rule noise[1].set"},
+		{Patch{Noise: rule(Rule{Set: "crawlers", Action: "hide"})}, "invalid_noise_rule noise[1].action"},
+		{Patch{Noise: rule(Rule{Match: "x", Action: "drop"})}, "invalid_noise_rule noise[1].field"},
 		{Patch{Noise: errata.Sent(make([]Rule, maxRules+1))}, "invalid_noise_rule noise"},
 	} {
 		after, err := all.changed(present, c.patch)
@@ -159,7 +169,7 @@ func TestNumbersInUseAreProjects(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for ref, want := range map[string]uint64{"5": 5, "project-5": 5, "PROJECT-5": 5, "default": 1, "05": 5, "2": 0, "": 0, "project-2": 0, "-1": 0} {
-		p, err := all.find(ref)
+		p, err := all.Find(ref)
 		if p.ID != want || (want == 0) != (errata.KindOf(err) == errata.KindNotFound && err != nil) {
 			t.Errorf("%q: %d, %v, want %d", ref, p.ID, err, want)
 		}

@@ -93,13 +93,16 @@ func (s *Service) List(ctx context.Context) ([]Project, error) {
 	return all.withUsed(s.used()).All(), nil
 }
 
+// Known are the projects that somebody made, as in Facts.Projects. It never blocks.
+func (s *Service) Known() Set { return s.cfg.Facts.Projects() }
+
 // Find is the project with the number or the slug. Errors: not_found, log_unavailable.
 func (s *Service) Find(ctx context.Context, ref string) (Project, error) {
 	all, err := s.cfg.Facts.ReadProjects(ctx)
 	if err != nil {
 		return Project{}, err
 	}
-	return all.withUsed(s.used()).find(ref)
+	return all.withUsed(s.used()).Find(ref)
 }
 
 // Update changes the project with the number or the slug. Errors: not_found, those of
@@ -108,7 +111,7 @@ func (s *Service) Update(ctx context.Context, ref string, patch Patch) (Project,
 	var present Project
 	after, err := s.cfg.Facts.UpdateProject(ctx, func(made Set) (after Project, err error) {
 		all := made.withUsed(s.used())
-		if present, err = all.find(ref); err != nil {
+		if present, err = all.Find(ref); err != nil {
 			return Project{}, err
 		}
 		if after, err = all.changed(present, patch); err == nil && after.Equal(present) {
@@ -173,8 +176,24 @@ func (s *Service) Archived(number uint64) bool {
 	return found && p.Archived
 }
 
-// ArchivedNumbers are the numbers of the projects that take no events, ascending.
-func (s *Service) ArchivedNumbers() []uint64 { return s.cfg.Facts.Projects().Archived() }
+// AtDoor is what receivers must know of the project. It never blocks, and follows as
+// Archived does. Its rules are another list after each change of the project, and the
+// same one up to that.
+func (s *Service) AtDoor(number uint64) AtDoor {
+	p, _ := s.cfg.Facts.Projects().Get(number)
+	return p.atDoor()
+}
+
+// AtDoors are those that differ from that of a new project, by number.
+func (s *Service) AtDoors() map[uint64]AtDoor {
+	all := map[uint64]AtDoor{}
+	for _, p := range s.cfg.Facts.Projects().All() {
+		if at := p.atDoor(); at.Archived || at.EventsPerMinute.Set || len(at.Noise) > 0 {
+			all[p.ID] = at
+		}
+	}
+	return all
+}
 
 // used are the numbers of keys and of events without a key, with the time of the first
 // key.

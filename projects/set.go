@@ -20,6 +20,18 @@ func (s Set) Get(number uint64) (p Project, found bool) {
 	return p, found
 }
 
+// SlugOf is the slug of the project with the number. Nobody has to have made the
+// project; "" is that of number 0, which stands for unknown.
+func (s Set) SlugOf(number uint64) string {
+	if p, made := s.byNumber[number]; made {
+		return p.Slug
+	}
+	if number == 0 {
+		return ""
+	}
+	return numberedSlug(number)
+}
+
 // All are the projects in the order of their numbers.
 func (s Set) All() []Project {
 	return slices.SortedFunc(maps.Values(s.byNumber), func(a, b Project) int { return cmp.Compare(a.ID, b.ID) })
@@ -31,16 +43,6 @@ func (s Set) With(p Project) Set {
 	maps.Copy(next, s.byNumber)
 	next[p.ID] = p
 	return Set{next}
-}
-
-// Archived are the numbers of the archived projects, ascending.
-func (s Set) Archived() (numbers []uint64) {
-	for _, p := range s.All() {
-		if p.Archived {
-			numbers = append(numbers, p.ID)
-		}
-	}
-	return numbers
 }
 
 // withUsed is the set with a project for each number in use that has none. used says
@@ -58,8 +60,11 @@ func (s Set) withUsed(used map[uint64]time.Time) Set {
 	return Set{next}
 }
 
-// find is the project with the number or the slug.
-func (s Set) find(ref string) (Project, error) {
+// ErrNotFound says that there is no such project.
+var ErrNotFound = errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+
+// Find is the project with the number or the slug. Errors: not_found.
+func (s Set) Find(ref string) (Project, error) {
 	if number, err := strconv.ParseUint(ref, 10, 64); err == nil {
 		if p, found := s.byNumber[number]; found {
 			return p, nil
@@ -70,7 +75,7 @@ func (s Set) find(ref string) (Project, error) {
 			return p, nil
 		}
 	}
-	return Project{}, errata.Errorf(errata.KindNotFound, "There is no project with this number or slug.")
+	return Project{}, ErrNotFound
 }
 
 // hasSlug says whether a project other than the one with the number has the slug.

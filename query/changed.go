@@ -16,6 +16,8 @@ import (
 type Changes struct {
 	From, To         errata.Position
 	SeenFrom, SeenTo time.Time
+	// Projects are those whose records are meant.
+	Projects Projects
 }
 
 // Changed counts the records that the changes made or altered, and returns at
@@ -27,6 +29,9 @@ type Changes struct {
 // records of the last hour stand in a few blocks at the end of each part.
 // Without SeenFrom the versions of all records are read, 80 MB for 10 M records.
 func (r *Reader) Changed(ctx context.Context, c Changes, limit int) (records []errata.Record, total uint64, err error) {
+	if c.Projects.None() {
+		return nil, 0, nil
+	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
 	if err = r.trusting(func() (err error) {
@@ -47,7 +52,7 @@ func (r *Reader) changed(ctx context.Context, c Changes, limit int) ([]errata.Re
 	if !c.SeenTo.IsZero() {
 		seenTo = storable(c.SeenTo)
 	}
-	q, err := build("changed.sql", statementData{}, nil,
+	q, err := build("changed.sql", statementData{}, c.Projects.fragments(),
 		clickhouse.Settings{"max_threads": 1, "optimize_use_projections": 1},
 		bind("from", uint64(c.From)), bind("to", uint64(c.To)),
 		bind("seen_from", storable(c.SeenFrom)), bind("seen_to", seenTo),

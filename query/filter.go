@@ -10,18 +10,24 @@ import (
 // Filter selects records. Each field that is set narrows the result; a zero
 // value does not. [Parse] makes a filter from query parameters.
 type Filter struct {
-	// Search is a text that message, exception class, file or request URI
-	// contains, or the first digits of the signature. Case does not matter.
+	// Search is words that must all occur, each in the message, the exception class,
+	// the file with its line, the request URI, the class or the message of a cause or
+	// the transaction, or as the first digits of the signature, or as the whole id of
+	// the first event. Case does not matter. A text in double quotes is one word.
 	Search string
 	Books  []errata.Book
 	Levels []errata.Level
 	// Signature selects one problem. Each book may have a record of it.
 	Signature *errata.Signature
-	// Projects are the numbers of the projects whose records are meant.
-	Projects []uint64
+	// Projects are those whose records are meant.
+	Projects Projects
+	// Environments and Releases are those whose occurrences count; see
+	// [Filter.Scoped]. Then MinOccurrence, From and To go by these occurrences.
+	Environments, Releases Names
 
 	// File, Class, URI and Message are patterns: texts that the field contains.
-	// Case does not matter; * matches any text, also an empty one.
+	// Case does not matter; * matches any text, also an empty one. Message is compared
+	// with the preview and with the whole message of the first event.
 	File, Class, URI, Message string
 
 	// Method is the whole request method. Case does not matter.
@@ -37,12 +43,12 @@ type Filter struct {
 	// From and To bound the last sighting, both inclusive, to the millisecond.
 	From, To time.Time
 
-	// HideNoise leaves out muted records, levels below warning, and records
-	// that match a pattern of Noise.
+	// HideNoise leaves out muted records, levels below warning, and records that a
+	// noise rule of their project has marked.
 	HideNoise bool
-	// Noise has patterns like Message. They are compared with message, class,
-	// file and request URI, and come from the configuration, not from the caller.
-	Noise []string
+
+	// among is one more condition, nil for none.
+	among *fragment
 }
 
 // Page says which part of the result is wanted, and in what order.

@@ -44,6 +44,7 @@ func newStore(t *testing.T, merged bool) store {
 		insert(ctx, t, env.ClickHouse, m.change(2500, 200))
 		insert(ctx, t, env.ClickHouse, m.grow(1250))
 	}
+	m.writeContexts(ctx, t, env.ClickHouse)
 	if merged {
 		exec("SYSTEM START MERGES records")
 		exec("OPTIMIZE TABLE records FINAL")
@@ -83,6 +84,13 @@ func (m *model) filters() map[string][]query.Filter {
 	signature, unknown := some.Signature, errata.Signature{1}
 	prefix := netip.MustParsePrefix
 	at := modelDay.Add(-3 * 24 * time.Hour)
+	var id string
+	for _, r := range m.live {
+		if id = m.seen[r.ID].EventID; id != "" {
+			break
+		}
+	}
+	dashed := id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:]
 	text := func(set func(*query.Filter, string), patterns ...string) []query.Filter {
 		var all []query.Filter
 		for _, pattern := range patterns {
@@ -98,9 +106,11 @@ func (m *model) filters() map[string][]query.Filter {
 		"status":    {{Statuses: []errata.Status{errata.StatusMuted}}, {Statuses: []errata.Status{errata.StatusOpen, errata.StatusResolved}}},
 		"signature": {{Signature: &signature}, {Signature: &unknown}},
 		"search": text(func(f *query.Filter, s string) { f.Search = s },
-			"failed", "ÜBERGRÖ", "путь", "50%", "_", `\temp`, "o'clock", "*", "line\nsecond", "deadbeef", "a", signature.String()[:7], strings.ToUpper(signature.String()), "no such text"),
+			"failed", "ÜBERGRÖ", "путь", "50%", "_", `\temp`, "o'clock", "*", "deadbeef", "a", signature.String()[:7], strings.ToUpper(signature.String()), "no such text",
+			"second", "end", `"line des"`, "ΟΔΟΣ", "пдо причина", "PDOException", "sqlstate", "orders/7", "übergabe", "Order.php:7", "order.php:", "failed typeerror checkout",
+			"FAILED src/Order.php:7", `"order 1" failed`, `"failed order"`, "1 2", signature.String()[:2]+" order", id, strings.ToUpper(id), dashed, dashed+" "+signature.String()[:4], id[1:]),
 		"message": text(func(f *query.Filter, s string) { f.Message = s },
-			"order*failed", "ORDER", "*off", "%", "_", `\`, "straße", "первый", "не*н", "first*second", "* *1*", "no*such", "o**o"),
+			"order*failed", "ORDER", "*off", "%", "_", `\`, "straße", "первый", "не*н", "first*second", "order*end", "line*des", "order*sqlstate", "οδο", "* *1*", "no*such", "o**o"),
 		"file":            text(func(f *query.Filter, s string) { f.File = s }, ".php", "src/*item_1*.php", "GRÖSSE", "größe", "none"),
 		"exception_class": text(func(f *query.Filter, s string) { f.Class = s }, "error", `App\Order`, "ОШИБ", "r*e", "none"),
 		"request_uri":     text(func(f *query.Filter, s string) { f.URI = s }, "/checkout", "100%", "a_b", "/order/*9", "none"),
@@ -112,7 +122,8 @@ func (m *model) filters() map[string][]query.Filter {
 		},
 		"min_occurrence": {{MinOccurrence: 2}, {MinOccurrence: 40}, {MinOccurrence: 1 << 40}},
 		"date_range":     {{From: at}, {To: at}, {From: at, To: at.Add(10 * time.Second)}, {From: some.LastSeen, To: some.LastSeen}, {To: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)}, {From: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}},
-		"hide_noise":     {{HideNoise: true}, {HideNoise: true, Noise: []string{"order*failed", "/CHECKOUT", "*"}}},
+		"project":        {{Projects: query.OnlyProjects(2)}, {Projects: query.OnlyProjects(1, 3, 99)}, {Projects: query.OnlyProjects()}, {Projects: query.OnlyProjects(1).And(query.OnlyProjects(2))}},
+		"hide_noise":     {{HideNoise: true}, {HideNoise: true, Search: "order"}},
 	}
 }
 
@@ -132,7 +143,7 @@ func (s store) eachFilter(t *testing.T) {
 }
 
 func (s store) filterPairs(t *testing.T) {
-	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise"}
+	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise", "project"}
 	all := s.filters()
 	for range 60 {
 		a, b := pick(s.model, names...), pick(s.model, names...)

@@ -50,16 +50,16 @@ func benchmarkMany(b *testing.B, records uint64) {
 	}
 	for _, name := range []string{"24h", "14d"} {
 		measure("trends "+name, func(ctx context.Context) error {
-			_, err := r.Trends(ctx, keys, name)
+			_, err := r.Trends(ctx, keys, name, Projects{})
 			return err
 		})
 		measure("overview "+name, func(ctx context.Context) error {
-			_, err := r.Overview(ctx, name)
+			_, err := r.Overview(ctx, name, Projects{})
 			return err
 		})
 	}
 	measure("count up to", func(ctx context.Context) error {
-		_, err := r.CountUpTo(ctx, last.AddDate(0, 0, -30))
+		_, err := r.CountUpTo(ctx, last.AddDate(0, 0, -30), Projects{})
 		return err
 	})
 	changes := Changes{From: newest - 100*8192, To: newest + 8192}

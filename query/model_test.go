@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -24,10 +25,11 @@ type model struct {
 	version errata.Position
 	live    []errata.Record
 	gone    []errata.Record // deleted; their signatures may be seen again
+	seen    map[errata.Position]querytest.Seen
 }
 
 func newModel(seed uint64) *model {
-	return &model{random: rand.New(rand.NewPCG(seed, 1)), version: errata.PositionOf(1, 0)}
+	return &model{random: rand.New(rand.NewPCG(seed, 1)), version: errata.PositionOf(1, 0), seen: map[errata.Position]querytest.Seen{}}
 }
 
 func pick[T any](m *model, from ...T) T { return from[m.random.IntN(len(from))] }
@@ -38,13 +40,17 @@ var (
 	modelDay      = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	modelMessages = []string{
 		"Order %d failed", "ORDER %d FAILED: 50%% off", "Übergröße in Straße %d", "ÜBERGRÖSSE IN STRASSE %d", "путь %d не найден",
-		"ПУТЬ %d НЕ НАЙДЕН", `C:\temp\%d`, "it's %d o'clock", "under_score %d", "first line\nsecond line %d", "deadbeef %d", "",
+		"ПУТЬ %d НЕ НАЙДЕН", `C:\temp\%d`, "it's %d o'clock", "under_score %d", "first line of %d", "deadbeef %d", "",
 	}
-	modelFiles   = []string{"src/Order.php", "SRC/order.PHP", "src/Cart/Item_%d.php", "lib/größe.go", "app.js", ""}
-	modelClasses = []string{"TypeError", "App\\Order\\Failed", "RuntimeException", "ошибка", ""}
-	modelURIs    = []string{"/checkout?page=2", "/Checkout", "/api/100%/x", "/a_b", "/order/%d", ""}
-	modelMethods = []string{"GET", "POST", "PUT", "get", ""}
-	modelIPs     = []string{"", "203.0.113.9", "203.0.113.77", "10.1.2.3", "10.200.0.1", "2001:db8::1", "2001:db8:8000::1", "::1"}
+	// modelEnds follow a preview in the whole message.
+	modelEnds         = []string{"", "", "\nsecond line\tDES %d", "\n\nοδός\n%d", "\n" + strings.Repeat("Übermaß ", 60) + "end"}
+	modelCauses       = []string{"PDOException", "SQLSTATE[HY%d] gone\taway", "ПРИЧИНА", ""}
+	modelTransactions = []string{"", "", "GET /orders/%d", "worker: Übergabe"}
+	modelFiles        = []string{"src/Order.php", "SRC/order.PHP", "src/Cart/Item_%d.php", "lib/größe.go", "app.js", ""}
+	modelClasses      = []string{"TypeError", "App\\Order\\Failed", "RuntimeException", "ошибка", ""}
+	modelURIs         = []string{"/checkout?page=2", "/Checkout", "/api/100%/x", "/a_b", "/order/%d", ""}
+	modelMethods      = []string{"GET", "POST", "PUT", "get", ""}
+	modelIPs          = []string{"", "203.0.113.9", "203.0.113.77", "10.1.2.3", "10.200.0.1", "2001:db8::1", "2001:db8:8000::1", "::1"}
 )
 
 // text fills in a number if the format has a place for one.
@@ -67,7 +73,7 @@ func (m *model) sight() errata.Record {
 		Book: pick(m, errata.BookSystem, errata.BookSystem, errata.BookSystem, errata.BookDatabase), Count: 1,
 		Level: errata.Level(1 + m.random.IntN(7)), File: m.text(modelFiles), Line: uint32(m.random.IntN(40)),
 		Message: m.text(modelMessages), Class: m.text(modelClasses), URI: m.text(modelURIs), Method: pick(m, modelMethods...),
-		UserID: int64(m.random.IntN(200) - 20), Status: errata.StatusOpen,
+		UserID: int64(m.random.IntN(200) - 20), Status: errata.StatusOpen, Noise: m.random.IntN(8) == 0,
 	}
 	for i := range r.Signature {
 		r.Signature[i] = byte(m.random.Uint32())
@@ -77,14 +83,73 @@ func (m *model) sight() errata.Record {
 		m.gone = m.gone[:len(m.gone)-1]
 		r.Book, r.Signature = old.Book, old.Signature
 	}
+	r.Project = 1 + uint64(r.Signature[0]%5) // it follows from the signature
 	if text := pick(m, modelIPs...); text != "" {
 		r.IP = netip.MustParseAddr(text)
 	}
 	r.ID = m.next()
+	m.seen[r.ID] = m.see(r.Message)
 	r.Version = r.ID
 	r.LastSeen = m.instant()
 	r.FirstSeen = r.LastSeen
 	return r
+}
+
+// see is the context of a new record.
+func (m *model) see(preview string) querytest.Seen {
+	seen := querytest.Seen{Message: preview, Transaction: m.text(modelTransactions)}
+	if preview != "" {
+		seen.Message += m.text(modelEnds)
+	}
+	for range m.random.IntN(2) {
+		seen.Causes = append(seen.Causes, m.text(modelCauses), m.text(modelCauses))
+	}
+	if m.random.IntN(2) == 0 {
+		seen.EventID = fmt.Sprintf("%016x%016x", m.random.Uint64(), m.random.Uint64())
+	}
+	return seen
+}
+
+// payload is the context as the pipeline writes it. The thrown exception stands last.
+func payload(r errata.Record, seen querytest.Seen, dashed bool) (string, error) {
+	type link struct {
+		Class   string `json:"class,omitempty"`
+		Message string `json:"message,omitempty"`
+	}
+	var chain []link
+	for i := 0; i < len(seen.Causes); i += 2 {
+		chain = append(chain, link{seen.Causes[i], seen.Causes[i+1]})
+	}
+	id := seen.EventID
+	if dashed && id != "" {
+		id = strings.ToUpper(id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:])
+	}
+	text, err := json.Marshal(map[string]any{
+		"event_id": id, "message": seen.Message, "transaction": seen.Transaction, "exceptions": append(chain, link{r.Class, seen.Message}),
+	})
+	return string(text), err
+}
+
+// writeContexts writes the contexts of the records.
+func (m *model) writeContexts(ctx context.Context, t testing.TB, conn driver.Conn) {
+	t.Helper()
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO contexts (book, signature, id, payload, gone)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Close()
+	for i, r := range m.live {
+		text, err := payload(r, m.seen[r.ID], i%2 == 0)
+		if err == nil {
+			err = batch.Append(r.Book.String(), string(r.Signature[:]), uint64(r.ID), text, uint8(0))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // instant is a recent time; many records share one.
@@ -185,5 +250,5 @@ func insert(ctx context.Context, t testing.TB, conn driver.Conn, rows []row) {
 
 // list is the whole result, sorted.
 func (m *model) list(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
-	return querytest.Select(m.live, f, order, direction)
+	return querytest.Select(m.live, func(r errata.Record) querytest.Seen { return m.seen[r.ID] }, f, order, direction)
 }

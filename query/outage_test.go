@@ -19,7 +19,7 @@ func ask(ctx context.Context, r *query.Reader) map[string]error {
 	_, unfiltered := r.Find(ctx, query.Filter{}, query.Page{})
 	_, filtered := r.Find(ctx, query.Filter{MinOccurrence: 2}, query.Page{})
 	_, searched := r.Find(ctx, query.Filter{Search: "x"}, query.Page{})
-	_, _, detail := r.Detail(ctx, errata.BookSystem, errata.Signature{1})
+	_, _, detail := r.Detail(ctx, errata.BookSystem, errata.Signature{1}, query.Projects{})
 	return map[string]error{"list": unfiltered, "filtered list": filtered, "search": searched, "detail": detail}
 }
 

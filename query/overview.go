@@ -37,6 +37,8 @@ type Overview struct {
 	Growing []Growing
 	// Noisy are the records that occurred most.
 	Noisy []Noisy
+	// Projects are those of the occurrences in Series, the most frequent first.
+	Projects []ProjectEvents
 }
 
 // Series is how often one level occurred in a book.
@@ -60,23 +62,28 @@ type Noisy struct {
 	Count  uint64
 }
 
-// Overview reads what happened in a range that [ParseRange] takes. Errors:
-// invalid_range, store_unavailable.
-func (r *Reader) Overview(ctx context.Context, over string) (Overview, error) {
+// Overview reads what happened to the projects in a range that [ParseRange] takes.
+// Errors: invalid_range, store_unavailable.
+func (r *Reader) Overview(ctx context.Context, over string, among Projects) (Overview, error) {
 	steps, err := ParseRange(over, r.now())
 	if err != nil {
 		return Overview{}, err
 	}
+	o := Overview{Range: steps}
+	if among.None() {
+		return o, nil
+	}
 	ctx, stop := bounded(ctx, max(r.patience, overviewPatience))
 	defer stop()
-	o := Overview{Range: steps}
 	if err = r.trusting(func() (err error) {
-		o.Series, err = r.series(ctx, steps)
+		if o.Series, err = r.series(ctx, steps, among); err == nil {
+			o.Projects, err = r.projectEvents(ctx, steps, among)
+		}
 		return err
 	}); err != nil {
 		return Overview{}, r.explain(ctx, "read the series of an overview", err)
 	}
-	if err := r.tops(ctx, &o); err != nil {
+	if err := r.tops(ctx, &o, among); err != nil {
 		return Overview{}, r.explain(ctx, "read the top records of an overview", err)
 	}
 	return o, nil
@@ -90,12 +97,12 @@ func overviewSettings(inOrder bool) clickhouse.Settings {
 	}
 }
 
-func seriesStatement(over Range) (statement, error) {
-	return build("overview_series.sql", statementData{}, nil, overviewSettings(false), over.args()...)
+func seriesStatement(over Range, among Projects) (statement, error) {
+	return build("overview_series.sql", statementData{}, among.fragments(), overviewSettings(false), over.args()...)
 }
 
-func (r *Reader) series(ctx context.Context, over Range) ([]Series, error) {
-	q, err := seriesStatement(over)
+func (r *Reader) series(ctx context.Context, over Range, among Projects) ([]Series, error) {
+	q, err := seriesStatement(over, among)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +141,9 @@ type candidate struct {
 
 // tops fills in both lists. The hours do not say whether their record is
 // deleted, so tops takes more candidates until enough of them are live.
-func (r *Reader) tops(ctx context.Context, o *Overview) error {
+func (r *Reader) tops(ctx context.Context, o *Overview, among Projects) error {
 	for limit := uint64(firstTop); ; limit *= 10 {
-		noisy, growing, err := r.candidates(ctx, o.Range, limit)
+		noisy, growing, err := r.candidates(ctx, o.Range, among, limit)
 		if err != nil {
 			return err
 		}
@@ -176,9 +183,9 @@ func alive(list []candidate, live map[errata.RecordKey]errata.Record) []candidat
 	return kept
 }
 
-func (r *Reader) candidates(ctx context.Context, over Range, limit uint64) (noisy, growing []candidate, err error) {
+func (r *Reader) candidates(ctx context.Context, over Range, among Projects, limit uint64) (noisy, growing []candidate, err error) {
 	half := over.From.Add(over.To.Sub(over.From) / 2)
-	q, err := build("overview_top.sql", statementData{}, nil, overviewSettings(true),
+	q, err := build("overview_top.sql", statementData{}, among.fragments(), overviewSettings(true),
 		append(over.args(), bind("half", half.Unix()), bind("limit", limit))...)
 	if err != nil {
 		return nil, nil, err

@@ -30,11 +30,13 @@ func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 		p = parser{values: values}
 		f Filter
 	)
-	f.Search = p.text("search")
+	f.Search = p.search()
 	f.Books = list(&p, "types", errata.KindInvalidType, errata.ParseBook, names(errata.Books))
 	f.Levels = list(&p, "levels", errata.KindInvalidLevel, errata.ParseLevel, errata.Levels)
 	f.Statuses = list(&p, "status", errata.KindInvalidStatus, errata.ParseStatus, texts(errata.Statuses))
 	f.Signature = p.signature()
+	f.Environments = p.names("environment")
+	f.Releases = p.names("release")
 	f.File = p.text("file")
 	f.Class = p.text("exception_class")
 	f.URI = p.text("request_uri")
@@ -73,18 +75,28 @@ func (p *parser) fail(err *errata.Error) {
 // value is the first value of the parameter without the blanks around it.
 func (p *parser) value(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
-// text is a text to search for. Its blanks stay, because the user may mean them.
-// ClickHouse's matcher takes only valid UTF-8.
+// text is a text to search for, without the blanks around it. ClickHouse's matcher
+// takes only valid UTF-8.
 func (p *parser) text(name string) string {
-	text := p.values.Get(name)
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
+	text := p.value(name)
 	if len(text) > maxPattern {
 		p.fail(errata.Errorf(errata.KindInvalidPattern, "%s is %d bytes long, more than %d: shorten it.", name, len(text), maxPattern))
 		return ""
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return blanks.Replace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// search is the text of a search, "" if it has no word.
+func (p *parser) search() string {
+	text := p.text("search")
+	switch n := len(words(text)); {
+	case n == 0:
+		return ""
+	case n > maxWords:
+		p.fail(errata.Errorf(errata.KindInvalidPattern,
+			"search has %d words, more than %d: leave some out, or put a text that stands together into double quotes.", n, maxWords))
+	}
+	return text
 }
 
 func (p *parser) signature() *errata.Signature {
@@ -192,6 +204,27 @@ func list[T cmp.Ordered](p *parser, name string, kind errata.Kind, parse func(st
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// names reads a comma list of environments or releases, which are compared as they
+// are written.
+func (p *parser) names(name string) (all Names) {
+	text := strings.Join(p.values[name], ",")
+	if len(text) > maxPattern {
+		p.fail(errata.Errorf(errata.KindInvalidPattern, "%s is %d bytes long, more than %d: shorten it, also by a * for any text.", name, len(text), maxPattern))
+		return nil
+	}
+	for one := range strings.SplitSeq(strings.ToValidUTF8(text, "\uFFFD"), ",") {
+		switch one = strings.TrimSpace(one); one {
+		case "":
+		case Unknown:
+			all = append(all, "")
+		default:
+			all = append(all, one)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // oneOf reads one of the allowed words in any case, the first by default.

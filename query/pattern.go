@@ -34,14 +34,17 @@ func likePattern(pattern string) (whole, part string) {
 	return "%" + strings.Join(parts, "%") + "%", contains(longest)
 }
 
-// signatureDigits is the number of hex digits of a signature.
-const signatureDigits = 32
+const (
+	// signatureDigits is the number of hex digits of a signature.
+	signatureDigits = 32
+	hexDigits       = "0123456789abcdef"
+)
 
 // signatureRange is the first and the last signature, as hex digits, that begin
 // with the text. ok is false if no signature can.
 func signatureRange(text string) (first, last string, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
-	if text == "" || len(text) > signatureDigits || strings.Trim(text, "0123456789abcdef") != "" {
+	if text == "" || len(text) > signatureDigits || strings.Trim(text, hexDigits) != "" {
 		return "", "", false
 	}
 	rest := signatureDigits - len(text)

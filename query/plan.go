@@ -87,7 +87,7 @@ func (f Filter) dense() bool {
 // does not have.
 func (f Filter) wide() bool {
 	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" ||
-		f.UserID != nil || f.IP.IsValid() || len(noiseFragments(f)) > 0
+		f.UserID != nil || f.IP.IsValid() || f.among != nil
 }
 
 // mayBeInOrder says whether by_time has the columns and the order for the page.

@@ -72,10 +72,12 @@ func TestPlans(t *testing.T) {
 		{"deep", Filter{}, Page{Number: 401}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 80_000},
 		{"types", Filter{Books: []errata.Book{errata.BookDatabase}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 20_000},
 		{"levels", Filter{Levels: []errata.Level{errata.LevelFatal}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 40_000},
+		{"project", Filter{Projects: OnlyProjects(7)}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 60_000},
 		{"status", Filter{Statuses: []errata.Status{errata.StatusMuted}}, Page{}, []string{"ReadFromMergeTree (by_time)", inOrderRead}, 60_000},
 		{"user_id", Filter{UserID: &user}, Page{}, []string{"Name: ix_user"}, 20_000},
-		{"message", Filter{Message: word}, Page{}, []string{"Name: ix_search"}, 20_000},
-		{"search", Filter{Search: "on " + word}, Page{}, []string{"Name: ix_search"}, 20_000},
+		{"message", Filter{Message: word}, Page{}, []string{"Name: ix_texts"}, 20_000},
+		{"search", Filter{Search: `"on ` + word + `"`}, Page{}, []string{"Name: ix_texts"}, 20_000},
+		{"search, two words", Filter{Search: "customer " + word}, Page{}, []string{"Name: ix_texts"}, 20_000},
 		{"search, may be a signature", Filter{Search: word}, Page{}, []string{"<Combined skip indexes>"}, 20_000},
 		{"signature", Filter{Signature: &signature}, Page{}, []string{"Search Algorithm: generic exclusion search"}, 8_000},
 	} {
@@ -105,6 +107,7 @@ func TestTotalPlans(t *testing.T) {
 		"levels":         {Filter{Levels: []errata.Level{errata.LevelFatal}}, "ReadFromMergeTree (by_", grouped},
 		"status":         {Filter{Statuses: []errata.Status{errata.StatusMuted}}, "ReadFromMergeTree (by_", grouped},
 		"noise":          {Filter{HideNoise: true}, "ReadFromMergeTree (by_", grouped},
+		"project":        {Filter{Projects: OnlyProjects(7)}, "ReadFromMergeTree (by_group)", grouped},
 		"class":          {Filter{Class: "class1"}, "ReadFromMergeTree (by_group)", grouped},
 		"min_occurrence": {Filter{MinOccurrence: 2}, "ReadFromMergeTree (by_time)", all},
 		"range":          {Filter{From: end.AddDate(0, 0, -30).Add(time.Hour)}, "ReadFromMergeTree (by_time)", all},
@@ -122,6 +125,38 @@ func TestTotalPlans(t *testing.T) {
 	}
 }
 
+// TestScopedPlans holds that pages of environments and releases are read in order, and
+// that the records that are gone are found by the index.
+func TestScopedPlans(t *testing.T) {
+	env := testenv.New(t)
+	load(t, env.ClickHouse, 20_000)
+	loadDeployments, err := os.ReadFile("testdata/load_deployments.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := env.ClickHouse.Exec(t.Context(), string(loadDeployments)); err != nil {
+		t.Fatal(err)
+	}
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+	for name, f := range map[string]Filter{
+		"environment": {Environments: Names{"production"}},
+		"release":     {Releases: Names{"shop@1.2"}, Books: errata.Books, Projects: OnlyProjects(1, 2, 3, 4, 5, 6, 7, 8, 9)},
+		"wildcard":    {Environments: Names{"prod*"}, Releases: Names{"*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, err := scopedWindowStatement(f, window(DefaultLimit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_time)", "Read type: InReverseOrder"}, 20_000)
+			if q, err = scopedTotalStatement(f); err != nil {
+				t.Fatal(err)
+			}
+			checkPlan(t, reader, q, []string{"_store.deployments)"}, 80_000)
+		})
+	}
+}
+
 // TestSeriesPlan holds that the series of an overview are read from their sums.
 func TestSeriesPlan(t *testing.T) {
 	env := testenv.New(t)
@@ -134,11 +169,23 @@ func TestSeriesPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := loadEnd
-	q, err := seriesStatement(Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour})
+	q, err := seriesStatement(Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour}, Projects{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPlan(t, New(Config{ClickHouse: env.ReadOnlyClickHouse}), q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
+	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+	checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
+	over := Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour}
+	for _, among := range []Projects{{}, OnlyProjects(3, 4)} {
+		if q, err = projectsStatement(over, among); err != nil {
+			t.Fatal(err)
+		}
+		checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
+		if q, err = totalsByProjectStatement(over, among); err != nil {
+			t.Fatal(err)
+		}
+		checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_group)", "ReadFromMergeTree (by_level)"}, 80_000)
+	}
 }
 
 // checkPlan holds that the plan of the statement has the texts, and that it

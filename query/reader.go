@@ -54,15 +54,19 @@ type List struct {
 	Page, Limit int
 	// NextPage is 0 on the last page.
 	NextPage int
+	// Scoped says that the numbers of the records are those of the occurrences in the
+	// environments and releases of the filter.
+	Scoped bool
 }
 
-// List finds records by the query parameters of the list endpoint. Errors: those
-// of [Parse] and [Reader.Find].
-func (r *Reader) List(ctx context.Context, values url.Values) (List, error) {
+// List finds records of the projects by the query parameters of the list endpoint.
+// Errors: those of [Parse] and [Reader.Find].
+func (r *Reader) List(ctx context.Context, values url.Values, among Projects) (List, error) {
 	filter, page, err := Parse(values, r.now())
 	if err != nil {
 		return List{}, err
 	}
+	filter.Projects = among
 	return r.Find(ctx, filter, page)
 }
 
@@ -73,6 +77,9 @@ func (r *Reader) Find(ctx context.Context, f Filter, p Page) (List, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
 	p = p.normal()
+	if f.Projects.None() {
+		return List{Records: []errata.Record{}, Page: p.Number, Limit: p.Limit, Scoped: f.Scoped()}, nil
+	}
 	for attempt := 1; ; attempt++ {
 		var (
 			list    List
@@ -93,6 +100,15 @@ func (r *Reader) Find(ctx context.Context, f Filter, p Page) (List, error) {
 // attempt reads the page once. settled is false if records of the page moved away
 // between two queries.
 func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
+	if !f.Scoped() {
+		return r.unscoped(ctx, f, p)
+	}
+	list, settled, err = r.inScope(ctx, f, p)
+	list.Scoped = true
+	return list, settled, err
+}
+
+func (r *Reader) unscoped(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
 	at, err := r.find(ctx, f, p)
 	if err != nil {
 		return List{}, false, err
@@ -104,11 +120,15 @@ func (r *Reader) attempt(ctx context.Context, f Filter, p Page) (list List, sett
 		}
 		settled = at.full && len(records) == len(at.keys)
 	}
-	list = List{Records: records, Total: at.total, Page: p.Number, Limit: p.Limit}
-	if p.offset()+uint64(p.Limit) < at.total {
+	return listOf(records, at.total, p), settled, nil
+}
+
+func listOf(records []errata.Record, total uint64, p Page) List {
+	list := List{Records: records, Total: total, Page: p.Number, Limit: p.Limit}
+	if p.offset()+uint64(p.Limit) < total {
 		list.NextPage = p.Number + 1
 	}
-	return list, settled, nil
+	return list
 }
 
 // found is the result of the narrow step.

@@ -11,20 +11,20 @@ import (
 	"github.com/errata-log/errata/internal/packed"
 )
 
-// Detail reads one record and the context of its first sighting, one JSON
-// object. A lost context is {}; the projector prevents that, because it writes
+// Detail reads one record of the projects and the context of its first sighting, one
+// JSON object. A lost context is {}; the projector prevents that, because it writes
 // the context before the record. Errors: not_found, store_unavailable.
-func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.Signature, among Projects) (errata.Record, json.RawMessage, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	record, payload, err := r.detail(ctx, book, signature)
+	record, payload, err := r.detail(ctx, book, signature, among)
 	if err != nil {
 		return errata.Record{}, nil, r.explain(ctx, "read a record", err)
 	}
 	return record, payload, nil
 }
 
-func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, json.RawMessage, error) {
+func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.Signature, among Projects) (errata.Record, json.RawMessage, error) {
 	type answer struct {
 		id      uint64
 		payload json.RawMessage
@@ -36,7 +36,7 @@ func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.
 		a.id, a.payload, a.err = r.payload(ctx, book, signature, 0)
 		newest <- a
 	}()
-	record, err := r.record(ctx, book, signature)
+	record, err := r.record(ctx, book, signature, among)
 	// Wait for the other read also when there is no record. It takes no longer,
 	// and a cancelled query costs the pool a connection.
 	a := <-newest
@@ -54,7 +54,13 @@ func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.
 	return record, a.payload, nil
 }
 
-func (r *Reader) record(ctx context.Context, book errata.Book, signature errata.Signature) (errata.Record, error) {
+// noRecord is the error where there is none.
+func noRecord(book errata.Book, signature errata.Signature) error {
+	return errata.Errorf(errata.KindNotFound, "The %s book has no record of signature %s; the other book may have one.", book, signature)
+}
+
+// record reads a record. To the caller, one of another project does not exist.
+func (r *Reader) record(ctx context.Context, book errata.Book, signature errata.Signature, among Projects) (errata.Record, error) {
 	q, err := build("record.sql", statementData{}, nil, keySettings(),
 		bind("book", book.String()), bind("signature", signature.String()))
 	if err != nil {
@@ -63,13 +69,16 @@ func (r *Reader) record(ctx context.Context, book errata.Book, signature errata.
 	var column string
 	err = r.queryRow(ctx, q).Scan(&column)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && column == "" {
-		return errata.Record{}, errata.Errorf(errata.KindNotFound,
-			"The %s book has no record of signature %s; the other book may have one.", book, signature)
+		return errata.Record{}, noRecord(book, signature)
 	}
 	if err != nil {
 		return errata.Record{}, err
 	}
-	return packed.Decode(column)
+	record, err := packed.Decode(column)
+	if err == nil && !among.Has(record.Project) {
+		return errata.Record{}, noRecord(book, signature)
+	}
+	return record, err
 }
 
 // payload reads the context with the id, or the newest for id 0, and {} if

@@ -25,7 +25,7 @@ func TestDetail(t *testing.T) {
 	first.Book = errata.BookDatabase
 	expect := func(step string, want errata.Record, payload string) {
 		t.Helper()
-		got, gotPayload, err := reader.Detail(ctx, want.Book, want.Signature)
+		got, gotPayload, err := reader.Detail(ctx, want.Book, want.Signature, query.Projects{})
 		if err != nil {
 			t.Fatalf("%s: %v", step, err)
 		}
@@ -38,7 +38,7 @@ func TestDetail(t *testing.T) {
 	}
 	absent := func(step string, book errata.Book, signature errata.Signature) {
 		t.Helper()
-		if _, _, err := reader.Detail(ctx, book, signature); errata.KindOf(err) != errata.KindNotFound {
+		if _, _, err := reader.Detail(ctx, book, signature, query.Projects{}); errata.KindOf(err) != errata.KindNotFound {
 			t.Errorf("%s: got %v, want kind %s", step, err, errata.KindNotFound)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 	"text/template"
 	"time"
 
@@ -27,12 +26,14 @@ type statement struct {
 }
 
 // fragment is one condition of the WHERE clause: a definition of filters.sql, the
-// number that fills it in, and its arguments. Noise patterns are numbered from 0.
-// Of other patterns the number is 1 if they have a wildcard inside, else 0.
+// number that fills it in, and its arguments. Words of a search are numbered from 0. Of
+// patterns the number is 1 if they have a wildcard inside, else 0.
 type fragment struct {
 	name   string
 	number int
 	args   []any
+	// text is the condition itself, in place of a definition.
+	text string
 }
 
 // bind is the argument for the parameter of that name.
@@ -48,7 +49,7 @@ func (f Filter) fragments() []fragment {
 		}
 	}
 	add(len(f.Books) > 0, "books", func() []any { return []any{bind("books", names(f.Books))} })
-	add(len(f.Projects) > 0, "projects", func() []any { return []any{bind("projects", f.Projects)} })
+	all = append(all, f.Projects.fragments()...)
 	add(f.Signature != nil, "signature", func() []any { return []any{bind("signature", f.Signature.String())} })
 	add(!f.From.IsZero(), "from", func() []any { return []any{bind("from", storable(f.From))} })
 	add(!f.To.IsZero(), "to", func() []any { return []any{bind("to", storable(f.To))} })
@@ -69,7 +70,11 @@ func (f Filter) fragments() []fragment {
 			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
 		}
 	}
-	return append(append(all, searchFragments(f.Search)...), noiseFragments(f)...)
+	all = append(all, searchFragments(f.Search)...)
+	if f.among != nil {
+		all = append(all, *f.among)
+	}
+	return all
 }
 
 func addressFragments(prefix netip.Prefix) []fragment {
@@ -95,32 +100,20 @@ func addressFragments(prefix netip.Prefix) []fragment {
 // storedIP is the address as the column stores it: IPv4 mapped into IPv6.
 func storedIP(addr netip.Addr) string { return netip.AddrFrom16(addr.As16()).String() }
 
-func searchFragments(text string) []fragment {
-	if text == "" {
-		return nil
-	}
-	found := fragment{name: "search", args: []any{bind("search", contains(text))}}
-	if first, last, ok := signatureRange(text); ok {
-		found.name += "_hex"
-		found.args = append(found.args, bind("search_first", first), bind("search_last", last))
-	}
-	if strings.Contains(text, "\n") {
-		found.name += "_lines"
-	}
-	return []fragment{found}
-}
-
-func noiseFragments(f Filter) []fragment {
-	if !f.HideNoise {
-		return nil
-	}
-	var all []fragment
-	for _, pattern := range f.Noise {
-		if whole, part := likePattern(pattern); whole != "" {
-			number := strconv.Itoa(len(all))
-			all = append(all, fragment{name: "noise", number: len(all),
-				args: []any{bind("noise_part_"+number, part), bind("noise_like_"+number, whole)}})
+// searchFragments are one condition for each word.
+func searchFragments(search string) (all []fragment) {
+	for i, word := range words(search) {
+		number := strconv.Itoa(i)
+		found := fragment{name: "word", number: i, args: []any{bind("word_"+number, contains(word))}}
+		if digits, ok := eventID(word); ok {
+			found.name += "_id"
+			found.args = append(found.args, bind("word_id_"+number, digits))
 		}
+		if first, last, ok := signatureRange(word); ok {
+			found.name += "_hex"
+			found.args = append(found.args, bind("word_first_"+number, first), bind("word_last_"+number, last))
+		}
+		all = append(all, found)
 	}
 	return all
 }
@@ -143,6 +136,9 @@ type statementData struct {
 	Order   string
 	Key     string
 	ByID    bool
+	// Records and Sums are the conditions of a scoped filter on the records, and on
+	// the sums of their occurrences.
+	Records, Sums []string
 }
 
 // build makes a statement from a file of sql/ and the fragments.
@@ -162,9 +158,11 @@ func build(file string, data statementData, fragments []fragment, settings click
 // renderAll fills in definitions of filters.sql.
 func renderAll(fragments []fragment) (texts []string, args []any, err error) {
 	for _, f := range fragments {
-		text, err := render(f.name, f.number)
-		if err != nil {
-			return nil, nil, err
+		text := f.text
+		if text == "" {
+			if text, err = render(f.name, f.number); err != nil {
+				return nil, nil, err
+			}
 		}
 		texts, args = append(texts, text), append(args, f.args...)
 	}

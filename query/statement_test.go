@@ -37,6 +37,15 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 	}
 	p = p.normal()
 	s := p.slice()
+	if f.Scoped() {
+		q, err := scopedTotalStatement(f)
+		add("total", q, err)
+		q, err = scopedWindowStatement(f, s.window)
+		add("page, in order", q, err)
+		q, err = scopedPageStatement(f, p)
+		add("page", q, err)
+		return titles, all
+	}
 	if inOneScan(f, p) {
 		q, err := oneScanStatement(f, s)
 		add("total and page in one scan", q, err)
@@ -85,6 +94,8 @@ func TestStatements(t *testing.T) {
 		"signature":          {filter: "signature=00112233445566778899aabbccddeeff"},
 		"search":             {filter: "search=50%25_off"},
 		"search_hex":         {filter: "search=BEEF"},
+		"search_words":       {filter: "search=order+%22upload+failed%22"},
+		"search_id":          {filter: "search=00112233-4455-6677-8899-AABBCCDDEEFF"},
 		"message":            {filter: "message=order+*+failed"},
 		"file":               {filter: "file=src/*.php"},
 		"exception_class":    {filter: "exception_class=TypeError"},
@@ -107,9 +118,6 @@ func TestStatements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := mustParse(t, c.filter)
-			if f.HideNoise {
-				f.Noise = []string{"health*check", "favicon.ico"}
-			}
 			titles, all := statements(t, f, c.page, many)
 			got := golden(t, titles, all)
 			file := filepath.Join("testdata", "statements", name+".sql")
@@ -161,10 +169,10 @@ func TestReversedOrder(t *testing.T) {
 // An address and a prefix are different kinds. So are patterns with and without
 // wildcards, and searches that could and could not be a signature.
 func FuzzFilterSQL(f *testing.F) {
-	f.Add("' OR 1=1 --", "\\'; DROP TABLE records", "{x:String}", "%_*", "/* */", "GET", int64(7), "10.0.0.0/8", uint64(2), "last_seen", "health*")
-	f.Add("beef", "", "a\x00b", "\t\n", "`", "", int64(-1), "::1", uint64(0), "file", "")
-	f.Add("?", "$1", "{{.}}", "\xff\xfe", "é", "p'ut", int64(0), "2001:db8::/32", uint64(1)<<63, "count", "**")
-	f.Fuzz(func(t *testing.T, search, message, file, class, uri, method string, user int64, ip string, count uint64, order, noise string) {
+	f.Add("' OR 1=1 --", "\\'; DROP TABLE records", "{x:String}", "%_*", "/* */", "GET", int64(7), "10.0.0.0/8", uint64(2), "last_seen", true)
+	f.Add("beef", "", "a\x00b", "\t\n", "`", "", int64(-1), "::1", uint64(0), "file", false)
+	f.Add("?", "$1", "{{.}}", "\xff\xfe", "é", "p'ut", int64(0), "2001:db8::/32", uint64(1)<<63, "count", true)
+	f.Fuzz(func(t *testing.T, search, message, file, class, uri, method string, user int64, ip string, count uint64, order string, hide bool) {
 		values := url.Values{
 			"search": {search}, "message": {message}, "file": {file}, "exception_class": {class}, "request_uri": {uri},
 			"http_method": {method}, "user_id": {fmt.Sprint(user)}, "ip": {ip}, "min_occurrence": {fmt.Sprint(count)}, "order": {order},
@@ -176,7 +184,7 @@ func FuzzFilterSQL(f *testing.F) {
 			}
 			return
 		}
-		filter.HideNoise, filter.Noise = true, []string{noise}
+		filter.HideNoise = hide
 		_, got := statements(t, filter, page, many)
 		_, want := statements(t, plain(filter), page, many)
 		for i := range got {
@@ -200,14 +208,18 @@ func plain(f Filter) Filter {
 			*text = "x*y"
 		}
 	}
-	for _, text := range []*string{&f.Message, &f.File, &f.Class, &f.URI, &f.Noise[0]} {
+	for _, text := range []*string{&f.Message, &f.File, &f.Class, &f.URI} {
 		replace(text)
 	}
-	if _, _, hex := signatureRange(f.Search); hex {
-		f.Search = "beef"
-	} else if f.Search != "" {
-		f.Search = "x"
+	plainWords := words(f.Search)
+	for i, word := range plainWords {
+		_, id := eventID(word)
+		_, _, hex := signatureRange(word)
+		plainWords[i] = map[[2]bool]string{
+			{false, false}: "x", {false, true}: "beef", {true, true}: strings.Repeat("0", 32), {true, false}: "00112233-4455-6677-8899-aabbccddeeff",
+		}[[2]bool{id, hex}]
 	}
+	f.Search = strings.Join(plainWords, " ")
 	if f.Method != "" {
 		f.Method = "GET"
 	}

@@ -68,25 +68,25 @@ type Trend struct {
 	Total  uint64
 }
 
-// Trend reads the trend of a record over a range that [ParseRange] takes. It
+// Trend reads the trend of a record of the projects over a range that [ParseRange] takes. It
 // counts every event since the record was made. Errors: invalid_range, not_found,
 // store_unavailable.
-func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string) (Trend, error) {
+func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among Projects) (Trend, error) {
 	steps, err := ParseRange(over, r.now())
 	if err != nil {
 		return Trend{}, err
 	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trend, err := r.trend(ctx, book, signature, steps)
+	trend, err := r.trend(ctx, book, signature, steps, among)
 	if err != nil {
 		return Trend{}, r.explain(ctx, "read the trend of a record", err)
 	}
 	return trend, nil
 }
 
-func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.Signature, over Range) (Trend, error) {
-	record, err := r.record(ctx, book, signature)
+func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.Signature, over Range, among Projects) (Trend, error) {
+	record, err := r.record(ctx, book, signature, among)
 	if err != nil {
 		return Trend{}, err
 	}

@@ -14,32 +14,32 @@ import (
 
 // Trends reads the trends of many records in one query, over a range that
 // [ParseRange] takes. The trends have the order of the keys. A record that does
-// not exist has zeros. Errors: invalid_range, store_unavailable.
-func (r *Reader) Trends(ctx context.Context, keys []errata.RecordKey, over string) ([]Trend, error) {
+// not exist, or is of none of the projects, has zeros. Errors: invalid_range, store_unavailable.
+func (r *Reader) Trends(ctx context.Context, keys []errata.RecordKey, over string, among Projects) ([]Trend, error) {
 	steps, err := ParseRange(over, r.now())
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trends, err := r.trends(ctx, keys, steps)
+	trends, err := r.trends(ctx, keys, steps, among)
 	if err != nil {
 		return nil, r.explain(ctx, "read the trends of records", err)
 	}
 	return trends, nil
 }
 
-func (r *Reader) trends(ctx context.Context, keys []errata.RecordKey, over Range) ([]Trend, error) {
+func (r *Reader) trends(ctx context.Context, keys []errata.RecordKey, over Range, among Projects) ([]Trend, error) {
 	trends := make([]Trend, len(keys))
 	places := make(map[errata.RecordKey][]int, len(keys))
 	for i, key := range keys {
 		trends[i] = Trend{Range: over, Counts: make([]uint64, over.steps())}
 		places[key] = append(places[key], i)
 	}
-	if len(keys) == 0 {
+	if len(keys) == 0 || among.None() {
 		return trends, nil
 	}
-	q, err := build("trends.sql", statementData{}, nil, keySettings(), append(over.args(), bind("signatures", signaturesOf(keys)))...)
+	q, err := build("trends.sql", statementData{}, among.fragments(), keySettings(), append(over.args(), bind("signatures", signaturesOf(keys)))...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +131,16 @@ func (r *Reader) live(ctx context.Context, keys []errata.RecordKey) (map[errata.
 	return found, rows.Err()
 }
 
-// CountUpTo counts the records of each book that were last seen at the time
-// before or earlier. A cleanup with this date removes them. Errors:
+// CountUpTo counts the records of the projects, for each book, that were last seen at
+// the time before or earlier. A cleanup with this date removes them. Errors:
 // store_unavailable.
-func (r *Reader) CountUpTo(ctx context.Context, before time.Time) (errata.Changed, error) {
+func (r *Reader) CountUpTo(ctx context.Context, before time.Time, among Projects) (errata.Changed, error) {
+	if among.None() {
+		return errata.Changed{}, nil
+	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	q, err := build("count_up_to.sql", statementData{}, nil,
+	q, err := build("count_up_to.sql", statementData{}, among.fragments(),
 		clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1}, bind("before", storable(before)))
 	if err != nil {
 		return errata.Changed{}, err

@@ -69,7 +69,7 @@ type many struct {
 
 func (m many) trends(t *testing.T) {
 	unknown := errata.RecordKey{Book: errata.BookDatabase, Signature: m.all[5].Signature}
-	got, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.twin.Key(), m.again.Key(), m.all[2].Key(), unknown, m.all[3].Key(), m.twin.Key()}, "24h")
+	got, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.twin.Key(), m.again.Key(), m.all[2].Key(), unknown, m.all[3].Key(), m.twin.Key()}, "24h", query.Projects{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +87,11 @@ func (m many) trends(t *testing.T) {
 		t.Errorf("trends (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"24h", "14d"} {
-		one, err := m.reader.Trend(t.Context(), m.all[3].Book, m.all[3].Signature, name)
+		one, err := m.reader.Trend(t.Context(), m.all[3].Book, m.all[3].Signature, name, query.Projects{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		many, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.all[3].Key()}, name)
+		many, err := m.reader.Trends(t.Context(), []errata.RecordKey{m.all[3].Key()}, name, query.Projects{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func (m many) trends(t *testing.T) {
 }
 
 func (m many) overview(t *testing.T) {
-	got, err := m.reader.Overview(t.Context(), "24h")
+	got, err := m.reader.Overview(t.Context(), "24h", query.Projects{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func (m many) upTo(t *testing.T) {
 	for before, want := range map[time.Time]errata.Changed{
 		modelDay.Add(-time.Millisecond): {}, modelDay: {System: 1, Database: 1}, modelDay.Add(10 * time.Second): {System: 9, Database: 1}, modelDay.Add(time.Hour): {System: 29, Database: 1},
 	} {
-		if got, err := m.reader.CountUpTo(t.Context(), before); err != nil || got != want {
+		if got, err := m.reader.CountUpTo(t.Context(), before, query.Projects{}); err != nil || got != want {
 			t.Errorf("up to %v: %+v (%v), want %+v", before, got, err, want)
 		}
 	}

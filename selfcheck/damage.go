@@ -2,7 +2,10 @@ package selfcheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/errata-log/errata/projector"
 )
 
 // Kind says what is damaged.
@@ -72,7 +75,7 @@ func (d Damage) beside() bool { return d.Kind == KindProjection || d.Kind == Kin
 
 // remade reports whether a replay of the log makes the table again.
 func (d Damage) remade() bool {
-	return d.Table == "" || d.Table == tableRecords || d.Table == tableContexts || d.Table == tableHourly
+	return d.Table == "" || d.Table == tableRecords || followed(d.Table)
 }
 
 // Names of the alarms.
@@ -85,5 +88,11 @@ const (
 const (
 	tableRecords  = "records"
 	tableContexts = "contexts"
-	tableHourly   = "hourly"
 )
+
+// followed reports whether the parts of the table are followed by their block
+// numbers: a replay makes the table again, and it has no totals that show what is
+// missing. The parts of other tables go by age.
+func followed(table string) bool {
+	return table == tableContexts || slices.Contains(projector.Rollups, table)
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/signature"
 )
@@ -118,7 +119,7 @@ func TestFlippedContextIsMended(t *testing.T) {
 			signature := signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: "broken thing d"})
 			ctx, giveUp := context.WithTimeout(t.Context(), 2*time.Second)
 			defer giveUp()
-			if _, payload, err := h.reader.Detail(ctx, errata.BookSystem, signature); err == nil {
+			if _, payload, err := h.reader.Detail(ctx, errata.BookSystem, signature, query.Projects{}); err == nil {
 				t.Errorf("a damaged context is shown: %.80s", payload)
 			}
 			began := time.Now()

@@ -65,7 +65,7 @@ func ignoreDamage(err error) error {
 }
 
 // count compares the records with the totals of their checkpoint, and the events
-// of the hours with those that were counted.
+// of the rollups with those that were counted.
 func (c *Checker) count(ctx context.Context, r *Result) error {
 	store := c.cfg.Projector.Store()
 	cp, have, err := store.Count(ctx, projector.CountOptions{Primary: c.doubt.Load()})
@@ -76,12 +76,14 @@ func (c *Checker) count(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	hours, err := store.HourlyCounted(ctx)
-	if ignoreDamage(err) != nil {
-		return err
-	}
-	if err == nil && hours < cp.Events {
-		r.Damage = append(r.Damage, Damage{Kind: KindMissing, Table: tableHourly, What: fmt.Sprintf("its parts hold %d events of %d that were counted", hours, cp.Events)})
+	for _, table := range projector.Rollups {
+		holds, err := store.RollupCounted(ctx, table)
+		if ignoreDamage(err) != nil {
+			return err
+		}
+		if must := cp.InRollup(table); err == nil && holds < must {
+			r.Damage = append(r.Damage, Damage{Kind: KindMissing, Table: table, What: fmt.Sprintf("its parts hold %d events of %d that were counted", holds, must)})
+		}
 	}
 	r.Records = cp.Totals.System.Records + cp.Totals.Database.Records
 	r.Events = cp.Totals.System.Count + cp.Totals.Database.Count
@@ -147,8 +149,8 @@ func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables 
 	}
 	c.tellAside(aside)
 	for _, p := range aside {
-		if p.table != tableContexts && p.table != tableHourly {
-			continue // the totals of the records show what they lack
+		if !followed(p.table) {
+			continue
 		}
 		same := func(q part) bool { return q.table == p.table && q.blocks.covers(p.blocks) }
 		if !slices.ContainsFunc(all, same) && !slices.ContainsFunc(lost, same) {

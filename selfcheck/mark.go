@@ -87,8 +87,8 @@ func (m mark) missing(now []part, tables map[string]string) (gone []part) {
 func (m *mark) note(now []part) {
 	m.Parts = map[string]map[string]blocks{}
 	for _, p := range now {
-		if p.table != tableContexts && p.table != tableHourly {
-			continue // records have totals, and the other tables drop old parts
+		if !followed(p.table) {
+			continue
 		}
 		if m.Parts[p.uuid] == nil {
 			m.Parts[p.uuid] = map[string]blocks{}

@@ -337,7 +337,7 @@ func (h *house) whole() {
 		h.t.Errorf("mended, the hours count %d (%v), the records %d", hours, err, have.System.Count)
 	}
 	for name := range h.model {
-		_, payload, err := h.reader.Detail(h.t.Context(), errata.BookSystem, signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: name}))
+		_, payload, err := h.reader.Detail(h.t.Context(), errata.BookSystem, signature.Sign(signature.Identity{Book: errata.BookSystem, Project: 1, Template: name}), query.Projects{})
 		if err != nil || !strings.Contains(string(payload), "id") {
 			h.t.Errorf("mended, the context of %q is %s (%v)", name, payload, err)
 		}

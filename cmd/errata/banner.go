@@ -10,7 +10,7 @@ import (
 )
 
 // firstBanner is for the first start: where the service is, what each key may do, and
-// two commands to try. Both must run as they are printed.
+// commands to try. All of them must run as they are printed.
 var firstBanner = template.Must(template.New("first").Funcs(bannerFuncs).Parse(`
 Errata is ready at {{.URL}}
 
@@ -19,7 +19,7 @@ Errata is ready at {{.URL}}
   Ingest key   {{.IngestKeyFile}}
                sends errors and nothing else; for applications
   Sentry DSN   {{.DSN}}
-               for any Sentry SDK, unchanged
+               of the project "default"; for any Sentry SDK, unchanged
 {{if .NATSFile}}  NATS         {{.NATSFile}}
                publishes errors to NATS and nothing else; for applications
 {{end}}{{if .NotReachable}}
@@ -37,9 +37,13 @@ See it at {{.URL}} in a browser, signed in with the admin key, or in the list:
   curl -sS {{.URL | quote}}/api/v1/admin/tools/logs/errors \
     -H "Authorization: Bearer $(cat {{.AdminKeyFile | quote}})"
 
-Use the admin key in this shell:
+Tell the command "errata" in this shell where the service is and which key to use:
 
-  export ERRATA_KEY="$(cat {{.AdminKeyFile | quote}})"
+  export ERRATA_KEY="$(cat {{.AdminKeyFile | quote}})" ERRATA_URL={{.URL | quote}}
+
+Make a project for each application, which prints its DSN and code for its platform:
+
+  errata projects create "Web shop" --platform python
 
 `))
 

@@ -25,6 +25,7 @@ type apiKey struct {
 	Kind       string   `json:"kind"`
 	Scopes     []string `json:"scopes"`
 	Project    uint64   `json:"project"`
+	Projects   []uint   `json:"projects"` // of a limited key
 	State      string   `json:"state"`
 	CreatedAt  string   `json:"created_at"`
 	ExpiresAt  string   `json:"expires_at"`
@@ -41,6 +42,7 @@ type newAPIKey struct {
 	Kind          string   `json:"kind"`
 	Scopes        []string `json:"scopes,omitempty"`
 	Project       uint64   `json:"project,omitempty"`
+	Projects      []uint   `json:"projects,omitempty"`
 	ExpiresInDays *int     `json:"expires_in_days,omitempty"`
 }
 
@@ -79,7 +81,8 @@ is. What else there is to know goes to standard error, so that
 leaves a file with the key alone. Kinds of keys:
 
   ing   sends events of one project; the only kind to put into applications
-  adm   administers, within its scopes, such as "Tools/*" or "*"
+  adm   administers, within its scopes, such as "Tools/*" or "*"; with --projects
+        only what belongs to these projects
   ops   reads status and metrics`
 
 func newKeysCreate(t *terminal) *cobra.Command {
@@ -107,6 +110,7 @@ func newKeysCreate(t *terminal) *cobra.Command {
 	flags.StringVar(&wanted.Kind, "kind", "ing", "The `kind` of the key: ing, adm or ops.")
 	flags.StringSliceVar(&wanted.Scopes, "scopes", nil, "The `scopes` of an adm key, separated by commas.")
 	flags.Uint64Var(&wanted.Project, "project", 0, "The `number` of the project of an ing key; 0 takes the next free one.")
+	flags.UintSliceVar(&wanted.Projects, "projects", nil, "The `numbers` of the projects that an adm key is limited to, separated by commas; without them it sees all.")
 	flags.IntVar(&days, "expires-in-days", 0, "How many `days` until the key stops working; 0 means never. Without it an ing key never does, others do after a year.")
 	addJSON(cmd, "Print one JSON object.")
 	return cmd
@@ -115,6 +119,9 @@ func newKeysCreate(t *terminal) *cobra.Command {
 func printNewKey(out, about io.Writer, made apiKey) error {
 	text := fmt.Sprintf("made key %s %q, kind %s, scopes %s, expires %s\n",
 		made.ID, made.Name, made.Kind, strings.Join(made.Scopes, ","), cmp.Or(made.ExpiresAt, "never"))
+	if len(made.Projects) > 0 {
+		text += fmt.Sprintf("limited to the projects %s\n", joined(made.Projects))
+	}
 	if made.DSN != "" {
 		text += fmt.Sprintf("project %d, Sentry DSN %s\n", made.Project, made.DSN)
 	}
@@ -145,8 +152,11 @@ func printKeys(w io.Writer, keys []apiKey) error {
 	fmt.Fprintln(table, "ID\tKIND\tSTATE\tPROJECT\tLAST USED\tEXPIRES\tSCOPES\tNAME")
 	for _, k := range keys {
 		project := "-"
-		if k.Project > 0 {
+		switch {
+		case k.Project > 0:
 			project = strconv.FormatUint(k.Project, 10)
+		case len(k.Projects) > 0:
+			project = joined(k.Projects)
 		}
 		state := k.State
 		if k.EndsSoon {
@@ -156,6 +166,15 @@ func printKeys(w io.Writer, keys []apiKey) error {
 			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name)
 	}
 	return table.Flush() // it returns the first error of all writes
+}
+
+// joined are the numbers as text.
+func joined(numbers []uint) string {
+	texts := make([]string, len(numbers))
+	for i, number := range numbers {
+		texts[i] = strconv.FormatUint(uint64(number), 10)
+	}
+	return strings.Join(texts, ",")
 }
 
 // day is the date of an RFC 3339 time.

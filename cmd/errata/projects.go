@@ -47,7 +47,8 @@ func newProjects(t *terminal) *cobra.Command {
 }
 
 const projectsCreateHelp = `Makes a project and an ingest key for it, and prints the DSN, which a Sentry SDK
-takes, and the text of the key. The text is shown once: only its hash is stored.`
+takes, and the text of the key. The text is shown once: only its hash is stored.
+How to send a first error goes to standard error, as code for the platform.`
 
 func newProjectsCreate(t *terminal) *cobra.Command {
 	var wanted struct {
@@ -72,11 +73,16 @@ func newProjectsCreate(t *terminal) *cobra.Command {
 	return cmd
 }
 
+// printNewProject prints what a script takes, and tells a person how to go on.
 func printNewProject(out, about io.Writer, made apiProject) error {
 	if _, err := fmt.Fprintf(about, "made project %d %q with the slug %s\n", made.ID, made.Name, made.Slug); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "DSN  %s\nkey  %s\n", made.DSN, made.Key)
+	if _, err := fmt.Fprintf(out, "DSN  %s\nkey  %s\n", made.DSN, made.Key); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(about, "\nA Sentry SDK needs the DSN alone, which \"errata projects show %s\" shows again. The\nkey is for everything else; its text is shown only now.\n\n%s",
+		made.Slug, firstErrorFor(made.Platform, made.DSN))
 	return err
 }
 
@@ -128,7 +134,7 @@ func newProjectsShow(t *terminal) *cobra.Command {
 }
 
 func printProject(w io.Writer, p apiProject) error {
-	var rules []struct{ Field, Match, Action string }
+	var rules []struct{ Field, Match, Set, Action string }
 	if err := json.Unmarshal(p.Noise, &rules); err != nil {
 		return fmt.Errorf("read the noise rules: %w", err)
 	}
@@ -139,7 +145,11 @@ func printProject(w io.Writer, p apiProject) error {
 	fmt.Fprintf(table, "records kept\t%s\noccurrences kept\t%s\n", days(p.RetentionDays), days(p.OccurrenceDays))
 	fmt.Fprintf(table, "events a minute\t%s\nnew records an hour\t%s\n", most(p.Limits.EventsPerMinute), most(p.Limits.NewRecordsPerHour))
 	for _, rule := range rules {
-		fmt.Fprintf(table, "noise rule\t%s %s: %s\n", rule.Field, rule.Match, rule.Action)
+		looks := rule.Field + " " + rule.Match
+		if rule.Set != "" {
+			looks = "set " + rule.Set
+		}
+		fmt.Fprintf(table, "noise rule\t%s: %s\n", looks, rule.Action)
 	}
 	return table.Flush() // it returns the first error of all writes
 }

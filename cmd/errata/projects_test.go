@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,12 +28,51 @@ func TestPrintProject(t *testing.T) {
 	golden(t, "projects-show-bare", bare.String())
 }
 
+// TestPrintNewProject holds what a person reads after a project was made; only the first
+// two lines go to standard output.
+func TestPrintNewProject(t *testing.T) {
+	for _, platform := range []string{"", "go", "php-laravel", "node", "javascript-react", "python-django", "cobol"} {
+		var out, about strings.Builder
+		made := apiProject{ID: 2, Slug: "web-shop", Name: "Web shop", Platform: platform, DSN: "https://0123@errata.example/e/2", Key: "eik_ing_x"}
+		if err := printNewProject(&out, &about, made); err != nil {
+			t.Fatal(err)
+		}
+		if want := "DSN  https://0123@errata.example/e/2\nkey  eik_ing_x\n"; out.String() != want {
+			t.Errorf("stdout is %q, want %q", out.String(), want)
+		}
+		if strings.Contains(about.String(), made.Key) {
+			t.Errorf("the key is on standard error, where no script expects it:\n%s", about.String())
+		}
+		golden(t, "projects-create-"+cmp.Or(platform, "unknown"), about.String())
+	}
+}
+
+// TestFirstErrorsAreThoseOfThePage compares the code with that of the page.
+func TestFirstErrorsAreThoseOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../web/src/lib/snippets.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "%s", "${dsn}")
+	for _, known := range firstErrors {
+		for what, text := range map[string]string{"package": "'" + known.install + "'", "code": "`" + escape.Replace(known.code) + "`"} {
+			if !strings.Contains(string(page), text) {
+				t.Errorf("%s: the page has another %s than %s", known.language, what, text)
+			}
+		}
+	}
+}
+
 // useProjects makes a project, sees it listed and shown, and sends with its key.
 func useProjects(t *testing.T, s *service, data string) {
 	got := command(t, nil, "projects", "create", "Order Desk", "--platform", "go", "--data", data)
 	made := regexp.MustCompile(`^DSN  http://[0-9a-f]{32}@\S+/(\d+)\nkey  (eik_ing_\w+)\n$`).FindStringSubmatch(got.out)
 	if got.code != exitOK || made == nil || !strings.Contains(got.err, `"Order Desk" with the slug order-desk`) {
 		t.Fatalf("create: %+v, want DSN and key on stdout", got)
+	}
+	_, curl, found := strings.Cut(command(t, nil, "projects", "create", "Any Shell", "--data", data).err, "from a shell:\n\n")
+	if got := shell(t, curl); !found || !strings.Contains(got, `"id":`) {
+		t.Errorf("the printed command %q was answered with %s", curl, got)
 	}
 	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + made[2] + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`
 	if got := shell(t, send); !strings.Contains(got, `"accepted":1`) {

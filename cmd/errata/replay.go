@@ -66,9 +66,11 @@ func printReplay(w io.Writer, r projector.Comparison) error {
 		{"sum of counts", r.Live.Count, r.Rebuilt.Count},
 		{"payloads", r.Live.Payloads, r.Rebuilt.Payloads},
 		{"sum of hours", r.Live.Hours, r.Rebuilt.Hours},
+		{"sum of deployments", r.Live.Deployed, r.Rebuilt.Deployed},
 		{"checksum of records", r.Live.RecordsChecksum, r.Rebuilt.RecordsChecksum},
 		{"checksum of payloads", r.Live.PayloadsChecksum, r.Rebuilt.PayloadsChecksum},
 		{"checksum of hours", r.Live.HoursChecksum, r.Rebuilt.HoursChecksum},
+		{"checksum of deployments", r.Live.DeploymentsChecksum, r.Rebuilt.DeploymentsChecksum},
 	} {
 		fmt.Fprintf(table, "%s\t%v\t%v\n", row.name, row.live, row.then)
 	}

@@ -78,7 +78,7 @@ func (s *service) read(t *testing.T, out *bufio.Reader) {
 		}
 		short := strings.HasPrefix(line, "Errata is ready") && strings.Contains(line, "admin key in")
 		short = short || strings.HasPrefix(line, "Errata takes events")
-		if short || strings.Contains(line, "export ERRATA_KEY=") {
+		if short || strings.HasPrefix(line, "  errata ") {
 			return
 		}
 	}
@@ -120,7 +120,7 @@ func commands(banner string) []string {
 		switch {
 		case goesOn:
 			found[len(found)-1] += "\n" + text
-		case strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "export "):
+		case strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "export ") || strings.HasPrefix(text, "errata "):
 			found = append(found, text)
 		default:
 			continue
@@ -141,8 +141,8 @@ func TestFirstStartForAPerson(t *testing.T) {
 	t.Logf("first start: %v", time.Since(began))
 
 	steps := commands(s.banner)
-	if len(steps) != 3 {
-		t.Fatalf("%d commands in the banner, want 3:\n%s", len(steps), s.banner)
+	if len(steps) != 4 {
+		t.Fatalf("%d commands in the banner, want 4:\n%s", len(steps), s.banner)
 	}
 	if got := shell(t, steps[0]); !strings.Contains(got, `"accepted":1`) {
 		t.Errorf("the first error was answered with %s", got)
@@ -150,6 +150,10 @@ func TestFirstStartForAPerson(t *testing.T) {
 	awaitListed(t, steps[1], `"exception_class":"FirstError"`)
 	if got := shell(t, steps[2]+"\nprintf %s \"$ERRATA_KEY\""); !strings.HasPrefix(got, "eik_adm_") {
 		t.Errorf("the exported key is %q", got)
+	}
+	program := "errata() { " + asProgram + "=1 '" + os.Args[0] + "' \"$@\"; }\n"
+	if got := shell(t, program+steps[2]+"\n"+steps[3]); !regexp.MustCompile(`^DSN  http://\S+/2\nkey  eik_ing_\w+\n$`).MatchString(got) {
+		t.Errorf("the first project of one's own was answered with %q", got)
 	}
 	noSecrets(t, s, data)
 
@@ -253,6 +257,17 @@ func useKeys(t *testing.T, s *service, data string) {
 	if got := command(t, nil, "keys", "list", "--data", data); got.code != exitOK ||
 		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +ends soon +7 .*web shop$`).MatchString(got.out) {
 		t.Errorf("list for people: %+v", got)
+	}
+	got = command(t, nil, "keys", "create", "team", "--kind", "adm", "--scopes", "Projects/Read", "--projects", "7", "--json", "--data", data)
+	var team apiKey
+	if err := json.Unmarshal([]byte(got.out), &team); err != nil || !slices.Equal(team.Projects, []uint{7}) {
+		t.Errorf("a limited key: %+v: %v", got, err)
+	}
+	if got := command(t, []string{"ERRATA_KEY=" + team.Key}, "projects", "list", "--data", data); !strings.Contains(got.out, "project-7") || strings.Contains(got.out, "default") {
+		t.Errorf("the projects of a limited key: %+v", got)
+	}
+	if got := command(t, nil, "keys", "list", "--data", data); !regexp.MustCompile(`(?m)^` + team.ID + ` +adm +active +7 .*team$`).MatchString(got.out) {
+		t.Errorf("list with a limited key: %+v", got)
 	}
 	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + key + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`
 	if got := shell(t, send); !strings.Contains(got, `"accepted":1`) {

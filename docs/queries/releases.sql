@@ -1,17 +1,16 @@
--- New problems of the last 30 days, by the release in which they were first seen.
--- Only problems whose first event names a release count; a native event names it in
--- a field of the payload.
-SELECT if(JSONHas(p.payload, 'release'), JSONExtractString(p.payload, 'release'), JSONExtractString(p.payload, 'extra', 'release')) AS release,
-       count() AS problems, countIf(r.level >= 'critical') AS grave,
-       sum(r.occurrences) AS occurrences, min(r.first_seen) AS since
-FROM payloads AS p
-INNER JOIN
+-- Releases of the last 30 days: problems that were seen in them, those that no other
+-- release had before, and occurrences.
+SELECT release, count() AS problems, countIf(d.first_seen = r.first_seen) AS brought,
+       countIf(r.level >= 'critical') AS grave, sum(d.times) AS occurrences, min(d.first_seen) AS since
+FROM
 (
-    SELECT type, signature, id, level, count AS occurrences, first_seen
-    FROM records
-    WHERE first_seen >= now() - INTERVAL 30 DAY
-) AS r ON r.type = p.type AND r.signature = p.signature AND r.id = p.record_id
-WHERE release != ''
+    SELECT type, signature, record_id, release, sum(occurrences) AS times, min(first_seen) AS first_seen
+    FROM deployments
+    WHERE release != ''
+    GROUP BY type, signature, record_id, release
+) AS d
+INNER JOIN records AS r ON r.type = d.type AND r.signature = d.signature AND r.id = d.record_id
+WHERE d.first_seen >= now() - INTERVAL 30 DAY
 GROUP BY release
 ORDER BY since DESC, release
 LIMIT 20

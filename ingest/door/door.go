@@ -164,7 +164,7 @@ func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft
 	defer leave()
 	receipt, err := d.Accepter.Accept(ctx, ingest.Source{Project: g.Project, KeyID: g.KeyID, Received: d.Now()}, drafts)
 	if err == nil {
-		d.Quotas.Charge(g, receipt.Accepted+len(receipt.Rejected))
+		d.Quotas.Charge(g, receipt.Accepted+receipt.Noise+len(receipt.Rejected))
 	}
 	return receipt, err
 }

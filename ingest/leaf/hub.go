@@ -1,10 +1,14 @@
 package leaf
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +20,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/projects"
 )
 
 const (
@@ -35,9 +40,9 @@ type Config struct {
 	Kept jetstream.KeyValue
 	// Keys are the API keys of the hub.
 	Keys jetstream.KeyValue
-	// Archived gives the numbers of the projects that take no events; nil: none. It
+	// Projects gives what receivers must know of projects, by number; nil: nothing. It
 	// must not block.
-	Archived func() []uint64
+	Projects func() map[uint64]projects.AtDoor
 	// Connected gives the ids of the connected nodes. A node's id is also its
 	// JetStream domain on Conn.
 	Connected func() []string
@@ -55,8 +60,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Hub takes the events of the connected ingest nodes, and copies the API keys and the
-// numbers of archived projects to them.
+// Hub takes the events of the connected ingest nodes, and copies the API keys and what
+// receivers must know of projects to them.
 type Hub struct {
 	cfg     Config
 	metrics metrics
@@ -119,27 +124,33 @@ func (h *Hub) serve(connected []string) {
 	ending.Wait()
 }
 
-// copyArchived copies the numbers of archived projects to a node each time they have
+// copyProjects copies what receivers must know of projects to a node each time that has
 // changed.
-func (h *Hub) copyArchived(js jetstream.JetStream) func(context.Context) error {
-	var copied []uint64
-	first := true
+func (h *Hub) copyProjects(js jetstream.JetStream) func(context.Context) error {
+	var copied map[uint64][]byte
 	return func(ctx context.Context) error {
-		if h.cfg.Archived == nil {
+		if h.cfg.Projects == nil {
 			return nil
 		}
-		now := h.cfg.Archived()
-		if !first && slices.Equal(now, copied) {
+		now := map[uint64][]byte{}
+		for number, at := range h.cfg.Projects() {
+			value, err := json.Marshal(at)
+			if err != nil {
+				return fmt.Errorf("encode what receivers must know of project %d: %w", number, err)
+			}
+			now[number] = value
+		}
+		if copied != nil && maps.EqualFunc(now, copied, bytes.Equal) {
 			return nil
 		}
 		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
 		if err != nil {
 			return err
 		}
-		if err := access.CopyArchived(ctx, now, to); err != nil {
+		if err := access.CopySettings(ctx, now, to); err != nil {
 			return err
 		}
-		copied, first = now, false
+		copied = now
 		return nil
 	}
 }
@@ -170,10 +181,10 @@ func (h *Hub) begin(id string) {
 	}, Failed: func(err error, _ int) {
 		logger.Debug("the keys could not be copied to the ingest node; trying again", "error", err)
 	}}
-	archived := background.Loop{Every: look, Do: h.copyArchived(js), Failed: func(err error, _ int) {
-		logger.Debug("the archived projects could not be copied to the ingest node; trying again", "error", err)
+	settings := background.Loop{Every: look, Do: h.copyProjects(js), Failed: func(err error, _ int) {
+		logger.Debug("the settings of projects could not be copied to the ingest node; trying again", "error", err)
 	}}
 	work := &background.Runner{}
-	work.Start(drain.Run, copies.Run, archived.Run)
+	work.Start(drain.Run, copies.Run, settings.Run)
 	h.nodes[id] = work
 }

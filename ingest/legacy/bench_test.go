@@ -29,7 +29,7 @@ func BenchmarkParseAndRules(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if _, refused := c.event(lines[i%1000], int64(i), src); refused != nil {
+		if _, _, refused := c.event(lines[i%1000], int64(i), src, nil); refused != nil {
 			b.Fatal(refused)
 		}
 		i++

@@ -7,6 +7,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/noise"
 )
 
 // block is a sealed block of a batch, and the mark where reading goes on behind
@@ -21,6 +22,7 @@ type block struct {
 // converter turns the entries of one file into events.
 type converter struct {
 	rules    *ingest.Rules
+	noise    *ingest.Noise
 	project  uint64
 	book     errata.Book
 	fileHash string
@@ -33,7 +35,8 @@ type converter struct {
 // convert makes the batch's blocks. scratch is reused between calls.
 func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
 	src := ingest.Source{Project: c.project, Received: c.now(), Archive: true}
-	events, unreadable := int64(0), int64(0)
+	events, unreadable, silenced := int64(0), int64(0), 0
+	under := c.noise.Of(c.project)
 	for i := range b.entries {
 		e := &b.entries[i]
 		if scratch.Full() {
@@ -41,7 +44,11 @@ func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
 				Offset: e.offset, Lines: e.lines, Unreadable: e.unreadable + unreadable, Events: events,
 			}})
 		}
-		event, refused := c.event(b.text[e.begin:e.end], e.offset, src)
+		event, dropped, refused := c.event(b.text[e.begin:e.end], e.offset, src, under)
+		if dropped {
+			silenced++
+			continue
+		}
 		if refused != nil || scratch.Add(&event) != nil {
 			unreadable++
 			if line := e.lines + 1; b.firstUnreadable == 0 || line < b.firstUnreadable {
@@ -51,6 +58,7 @@ func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
 		}
 		events++
 	}
+	c.noise.Count(c.project, silenced)
 	end := block{mark: eventlog.ImportMark{
 		Offset: b.end, Lines: b.lines, Unreadable: b.unreadable + unreadable, Events: events, Done: b.last,
 	}}
@@ -60,11 +68,12 @@ func (c *converter) convert(b *batch, scratch *eventlog.ImportBlock) {
 	b.blocks = append(b.blocks, end)
 }
 
-// event is the entry at offset as an event, in the folder's book.
-func (c *converter) event(text []byte, offset int64, src ingest.Source) (errata.Event, *errata.Error) {
+// event is the entry at offset as an event, in the folder's book. dropped says that a
+// noise rule drops it.
+func (c *converter) event(text []byte, offset int64, src ingest.Source, under *noise.Rules) (e errata.Event, dropped bool, refused *errata.Error) {
 	draft, refused := Parse(text)
 	if refused != nil {
-		return errata.Event{}, refused
+		return errata.Event{}, false, refused
 	}
 	draft.Book = c.book
 	if draft.Time.IsZero() {
@@ -74,5 +83,5 @@ func (c *converter) event(text []byte, offset int64, src ingest.Source) (errata.
 	if draft.ClientID != "" {
 		id = ingest.EventID(c.project, draft.ClientID)
 	}
-	return c.rules.Event(&draft, src, id)
+	return c.rules.Judged(&draft, src, id, under)
 }

@@ -18,9 +18,10 @@ import (
 func (r *record) failure(depth int) error {
 	if r.dec.Next() != jx.Object {
 		var text string
-		err := r.dec.Set(&text)
-		if head, trace, more := strings.Cut(text, "\n"); more && r.stack == "" {
-			r.stack = text
+		err := r.dec.SetMessage(&text)
+		stack := lenient.Cut(text, lenient.MaxText)
+		if head, trace, more := strings.Cut(stack, "\n"); more && r.stack == "" {
+			r.stack = stack
 			if strings.HasPrefix(head, "Traceback ") { // Python: the error stands last
 				_, head, _ = cutLast(strings.TrimRight(trace, "\n"), "\n")
 			}
@@ -90,7 +91,7 @@ func (e *exceptionReader) field(key []byte) error {
 		}
 		return e.dec.Set(&e.x.Class)
 	case "message", "msg", "exception_message":
-		return e.dec.Set(&e.x.Message)
+		return e.dec.SetMessage(&e.x.Message)
 	case "file":
 		var text string
 		err := e.dec.Set(&text)

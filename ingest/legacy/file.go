@@ -137,7 +137,7 @@ func (j *job) bring(ctx context.Context) error {
 			return err
 		}
 		c := &converter{
-			rules: &j.Rules, project: j.Project, book: j.folder.book, fileHash: j.survey.hash,
+			rules: &j.Rules, noise: j.Noise, project: j.Project, book: j.folder.book, fileHash: j.survey.hash,
 			changed: j.info.ModTime(), now: j.Now,
 		}
 		if err := stream(ctx, from, j.record.Mark, c, j.put); err != nil {

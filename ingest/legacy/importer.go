@@ -30,6 +30,8 @@ type Config struct {
 	Project uint64
 	// Archived says which projects are refused; nil: none.
 	Archived ingest.Archived
+	// Noise has the noise rules of projects; nil for none.
+	Noise *ingest.Noise
 	// Now is the clock, nil for the system's.
 	Now    func() time.Time
 	Logger *slog.Logger

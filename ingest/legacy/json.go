@@ -105,7 +105,7 @@ func (r *record) field(key []byte) error {
 	case "level":
 		return r.dec.Set(&r.level)
 	case "message":
-		return r.dec.Set(&r.message)
+		return r.dec.SetMessage(&r.message)
 	case "file":
 		return r.place()
 	case "line":
@@ -118,13 +118,16 @@ func (r *record) field(key []byte) error {
 	case "level_name", "levelname", "severity", "lvl", "@l", "log.level", "loglevel":
 		return r.dec.Set(&r.levelName)
 	case "msg", "@m", "@mt", "short_message", "event":
-		return r.text(&r.message)
+		if r.message != "" {
+			return r.dec.Skip()
+		}
+		return r.dec.SetMessage(&r.message)
 	case "error", "err", "exception", "throwable", "thrown", "@x", "exc_info":
 		return r.failure(0)
 	case "error.type", "exception.type", "errorType":
 		return r.dec.Set(&r.class)
 	case "error.message", "exception.message", "errorMessage":
-		return r.dec.Set(&r.errorText)
+		return r.dec.SetMessage(&r.errorText)
 	case "stack", "stacktrace", "stack_trace", "errorVerbose", "error.stack_trace", "exception.stacktrace", "trace", "full_message":
 		return r.trace()
 	case "caller", "source", "pathname", "filename", "log.origin.file.name":

@@ -15,7 +15,7 @@ const (
 	// is skipped and counted.
 	maxLine = ingest.MaxEvent
 	// maxEntry bounds the lines of one entry together; the rest is ignored. The
-	// pipeline keeps 8 KiB of a message and 50 frames anyway.
+	// pipeline keeps 64 KiB of a message and 50 frames anyway.
 	maxEntry = 256 << 10
 	// settleTime is how long nobody may have written to a file whose last line
 	// has no line break: its writer may still be writing that line.

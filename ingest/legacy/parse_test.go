@@ -13,6 +13,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -59,7 +60,7 @@ func framed(t testing.TB, text []byte) (batches []*batch) {
 }
 
 func describe(c *converter, text []byte, offset int64) imported {
-	e, refused := c.event(text, offset, ingest.Source{Project: 1, Received: received, Archive: true})
+	e, _, refused := c.event(text, offset, ingest.Source{Project: 1, Received: received, Archive: true}, nil)
 	if refused != nil {
 		return imported{Offset: offset, Refused: refused.Message}
 	}
@@ -273,4 +274,42 @@ func FuzzImportFile(f *testing.F) {
 			t.Fatalf("%d lines up to %d, want %d up to %d", lines, end, want, len(text))
 		}
 	})
+}
+
+func TestLongMessageIsWhole(t *testing.T) {
+	asJSON := func(form string) func(message string) string {
+		return func(message string) string {
+			text, err := json.Marshal(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf(form, text)
+		}
+	}
+	for name, c := range map[string]struct {
+		lines bool
+		entry func(message string) string
+	}{
+		"php": {true, func(m string) string { return "[21-Nov-2026 03:18:40 UTC] PHP Warning:  " + m + " in /a.php on line 1" }},
+		"php, uncaught": {true, func(m string) string {
+			return "[21-Nov-2026 03:18:40 UTC] PHP Fatal error:  Uncaught E: " + m + " in /a.php:1\nStack trace:\n#0 {main}\n  thrown in /a.php on line 1"
+		}},
+		"php, error_log":       {true, func(m string) string { return "[21-Nov-2026 03:18:40 UTC] " + m }},
+		"monolog":              {false, func(m string) string { return "[2026-11-21T03:18:40+00:00] app.ERROR: " + m + " [] []" }},
+		"json":                 {true, asJSON(`{"msg":%s,"level":"error"}`)},
+		"json, error":          {false, asJSON(`{"level":"error","err":%s}`)},
+		"json, error.message":  {true, asJSON(`{"level":"error","error.message":%s}`)},
+		"json, exception":      {true, asJSON(`{"level":"error","exception":{"class":"E","message":%s}}`)},
+		"json of our own form": {true, asJSON(`{"message":%s,"exception_class":"E"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doortest.LongMessage(t, c.lines, func(message string) ingest.Draft {
+				d, refused := Parse([]byte(c.entry(message)))
+				if refused != nil {
+					t.Fatal(refused)
+				}
+				return d
+			})
+		})
+	}
 }

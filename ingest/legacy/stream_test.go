@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/projects"
 )
 
 func discardBlock(context.Context, block) error { return nil }
@@ -52,3 +56,37 @@ func TestStreamEnds(t *testing.T) {
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestNoiseRulesHoldForFiles: an event of a file is marked, or dropped and counted; the
+// mark behind it moves on.
+func TestNoiseRulesHoldForFiles(t *testing.T) {
+	dropped := 0
+	c := converterAt(received)
+	c.noise = &ingest.Noise{
+		Rules: func(uint64) []projects.Rule {
+			return []projects.Rule{{Field: "message", Match: "drop", Action: "drop"}, {Field: "message", Match: "mute", Action: "mute"}}
+		},
+		Dropped: func(_ uint64, events int) { dropped += events },
+	}
+	text := "{\"message\":\"mute this\"}\n{\"message\":\"keep this\"}\n{\"message\":\"drop this\"}\n"
+	var got []string
+	var last eventlog.ImportMark
+	err := stream(t.Context(), strings.NewReader(text), eventlog.ImportMark{}, c, func(_ context.Context, b block) error {
+		last = b.mark
+		decoded, err := eventlog.DecodeBlock(b.data, nil)
+		if err != nil {
+			return err
+		}
+		decoded.Entries(func(_ int, entry eventlog.Entry) {
+			e, err := entry.Event()
+			got = append(got, fmt.Sprint(e.Message, " ", e.Mute, " ", err))
+		})
+		return nil
+	})
+	if err != nil || strings.Join(got, "|") != "mute this true <nil>|keep this false <nil>" || dropped != 1 {
+		t.Errorf("%v, %q, %d dropped", err, got, dropped)
+	}
+	if last.Offset != int64(len(text)) || last.Events != 2 || last.Unreadable != 0 || !last.Done {
+		t.Errorf("the mark: %+v", last)
+	}
+}

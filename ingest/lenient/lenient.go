@@ -13,9 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText bounds the bytes of a text of a document. It is twice the longest limit of
-// the pipeline, so that the pipeline cuts a longer text again and marks the cut.
-const MaxText = 16 << 10
+const (
+	// MaxText bounds the bytes of a text of a document. It is twice what the pipeline
+	// keeps of any text but a message, so that the pipeline cuts a longer text again
+	// and marks the cut.
+	MaxText = 16 << 10
+	// MaxMessage bounds the message of an error in the same way.
+	MaxMessage = 128 << 10
+)
 
 // ParseInt reads a whole number; 0 for any other text.
 func ParseInt(text []byte) int64 {

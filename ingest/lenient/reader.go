@@ -124,11 +124,16 @@ func Array[P any](r *Reader, p P, element func(p P) error) error {
 
 // Bytes reads a scalar as text, cut to MaxText: a string decoded, a number or boolean
 // as written. It skips any other value and returns nil.
-func (r *Reader) Bytes() ([]byte, error) {
+func (r *Reader) Bytes() ([]byte, error) { return r.bytes(MaxText) }
+
+// Message is Bytes for the message of an error, cut to MaxMessage.
+func (r *Reader) Message() ([]byte, error) { return r.bytes(MaxMessage) }
+
+func (r *Reader) bytes(limit int) ([]byte, error) {
 	switch c := r.peek(); c {
 	case '"':
 		text, err := r.text()
-		return Cut(text, MaxText), err
+		return Cut(text, limit), err
 	case 'n', '{', '[':
 		return nil, r.Skip()
 	default:
@@ -136,7 +141,7 @@ func (r *Reader) Bytes() ([]byte, error) {
 		if err := r.scalar(c); err != nil {
 			return nil, err
 		}
-		return Cut(r.doc[begin:r.at], MaxText), nil
+		return Cut(r.doc[begin:r.at], limit), nil
 	}
 }
 
@@ -155,6 +160,16 @@ func (r *Reader) Str() (string, error) {
 // Set reads a text into to. It does not change to if the text is empty or absent.
 func (r *Reader) Set(to *string) error {
 	text, err := r.Bytes()
+	return replace(to, text, err)
+}
+
+// SetMessage is Set for the message of an error.
+func (r *Reader) SetMessage(to *string) error {
+	text, err := r.Message()
+	return replace(to, text, err)
+}
+
+func replace(to *string, text []byte, err error) error {
 	if len(text) > 0 {
 		*to = string(text)
 	}

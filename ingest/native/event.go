@@ -85,9 +85,9 @@ func (p *parser) field(key []byte) error {
 	case "level":
 		return p.level()
 	case "message":
-		return p.text("message", &d.Message)
+		return p.message("message", &d.Message)
 	case "template":
-		return p.text("template", &d.Template)
+		return p.message("template", &d.Template)
 	case "exception_class":
 		return p.text("exception_class", &d.Class)
 	case "file":
@@ -129,6 +129,16 @@ func (p *parser) text(name string, to *string) error {
 		return p.dec.Skip()
 	}
 	return p.set(to)
+}
+
+// message is text for the message of an error, which may be long.
+func (p *parser) message(name string, to *string) error {
+	if p.dec.Next() != jx.String {
+		return p.text(name, to)
+	}
+	text, err := p.dec.Message()
+	*to = p.keep.String(text)
+	return err
 }
 
 func (p *parser) set(to *string) error {

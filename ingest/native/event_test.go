@@ -296,3 +296,17 @@ func FuzzNative(f *testing.F) {
 		}
 	})
 }
+
+func TestLongMessageIsWhole(t *testing.T) {
+	doortest.LongMessage(t, true, func(message string) ingest.Draft {
+		document, err := json.Marshal(map[string]string{"message": message})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := native.ParseEvent(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	})
+}

@@ -66,7 +66,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 // accept stores the drafts and answers with the number of accepted events.
 func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, t *batch) (any, error) {
 	type outcome struct {
-		Accepted int                 `json:"accepted"` // on the log, or dropped while recording is switched off
+		Accepted int                 `json:"accepted"` // on the log, or dropped while recording is switched off or by a noise rule
 		Rejected []door.Rejection    `json:"rejected"`
 		Adjusted []ingest.Adjustment `json:"adjusted"`
 	}
@@ -86,7 +86,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 		}
 		slices.SortStableFunc(rejected, func(a, b door.Rejection) int { return a.Index - b.Index })
 	}
-	taken := receipt.Accepted + receipt.Dropped
+	taken := receipt.Accepted + receipt.Dropped + receipt.Noise
 	if taken == 0 {
 		return nil, door.NothingTaken(errata.KindInvalidEvent, "event", "events", rejected)
 	}

@@ -1,6 +1,7 @@
 package natsin
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/quota"
 	"github.com/errata-log/errata/migrations"
 )
@@ -259,4 +261,23 @@ func TestWaitsWhileOverTheQuota(t *testing.T) {
 	if n := len(b.logged()); n != 5 {
 		t.Errorf("%d events on the log, want 5", n)
 	}
+}
+
+func TestLongMessageIsWhole(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	doortest.LongPayload(t, true, func(message string) []byte {
+		body, err := json.Marshal(map[string]string{"message": message})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.publish("system", string(body))
+		b.awaitEmpty()
+		logged := b.logged()
+		e, err := logged[len(logged)-1].Event()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Payload
+	})
 }

@@ -65,30 +65,25 @@ func (r *Receiver) accept(ctx context.Context, d *eventlog.Drain, drafts []inges
 	}
 	r.cfg.Quotas.Charge(grant, len(drafts))
 	src := ingest.Source{Project: grant.Project, KeyID: grant.KeyID, Received: r.cfg.Now()}
-	_, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, rejected []ingest.Rejection) error {
-		return r.store(ctx, d, events, rejected, from)
+	_, err := r.cfg.Accepter.AcceptTo(ctx, src, drafts, func(ctx context.Context, events []errata.Event, of []int, rejected []ingest.Rejection) error {
+		for _, rejection := range rejected {
+			if err := r.refuse(ctx, d, from[rejection.Index], rejection.Err); err != nil {
+				return err
+			}
+		}
+		return r.store(ctx, d, events, of, from)
 	})
 	return err
 }
 
 // store appends the events in as few blocks as possible. Each block has the place of
 // its last event in the queue.
-func (r *Receiver) store(ctx context.Context, d *eventlog.Drain, events []errata.Event, rejected []ingest.Rejection, from []*message) error {
-	gone := map[int]bool{}
-	for _, rejection := range rejected {
-		gone[rejection.Index] = true
-		if err := r.refuse(ctx, d, from[rejection.Index], rejection.Err); err != nil {
-			return err
-		}
-	}
+func (r *Receiver) store(ctx context.Context, d *eventlog.Drain, events []errata.Event, of []int, from []*message) error {
 	var block eventlog.ImportBlock
 	var last uint64
-	next := 0 // of events
-	for i, m := range from {
-		if gone[i] {
-			continue
-		}
-		if err := block.Add(&events[next]); err != nil {
+	for i := range events {
+		m := from[of[i]]
+		if err := block.Add(&events[i]); err != nil {
 			refused := errata.Errorf(errata.KindBodyTooLarge, "the event is larger than the log takes").Because(err)
 			if err := r.refuse(ctx, d, m, refused); err != nil {
 				return err
@@ -96,7 +91,7 @@ func (r *Receiver) store(ctx context.Context, d *eventlog.Drain, events []errata
 		} else {
 			last = m.sequence
 		}
-		if next++; block.Full() {
+		if block.Full() {
 			if err := d.Append(ctx, block.Seal(), last); err != nil {
 				return err
 			}

@@ -16,8 +16,9 @@ type Attributes struct {
 }
 
 const (
-	classKey   = "exception.type"
-	messageKey = "exception.message"
+	classKey = "exception.type"
+	// MessageKey is the attribute with the message of the exception.
+	MessageKey = "exception.message"
 	// LineKey is the attribute with the line of code, a number.
 	LineKey = "code.line.number"
 )
@@ -27,7 +28,7 @@ func (a *Attributes) Field(key string) *string {
 	switch key {
 	case classKey:
 		return &a.Class
-	case messageKey:
+	case MessageKey:
 		return &a.Message
 	case "exception.stacktrace":
 		return &a.Trace

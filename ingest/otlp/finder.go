@@ -199,7 +199,7 @@ func (r *record) isError() bool {
 
 // hasException says whether the record has an exception.
 func (r *record) hasException() bool {
-	return slices.ContainsFunc(r.attrs, func(a attr) bool { return a.key == classKey || a.key == messageKey })
+	return slices.ContainsFunc(r.attrs, func(a attr) bool { return a.key == classKey || a.key == MessageKey })
 }
 
 func (r *record) level() errata.Level {

@@ -135,6 +135,8 @@ func (m *mapping) attribute(key string, v value) {
 	switch to := m.Field(key); {
 	case to == &m.Trace:
 		m.Trace = v.stack()
+	case to == &m.Message:
+		m.Message = v.message()
 	case to != nil && (to != &m.File || m.ownPlace):
 		*to = v.String()
 	case !m.ownPlace || !m.place(key, v):
@@ -213,7 +215,7 @@ func (m *mapping) finish(said value) ingest.Draft {
 	d.Class, d.Message, d.File, d.UserID = m.Class, m.Message, m.File, m.User
 	d.Method, d.IP = strings.ToUpper(m.Method), origin.ParseAddr(m.Client)
 	if d.Message == "" {
-		d.Message = said.String()
+		d.Message = said.message()
 	}
 	d.URI = cmp.Or(m.PathQuery(), m.target, m.URL)
 	if d.Book, _ = errata.ParseBook(m.book); d.Book == errata.BookUnknown && m.dbSystem != "" {

@@ -2,6 +2,7 @@ package otlp_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -317,4 +318,34 @@ func BenchmarkHandler(b *testing.B) {
 			b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N)/float64(recorder.Count()/b.N), "cpu-ns/error")
 		})
 	}
+}
+
+func TestLongMessageIsWhole(t *testing.T) {
+	for _, form := range []string{
+		`{"severityNumber":17,"body":{"stringValue":%s}}`,
+		`{"severityNumber":17,"attributes":[{"key":"exception.message","value":{"stringValue":%s}}]}`,
+	} {
+		doortest.LongMessage(t, true, func(message string) ingest.Draft {
+			text, err := json.Marshal(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drafts := logDrafts(t, fmt.Sprintf(form, text))
+			if len(drafts) != 1 {
+				t.Fatalf("%d drafts", len(drafts))
+			}
+			return drafts[0]
+		})
+	}
+}
+
+func TestLongMessageInAListIsWhole(t *testing.T) {
+	doortest.LongMessage(t, false, func(message string) ingest.Draft {
+		drafts := logDrafts(t, fmt.Sprintf(`{"severityNumber":17,"body":{"arrayValue":{"values":[{"stringValue":%q}]}}}`, message))
+		if len(drafts) != 1 {
+			t.Fatalf("%d drafts", len(drafts))
+		}
+		drafts[0].Message = strings.TrimSuffix(strings.TrimPrefix(drafts[0].Message, `["`), `"]`)
+		return drafts[0]
+	})
 }

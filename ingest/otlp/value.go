@@ -62,11 +62,11 @@ func (v value) String() string {
 	case double:
 		return strconv.FormatFloat(math.Float64frombits(v.bits), 'g', -1, 64)
 	case binary:
-		return base64.StdEncoding.EncodeToString(lenient.Cut(v.bytes, lenient.MaxText))
+		return base64.StdEncoding.EncodeToString(lenient.Cut(v.bytes, lenient.MaxMessage))
 	case nestedProto, nestedJSON:
 		var e jx.Encoder
 		v.write(&e, 0)
-		return string(lenient.Cut(e.Bytes(), lenient.MaxText))
+		return string(lenient.Cut(e.Bytes(), lenient.MaxMessage))
 	default:
 		return ""
 	}
@@ -87,7 +87,7 @@ func (v value) int() int64 {
 // write writes the value as plain JSON. It writes null below the depth that
 // events may have, and past the length that is kept.
 func (v value) write(e *jx.Encoder, depth int) {
-	if depth > ingest.MaxDepth || len(e.Bytes()) > lenient.MaxText {
+	if depth > ingest.MaxDepth || len(e.Bytes()) > lenient.MaxMessage {
 		e.Null()
 		return
 	}
@@ -152,7 +152,7 @@ var errEnough = errors.New("more than is kept")
 // writeList writes the elements of a list, up to the length that is kept.
 func writeList(e *jx.Encoder, list []byte, write func(element []byte)) {
 	_ = eachMessage(list, 1, func(element []byte) error {
-		if write(element); len(e.Bytes()) > lenient.MaxText {
+		if write(element); len(e.Bytes()) > lenient.MaxMessage {
 			return errEnough
 		}
 		return nil
@@ -196,6 +196,15 @@ func writeJSON(e *jx.Encoder, list []byte, depth int) {
 // keep copies a text out of the body, up to the length that is kept.
 func keep(text string) string {
 	return strings.Clone(lenient.Cut(text, lenient.MaxText))
+}
+
+// message is the value as the message of an error, which may be longer than other
+// texts.
+func (v value) message() string {
+	if v.kind == text {
+		return strings.Clone(lenient.Cut(v.text, lenient.MaxMessage))
+	}
+	return v.String()
 }
 
 // maxStack bounds the text of a stack trace, in bytes. Java's are the longest,

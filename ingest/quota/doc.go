@@ -13,6 +13,9 @@
 // Only a few requests of one key are on their way to the log at once. This protects
 // the other senders on a machine that is too slow for the limit of events.
 //
+// A project may have a limit of its own, which holds from the next request on. Its bucket
+// keeps what it holds, or its debt, when the limit changes.
+//
 // The buckets are in the memory of the node: with several nodes a key has the limit
 // of each. The package must not touch the log or know a protocol.
 package quota

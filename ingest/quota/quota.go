@@ -42,6 +42,9 @@ const (
 	// connection.
 	refusalsPerSecond = 50
 	holdMost          = time.Second
+	// lookAgain is how often Wait looks at a bucket: the limit of a project may be
+	// raised meanwhile.
+	lookAgain = time.Second / 2
 )
 
 // Config has the limits.
@@ -49,11 +52,19 @@ type Config struct {
 	// KeyPerMinute and ProjectPerMinute are the events a minute of one key and
 	// of one project, 0 for no limit.
 	KeyPerMinute, ProjectPerMinute int
+	// OfProject gives the limit that a project has of its own, 0 for no limit; own is
+	// false where ProjectPerMinute holds. It is asked for each request and must not
+	// block. nil: no project has one.
+	OfProject func(project uint64) (perMinute uint64, own bool)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Registerer takes the metric; nil keeps it unregistered.
 	Registerer prometheus.Registerer
 }
+
+// ByNoiseRule is the reason in errata_refused_events_total for events that a noise rule
+// of their project drops.
+const ByNoiseRule = "noise_rule"
 
 // Scope says which bucket is empty, that of the key or that of the project.
 type Scope string
@@ -68,6 +79,7 @@ const (
 // *Quotas has no limits.
 type Quotas struct {
 	now     func() time.Time
+	own     func(project uint64) (perMinute uint64, own bool)
 	refused *prometheus.CounterVec
 
 	mu       sync.Mutex
@@ -87,16 +99,23 @@ func New(cfg Config) (*Quotas, error) {
 		cfg.Now = time.Now
 	}
 	q := &Quotas{
-		now:      cfg.Now,
-		keys:     newBuckets[string](perMinute(cfg.KeyPerMinute)),
-		projects: newBuckets[uint64](perMinute(cfg.ProjectPerMinute)),
-		answers:  newBuckets[string](refusalsPerSecond, refusalsPerSecond),
-		named:    map[uint64]bool{},
+		now:     cfg.Now,
+		own:     cfg.OfProject,
+		keys:    newBuckets(same[string](perMinute(cfg.KeyPerMinute))),
+		answers: newBuckets(same[string](size{refusalsPerSecond, refusalsPerSecond})),
+		named:   map[uint64]bool{},
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_refused_events_total",
-			Help: "Events refused because their key (key_limit) or their project (project_limit) sent too many, by project. A request whose body was not read counts as one.",
+			Help: "Events not kept because their key (key_limit) or their project (project_limit) sent too many, or a noise rule drops them (noise_rule), by project. A request whose body was not read counts as one.",
 		}, []string{"project", "reason"}),
 	}
+	others := perMinute(cfg.ProjectPerMinute)
+	q.projects = newBuckets(func(project uint64) size {
+		if limit, own := q.ofProject(project); own {
+			return perMinute(int(limit))
+		}
+		return others
+	})
 	if cfg.KeyPerMinute > 0 {
 		q.lanes = map[string]*lane{}
 	}
@@ -108,12 +127,20 @@ func New(cfg Config) (*Quotas, error) {
 	return q, nil
 }
 
-// perMinute is the rate and the size of a bucket for a limit.
-func perMinute(events int) (rate.Limit, int) {
+// perMinute is the size of a bucket for a limit.
+func perMinute(events int) size {
 	if events == 0 {
-		return rate.Inf, 0
+		return size{rate.Inf, 0}
 	}
-	return rate.Limit(float64(events) / time.Minute.Seconds()), max(1, events/burstShare)
+	return size{rate.Limit(float64(events) / time.Minute.Seconds()), max(1, events/burstShare)}
+}
+
+// ofProject is the limit that the project has of its own.
+func (q *Quotas) ofProject(project uint64) (perMinute uint64, own bool) {
+	if q.own == nil {
+		return 0, false
+	}
+	return q.own(project)
 }
 
 // Check refuses a request while the bucket of its key or of its project is empty.
@@ -130,8 +157,12 @@ func (q *Quotas) Check(g access.Grant) error {
 	if wait == 0 {
 		return nil
 	}
+	raise := "the operator to raise " + string(scope) + "-events-per-minute"
+	if _, own := q.ofProject(g.Project); own && scope == OfProject {
+		raise = "an administrator to raise limits.events_per_minute of the project"
+	}
 	told := errata.Errorf(errata.KindRateLimited,
-		"this %s has sent more events than its limit; wait for as long as Retry-After says, or ask the operator to raise %[1]s-events-per-minute", string(scope))
+		"this %s has sent more events than its limit; wait for as long as Retry-After says, or ask %s", string(scope), raise)
 	told.RetryAfter = wait
 	return told.Because(&refusal{grant: g, scope: scope, events: 1})
 }
@@ -164,7 +195,7 @@ func (q *Quotas) Wait(ctx context.Context, g access.Grant) error {
 		if wait == 0 {
 			return nil
 		}
-		if !background.Wait(ctx, wait) {
+		if !background.Wait(ctx, min(wait, lookAgain)) {
 			return ctx.Err()
 		}
 	}
@@ -216,6 +247,17 @@ func (q *Quotas) Settle(ctx context.Context, err error) {
 	}
 }
 
+// Dropped counts events that noise rules of their project drop, where refused events
+// are counted.
+func (q *Quotas) Dropped(project uint64, events int) {
+	if q == nil || events == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.refused.WithLabelValues(q.label(project), ByNoiseRule).Add(float64(events))
+}
+
 // label is the project's label in the metric. The caller holds mu.
 func (q *Quotas) label(project uint64) string {
 	if !q.named[project] {
@@ -227,52 +269,67 @@ func (q *Quotas) label(project uint64) string {
 	return strconv.FormatUint(project, 10)
 }
 
-// buckets has a bucket of the same size for each holder.
-type buckets[K comparable] struct {
+// size is how many events come back into a bucket in a second, and how many it holds.
+type size struct {
 	limit rate.Limit
 	burst int
-	of    *lru.LRU[K, *rate.Limiter]
 }
 
-func newBuckets[K comparable](limit rate.Limit, burst int) buckets[K] {
+// same is the size of the buckets of all holders.
+func same[K comparable](all size) func(K) size { return func(K) size { return all } }
+
+// buckets has a bucket for each holder.
+type buckets[K comparable] struct {
+	size func(holder K) size
+	of   *lru.LRU[K, *rate.Limiter]
+}
+
+func newBuckets[K comparable](size func(holder K) size) buckets[K] {
 	of, err := lru.NewLRU[K, *rate.Limiter](maxBuckets, nil)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return buckets[K]{limit, burst, of}
+	return buckets[K]{size, of}
 }
 
-// bucket is the bucket of the holder, a full one for a new holder.
-func (b buckets[K]) bucket(holder K) *rate.Limiter {
+// bucket is the bucket of the holder, a full one for a new holder. After a change of its
+// size it keeps what it holds, or its debt.
+func (b buckets[K]) bucket(holder K, size size, now time.Time) *rate.Limiter {
 	l, ok := b.of.Get(holder)
-	if !ok {
-		l = rate.NewLimiter(b.limit, b.burst)
+	switch {
+	case !ok:
+		l = rate.NewLimiter(size.limit, size.burst)
 		b.of.Add(holder, l)
+	case l.Limit() != size.limit || l.Burst() != size.burst:
+		l.SetLimitAt(now, size.limit)
+		l.SetBurstAt(now, size.burst)
 	}
 	return l
 }
 
 // wait is how long until the holder's bucket is not empty, 0 if it is not.
 func (b buckets[K]) wait(holder K, now time.Time) time.Duration {
-	if b.limit == rate.Inf {
+	size := b.size(holder)
+	if size.limit == rate.Inf {
 		return 0
 	}
-	missing := 1 - b.bucket(holder).TokensAt(now)
+	missing := 1 - b.bucket(holder, size, now).TokensAt(now)
 	if missing <= 0 {
 		return 0
 	}
 	// Rounded down to 0 it would mean that there is no need to wait.
-	return max(time.Duration(missing/float64(b.limit)*float64(time.Second)), time.Microsecond)
+	return max(time.Duration(missing/float64(size.limit)*float64(time.Second)), time.Microsecond)
 }
 
 // take takes n out of the holder's bucket, which may go into debt.
 func (b buckets[K]) take(holder K, n int, now time.Time) {
-	if b.limit == rate.Inf {
+	size := b.size(holder)
+	if size.limit == rate.Inf {
 		return
 	}
-	l := b.bucket(holder)
+	l := b.bucket(holder, size, now)
 	for n > 0 { // one reservation is at most a full bucket
-		part := min(n, b.burst)
+		part := min(n, size.burst)
 		l.ReserveN(now, part)
 		n -= part
 	}

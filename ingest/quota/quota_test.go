@@ -2,6 +2,8 @@ package quota_test
 
 import (
 	"context"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,9 +158,12 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 	q.Settle(ended(), quota.Holding(q.Check(access.Grant{Project: 1, KeyID: "key"}), 7))
 	q.Settle(ended(), errata.Errorf(errata.KindRateLimited, "somebody else's"))
+	q.Dropped(2, 5)
+	q.Dropped(2, 0)
+	q.Dropped(3000, 1)
 	counters := doortest.Counters(registry)
 	const name = "errata_refused_events_total "
-	if counters[name+"1 key_limit"] != 8 || counters[name+"100 key_limit"] != 1 || counters[name+"other key_limit"] != 50 || len(counters) != 101 {
+	if counters[name+"1 key_limit"] != 8 || counters[name+"100 key_limit"] != 1 || counters[name+"other key_limit"] != 50 || len(counters) != 103 || counters[name+"2 noise_rule"] != 5 || counters[name+"other noise_rule"] != 1 {
 		t.Errorf("%d counters: %v", len(counters), counters)
 	}
 }
@@ -196,5 +201,107 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	q.Charge(loud, 100)
 	if err := q.Wait(ended(), loud); err == nil {
 		t.Error("the wait for an empty bucket ended well")
+	}
+}
+
+// TestAProjectsOwnLimit: it replaces that of the service from the next request on, lower
+// or higher, and without a limit of its own a project has that of the service again.
+func TestAProjectsOwnLimit(t *testing.T) {
+	own := map[uint64]uint64{}
+	q, clock := newQuotas(t, quota.Config{ProjectPerMinute: 600, OfProject: func(project uint64) (uint64, bool) {
+		limit, ok := own[project]
+		return limit, ok
+	}})
+	refused := func(want string) {
+		t.Helper()
+		for _, g := range []access.Grant{loud, other} {
+			err := q.Check(g)
+			if should := g.Project == 1 && want != ""; should != (err != nil) {
+				t.Fatalf("project %d: %v", g.Project, err)
+			}
+			if err == nil {
+				continue
+			}
+			if errata.KindOf(err) != errata.KindRateLimited || quota.ScopeOf(err) != quota.OfProject || !strings.Contains(err.Error(), "this project has sent more events than its limit") || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	q.Charge(loud, 99)
+	refused("")
+	own[1] = 60 // 1 a second, 10 at once
+	refused("")
+	q.Charge(loud, 1)
+	refused("limits.events_per_minute of the project")
+	if wait := door.Told(q.Check(loud)).RetryAfter; wait != time.Second {
+		t.Errorf("wait of %v at one event a second", wait)
+	}
+	clock.at = clock.at.Add(time.Hour)
+	q.Charge(loud, 9)
+	refused("")
+	q.Charge(loud, 1)
+	refused("limits.events_per_minute of the project")
+	own[1] = 6000
+	refused("limits.events_per_minute of the project")
+	clock.at = clock.at.Add(10 * time.Millisecond)
+	refused("")
+	q.Charge(loud, 100_000)
+	refused("limits.events_per_minute of the project")
+	own[1] = 0
+	q.Charge(loud, 100_000)
+	refused("")
+	delete(own, 1)
+	refused("project-events-per-minute")
+	own[2] = 0 // the other project never had a limit that it reached
+	q.Charge(other, 1_000_000)
+	refused("project-events-per-minute")
+}
+
+// TestAProjectsLimitOfAServiceWithoutOne: 0 for all, and one project has a limit.
+func TestAProjectsLimitOfAServiceWithoutOne(t *testing.T) {
+	q, _ := newQuotas(t, quota.Config{OfProject: func(project uint64) (uint64, bool) { return 6, project == 1 }})
+	q.Charge(loud, 1)
+	q.Charge(other, 1)
+	if q.Check(loud) == nil {
+		t.Error("the limit of the project does not hold")
+	}
+	if err := q.Check(other); err != nil {
+		t.Errorf("another project: %v", err)
+	}
+}
+
+// TestARaisedLimitEndsTheWait: a receiver that waits goes on soon after the limit was
+// raised, long before the debt at the old limit were paid.
+func TestARaisedLimitEndsTheWait(t *testing.T) {
+	var limit atomic.Uint64
+	limit.Store(1)
+	q, err := quota.New(quota.Config{OfProject: func(uint64) (uint64, bool) { return limit.Load(), true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Charge(loud, 2) // a minute or two
+	waited := make(chan error, 1)
+	go func() { waited <- q.Wait(t.Context(), loud) }()
+	limit.Store(0)
+	select {
+	case err := <-waited:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the wait goes on")
+	}
+}
+
+// Without rules and limits of its own a project costs no memory for each request.
+func TestCheckAllocatesNothing(t *testing.T) {
+	q, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000, ProjectPerMinute: 60_000, OfProject: func(uint64) (uint64, bool) { return 0, false }})
+	q.Charge(loud, 1)
+	if n := testing.AllocsPerRun(100, func() {
+		if q.Check(loud) != nil {
+			t.Error("refused")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -212,10 +212,12 @@ func Cut(s string, limit int) string {
 // Marked is the beginning of s with the mark of a cut, at most limit bytes. It does
 // not split a rune.
 func Marked(s string, limit int) string {
-	const mark = "…"
-	end := min(len(s), limit-len(mark))
+	end := min(len(s), limit-len(Mark))
 	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return s[:end] + mark
+	return s[:end] + Mark
 }
+
+// Mark ends a text that was cut.
+const Mark = "…"

@@ -156,6 +156,13 @@ func (p *parser) bytes(to *[]byte) error {
 	return err
 }
 
+// long is bytes for a message, which may be long.
+func (p *parser) long(to *[]byte) error {
+	text, err := p.dec.Message()
+	*to = text
+	return err
+}
+
 // event reads one key of the event.
 func (p *parser) event(key []byte) error {
 	switch string(key) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/door/doortest"
 )
 
 // draft sends one event and returns its draft.
@@ -105,7 +106,7 @@ func TestMessages(t *testing.T) {
 		`{"logentry":{"message":"{","params":["a"]}}`, "{ <- {",
 		`{"logentry":{"message":"%(","params":["a"]}}`, "%( <- %(",
 	)
-	long := draft(t, `{"message":"`+strings.Repeat("é", 20000)+`"}`)
+	long := draft(t, `{"message":"`+strings.Repeat("é", 80000)+`"}`)
 	if len(long.Message) <= ingest.MaxMessage || len(long.Message) > 2*ingest.MaxMessage {
 		t.Errorf("a long message has %d bytes: the pipeline must still see that it is cut", len(long.Message))
 	}
@@ -245,5 +246,44 @@ func TestWholeDrafts(t *testing.T) {
 			}
 		}
 		compareGolden(t, name+".draft.json", string(text)+"\n")
+	}
+}
+
+func TestLongMessageIsWhole(t *testing.T) {
+	for _, form := range []string{
+		`{"message":%s}`, `{"logentry":{"formatted":%s}}`, `{"logentry":{"message":"dump: %%s","params":[%s]}}`,
+		`{"exception":{"values":[{"type":"E","value":%s}]}}`,
+	} {
+		doortest.LongMessage(t, true, func(message string) ingest.Draft {
+			text, err := json.Marshal(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := draft(t, fmt.Sprintf(form, text))
+			d.Message = strings.TrimPrefix(d.Message, "dump: ")
+			return d
+		})
+	}
+}
+
+func TestLongMessageOfALogIsWhole(t *testing.T) {
+	for _, form := range []string{
+		`{"items":[{"level":"error","body":%s}]}`,
+		`{"items":[{"level":"error","attributes":{"exception.message":{"value":%s,"type":"string"}}}]}`,
+	} {
+		doortest.LongMessage(t, true, func(message string) ingest.Draft {
+			text, err := json.Marshal(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			payload := fmt.Sprintf(form, text)
+			h, recorder := newHandler(t)
+			w := post(h, envelopeURL, fmt.Sprintf("{}\n{\"type\":\"log\",\"length\":%d}\n%s\n", len(payload), payload))
+			drafts := recorder.Take()
+			if w.Code != 200 || len(drafts) != 1 {
+				t.Fatalf("%d %s, %d drafts", w.Code, w.Body, len(drafts))
+			}
+			return drafts[0]
+		})
 	}
 }

@@ -78,7 +78,11 @@ func (p *parser) exceptionField(key []byte) error {
 	case "type":
 		return p.set(&p.link.Class)
 	case "value":
-		return p.set(&p.link.Message)
+		text, err := p.dec.Message()
+		if len(text) > 0 {
+			p.link.Message = p.keep.String(text)
+		}
+		return err
 	case "module":
 		return p.set(&p.link.Module)
 	case "stacktrace":

@@ -106,7 +106,7 @@ func (l *logItem) field(key []byte) (err error) {
 		l.severity, err = l.dec.Int()
 		return err
 	case "body":
-		return l.dec.Set(&d.Message)
+		return l.dec.SetMessage(&d.Message)
 	case "trace_id":
 		return l.dec.Set(&d.Context.TraceID)
 	case "span_id":
@@ -126,16 +126,24 @@ func (l *logItem) attribute(name []byte) (err error) {
 			if string(key) != "value" {
 				return l.dec.Skip()
 			}
-			l.value, err = l.dec.Bytes()
+			l.value, err = l.read()
 			return err
 		})
 	} else {
-		l.value, err = l.dec.Bytes()
+		l.value, err = l.read()
 	}
 	if err == nil && len(l.value) > 0 {
 		l.keep(string(name), string(l.value))
 	}
 	return err
+}
+
+// read reads the value of the attribute. A message may be long.
+func (l *logItem) read() ([]byte, error) {
+	if string(l.name) == otlp.MessageKey {
+		return l.dec.Message()
+	}
+	return l.dec.Bytes()
 }
 
 // keep puts an attribute into its field. An attribute without a field is a tag.

@@ -20,14 +20,14 @@ type logentry struct {
 func (p *parser) readLogentry(to *logentry) error {
 	*to = logentry{}
 	if p.dec.Next() != jx.Object {
-		return p.bytes(&to.message)
+		return p.long(&to.message)
 	}
 	return p.object(func(p *parser, key []byte) error {
 		switch string(key) {
 		case "formatted":
-			return p.bytes(&to.formatted)
+			return p.long(&to.formatted)
 		case "message":
-			return p.bytes(&to.message)
+			return p.long(&to.message)
 		case "params":
 			raw, err := p.dec.Raw()
 			to.params = raw
@@ -74,9 +74,10 @@ func readParams(raw []byte) (list []string, named map[string]string) {
 		switch d.Next() {
 		case jx.Object, jx.Array, jx.Null: // shown as written
 			raw, err := d.Raw()
-			return string(lenient.Cut(bytes.TrimSpace(raw), lenient.MaxText)), err
+			return string(lenient.Cut(bytes.TrimSpace(raw), lenient.MaxMessage)), err
 		default:
-			return d.Text()
+			param, err := d.Message()
+			return string(param), err
 		}
 	}
 	// raw is valid, so the errors below cannot happen.
@@ -155,7 +156,7 @@ func fillBraces(template string, list []string, named map[string]string) string 
 // and returns the parameter and the text behind the place, or false for no place.
 func fillPlaces(template, mark string, fill func(rest string) (param, after string, ok bool)) string {
 	var b strings.Builder
-	for template != "" && b.Len() < lenient.MaxText {
+	for template != "" && b.Len() < lenient.MaxMessage {
 		before, rest, found := strings.Cut(template, mark)
 		b.WriteString(before)
 		if !found {

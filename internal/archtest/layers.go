@@ -6,8 +6,8 @@ package archtest
 var Layers = withShared([]Layer{
 	{Dir: ".", Is: "the types that all packages share: event, signature, record and its key, what is recorded, kinds of error; no I/O"},
 	{Dir: "signature", Is: "the recipe that says which problem an event belongs to: template, place, hash", May: []string{"."}},
-	{Dir: "ingest/leaf", Is: "the receiver of ingest nodes: what their hub does, and their keys", May: []string{".", "eventlog", "access", "ingest"}},
-	{Dir: "ingest/...", Is: "from a receiver's draft to facts on the log; one folder for each receiver", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "signature"}},
+	{Dir: "ingest/leaf", Is: "the receiver of ingest nodes: what their hub does, and their keys", May: []string{".", "eventlog", "access", "ingest", "projects"}},
+	{Dir: "ingest/...", Is: "from a receiver's draft to facts on the log; one folder for each receiver", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "projects", "signature"}},
 	{Dir: "eventlog", Is: "the log: block codec, group commit, reader, commands", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "projector", Is: "the fold and the one insert; a command over a filter means what lists show, so it asks `query`", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
 	{Dir: "query", Is: "filters to SQL, list and detail", May: []string{".", "internal/packed"}},

@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 		errata.KindStoreUnavailable: http.StatusServiceUnavailable, errata.KindLogUnavailable: http.StatusServiceUnavailable,
 		errata.KindLogFull: http.StatusServiceUnavailable, errata.KindNotImplemented: http.StatusNotImplemented,
 		errata.KindInvalidEvent: http.StatusUnprocessableEntity, errata.KindSignatureRequired: http.StatusUnprocessableEntity,
-		errata.KindProjectArchived: http.StatusForbidden, errata.KindInvalidSlug: http.StatusUnprocessableEntity,
+		errata.KindProjectArchived: http.StatusForbidden, errata.KindKeyIsLimited: http.StatusForbidden, errata.KindInvalidSlug: http.StatusUnprocessableEntity,
 		errata.KindTooManyProjects: http.StatusUnprocessableEntity, errata.KindInvalidNoiseRule: http.StatusUnprocessableEntity,
 		errata.KindInternal: http.StatusInternalServerError, "unheard_of": http.StatusInternalServerError,
 	} {

@@ -77,7 +77,8 @@ ALTER TABLE hourly ADD PROJECTION IF NOT EXISTS by_level
 -- Occurrences by deployment: the environment and the release in which they happened,
 -- for ever. Like hourly it has a checkpoint of its own and is written before the
 -- records. A record that is removed leaves its rows behind; one row with gone = 1,
--- whose environment and release are empty, says so.
+-- whose environment and release are empty, says so, and the index finds such rows. Lists
+-- of an environment or a release are read from by_time until the page is full.
 CREATE TABLE IF NOT EXISTS deployments
 (
     book        Enum8('checkpoint' = 0, 'system' = 1, 'database' = 2),
@@ -90,11 +91,18 @@ CREATE TABLE IF NOT EXISTS deployments
     first_seen  SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
     last_seen   SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
     gone        SimpleAggregateFunction(max, UInt8),
-    sequence    SimpleAggregateFunction(max, UInt64)
+    sequence    SimpleAggregateFunction(max, UInt64),
+    INDEX ix_gone gone TYPE minmax GRANULARITY 1,
+    PROJECTION by_time
+    (
+        SELECT last_seen, book, signature, id, environment, release, project
+        ORDER BY last_seen
+    )
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (book, signature, id, environment, release)
 SETTINGS index_granularity = 1024,
+         deduplicate_merge_projection_mode = 'rebuild',
          non_replicated_deduplication_window = 10000,
          fsync_after_insert = 1,
          fsync_part_directory = 1;

@@ -17,14 +17,18 @@ CREATE OR REPLACE VIEW {{.Views}}.records
     ip              String COMMENT 'its client, as `192.0.2.7` or `2001:db8::7`; empty when unknown',
     status          Enum8('open' = 0, 'resolved' = 1, 'muted' = 2) COMMENT 'what people made of it: `open`, `resolved` or `muted`',
     regressed       Bool COMMENT 'it was resolved and has come back since',
-    overflow        Bool COMMENT 'it counts the new problems of its class for which the project had no new records left in an hour'
+    overflow        Bool COMMENT 'it counts the new problems of its class for which the project had no new records left in an hour',
+    project         UInt64 COMMENT 'the number of its project; 0 when unknown',
+    environments    Array(String) COMMENT 'where it was seen, the latest first; at most 20',
+    releases        Array(String) COMMENT 'by which releases, the latest first; at most 200'
 )
 DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS SELECT
     id, lower(hex(signature)) AS signature, toString(book) AS type, level, count, first_seen, last_seen,
     file, line, message_preview, exception_class, request_uri, request_method, user_id,
     if(ip = toIPv6('::'), '', replaceRegexpOne(toString(ip), '^::ffff:([0-9.]+)$', '\\1')) AS ip,
-    status, regressed, toBool(startsWith(r.signature, 'overflow')) AS overflow
+    status, regressed, toBool(startsWith(r.signature, 'overflow')) AS overflow,
+    project, environments, releases
 FROM {{.Tables}}.records AS r FINAL
 WHERE book != 'checkpoint'
 COMMENT 'One row for each problem.'

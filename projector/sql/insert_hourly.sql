@@ -1,1 +1,1 @@
-INSERT INTO hourly (book, signature, id, hour, level, count, sequence)
+INSERT INTO hourly (book, signature, id, hour, level, count, sequence, project)

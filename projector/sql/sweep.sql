@@ -31,6 +31,7 @@ FROM
     WHERE book IN ('system', 'database')
           AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
           AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
+          AND (empty({projects:Array(UInt64)}) OR has({projects:Array(UInt64)}, project))
        OR book = 'checkpoint' AND signature = unhex({shard:String})
 )
 ARRAY JOIN if(book = 'checkpoint', if({answer_key:String} = '', ['from', 'to'], ['from', 'to', 'answer']), ['record']) AS role

@@ -6,5 +6,6 @@ FROM records FINAL
 WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})
   AND last_seen <= fromUnixTimestamp64Milli({before:Int64})
+  AND (empty({projects:Array(UInt64)}) OR has({projects:Array(UInt64)}, project))
   AND id < {until:UInt64}
 SETTINGS use_skip_indexes = 0

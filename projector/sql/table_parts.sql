@@ -17,7 +17,7 @@ LEFT JOIN
     WHERE database = currentDatabase()
     GROUP BY table
 ) AS made USING (table)
-WHERE database = currentDatabase() AND active AND table IN ('records', 'contexts', 'hourly')
+WHERE database = currentDatabase() AND active AND table IN ('records', 'contexts', 'hourly', 'deployments')
 GROUP BY table
 -- The records first: every list reads them.
 ORDER BY table = 'records' DESC, table

@@ -18,3 +18,6 @@ FROM records
 WHERE book > 'checkpoint'
     AND last_seen >= fromUnixTimestamp64Milli({seen_from:Int64}, 'UTC') AND last_seen < fromUnixTimestamp64Milli({seen_to:Int64}, 'UTC')
     AND version >= {from:UInt64} AND version < {to:UInt64}
+{{- range .Filters}}
+    AND {{.}}
+{{- end}}

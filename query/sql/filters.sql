@@ -10,7 +10,8 @@ expression for every row (250 ms). Without a * the part is the whole pattern, an
 the dot is 0. lowerUTF8 on both sides costs less than ILIKE or
 positionCaseInsensitiveUTF8 (70 to 190 ms).
 
-The column search holds all four texts. indexHint asks its n-gram index which
+The column texts holds all four texts of a row, the column words of a context what
+the row does not have. indexHint asks its n-gram index which
 granules may have the literal part, and reads nothing of the column. Over 1 M
 records, a text that one record in 400 has takes 82 ms of processor time instead of
 178, a rare one 9. Parts and granules without the index are read whole. A literal of
@@ -25,6 +26,23 @@ key: 70 ms at 10 M records. */ -}}
 {{define "books_unindexed"}}indexOf({books:Array(String)}, toString(book)) > 0{{end}}
 
 {{define "projects"}}project IN {projects:Array(UInt64)}{{end}}
+
+{{define "environment"}}environment IN {environment:Array(String)}{{end}}
+
+{{- /* With wildcards: all names as one regular expression, which a column of few
+values compares once for each value. */ -}}
+{{define "environment_like"}}match(environment, {environment:String}){{end}}
+
+{{define "release"}}release IN {release:Array(String)}{{end}}
+
+{{define "release_like"}}match(release, {release:String}){{end}}
+
+{{- /* The same bounds for sums of rows of deployments. */ -}}
+{{define "sum_min_occurrence"}}sum(count) >= {min_occurrence:UInt64}{{end}}
+
+{{define "sum_from"}}max(last_seen) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC'){{end}}
+
+{{define "sum_to"}}max(last_seen) <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
 
 {{define "levels"}}level IN {levels:Array(String)}{{end}}
 
@@ -50,11 +68,20 @@ key: 70 ms at 10 M records. */ -}}
 
 {{define "to"}}last_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
 
-{{define "message"}}indexHint(search LIKE lowerUTF8({message_part:String}))
+{{- /* The preview, or the whole message, which is the first line of words. */ -}}
+{{define "message"}}(indexHint(texts LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String}){{if .}}
-        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String}){{end}}{{end}}
+        AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String}){{end}}
+        OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({message_part:String}) AND substringIndex(words, '\n', 1) LIKE lowerUTF8({message_part:String}){{if .}}
+                AND substringIndex(words, '\n', 1) LIKE lowerUTF8({message_like:String}){{end}}
+                AND {{template "not_erased"}}
+        ))
+    {{- end}}
 
-{{define "file"}}indexHint(search LIKE lowerUTF8({file_part:String}))
+{{define "file"}}indexHint(texts LIKE lowerUTF8({file_part:String}))
         AND lowerUTF8(file) LIKE lowerUTF8({file_part:String}){{if .}}
         AND lowerUTF8(file) LIKE lowerUTF8({file_like:String}){{end}}{{end}}
 
@@ -63,40 +90,69 @@ key: 70 ms at 10 M records. */ -}}
 
 {{- /* For reads of the table itself: with the hint, ClickHouse could not read from
 the ClickHouse projection by_time. */ -}}
-{{define "class_hinted"}}indexHint(search LIKE lowerUTF8({class_part:String}))
+{{define "class_hinted"}}indexHint(texts LIKE lowerUTF8({class_part:String}))
         AND {{template "class" .}}{{end}}
 
-{{define "uri"}}indexHint(search LIKE lowerUTF8({uri_part:String}))
+{{define "uri"}}indexHint(texts LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String}){{if .}}
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_like:String}){{end}}{{end}}
 
-{{define "search"}}search LIKE lowerUTF8({search:String}){{end}}
+{{- /* A word of a search; the dot is its number. Each side of an OR has an index, so
+that together they say which granules to read: ix_texts, and for the records that the
+contexts name ix_signature. */ -}}
+{{define "word"}}(texts LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_{{.}}:String}) AND {{template "not_erased"}}
+        ))
+    {{- end}}
 
-{{- /* The text may also be the beginning of a signature. Both sides of the OR have
-an index. */ -}}
-{{define "search_hex"}}({{template "signature_range"}} OR {{template "search"}}){{end}}
+{{- /* The word may also be the beginning of a signature. */ -}}
+{{define "word_hex"}}({{template "signature_range" .}} OR {{template "word" .}}){{end}}
 
-{{- /* A line feed separates the fields in the column search, so a text that
-contains one is compared with each field. */ -}}
-{{define "search_lines"}}{{template "search"}} AND {{template "search_fields"}}{{end}}
+{{- /* The word may also be the id of an event. */ -}}
+{{define "word_id"}}(texts LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE (words LIKE lowerUTF8({word_{{.}}:String}) OR event_id = unhex({word_id_{{.}}:String})) AND {{template "not_erased"}}
+        ))
+    {{- end}}
 
-{{define "search_fields"}}(
-        lowerUTF8(message_preview) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({search:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({search:String})
-    ){{end}}
+{{define "word_id_hex"}}({{template "signature_range" .}} OR {{template "word_id" .}}){{end}}
 
-{{define "search_hex_lines"}}({{template "signature_range"}} OR {{template "search_fields"}}){{end}}
+{{- /* An erased context stays in the table until a merge, but is found no more. (The
+context of a record that was deleted may be found: no record has its id.) */ -}}
+{{define "not_erased"}}(signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2){{end}}
 
-{{define "signature_range"}}signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16){{end}}
+{{define "signature_range"}}signature BETWEEN toFixedString(unhex({word_first_{{.}}:String}), 16) AND toFixedString(unhex({word_last_{{.}}:String}), 16){{end}}
 
-{{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice'){{end}}
+{{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise{{end}}
 
-{{- /* One for each configured pattern; the dot is its number. */ -}}
-{{define "noise"}}NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_{{.}}:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_{{.}}:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_{{.}}:String})
-    ){{end}}
+{{- /* Occurrences in deployments that count, of records that are there: an id belongs
+to one record. The rows of a record that is removed stay, and one says that it is
+gone; the index of that column finds those few. A record matches when one more of its
+rows match than are cancelled. */ -}}
+{{define "occurrences"}}FROM deployments
+WHERE book > 'checkpoint'
+{{- range .Filters}}
+    AND {{.}}
+{{- end}}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+{{- if .Records}}
+    AND id IN
+    (
+        SELECT id
+        FROM records
+        WHERE book > 'checkpoint'
+{{- range .Records}}
+            AND {{.}}
+{{- end}}
+        GROUP BY id
+        HAVING sum(sign) > 0
+    )
+{{- end}}{{end}}
+
+{{define "sums"}}
+{{- range $i, $sum := .Sums}}
+{{if $i}}    AND{{else}}HAVING{{end}} {{$sum}}
+{{- end}}{{end}}

@@ -7,6 +7,9 @@ FROM
     FROM hourly
     WHERE book > 'checkpoint'
         AND hour >= fromUnixTimestamp({from:Int64}) AND hour < fromUnixTimestamp({to:Int64})
+{{- range .Filters}}
+        AND {{.}}
+{{- end}}
     GROUP BY book, level, hour
 )
 ORDER BY book, level DESC, hour

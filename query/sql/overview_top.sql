@@ -14,5 +14,8 @@ FROM
     FROM hourly
     WHERE book > 'checkpoint'
         AND hour >= fromUnixTimestamp({from:Int64}) AND hour < fromUnixTimestamp({to:Int64})
+{{- range .Filters}}
+        AND {{.}}
+{{- end}}
     GROUP BY book, signature, id
 )

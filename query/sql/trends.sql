@@ -11,6 +11,9 @@ WHERE book IN ('system', 'database')
         FROM records
         WHERE book IN ('system', 'database')
             AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
+{{- range .Filters}}
+            AND {{.}}
+{{- end}}
         GROUP BY id
         HAVING sum(sign) > 0
     )

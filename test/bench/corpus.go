@@ -66,6 +66,8 @@ const (
 	ofStatus
 	ofLate
 	ofSample
+	ofProject
+	ofDeployment
 	ofPayload // and the numbers after it, one for each frame
 )
 
@@ -130,7 +132,7 @@ func (c corpus) event(i int) errata.Event {
 	traits, place, request := draw(i, ofTraits), draw(i, ofPlace), draw(i, ofRequest)
 	at := c.first(i)
 	e := errata.Event{
-		ID: eventID(i, 0), Project: 1, Book: errata.BookSystem, Signature: c.signature(i), Level: corpusLevel(traits % 1000),
+		ID: eventID(i, 0), Project: corpusProject(i), Environment: corpusEnvironment(i), Release: corpusRelease(i), Book: errata.BookSystem, Signature: c.signature(i), Level: corpusLevel(traits % 1000),
 		Time: at, Received: at, Message: c.message(i), Line: uint32(traits % 2000), Method: corpusMethod(request % 100),
 		File: "src/Module" + number10(place%200) + "/Service/Handler" + number10(place%20_000) + ".php",
 		URI:  "/api/v2/customers/" + number10(place%4_200_000) + "/orders?page=" + number10(request%20),
@@ -203,6 +205,16 @@ func corpusLevel(k uint64) errata.Level {
 		return errata.LevelDebug
 	}
 }
+
+// corpusProject, corpusEnvironment and corpusRelease say whose error problem i is: one of
+// 50 projects, half of the problems in production, one in seven by each release.
+func corpusProject(i int) uint64 { return 1 + draw(i, ofProject)%50 }
+
+func corpusEnvironment(i int) string {
+	return []string{"production", "production", "staging", "development"}[draw(i, ofDeployment)%4]
+}
+
+func corpusRelease(i int) string { return "shop@1." + number10(draw(i, ofDeployment)/4%7) }
 
 func corpusMethod(k uint64) string {
 	switch {

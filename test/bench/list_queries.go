@@ -21,6 +21,9 @@ var (
 	limitWide    = limits{25, 60, 250} // user_id, ip, file
 	limitText    = limits{40, 150, 600}
 	limitDeep    = limits{30, 40, 60}
+	limitProject = limits{35, 60, 120}
+	limitScoped  = limits{50, 100, 600}   // environment, release: the total reads all of their occurrences
+	limitCounted = limits{100, 400, 4000} // with sums of each record's occurrences
 )
 
 // column is the column of [limits] for n records: that of the next larger size,
@@ -68,6 +71,16 @@ func (b *bench) listQueries(r *query.Reader, c corpus) []listQuery {
 		same("min_occurrence=50", limitNarrow, query.Filter{MinOccurrence: 50}),
 		same("date_range, 30 days", limitNarrow, query.Filter{From: c.end.AddDate(0, 0, -30)}),
 		same("date_range, an old week", limitNarrow, query.Filter{From: c.end.AddDate(0, 0, -60), To: c.end.AddDate(0, 0, -53)}),
+		list("project", limitProject, func(i int) query.Filter {
+			return query.Filter{Projects: query.OnlyProjects(corpusProject(c.sample(i)))}
+		}),
+		list("environment", limitScoped, func(i int) query.Filter {
+			return query.Filter{Environments: query.Names{corpusEnvironment(c.sample(i))}}
+		}),
+		list("release", limitScoped, func(i int) query.Filter { return query.Filter{Releases: query.Names{corpusRelease(c.sample(i))}} }),
+		list("environment, by count", limitCounted, func(i int) query.Filter {
+			return query.Filter{Environments: query.Names{corpusEnvironment(c.sample(i))}, MinOccurrence: 2}
+		}),
 		same("status=muted", limitNarrow, query.Filter{Statuses: []errata.Status{errata.StatusMuted}}),
 		list("user_id", limitWide, func(i int) query.Filter { id := of(i).UserID; return query.Filter{UserID: &id} }),
 		list("ip", limitWide, func(i int) query.Filter { ip := of(i).IP; return query.Filter{IP: netip.PrefixFrom(ip, ip.BitLen())} }),
@@ -117,7 +130,7 @@ func (c corpus) samples() (some []errata.Event) {
 func (c corpus) detail(r *query.Reader) func(ctx context.Context, i int) error {
 	return func(ctx context.Context, i int) error {
 		e := c.event(int(draw(i, ofSample) % uint64(min(c.n, payloadRecords))))
-		record, payload, err := r.Detail(ctx, e.Book, e.Signature)
+		record, payload, err := r.Detail(ctx, e.Book, e.Signature, query.Projects{})
 		if err != nil {
 			return err
 		}

@@ -101,10 +101,10 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 
 // loadRows prints how fast the stock was filled, and its size on disk.
 func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled) error {
-	var records, contexts, hourly, parts uint64
+	var records, contexts, hourly, deployments, parts uint64
 	err := f.engines.ClickHouse().QueryRow(ctx, `SELECT sumIf(bytes_on_disk, table = 'records'), sumIf(bytes_on_disk, table = 'contexts'),
-		sumIf(bytes_on_disk, table = 'hourly'), countIf(table = 'records')
-		FROM system.parts WHERE active AND database = currentDatabase()`).Scan(&records, &contexts, &hourly, &parts)
+		sumIf(bytes_on_disk, table = 'hourly'), sumIf(bytes_on_disk, table = 'deployments'), countIf(table = 'records')
+		FROM system.parts WHERE active AND database = currentDatabase()`).Scan(&records, &contexts, &hourly, &deployments, &parts)
 	if err != nil {
 		return fmt.Errorf("read the size of the tables: %w", err)
 	}
@@ -116,8 +116,8 @@ func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled)
 	name := sizeName(c.n)
 	row{name: name + ": filled through the log", ours: float64(c.n) / done.took.Seconds(), unit: "records/s",
 		note: fmt.Sprintf("%d events, %.0f a second, until visible", done.events, float64(done.events)/done.took.Seconds())}.write(b.out)
-	row{name: name + ": on the disk", ours: float64(records+contexts+hourly) / float64(c.n), unit: "B/record",
-		note: fmt.Sprintf("records %s in %d parts, contexts %s, hourly %s; the log %s more",
-			each(records), parts, each(contexts), each(hourly), each(state.Bytes))}.write(b.out)
+	row{name: name + ": on the disk", ours: float64(records+contexts+hourly+deployments) / float64(c.n), unit: "B/record",
+		note: fmt.Sprintf("records %s in %d parts, contexts %s, hourly %s, deployments %s; the log %s more",
+			each(records), parts, each(contexts), each(hourly), each(deployments), each(state.Bytes))}.write(b.out)
 	return nil
 }

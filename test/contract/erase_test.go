@@ -13,6 +13,13 @@ const (
 	auditPath  = "/api/v1/admin/audit"
 )
 
+// wantPlanted searches what stands only in the whole message of one event.
+func (s *service) wantPlanted(t *testing.T, want string) {
+	t.Helper()
+	s.wantNames(t, "search=planted+row", want)
+	s.wantNames(t, "message=planted*row", want)
+}
+
 // TestErase: after an erasure no answer shows the person, the counts are
 // unchanged, and a replay gives the same, also when the log begins behind the
 // erasure.
@@ -27,13 +34,13 @@ func TestErase(t *testing.T) {
 	byName := trial("database", "by name") // a name that is no number is in the context alone
 	byName.UserID = json.RawMessage(`"u-planted"`)
 	mentioned := trial("system", "mentioned")
-	mentioned.Message = "refused " + address + ", not 203.0.113.99"
-	mentioned.UserID = json.RawMessage("6")
+	mentioned.Message, mentioned.UserID = "refused "+address+", not 203.0.113.99\nplanted row", json.RawMessage("6")
 	other := trial("system", "other")
 	other.UserID, other.IP = json.RawMessage("47"), "203.0.113.99"
 	s.send(t, mine, mine, byAddress, byName, mentioned, other)
 	s.settle(t)
 	before, _ := s.detail(t, other)
+	s.wantPlanted(t, "refused "+address+", not 203.0.113.99")
 	for _, count := range []string{"4", "0"} { // records of the first erasure no longer match the second
 		s.want(t, request{method: http.MethodPost, path: erasePath, body: persons}, `{"count":`+count+`,"erased":true,"log_cut":false}`)
 	}
@@ -59,12 +66,12 @@ func TestErase(t *testing.T) {
 		s.wantNames(t, "user_id=4711", "")
 		s.wantNames(t, "ip="+address, "")
 		s.wantNames(t, "user_id=47", "other")
+		s.wantPlanted(t, "")
 	}
 	check("erased")
 	if trail := s.get(t, auditPath+"?action=errors.erase"); !strings.Contains(trail, `"request":{"addresses":1,"users":2}`) {
 		t.Errorf("the audit trail: %s", trail)
 	}
-
 	s.replayed(t, 1)
 	check("replayed")
 

@@ -20,8 +20,9 @@ import (
 type ledger struct {
 	*service
 	random  *rand.Rand
-	records []errata.Record // by id
-	events  []event         // the first event of each
+	records []errata.Record             // by id
+	events  []event                     // the first event of each
+	whole   map[errata.Signature]string // the message of the first event
 }
 
 // text is a text as it is sent, and as the API shows it.
@@ -86,6 +87,9 @@ func (l *ledger) moment() (sent, kept time.Time) {
 	return sent, sent.Truncate(time.Millisecond)
 }
 
+// cleaned makes a message as it is kept of a message as it is sent.
+var cleaned = strings.NewReplacer("\x07", "", "\x00", "", "\u2028", " ")
+
 // sight makes the event of a new record, and the record. The fingerprint keeps
 // records apart whose fields are all equal.
 func (l *ledger) sight(number int) (event, errata.Record) {
@@ -106,6 +110,7 @@ func (l *ledger) sight(number int) (event, errata.Record) {
 		Signature: e.signature(), Count: 1, FirstSeen: kept, LastSeen: kept, Message: message.shown, Class: class.shown,
 		File: file.shown, Line: e.Line, URI: uri.shown, Method: method.shown, UserID: user, Status: errata.StatusOpen,
 	}
+	l.whole[r.Signature] = cleaned.Replace(message.sent)
 	r.Book, _ = errata.ParseBook(e.Book)
 	r.Level, _ = errata.ParseLevel(level.shown)
 	if ip.shown != "" {
@@ -146,7 +151,7 @@ const (
 // repeats some of those again. Then it learns the ids, which grow with the log.
 func fill(t *testing.T, s *service) *ledger {
 	t.Helper()
-	l := &ledger{service: s, random: rand.New(rand.NewPCG(11, 21))}
+	l := &ledger{service: s, random: rand.New(rand.NewPCG(11, 21)), whole: map[errata.Signature]string{}}
 	for i := range records {
 		e, r := l.sight(i)
 		l.events, l.records = append(l.events, e), append(l.records, r)
@@ -231,5 +236,7 @@ func (l *ledger) learnIDs(t *testing.T) {
 
 // selected is the model's list.
 func (l *ledger) selected(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
-	return querytest.Select(l.records, f, order, direction)
+	return querytest.Select(l.records, func(r errata.Record) querytest.Seen {
+		return querytest.Seen{Message: l.whole[r.Signature]}
+	}, f, order, direction)
 }

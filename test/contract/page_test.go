@@ -167,7 +167,7 @@ func TestForThePage(t *testing.T) {
 	}
 	for name, atLeast := range map[string]float64{
 		"events_per_second": 0, "lag_facts": 0, "lag_ms": 0, "log_bytes": 1, "log_max_bytes": 1, "disk_free_bytes": 1, "disk_total_bytes": 1,
-		"clickhouse_bytes": 1, "lost_at_senders": 0, "dropped_by_switch": 0, "refused_by_limit": 0,
+		"clickhouse_bytes": 1, "lost_at_senders": 0, "dropped_by_switch": 0, "refused_by_limit": 0, "dropped_by_noise": 0,
 	} {
 		if got := status.Figures[name]; got == nil || *got < atLeast {
 			t.Errorf("the figure %s: %s", name, text)

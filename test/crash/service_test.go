@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/internal/failpoint"
+	"github.com/errata-log/errata/test/product"
 )
 
 // readyLimit is how long a start may take on a busy machine. The promise of 5 s
@@ -36,22 +37,29 @@ type service struct {
 	exited chan struct{}
 }
 
-// build compiles the service with failpoints, and the engine beside it.
-func build(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"build", "-trimpath", "-tags", "failpoints", "-o", filepath.Join(dir, "errata"), "../../cmd/errata"},
-		{"build", "-trimpath", "-o", filepath.Join(dir, "errata-engine"), "../../cmd/errata-engine"},
-	} {
-		cmd := exec.Command("go", args...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+// programs is the folder of the service with failpoints and of the engine, which
+// are built for the first test that starts them.
+var programs string
+
+func TestMain(m *testing.M) {
+	var err error
+	if programs, err = os.MkdirTemp("", "errata-crash"); err != nil {
+		panic(err)
 	}
-	return filepath.Join(dir, "errata")
+	code := m.Run()
+	if err := os.RemoveAll(programs); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
 }
+
+var build = sync.OnceValues(func() (binary string, err error) {
+	ctx := context.Background() // go test ends it in time
+	if _, err := product.Build(ctx, "../..", "errata-engine", programs); err != nil {
+		return "", err
+	}
+	return product.Build(ctx, "../..", "errata", programs, "failpoints")
+})
 
 func newService(t *testing.T) *service {
 	t.Helper()
@@ -68,7 +76,11 @@ func newService(t *testing.T) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, binary: build(t), data: filepath.Join(dir, "data"), addr: addr, log: log}
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{t: t, binary: binary, data: filepath.Join(dir, "data"), addr: addr, log: log}
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {

@@ -46,6 +46,7 @@ var kinds = []kind{
 	{name: "skip index mark", find: inPart("records", "skp_idx_*.cmrk*")},
 	{name: "payload data", find: inPart("contexts", "data.bin")},
 	{name: "hours data", find: inPart("hourly", "data.bin")},
+	{name: "deployments data", find: inPart("deployments", "data.bin")},
 }
 
 const streamsDir = "nats/jetstream/$G/streams"

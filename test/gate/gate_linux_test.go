@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/errata-log/errata/test/product"
 	"github.com/errata-log/errata/test/testenv"
 )
 
@@ -19,11 +19,9 @@ const patience = 6
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "errata")
-	cmd := exec.Command("go", "build", "-o", binary, "../../cmd/errata")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the service: %v\n%s", err, out)
+	binary, err := product.Build(t.Context(), "../..", "errata", dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Symlink(testenv.EngineBinary(t), filepath.Join(dir, "errata-engine")); err != nil {
 		t.Fatal(err)

@@ -54,8 +54,8 @@ var mutations = []mutation{
 	},
 	{
 		Name: "scrub-after-the-append",
-		Edits: []edit{{"ingest/rules.go",
-			"	message := r.Text(messageOf(d), MaxMessage, true)\n", "	message := messageOf(d)\n"}},
+		Edits: []edit{{"ingest/text.go",
+			"	s = r.Scrubber.Text(clean(s, lines))\n", "	s = clean(s, lines)\n"}},
 		Package: "./test/flow", Run: "^TestNoPlantedSecretReachesTheLog$",
 	},
 	{

@@ -6,12 +6,19 @@ import (
 	"github.com/errata-log/errata/query"
 )
 
-// Join is a filter with the fields of both; b's win.
+// Join is a filter with the fields of both; b's win, and of the projects those of both count.
 func Join(a, b query.Filter) query.Filter {
 	b.Search, b.Message, b.File = cmp.Or(b.Search, a.Search), cmp.Or(b.Message, a.Message), cmp.Or(b.File, a.File)
 	b.Class, b.URI, b.Method = cmp.Or(b.Class, a.Class), cmp.Or(b.URI, a.URI), cmp.Or(b.Method, a.Method)
 	b.Signature, b.UserID, b.IP = cmp.Or(b.Signature, a.Signature), cmp.Or(b.UserID, a.UserID), cmp.Or(b.IP, a.IP)
 	b.MinOccurrence = cmp.Or(b.MinOccurrence, a.MinOccurrence)
+	b.Projects = b.Projects.And(a.Projects)
+	if b.Environments == nil {
+		b.Environments = a.Environments
+	}
+	if b.Releases == nil {
+		b.Releases = a.Releases
+	}
 	if b.Books == nil {
 		b.Books = a.Books
 	}
@@ -24,8 +31,6 @@ func Join(a, b query.Filter) query.Filter {
 	if b.From.IsZero() && b.To.IsZero() {
 		b.From, b.To = a.From, a.To
 	}
-	if !b.HideNoise {
-		b.HideNoise, b.Noise = a.HideNoise, a.Noise
-	}
+	b.HideNoise = a.HideNoise || b.HideNoise
 	return b
 }

@@ -2,6 +2,8 @@ package querytest
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,12 +11,20 @@ import (
 	"github.com/errata-log/errata/query"
 )
 
+// Seen is what a search finds in the context of a record.
+type Seen struct {
+	Message     string
+	Causes      []string // classes and messages
+	Transaction string
+	EventID     string // 32 hex digits
+}
+
 // Select is every record that matches the filter, in order. Ties are broken by
-// id, in the same direction.
-func Select(records []errata.Record, f query.Filter, order query.Order, direction query.Direction) []errata.Record {
+// id, in the same direction. seen has the context of a record.
+func Select(records []errata.Record, seen func(errata.Record) Seen, f query.Filter, order query.Order, direction query.Direction) []errata.Record {
 	var found []errata.Record
 	for _, r := range records {
-		if matches(r, f) {
+		if matches(r, seen(r), f) {
 			found = append(found, r)
 		}
 	}
@@ -59,36 +69,53 @@ func compareBy(a, b errata.Record, order query.Order) int {
 }
 
 // matches says whether a record passes all filters that are set.
-func matches(r errata.Record, f query.Filter) bool {
+func matches(r errata.Record, seen Seen, f query.Filter) bool {
 	in := func(set bool, holds bool) bool { return !set || holds }
-	return in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
+	return f.Projects.Has(r.Project) &&
+		in(len(f.Books) > 0, slices.Contains(f.Books, r.Book)) &&
 		in(len(f.Levels) > 0, slices.Contains(f.Levels, r.Level)) &&
 		in(len(f.Statuses) > 0, slices.Contains(f.Statuses, r.Status)) &&
 		in(f.Signature != nil, f.Signature != nil && *f.Signature == r.Signature) &&
-		(f.Search == "" || searched(r, f.Search)) &&
+		(f.Search == "" || searched(r, seen, f.Search)) &&
 		matchesPattern(r.File, f.File) && matchesPattern(r.Class, f.Class) &&
-		matchesPattern(r.URI, f.URI) && matchesPattern(r.Message, f.Message) &&
+		matchesPattern(r.URI, f.URI) && (matchesPattern(r.Message, f.Message) || matchesPattern(oneLine(seen.Message), f.Message)) &&
 		in(f.Method != "", strings.EqualFold(f.Method, r.Method)) &&
 		in(f.UserID != nil, f.UserID != nil && *f.UserID == r.UserID) &&
 		in(f.IP.IsValid(), f.IP.Contains(r.IP)) &&
 		r.Count >= f.MinOccurrence &&
 		in(!f.From.IsZero(), !r.LastSeen.Before(f.From)) && in(!f.To.IsZero(), !r.LastSeen.After(f.To)) &&
-		in(f.HideNoise, !noisy(r, f.Noise))
+		in(f.HideNoise, !noisy(r))
 }
 
 // fold is a text in lower case. Greek sigma has two small letters and becomes
 // one.
 func fold(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ς", "σ") }
 
-// searched looks for a plain substring: a * is a plain character.
-func searched(r errata.Record, text string) bool {
-	for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
-		if strings.Contains(fold(field), fold(text)) {
-			return true
+// wordForm is a text in double quotes, or a text without white space.
+var wordForm = regexp.MustCompile(`"([^"]*)"|[^\s\x{85}\x{a0}\x{2000}-\x{200a}\x{3000}]+`)
+
+// searched looks for each word as a plain substring: a * is a plain character.
+func searched(r errata.Record, seen Seen, text string) bool {
+	place := r.File
+	if r.Line > 0 {
+		place = fmt.Sprintf("%s:%d", r.File, r.Line)
+	}
+	fields := append([]string{r.Message, r.Class, place, r.URI, oneLine(seen.Message), seen.Transaction}, seen.Causes...)
+	for _, match := range wordForm.FindAllStringSubmatch(text, -1) {
+		word := match[0]
+		if match[1] != "" {
+			word = match[1]
+		}
+		if word != `""` && !slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(fold(field), fold(word)) }) &&
+			!strings.HasPrefix(r.Signature.String(), strings.ToLower(strings.TrimSpace(word))) &&
+			(seen.EventID == "" || seen.EventID != strings.ToLower(strings.ReplaceAll(word, "-", ""))) {
+			return false
 		}
 	}
-	return strings.HasPrefix(r.Signature.String(), strings.ToLower(strings.TrimSpace(text)))
+	return true
 }
+
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(text) }
 
 // matchesPattern looks for the parts between the stars, one after the other.
 func matchesPattern(text, pattern string) bool {
@@ -107,19 +134,6 @@ func matchesPattern(text, pattern string) bool {
 }
 
 // noisy says whether hide_noise hides the record.
-func noisy(r errata.Record, patterns []string) bool {
-	if r.Status == errata.StatusMuted || r.Level < errata.LevelWarning {
-		return true
-	}
-	for _, pattern := range patterns {
-		if strings.Trim(pattern, "*") == "" {
-			continue // matches everything, and so is ignored
-		}
-		for _, field := range []string{r.Message, r.Class, r.File, r.URI} {
-			if matchesPattern(field, pattern) {
-				return true
-			}
-		}
-	}
-	return false
+func noisy(r errata.Record) bool {
+	return r.Status == errata.StatusMuted || r.Level < errata.LevelWarning || r.Noise
 }

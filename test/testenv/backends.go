@@ -6,10 +6,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-
-	"github.com/testcontainers/testcontainers-go"
-	tcclickhouse "github.com/testcontainers/testcontainers-go/modules/clickhouse"
-	tcnats "github.com/testcontainers/testcontainers-go/modules/nats"
 )
 
 // The images of docker-compose.yml.
@@ -23,10 +19,9 @@ type backends struct{ natsURL, clickHouseDSN string }
 
 // chosen are the backends of this process.
 var chosen struct {
-	once       sync.Once
-	backends   backends
-	containers []testcontainers.Container
-	err        error
+	once     sync.Once
+	backends backends
+	err      error
 }
 
 // chooseBackends chooses once for the process and prints its choice.
@@ -60,33 +55,4 @@ func chooseBackends(ctx context.Context, t testing.TB) backends {
 		t.Fatalf("testenv: %v; is a container engine running? Without ERRATA_TEST_CONTAINERS the embedded engines are used", chosen.err)
 	}
 	return chosen.backends
-}
-
-func startNATSContainer(ctx context.Context) (url string, err error) {
-	c, err := tcnats.Run(ctx, natsImage)
-	if err != nil {
-		return "", fmt.Errorf("start a container of %s: %w", natsImage, err)
-	}
-	chosen.containers = append(chosen.containers, c)
-	return c.ConnectionString(ctx)
-}
-
-func startClickHouseContainer(ctx context.Context) (dsn string, err error) {
-	c, err := tcclickhouse.Run(ctx, clickHouseImage, tcclickhouse.WithUsername("errata"), tcclickhouse.WithPassword(randomName()))
-	if err != nil {
-		return "", fmt.Errorf("start a container of %s: %w", clickHouseImage, err)
-	}
-	chosen.containers = append(chosen.containers, c)
-	return c.ConnectionString(ctx)
-}
-
-// stopContainers ends the containers; for a killed process the reaper of the
-// container engine does it.
-func stopContainers() {
-	for _, c := range chosen.containers {
-		if err := testcontainers.TerminateContainer(c); err != nil {
-			fmt.Fprintln(os.Stderr, "testenv: stop a container:", err)
-		}
-	}
-	chosen.containers = nil
 }

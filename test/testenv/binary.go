@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/test/product"
 )
 
 // EngineBinary is the path of an errata-engine built from this source, for
@@ -57,12 +57,9 @@ func buildEngine(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("testenv: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	built := filepath.Join(temp, "errata-engine")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", built, "./cmd/errata-engine")
-	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("testenv: go build ./cmd/errata-engine: %w\n%s", err, out)
+	built, err := product.Build(ctx, root, "errata-engine", temp)
+	if err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
 	}
 	if err := os.Rename(built, path); err != nil {
 		return "", fmt.Errorf("testenv: %w", err)

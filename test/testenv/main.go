@@ -29,16 +29,3 @@ func Main(m *testing.M, options ...goleak.Option) {
 	}
 	os.Exit(code)
 }
-
-// GoleakOptions ignore the goroutines of the container client, which live as long
-// as the process. The embedded engines leave none.
-func GoleakOptions() []goleak.Option {
-	if os.Getenv("ERRATA_TEST_CONTAINERS") != "1" {
-		return nil
-	}
-	return []goleak.Option{
-		goleak.IgnoreAnyFunction("github.com/testcontainers/testcontainers-go.(*Reaper).connect.func1"),
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
-	}
-}

@@ -7,21 +7,33 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// AsOlderVersion makes the records what a version of before levels rose has made of
-// the same log, when the first event of every record had the level. No projector may
-// run meanwhile.
-func AsOlderVersion(ctx context.Context, conn driver.Conn, level string) error {
+// AsOlderVersion makes the projection what a version with an older fold has made of
+// the same log: 0 is that of before levels rose, when the first event of every record
+// had the level; 1 that of before deployments, for which level means nothing. No
+// projector may run meanwhile.
+func AsOlderVersion(ctx context.Context, conn driver.Conn, fold int, level string) error {
 	const columns = "book, signature, id, version, count, first_seen, last_seen, file, line, message_preview, " +
 		"exception_class, request_uri, request_method, user_id, ip, status, regressed, sign"
-	older := fmt.Sprintf(`if(book = 'checkpoint', toString(level), '%s'), replaceOne(checkpoint, '"fold":2,', '')`, level)
-	for _, statement := range []string{
-		"CREATE TABLE records_older AS records",
-		"INSERT INTO records_older (" + columns + ", level, checkpoint) SELECT " + columns + ", " + older + " FROM records FINAL",
-		"EXCHANGE TABLES records AND records_older",
-		"DROP TABLE records_older SYNC",
+	const checkpoint = `replaceRegexpOne(replaceOne(checkpoint, '"fold":2,', '%s'), '"deployed":[0-9]+,', '')`
+	older := "toString(level), " + fmt.Sprintf(checkpoint, `"fold":1,`)
+	if fold == 0 {
+		older = fmt.Sprintf("if(book = 'checkpoint', toString(level), '%s'), ", level) + fmt.Sprintf(checkpoint, "")
+	}
+	const hours = "book, signature, id, hour, level, count, sequence"
+	for table, fill := range map[string]string{
+		"records":     "(" + columns + ", level, checkpoint) SELECT " + columns + ", " + older + " FROM records FINAL",
+		"hourly":      "(" + hours + ") SELECT " + hours + " FROM hourly FINAL",
+		"deployments": "SELECT * FROM deployments WHERE false",
 	} {
-		if err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
+		for _, statement := range []string{
+			"CREATE TABLE " + table + "_older AS " + table,
+			"INSERT INTO " + table + "_older " + fill,
+			"EXCHANGE TABLES " + table + " AND " + table + "_older",
+			"DROP TABLE " + table + "_older SYNC",
+		} {
+			if err := conn.Exec(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
 		}
 	}
 	return nil

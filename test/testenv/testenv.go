@@ -5,7 +5,8 @@
 // on standard error:
 //
 //  1. ERRATA_TEST_NATS_URL and ERRATA_TEST_CLICKHOUSE_DSN name servers;
-//  2. ERRATA_TEST_CONTAINERS=1 starts containers (make test-containers);
+//  2. ERRATA_TEST_CONTAINERS=1 starts containers (make test-containers, with the
+//     build tag containers);
 //  3. otherwise they are embedded: a NATS in the test's process for each test,
 //     one ClickHouse child process for all tests of the process.
 //

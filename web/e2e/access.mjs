@@ -1,4 +1,5 @@
 // Signing in and out; keys that no longer work, or have fewer scopes.
+import { clean } from './axe.mjs';
 import { api, check, enter, event, key, run, send, until, url } from './browser.mjs';
 
 const narrow = async (name, scopes) => (await api('POST', '/keys', { name, kind: 'adm', scopes, expires_in_days: 1 })).data;
@@ -25,6 +26,43 @@ await run({
     check((await page.evaluate(() => sessionStorage.length)) === 0, 'signing out leaves something behind');
     await page.reload();
     await page.waitForSelector('.signin');
+  },
+  'remembered on this device until one signs out': async (open) => {
+    const { page, context } = await open();
+    const kept = (p) => p.evaluate(() => [localStorage.getItem('errata.key'), sessionStorage.getItem('errata.key')]);
+    await page.goto(`${url}/`);
+    const tick = page.getByRole('checkbox', { name: 'Remember on this device' });
+    check(!(await tick.isChecked()), 'it is ticked before one has asked');
+    const by = await tick.getAttribute('aria-describedby');
+    check(/localStorage.*shared computer/.test(await page.evaluate((i) => document.getElementById(i).textContent, by)), 'it does not say what it does');
+    await clean(page, 'sign in');
+    await page.getByLabel('Admin key').fill(key);
+    await tick.check();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForSelector('.list-rows .line');
+    check((await kept(page)).join('|') === `${key}|`, 'the key is not kept as it was said');
+    // A new tab needs no key, and signs out with the first.
+    const second = await context.newPage();
+    await second.goto(`${url}/`);
+    await second.waitForSelector('.list-rows .line');
+    await second.locator('.topbar .menu.end summary').click();
+    await second.getByText('on this device, until you sign out').waitFor();
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    await second.waitForSelector('.signin');
+    await page.getByText('You have signed out in another tab.').waitFor();
+    check((await kept(page)).join('|') === '|', 'signing out leaves the key on the device');
+    await page.reload();
+    await page.waitForSelector('.signin');
+    // A key that works no more is not kept either.
+    const k = await narrow('remembered', ['Tools/*']);
+    await page.getByLabel('Admin key').fill(k.key);
+    await tick.check();
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.list-rows .line');
+    await api('DELETE', `/keys/${k.id}`);
+    await page.reload();
+    await page.getByText('Your session has ended').waitFor();
+    check((await kept(page)).join('|') === '|', 'the dead key is kept');
   },
   'a wrong key': async (open) => {
     const { page } = await open();

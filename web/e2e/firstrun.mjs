@@ -16,14 +16,24 @@ await run({
   'an empty list shows how to begin, and turns into the list': async (open) => {
     const { page } = await open();
     await enter(page);
-    await page.waitForSelector('.firstrun');
-    await page.getByRole('button', { name: 'Create an ingest key' }).click();
+    await page.waitForSelector('.firstrun .snippets');
+    // A new user finds the project that is there, and can make another one.
+    check((await page.locator('.firstrun').innerText()).includes('The project default is ready'), 'the first project is not named');
+    const first = (await api('GET', '/projects')).data[0];
+    check((await secret(page, 'DSN')) === first.dsn, 'it is not the DSN of the first project');
+    check((await page.getByRole('tabpanel').innerText()).includes(first.dsn), 'the code does not name the DSN');
+    await clean(page, 'first run, as it begins');
+    await page.getByRole('button', { name: 'Create a project…' }).click();
+    await page.getByLabel('Name').fill('First shop');
+    await page.getByLabel('Platform').fill('php');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     const key = await secret(page, 'Ingest key');
     const dsn = await secret(page, 'DSN');
+    check((await page.getByRole('tab', { selected: true }).innerText()) === 'PHP', 'the code is not for the platform');
     await clean(page, 'first run');
     check(/^\w+_ing_/.test(key), `the ingest key is ${key}`);
-    check(new URL(dsn).username !== '', `the DSN is ${dsn}`);
-    for (const name of ['Go', 'PHP', 'JavaScript', 'Python']) {
+    check(dsn !== first.dsn && new URL(dsn).username !== '', `the DSN is ${dsn}`);
+    for (const name of ['Go', 'PHP', 'JavaScript', 'Node.js', 'Python']) {
       await page.getByRole('tab', { name, exact: true }).click();
       await page.getByRole('tab', { name, exact: true, selected: true }).waitFor();
       check((await page.getByRole('tabpanel').innerText()).includes(dsn), `the ${name} snippet does not name the DSN`);

@@ -31,6 +31,8 @@ const places = {
   record: [`?limit=8&record=${row.signature}`, '.plot canvas'],
   missing: ['?limit=8&record=00000000000000000000000000000000', '.record .failure'],
   overview: ['?view=overview', '.over-time canvas'],
+  projects: ['?view=projects', '.projects .table'],
+  project: ['?view=projects&id=1', '.projects .rules-add'],
   ...Object.fromEntries(settings.map((tab) => [`settings ${tab}`, [`?view=settings&tab=${tab}`, `.tabs a[aria-current][href$="tab=${tab}"]`]])),
 };
 
@@ -120,6 +122,22 @@ steps['dark is dark'] = async (open) => {
   await page.reload();
   await page.waitForSelector('.list-rows .line');
   await until('dark, as it was chosen before the reload', async () => (await shade()) < 150);
+};
+
+steps['no label of a chart is cut off'] = async (open) => {
+  const { page } = await open({ viewport: { width: 390, height: 844 } });
+  await enter(page, '?view=overview');
+  for (const range of ['24h', '14d']) {
+    await go(page, [`?view=overview&range=${range}`, '.over-time canvas']);
+    await page.getByRole('radio', { name: range === '24h' ? '24 hours' : '14 days', checked: true }).waitFor();
+    await settled(page);
+    // A label that reaches the edge leaves ink in the last column.
+    const ink = await page.locator('.over-time canvas').evaluate((c) => {
+      const { data } = c.getContext('2d').getImageData(c.width - 1, 0, 1, c.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    });
+    check(ink === 0, `${range}: ${ink} pixels at the edge`);
+  }
 };
 
 steps['everything can be reached with Tab, and is seen to be'] = async (open) => {

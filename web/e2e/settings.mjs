@@ -270,7 +270,8 @@ await run({
     await settled(page);
     check(!(await page.content()).includes(secret), 'the key is shown again');
     await page.getByRole('button', { name: `Revoke ${name}` }).click();
-    await page.waitForSelector('dialog[open]');
+    // The key was used a moment ago.
+    await page.locator('dialog[open]').getByText(/^Last used (just now|\d+s ago)\.$/).waitFor();
     await clean(page, 'revoke');
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText(`“${name}” is revoked.`).waitFor();

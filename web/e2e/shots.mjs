@@ -66,6 +66,23 @@ await each('delete', async (page) => {
 await each('keyboard', async (page) => { await list(page); await page.keyboard.press('?'); await page.waitForSelector('dialog[open]'); });
 await each('menu', async (page) => { await list(page); await page.locator('.topbar .menu summary').click(); });
 await each('overview', async (page) => { await enter(page, '?view=overview'); await page.waitForSelector('.page h1'); await page.waitForTimeout(1200); });
+await each('projects', async (page) => { await enter(page, '?view=projects'); await page.waitForSelector('.projects .table'); });
+await each('project', async (page) => {
+  await enter(page, '?view=projects&id=1');
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.keyboard.type('ChunkLoadError*');
+  await page.getByLabel('Slug').fill('Not a slug');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.waitForSelector('.field.wrong');
+});
+await each('undo', async (page) => {
+  await list(page);
+  for (const i of [1, 2]) await page.locator('.list-rows .line input').nth(i).click();
+  await page.keyboard.press('m');
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).waitFor();
+  await page.keyboard.press('z');
+  await page.getByText('2 records put back.').waitFor();
+});
 for (const name of ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import']) {
   await each(`settings-${name}`, async (page) => { await enter(page, `?view=settings&tab=${name}`); await page.waitForSelector('.settings-content > *'); await page.waitForTimeout(600); });
 }

@@ -6,6 +6,7 @@ import { Loading } from './ui/state';
 import { Toasts } from './ui/toast';
 import { ErrorsView } from './views/errors/errors';
 import { OverviewView } from './views/overview/overview';
+import { ProjectsView } from './views/projects/projects';
 import { SettingsView } from './views/settings/settings';
 import { Shell } from './views/shell';
 import { SignIn } from './views/signin';
@@ -35,6 +36,8 @@ function Current() {
   switch (view.value) {
     case 'overview':
       return <OverviewView />;
+    case 'projects':
+      return <ProjectsView />;
     case 'settings':
       return <SettingsView />;
     default:

@@ -6,6 +6,7 @@ import './style/views.css';
 import './style/errors.css';
 import './style/settings.css';
 import './style/overview.css';
+import './style/projects.css';
 import { App } from './app';
 import { begin } from './session';
 import { followTheme } from './theme';

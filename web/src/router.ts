@@ -2,9 +2,9 @@
 // the same: ?view=settings&tab=keys, ?levels=fatal&record=…
 import { computed, signal } from '@preact/signals';
 
-export type View = 'errors' | 'overview' | 'settings';
+export type View = 'errors' | 'overview' | 'projects' | 'settings';
 
-const views: readonly View[] = ['errors', 'overview', 'settings'];
+const views: readonly View[] = ['errors', 'overview', 'projects', 'settings'];
 
 /** The query of the address. Treat as read-only; change it with go. */
 export const query = signal(new URLSearchParams(location.search));

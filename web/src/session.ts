@@ -1,6 +1,7 @@
 // Who is signed in. The key is in sessionStorage, which the tab loses when it is
-// closed, and is sent as a Bearer header; there is no cookie. Behind a reverse
-// proxy that sets the header itself, there is no key here at all.
+// closed, or where one asked for it in localStorage, until one signs out. It is sent
+// as a Bearer header; there is no cookie. Behind a reverse proxy that sets the header
+// itself, there is no key here at all.
 import { signal } from '@preact/signals';
 import { ApiError, call, caller } from './api/client';
 import type { Whoami } from './api/types';
@@ -20,15 +21,33 @@ export const byProxy = signal(false);
 /** The key was kept: signing in failed for a reason that may be temporary. */
 export const mayRetry = signal(false);
 
+/** The key stays on this device until one signs out. */
+export const remembered = signal(false);
+
+// A key of this tab alone goes before the one of the device.
 caller.key = sessionStorage.getItem(place) ?? '';
+if (caller.key === '') {
+  caller.key = localStorage.getItem(place) ?? '';
+  remembered.value = caller.key !== '';
+}
 caller.refused = expire;
+
+// Whoever signs out in one tab means the device.
+addEventListener('storage', (event) => {
+  if (event.key === place && event.newValue === null && remembered.peek() && phase.peek() === 'in') leave('You have signed out in another tab.');
+});
 
 /** Whether the key holds the scope, such as Tools/DeleteErrorLogs. */
 export function can(scope: string): boolean {
   return holds(who.value?.scopes ?? [], scope);
 }
 
-/** Called at the start of the page: with the key of the tab, or with none in case a proxy adds one. */
+/** Why a button is disabled, for its title; '' when the key has the scope. */
+export function lacking(scope: string): string {
+  return can(scope) ? '' : `Your key does not hold the scope ${scope}.`;
+}
+
+/** Called at the start of the page: with the key of the tab or of the device, or with none in case a proxy adds one. */
 export async function begin(): Promise<void> {
   const had = caller.key !== '';
   try {
@@ -42,8 +61,8 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** Signs in with a key. Throws ApiError when that fails. */
-export async function signIn(text: string): Promise<void> {
+/** Signs in with a key, and keeps it on the device if asked. Throws ApiError when that fails. */
+export async function signIn(text: string, remember: boolean): Promise<void> {
   caller.key = text;
   try {
     await enter();
@@ -51,7 +70,8 @@ export async function signIn(text: string): Promise<void> {
     caller.key = '';
     throw error;
   }
-  sessionStorage.setItem(place, caller.key);
+  (remember ? localStorage : sessionStorage).setItem(place, caller.key);
+  remembered.value = remember;
   reason.value = '';
 }
 
@@ -68,7 +88,9 @@ export async function refresh(signal: AbortSignal): Promise<Whoami> {
   return data;
 }
 
+/** Also forgets a key that another tab has left on this device. */
 export function signOut(): void {
+  localStorage.removeItem(place);
   leave('');
 }
 
@@ -81,6 +103,9 @@ function leave(why: string, keep = false): void {
   if (!keep) {
     caller.key = '';
     sessionStorage.removeItem(place);
+    // The key of another tab stays where that tab put it.
+    if (remembered.peek()) localStorage.removeItem(place);
+    remembered.value = false;
   }
   mayRetry.value = keep;
   who.value = null;

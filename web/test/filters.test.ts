@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { active, describe as words, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
+import { active, chips, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
 
 describe('filters and the address', () => {
   test('every name goes there and back', () => {
@@ -23,6 +23,23 @@ describe('filters and the address', () => {
     expect(active({ order: 'count', page: '2', limit: '25' })).toEqual([]);
     expect(active({ ip: '::1', search: 'x', order: 'count' })).toEqual(['search', 'ip']);
   });
+});
+
+describe('the open record', () => {
+  const signature = '0123456789abcdef0123456789abcdef';
+  const of = (params: Record<string, string>) => recordOf(new URLSearchParams(params));
+  test.each(['system', 'database'] as const)('in the book %s goes there and back', (type) => {
+    expect(of(recordParams({ type, signature }))).toEqual({ type, signature });
+  });
+  test('none, or no signature', () => {
+    expect(of(noRecord)).toBeNull();
+    expect(of({ record: 'abc' })).toBeNull();
+    expect(of({ record: signature.toUpperCase() })?.signature).toBe(signature);
+  });
+});
+
+test('a chip for each filter without a control', () => {
+  expect(chips(fromQuery(new URLSearchParams('search=x&status=open&levels=error&types=system&hide_noise=1&file=a&ip=::1&order=count')))).toEqual(['file', 'ip']);
 });
 
 describe('comma lists', () => {

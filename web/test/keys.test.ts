@@ -6,7 +6,7 @@ const at = (key: string, more: Partial<Press> = {}, prefix = false) => press({ p
 
 describe('presses', () => {
   test.each([
-    ['j', 'next'], ['k', 'previous'], ['Enter', 'open'], ['x', 'select'], ['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['#', 'delete'],
+    ['j', 'next'], ['k', 'previous'], ['Enter', 'open'], ['x', 'select'], ['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo'], ['#', 'delete'],
     ['/', 'search'], ['?', 'help'], ['Escape', 'close'], ['*', 'select-all'], [']', 'next-page'],
   ])('%s', (key, action) => expect(at(key).action).toBe(action));
   test('letters are text where one types, and Escape leaves', () => {
@@ -30,6 +30,7 @@ describe('presses', () => {
     expect(g).toEqual({ state: { prefix: true } });
     expect(at('o', {}, true)).toEqual({ state: idle, action: 'go-overview' });
     expect(at('e', {}, true).action).toBe('go-errors');
+    expect(at('p', {}, true).action).toBe('go-projects');
     expect(at('x', {}, true)).toEqual({ state: idle, action: undefined });
     expect(at('s', { modified: true }, true)).toEqual({ state: idle });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Row } from '../src/api/types';
 import { grown, keyOf, unseen, updated, without } from '../src/lib/live';
 import { holds } from '../src/lib/scopes';
-import { parseDSN, snippets } from '../src/lib/snippets';
+import { parseDSN, snippets, suits } from '../src/lib/snippets';
 import { sparkPath, sparkTitle } from '../src/lib/spark';
 import { context, crumbs, runs, thrown } from '../src/lib/stack';
 
@@ -99,10 +99,17 @@ describe('a first error', () => {
   });
   test('snippets name it', () => {
     const list = snippets(dsn);
-    expect(list.map((s) => s.name)).toEqual(['Go', 'PHP', 'JavaScript', 'Python', 'curl']);
-    for (const s of list.slice(0, 4)) expect(s.text).toContain(dsn);
-    expect(list[4]!.text).toContain('https://errata.example:8443/e/api/1/store/?sentry_key=7799bef7');
-    expect(snippets(dsn, 'eik_ing_x')[4]!.text).toContain('/e/api/v1/events');
-    expect(snippets(dsn, 'eik_ing_x')[4]!.text).toContain('Bearer eik_ing_x');
+    expect(list.map((s) => s.name)).toEqual(['Go', 'PHP', 'JavaScript', 'Node.js', 'Python', 'curl']);
+    for (const s of list.slice(0, 5)) expect(s.text).toContain(dsn);
+    expect(list[5]!.text).toContain('https://errata.example:8443/e/api/1/store/?sentry_key=7799bef7');
+    expect(snippets(dsn, 'eik_ing_x')[5]!.text).toContain('/e/api/v1/events');
+    expect(snippets(dsn, 'eik_ing_x')[5]!.text).toContain('Bearer eik_ing_x');
+  });
+  test.each([
+    ['', 'Go'], ['go', 'Go'], ['golang', 'Go'], ['php', 'PHP'], ['php-laravel', 'PHP'], ['javascript-react', 'JavaScript'], ['node', 'Node.js'], ['node-express', 'Node.js'],
+    ['python-django', 'Python'], ['java', 'curl'], ['gopher', 'curl'], ['cobol', 'curl'],
+  ])('the code for %s', (platform, name) => {
+    const list = snippets(dsn);
+    expect(list[suits(list, platform)]!.name).toBe(name);
   });
 });

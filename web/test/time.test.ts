@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bucket, dayUTC, exact, relative } from '../src/lib/time';
+import { ago as inSentence, bucket, dayUTC, exact, relative } from '../src/lib/time';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const ago = (ms: number) => relative(new Date(now - ms).toISOString(), now);
@@ -12,6 +12,13 @@ describe('relative', () => {
     [-30_000, 'now'], [-3 * 3_600_000, 'in 3h'],
   ])('%d ms', (ms, words) => expect(ago(ms)).toBe(words));
   test('what is no time', () => expect(relative('yesterday', now)).toBe('–'));
+});
+
+describe('in a sentence', () => {
+  test.each([[0, 'just now'], [42_000, '42s ago'], [3_600_000, '1h ago'], [-3 * 3_600_000, 'in 3h']])('%d ms', (ms, words) => {
+    expect(inSentence(new Date(now - ms).toISOString(), now)).toBe(words);
+  });
+  test('what is no time', () => expect(inSentence('yesterday', now)).toBe('–'));
 });
 
 test('exact, in the zone of the viewer', () => {

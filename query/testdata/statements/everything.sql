@@ -23,31 +23,29 @@ WITH
                 AND level IN {levels:Array(String)}
                 AND status IN {statuses:Array(String)}
                 AND count >= {min_occurrence:UInt64}
-                AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
+                AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise
                 AND upper(request_method) = upper({method:String})
                 AND user_id = {user_id:Int64}
                 AND ip = {ip:IPv6}
-                AND indexHint(search LIKE lowerUTF8({class_part:String}))
+                AND indexHint(texts LIKE lowerUTF8({class_part:String}))
         AND lowerUTF8(exception_class) LIKE lowerUTF8({class_part:String})
-                AND indexHint(search LIKE lowerUTF8({file_part:String}))
+                AND indexHint(texts LIKE lowerUTF8({file_part:String}))
         AND lowerUTF8(file) LIKE lowerUTF8({file_part:String})
-                AND indexHint(search LIKE lowerUTF8({uri_part:String}))
+                AND indexHint(texts LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
-                AND indexHint(search LIKE lowerUTF8({message_part:String}))
+                AND (indexHint(texts LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
-                AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_0:String})
-    )
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
-    )
+        OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({message_part:String}) AND substringIndex(words, '\n', 1) LIKE lowerUTF8({message_part:String})
+                AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        ))
+                AND (signature BETWEEN toFixedString(unhex({word_first_0:String}), 16) AND toFixedString(unhex({word_last_0:String}), 16) OR (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        )))
         )
     )
 ) AS found
@@ -77,10 +75,6 @@ PREWHERE book IN ('system', 'database')
 -- file_part = "%c%"
 -- uri_part = "%e%"
 -- message_part = "%b%"
--- search = "%a%"
--- search_first = "a0000000000000000000000000000000"
--- search_last = "afffffffffffffffffffffffffffffff"
--- noise_part_0 = "%health%"
--- noise_like_0 = "%health%check%"
--- noise_part_1 = "%favicon.ico%"
--- noise_like_1 = "%favicon.ico%"
+-- word_0 = "%a%"
+-- word_first_0 = "a0000000000000000000000000000000"
+-- word_last_0 = "afffffffffffffffffffffffffffffff"

@@ -1,50 +1,30 @@
--- total and page in one scan
-WITH
+-- total
+SELECT
+    sum(sign) AS total,
+    count() AS raw
+FROM records
+WHERE book > 'checkpoint'
+    AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, preferred_optimize_projection_name = by_group
+-- page, in order
+SELECT toInt8(book) AS book_number, signature, version
+FROM
 (
-    SELECT tuple(total, raw, arrayMap(row -> (row.5, row.6, bitNot(row.3)), arraySlice(live, {offset:UInt64} + 1, {limit:UInt64})))
+    SELECT book, signature, id, version, sign
     FROM
     (
-        SELECT total, raw, arrayFilter(
-            (row, previous) -> row.4 = 1 AND (row.2, row.3) != (previous.2, previous.3),
-            rows, arrayShiftRight(rows, 1)
-        ) AS live
-        FROM
-        (
-            SELECT
-                sum(sign) AS total,
-                count() AS raw,
-                groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
-            FROM records
-            WHERE book > 'checkpoint'
-                AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice')
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_0:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_0:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_0:String})
+        SELECT book, signature, id, version, sign
+        FROM records
+        WHERE book > 'checkpoint'
+            AND status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise
+        ORDER BY last_seen DESC, id DESC, version DESC, sign ASC
+        LIMIT {window:UInt64}
     )
-                AND NOT (
-        lowerUTF8(message_preview) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(message_preview) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(exception_class) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(exception_class) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(file) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(file) LIKE lowerUTF8({noise_like_1:String})
-        OR lowerUTF8(request_uri) LIKE lowerUTF8({noise_part_1:String}) AND lowerUTF8(request_uri) LIKE lowerUTF8({noise_like_1:String})
-    )
-        )
-    )
-) AS found
-SELECT
-    found.1 AS total, found.2 AS raw,
-    arrayMap(row -> row.2, arraySort(groupArray((indexOf(found.3, (signature, toInt8(book), version)), whole)))) AS page
-FROM records
-PREWHERE book IN ('system', 'database')
-    AND signature IN (SELECT arrayJoin(arrayMap(row -> row.1, found.3)))
-    AND sign = 1
-    AND (signature, toInt8(book), version) IN (found.3)
--- SETTINGS enable_shared_storage_snapshot_in_query = 1, max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
+    LIMIT 1 BY id, version
+)
+WHERE sign = 1
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_block_size = 512, max_threads = 1, optimize_use_projections = 1, query_plan_optimize_lazy_materialization = 0, read_in_order_use_buffering = 0, use_top_k_dynamic_filtering = 0
 -- offset = 0
 -- limit = 25
 -- window = 250
--- noise_part_0 = "%health%"
--- noise_like_0 = "%health%check%"
--- noise_part_1 = "%favicon.ico%"
--- noise_like_1 = "%favicon.ico%"

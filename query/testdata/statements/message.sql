@@ -16,9 +16,16 @@ WITH
                 groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
             FROM records
             WHERE book > 'checkpoint'
-                AND indexHint(search LIKE lowerUTF8({message_part:String}))
+                AND (indexHint(texts LIKE lowerUTF8({message_part:String}))
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_part:String})
         AND lowerUTF8(message_preview) LIKE lowerUTF8({message_like:String})
+        OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({message_part:String}) AND substringIndex(words, '\n', 1) LIKE lowerUTF8({message_part:String})
+                AND substringIndex(words, '\n', 1) LIKE lowerUTF8({message_like:String})
+                AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        ))
         )
     )
 ) AS found

@@ -4,9 +4,13 @@ SELECT
     count() AS raw
 FROM records
 WHERE book > 'checkpoint'
-    AND search LIKE lowerUTF8({search:String})
+    AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        ))
 -- SETTINGS max_block_size = 16384, max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 0, query_plan_direct_read_from_text_index = 0
--- search = "%x%"
+-- word_0 = "%x%"
 -- page
 SELECT toInt8(book) AS book_number, signature, version
 FROM
@@ -17,7 +21,11 @@ FROM
         SELECT book, signature, id, version, sign
         FROM records
         WHERE book > 'checkpoint'
-            AND search LIKE lowerUTF8({search:String})
+            AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        ))
         ORDER BY file DESC, id DESC, version DESC, sign ASC
         LIMIT {window:UInt64}
     )
@@ -29,4 +37,4 @@ LIMIT {limit:UInt64} OFFSET {offset:UInt64}
 -- offset = 0
 -- limit = 25
 -- window = 250
--- search = "%x%"
+-- word_0 = "%x%"

@@ -16,7 +16,7 @@ WITH
                 groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
             FROM records
             WHERE book > 'checkpoint'
-                AND indexHint(search LIKE lowerUTF8({uri_part:String}))
+                AND indexHint(texts LIKE lowerUTF8({uri_part:String}))
         AND lowerUTF8(request_uri) LIKE lowerUTF8({uri_part:String})
         )
     )

@@ -16,7 +16,11 @@ WITH
                 groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
             FROM records
             WHERE book > 'checkpoint'
-                AND search LIKE lowerUTF8({search:String})
+                AND (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        ))
         )
     )
 ) AS found
@@ -32,4 +36,4 @@ PREWHERE book IN ('system', 'database')
 -- offset = 0
 -- limit = 25
 -- window = 250
--- search = "%50\\%\\_off%"
+-- word_0 = "%50\\%\\_off%"

@@ -16,7 +16,11 @@ WITH
                 groupArraySorted({window:UInt64})((bitNot(bitXor(reinterpretAsUInt64(toUnixTimestamp64Milli(last_seen)), 9223372036854775808)), bitNot(id), bitNot(version), sign, signature, toInt8(book))) AS rows
             FROM records
             WHERE book > 'checkpoint'
-                AND (signature BETWEEN toFixedString(unhex({search_first:String}), 16) AND toFixedString(unhex({search_last:String}), 16) OR search LIKE lowerUTF8({search:String}))
+                AND (signature BETWEEN toFixedString(unhex({word_first_0:String}), 16) AND toFixedString(unhex({word_last_0:String}), 16) OR (texts LIKE lowerUTF8({word_0:String}) OR (signature, id) IN
+        (
+            SELECT signature, id FROM contexts
+            WHERE words LIKE lowerUTF8({word_0:String}) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
+        )))
         )
     )
 ) AS found
@@ -32,6 +36,6 @@ PREWHERE book IN ('system', 'database')
 -- offset = 0
 -- limit = 25
 -- window = 250
--- search = "%BEEF%"
--- search_first = "beef0000000000000000000000000000"
--- search_last = "beefffffffffffffffffffffffffffff"
+-- word_0 = "%BEEF%"
+-- word_first_0 = "beef0000000000000000000000000000"
+-- word_last_0 = "beefffffffffffffffffffffffffffff"

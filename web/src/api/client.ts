@@ -77,7 +77,7 @@ export function adminURL(path: string, query?: CallOptions['query']): string {
  * ends the session. An aborted call throws the DOMException of fetch.
  */
 export async function call<T, M = Record<string, unknown>>(
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   options: CallOptions = {},
 ): Promise<Answer<T, M>> {

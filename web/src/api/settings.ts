@@ -175,6 +175,20 @@ export interface Tally {
   hours_checksum: string;
 }
 
+/** Facts that the log lacks. */
+export interface LogGap {
+  from: number;
+  to: number;
+  why: 'missing' | 'unreadable' | 'older';
+  least_events: number;
+  most_events: number;
+  /** How many of the facts may have been commands or settings. */
+  others: number;
+  files: string;
+  by: '' | 'policy' | 'operator' | 'closed';
+  name: string;
+}
+
 export interface Replayed {
   swapped: boolean;
   from: number;
@@ -184,7 +198,11 @@ export interface Replayed {
   paused_ms: number;
   live: Tally;
   replayed: Tally;
+  /** An older version has made some of the live records; what it saw otherwise was left out of the comparison. */
+  outdated: boolean;
   differences: string[];
+  /** What the log lacks, accepted or not. */
+  gaps: LogGap[];
 }
 
 export interface ReplayProgress {

@@ -1,26 +1,50 @@
-// The filters of the list. They have the names of the API, and the query of the
-// address uses the same names.
+// What the address says of the list: its filters, its order, and the open record.
+// The names are those of the API. A new filter is one line of the table; the bar
+// shows it as a chip until it has a control of its own.
+import type { RecordRef } from '../api/errors';
+
+interface About {
+  label: string;
+  /** The bar shows its value in a control, so that it needs no chip. */
+  control?: boolean;
+}
+
+const table = {
+  search: { label: 'Search', control: true },
+  types: { label: 'Book', control: true },
+  levels: { label: 'Level', control: true },
+  status: { label: 'Status', control: true },
+  signature: { label: 'Signature' },
+  file: { label: 'File' },
+  exception_class: { label: 'Class' },
+  request_uri: { label: 'Request' },
+  message: { label: 'Message' },
+  http_method: { label: 'Method' },
+  user_id: { label: 'User' },
+  ip: { label: 'Address' },
+  min_occurrence: { label: 'Seen at least' },
+  date_range: { label: 'Last seen' },
+  hide_noise: { label: 'Noise hidden', control: true },
+} satisfies Record<string, About>;
+
+export type FilterName = keyof typeof table;
+
+const abouts: Record<FilterName, About> = table;
 
 /** The parameters that filter the list. */
-export const filterNames = [
-  'search', 'types', 'levels', 'status', 'signature', 'file', 'exception_class', 'request_uri', 'message', 'http_method',
-  'user_id', 'ip', 'min_occurrence', 'date_range', 'hide_noise',
-] as const;
+export const filterNames = Object.keys(table) as readonly FilterName[];
 
 /** The parameters of order and page. */
 export const orderNames = ['order', 'direction', 'page', 'limit'] as const;
 
-export type FilterName = (typeof filterNames)[number];
 export type ListName = FilterName | (typeof orderNames)[number];
 
 /** Only the values that are set; blanks are left out. */
 export type Filters = Partial<Record<ListName, string>>;
 
-export const labels: Record<FilterName, string> = {
-  search: 'Search', types: 'Book', levels: 'Level', status: 'Status', signature: 'Signature', file: 'File', exception_class: 'Class',
-  request_uri: 'Request', message: 'Message', http_method: 'Method', user_id: 'User', ip: 'Address', min_occurrence: 'Seen at least',
-  date_range: 'Last seen', hide_noise: 'Noise hidden',
-};
+export function labelOf(name: FilterName): string {
+  return abouts[name].label;
+}
 
 /** Rows on a page, unless the address has a number. */
 export const defaultLimit = 50;
@@ -49,6 +73,26 @@ export function toRequest(filters: Filters): URLSearchParams {
 /** The filters that are set, in the order of filterNames. */
 export function active(filters: Filters): FilterName[] {
   return filterNames.filter((name) => filters[name]);
+}
+
+/** Those of them that the bar shows as chips. */
+export function chips(filters: Filters): FilterName[] {
+  return active(filters).filter((name) => !abouts[name].control);
+}
+
+/** The parameters that open a record. */
+export function recordParams(of: RecordRef): Record<'record' | 'book', string> {
+  return { record: of.signature, book: of.type === 'database' ? 'database' : '' };
+}
+
+/** The parameters that close it. */
+export const noRecord = { record: '', book: '' } as const;
+
+/** The open record of an address. */
+export function recordOf(query: URLSearchParams): RecordRef | null {
+  const signature = query.get('record') ?? '';
+  if (!/^[0-9a-f]{32}$/i.test(signature)) return null;
+  return { signature: signature.toLowerCase(), type: query.get('book') === 'database' ? 'database' : 'system' };
 }
 
 /** A list with commas with one member added or removed; members keep the order of all. */
@@ -101,10 +145,10 @@ export function withView(list: readonly SavedView[], view: SavedView): SavedView
 
 /** The label of a filter's value. */
 export function describe(name: FilterName, value: string): string {
-  if (name === 'hide_noise') return labels[name];
-  if (name === 'date_range') return `${labels[name]}: ${value.replace('..', ' to ')}`;
-  if (name === 'min_occurrence') return `${labels[name]} ${value}×`;
-  return `${labels[name]}: ${value}`;
+  if (name === 'hide_noise') return labelOf(name);
+  if (name === 'date_range') return `${labelOf(name)}: ${value.replace('..', ' to ')}`;
+  if (name === 'min_occurrence') return `${labelOf(name)} ${value}×`;
+  return `${labelOf(name)}: ${value}`;
 }
 
 /** The value of a datetime-local field, in the viewer's zone, as a time of the API; '' for none. */

@@ -1,8 +1,8 @@
 // Which action a key has, as a function of the keys before it.
 
 export type Action =
-  | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete'
-  | 'search' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-settings';
+  | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete' | 'undo'
+  | 'search' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-projects' | 'go-settings';
 
 export interface Press {
   key: string;
@@ -30,13 +30,13 @@ export const idle: KeyState = { prefix: false };
 
 const actions: Record<string, Action> = {
   j: 'next', ArrowDown: 'next', k: 'previous', ArrowUp: 'previous', Home: 'first', End: 'last', o: 'open', Enter: 'open', x: 'select', '*': 'select-all',
-  e: 'resolve', m: 'mute', u: 'reopen', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters',
+  e: 'resolve', m: 'mute', u: 'reopen', z: 'undo', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters',
   ']': 'next-page', '[': 'previous-page',
 };
 
 const moves = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End']);
 
-const places: Record<string, Action> = { e: 'go-errors', o: 'go-overview', s: 'go-settings' };
+const places: Record<string, Action> = { e: 'go-errors', o: 'go-overview', p: 'go-projects', s: 'go-settings' };
 
 /** The action of a key. In a text field only Escape has one. */
 export function press(state: KeyState, p: Press): Pressed {
@@ -72,10 +72,10 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
   },
   {
     title: 'For the selected records, else the open one, else the one under the cursor',
-    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['#', 'delete, after you confirm']],
+    keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo the last, for ten seconds'], ['#', 'delete, after you confirm']],
   },
   {
     title: 'Everywhere',
-    keys: [['g e', 'errors'], ['g o', 'overview'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
+    keys: [['g e', 'errors'], ['g o', 'overview'], ['g p', 'projects'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
   },
 ];

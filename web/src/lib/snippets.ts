@@ -19,6 +19,19 @@ export function parseDSN(dsn: string): { origin: string; publicKey: string; path
   }
 }
 
+// The names of platforms begin with the language, as those of the SDKs do.
+const families: readonly (readonly [RegExp, string])[] = [
+  [/^(go|golang)\b/, 'Go'], [/^(php|laravel|symfony|wordpress|drupal)\b/, 'PHP'], [/^(node|nodejs|deno|bun|express|nestjs|javascript-nextjs)\b/, 'Node.js'],
+  [/^(javascript|typescript|js|browser|react|vue|angular|svelte)\b/, 'JavaScript'], [/^(python|django|flask|fastapi)\b/, 'Python'],
+];
+
+/** Which of the snippets suits a platform: curl where there is none for it, the first where nobody said. */
+export function suits(list: readonly Snippet[], platform: string): number {
+  if (!platform) return 0;
+  const name = families.find(([pattern]) => pattern.test(platform))?.[1] ?? 'curl';
+  return Math.max(0, list.findIndex((s) => s.name === name));
+}
+
 /** Snippets for a DSN. With an ingestKey the curl line sends a native event. */
 export function snippets(dsn: string, ingestKey = ''): Snippet[] {
   return [
@@ -33,6 +46,10 @@ export function snippets(dsn: string, ingestKey = ''): Snippet[] {
     {
       name: 'JavaScript', language: 'npm install @sentry/browser',
       text: `import * as Sentry from '@sentry/browser';\n\nSentry.init({ dsn: '${dsn}' });\n\nSentry.captureException(new Error('my first error'));`,
+    },
+    {
+      name: 'Node.js', language: 'npm install @sentry/node',
+      text: `import * as Sentry from '@sentry/node';\n\nSentry.init({ dsn: '${dsn}' });\n\nSentry.captureException(new Error('my first error'));\nawait Sentry.flush(2000);`,
     },
     {
       name: 'Python', language: 'pip install sentry-sdk',

@@ -14,6 +14,13 @@ export function relative(iso: string, now: number): string {
   return span(gone);
 }
 
+/** The same inside a sentence: "just now", "5m ago", "in 3h". */
+export function ago(iso: string, now: number): string {
+  const text = relative(iso, now);
+  if (text === 'now') return 'just now';
+  return text === '–' || text.startsWith('in ') ? text : `${text} ago`;
+}
+
 function span(ms: number): string {
   if (ms < minute) return `${Math.floor(ms / 1000)}s`;
   if (ms < hour) return `${Math.floor(ms / minute)}m`;

@@ -10,6 +10,8 @@ type Props = Omit<JSX.IntrinsicElements['button'], 'type' | 'kind'> & {
   type?: 'button' | 'submit';
   /** It opens a dialog. */
   'data-focus'?: string;
+  /** Its place in a list, to give the focus to. */
+  'data-remove'?: number;
   children?: ComponentChildren;
 };
 

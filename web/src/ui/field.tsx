@@ -50,19 +50,25 @@ type TextProps = Common & {
   max?: string | number;
   mono?: boolean;
   autofocus?: boolean;
+  /** The keyboard of a phone. */
+  inputMode?: 'numeric';
+  /** Values to choose from; others may be typed. */
+  offers?: readonly string[];
 };
 
 export function TextField(props: TextProps) {
   const id = useId();
-  const { value, onInput, type = 'text', placeholder, autocomplete, required, min, max, mono, autofocus, disabled, name } = props;
+  const { value, onInput, type = 'text', placeholder, autocomplete, required, min, max, mono, autofocus, disabled, name, inputMode, offers } = props;
   return (
     <Frame id={id} {...props}>
       <input
         {...ties(id, props)} name={name} type={type as 'text'} value={value} placeholder={placeholder} autocomplete={autocomplete as JSX.IntrinsicElements['input']['autocomplete']}
         required={required} min={min} max={max} disabled={disabled} class={mono ? 'mono' : undefined} spellcheck={false}
+        inputMode={inputMode} list={offers ? `${id}-offers` : undefined}
         ref={autofocus ? focusOnce : undefined}
         onInput={(e) => onInput(e.currentTarget.value)}
       />
+      {offers ? <datalist id={`${id}-offers`}>{offers.map((o) => <option key={o} value={o} />)}</datalist> : null}
     </Frame>
   );
 }
@@ -115,6 +121,19 @@ export function Switch(props: Common & { checked: boolean; onChange: (checked: b
       <div class="field-head"><label for={id}>{label}</label>{changed ? <Unsaved id={id} /> : null}</div>
       {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
       {error ? <div class="error" id={`${id}-error`} role="alert">{error}</div> : null}
+    </div>
+  );
+}
+
+/** A box of its own, with its label behind it. */
+export function Tick(props: Common & { checked: boolean; onChange: (checked: boolean) => void }) {
+  const id = useId();
+  const { label, hint, checked, onChange, disabled, name } = props;
+  return (
+    <div class="field tick">
+      <input {...ties(id, props)} name={name} type="checkbox" checked={checked} disabled={disabled} onChange={(e) => onChange(e.currentTarget.checked)} />
+      <label for={id}>{label}</label>
+      {hint ? <div class="hint" id={`${id}-hint`}>{hint}</div> : null}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // Texts of strangers, times, counts, links.
 import type { ComponentChildren } from 'preact';
 import { now } from '../clock';
-import { exact, relative } from '../lib/time';
+import { ago, exact, relative } from '../lib/time';
 import { fullCount, pieces, safeLink, shortCount, visible } from '../lib/text';
 
 /** Text that somebody else wrote: isolated from its surroundings, with invisible characters made visible. */
@@ -14,10 +14,10 @@ export function Safe({ text, class: name }: { text: string; class?: string }) {
   );
 }
 
-/** A time, relative, with the exact time on hover. null is "never". */
-export function Time({ iso, never = 'never' }: { iso: string | null | undefined; never?: string }) {
+/** A time, relative, with the exact time on hover. null is "never". With sentence it reads "5m ago". */
+export function Time({ iso, never = 'never', sentence }: { iso: string | null | undefined; never?: string; sentence?: boolean }) {
   if (!iso) return <span class="dim">{never}</span>;
-  return <time dateTime={iso} title={exact(iso)}>{relative(iso, now.value)}</time>;
+  return <time dateTime={iso} title={exact(iso)}>{(sentence ? ago : relative)(iso, now.value)}</time>;
 }
 
 /** A number, shortened, with all digits on hover. */

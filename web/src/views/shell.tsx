@@ -3,10 +3,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { root } from '../api/client';
 import { go, view, type View } from '../router';
-import { byProxy, refresh, signOut, who } from '../session';
+import { byProxy, refresh, remembered, signOut, who } from '../session';
 import { theme, type Theme } from '../theme';
+import { openTitle } from '../title';
 import { setShortcuts, shortcuts, useKeys } from '../keyboard';
 import { sheet } from '../lib/keys';
+import { titleOf } from '../lib/title';
 import { Button, PageLink } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Switch } from '../ui/field';
@@ -18,12 +20,14 @@ import { Mark } from './signin';
 const places: readonly { view: View; label: string }[] = [
   { view: 'errors', label: 'Errors' },
   { view: 'overview', label: 'Overview' },
+  { view: 'projects', label: 'Projects' },
   { view: 'settings', label: 'Settings' },
 ];
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const shown = view.value;
-  useEffect(() => { document.title = `${places.find((p) => p.view === shown)!.label} · Errata`; }, [shown]);
+  const title = titleOf(openTitle.value || places.find((p) => p.view === shown)!.label);
+  useEffect(() => { document.title = title; }, [title]);
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={toMain}>Skip to the content</a>
@@ -83,6 +87,7 @@ function Me() {
           <dt>Key</dt><dd><Safe text={me.name} /> <code class="mono dim">{me.id}</code></dd>
           <dt>Scopes</dt><dd class="scopes">{me.scopes.map((s) => <code key={s} class="mono">{s}</code>)}</dd>
           <dt>Expires</dt><dd><Time iso={me.expires_at} /></dd>
+          {byProxy.value ? null : <><dt>Kept</dt><dd>{remembered.value ? 'on this device, until you sign out' : 'in this tab, until you close it'}</dd></>}
           <dt>Address</dt><dd><code class="mono">{me.address}</code></dd>
           <dt>Version</dt><dd>{me.version}</dd>
         </dl>
@@ -115,6 +120,7 @@ function Help() {
         return true;
       case 'go-errors':
       case 'go-overview':
+      case 'go-projects':
       case 'go-settings': {
         const to = action.slice('go-'.length);
         go(new URLSearchParams(to === 'errors' ? '' : { view: to }));

@@ -1,16 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { begin, mayRetry, reason, signIn } from '../session';
 import { ApiError } from '../api/client';
+import { titleOf } from '../lib/title';
 import { Button } from '../ui/button';
-import { TextField } from '../ui/field';
+import { TextField, Tick } from '../ui/field';
 import { Note } from '../ui/state';
 import { wordsOf } from '../ui/toast';
 
 export function SignIn() {
   const [key, setKey] = useState('');
   const [error, setError] = useState('');
+  const [remember, setRemember] = useState(false);
   const [busy, setBusy] = useState(false);
-  useEffect(() => { document.title = 'Sign in · Errata'; }, []);
+  useEffect(() => { document.title = titleOf('Sign in'); }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
     const text = key.trim();
@@ -21,7 +23,7 @@ export function SignIn() {
     setBusy(true);
     setError('');
     try {
-      await signIn(text);
+      await signIn(text, remember);
     } catch (cause) {
       setError(words(cause));
       setBusy(false);
@@ -37,6 +39,10 @@ export function SignIn() {
           label="Admin key" type="password" name="password" autocomplete="current-password" mono autofocus
           value={key} onInput={setKey} error={error}
           hint={<>The first start wrote an admin key to <code class="mono">data/keys/admin.key</code>. This tab keeps the key until you close the tab.</>}
+        />
+        <Tick
+          label="Remember on this device" checked={remember} onChange={setRemember}
+          hint="Stores the key in this browser’s localStorage until you sign out; do not tick this on a shared computer."
         />
         <Button type="submit" kind="main" busy={busy}>Sign in</Button>
       </form>

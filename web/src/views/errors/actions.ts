@@ -4,19 +4,16 @@ import { deleteErrors, setStatus } from '../../api/errors';
 import type { Row, Status } from '../../api/types';
 import { keyOf } from '../../lib/live';
 import { plural } from '../../lib/text';
-import { can } from '../../session';
+import { lacking } from '../../session';
 import { confirm } from '../../ui/dialog';
 import { toast } from '../../ui/toast';
+import { movedBy } from '../../lib/undo';
+import { offerUndo } from './undo';
 import { filters, goneKeys, load, put, selected, settleAfter } from './store';
 
 const verbs: Record<Status, string> = { resolved: 'resolved', muted: 'muted', open: 'reopened' };
 
 export const scopes = { status: 'Tools/UpdateErrorStatus', delete: 'Tools/DeleteErrorLogs' } as const;
-
-/** Why a button is disabled, for its title; '' when the key has the scope. */
-export function lacking(scope: string): string {
-  return can(scope) ? '' : `Your key does not hold the scope ${scope}.`;
-}
 
 /** Changes the status of records and reports how many were changed. */
 export async function move(rows: readonly Row[], status: Status): Promise<boolean> {
@@ -31,7 +28,8 @@ export async function move(rows: readonly Row[], status: Status): Promise<boolea
     // At once, in place; the load after it applies a filter by status.
     put(rows.map((r) => ({ ...r, status, regressed: status === 'open' ? r.regressed : false })));
     selected.value = new Set();
-    toast.good(count === 0 ? 'No record has these signatures any more.' : `${plural(count, 'record')} ${verbs[status]}.`);
+    if (count === 0) toast.good('No record has these signatures any more.');
+    else offerUndo(`${plural(count, 'record')} ${verbs[status]}.`, movedBy(rows, status), status);
     void (filters.peek().status || filters.peek().hide_noise ? settleAfter() : load(true));
     return count > 0;
   } catch (error) {

@@ -3,19 +3,20 @@ import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { levels, statuses, type Row, type SparkRange } from '../../api/types';
 import {
-  active, describe, instantOf, labels, localOf, members, parseViews, toggled, viewQuery, withView, type FilterName, type SavedView,
+  active, chips, describe, instantOf, labelOf, localOf, members, parseViews, toggled, viewQuery, withView, type FilterName, type SavedView,
 } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { plural } from '../../lib/text';
 import { shortcuts } from '../../keyboard';
 import { live } from '../../live';
 import { change, follow, go, query } from '../../router';
+import { lacking } from '../../session';
 import { Button } from '../../ui/button';
 import { Check, TextField } from '../../ui/field';
 import { closeMenu, Menu } from '../../ui/menu';
 import { Safe } from '../../ui/text';
 import { toast } from '../../ui/toast';
-import { lacking, move, remove, scopes } from './actions';
+import { move, remove, scopes } from './actions';
 import { clearFilters } from './list';
 import { filters, held, loaded, release, selected, setSparkRange, sparkRange } from './store';
 
@@ -193,7 +194,7 @@ function More() {
         }}>
           <div class="two">
             {more.map((m) => (
-              <TextField key={m.name} label={labels[m.name]} hint={m.hint} type={m.type} value={draft[m.name] ?? ''} onInput={(v) => setDraft((d) => ({ ...d, [m.name]: v }))} autocomplete="off" />
+              <TextField key={m.name} label={labelOf(m.name)} hint={m.hint} type={m.type} value={draft[m.name] ?? ''} onInput={(v) => setDraft((d) => ({ ...d, [m.name]: v }))} autocomplete="off" />
             ))}
           </div>
           <div class="menu-end">
@@ -248,7 +249,7 @@ function Views() {
 
 function Info() {
   const set_ = filters.value;
-  const shown = active(set_).filter((n) => !['search', 'status', 'levels', 'types', 'hide_noise'].includes(n));
+  const shown = chips(set_);
   const total = loaded.value?.meta.total;
   const waiting = held.value;
   return (

@@ -1,4 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { RecordRef } from '../../api/errors';
+import { noRecord, recordParams } from '../../lib/filters';
 import type { Action } from '../../lib/keys';
 import { moved } from '../../lib/keys';
 import { keyOf } from '../../lib/live';
@@ -6,6 +8,7 @@ import { useKeys } from '../../keyboard';
 import { change } from '../../router';
 import { can } from '../../session';
 import { Denied, Failure, Loading } from '../../ui/state';
+import { doLatest } from '../../ui/toast';
 import { move, remove } from './actions';
 import { Bar } from './bar';
 import { FirstRun, KeptDSN } from './firstrun';
@@ -19,6 +22,7 @@ export function ErrorsView() {
   useKeys(act);
   const open = opened.value;
   useKeptScroll(open !== null);
+  useFocusBack(openKey.value);
   return (
     <div class={`errors${open ? ' with-record' : ''}`}>
       <h1 class="offscreen">Errors</h1>
@@ -53,6 +57,18 @@ function useKeptScroll(open: boolean): void {
     was.current = open;
     scrollTo({ top: open ? 0 : kept.current });
   }, [open]);
+}
+
+// What had the focus in the record goes away with it.
+function useFocusBack(key: string): void {
+  const was = useRef(key);
+  useLayoutEffect(() => {
+    const closed = key ? '' : was.current;
+    was.current = key;
+    if (!closed || document.activeElement !== document.body) return;
+    focusRow(closed);
+    cursor.value = closed;
+  }, [key]);
 }
 
 function rows() {
@@ -105,6 +121,7 @@ function act(action: Action): boolean {
     case 'mute': void move(targets(), 'muted'); return true;
     case 'reopen': void move(targets(), 'open'); return true;
     case 'delete': void removeTargets(); return true;
+    case 'undo': return doLatest();
     case 'search': return focusOn('.search input');
     case 'filters': return focusOn('.more-filters > summary') || focusOn('.filters-toggle');
     case 'refresh': release(); return true;
@@ -118,11 +135,11 @@ function act(action: Action): boolean {
 async function removeTargets(): Promise<void> {
   const at = targets();
   const wasOpen = at.some((r) => keyOf(r) === openKey.peek());
-  if ((await remove(at)) && wasOpen) change({ record: '', book: '' });
+  if ((await remove(at)) && wasOpen) change(noRecord);
 }
 
-function open(row: { type: string; signature: string }, how: 'push' | 'replace' = 'push'): void {
-  change({ record: row.signature, book: row.type === 'database' ? 'database' : '' }, how);
+function open(row: RecordRef, how: 'push' | 'replace' = 'push'): void {
+  change(recordParams(row), how);
 }
 
 function turn(by: number): boolean {
@@ -141,10 +158,7 @@ function close(): boolean {
     return true;
   }
   if (openKey.peek()) {
-    const key = openKey.peek();
-    change({ record: '', book: '' });
-    // Back to the row of the record.
-    requestAnimationFrame(() => focusRow(key));
+    change(noRecord);
     return true;
   }
   if (selected.peek().size > 0) {

@@ -2,8 +2,8 @@
 // out differently.
 import { Component } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Row } from '../../api/types';
-import type { Filters } from '../../lib/filters';
+import type { Book, Row } from '../../api/types';
+import { recordParams, type Filters } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
@@ -118,7 +118,7 @@ class Line extends Component<LineProps> {
 
   override render({ row, selected: on, open, cursor: at, gone, counts, from, step }: LineProps) {
     const key = keyOf(row);
-    const href = hrefWith({ record: row.signature, book: row.type === 'database' ? 'database' : '' });
+    const href = hrefWith(recordParams(row));
     const name = shortClass(row.exception_class);
     return (
       <div
@@ -156,7 +156,7 @@ function followHere(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   const line = link.closest<HTMLElement>('[data-key]')!;
   const [type, signature] = line.dataset.key!.split(':');
-  link.href = hrefWith({ record: signature, book: type === 'database' ? 'database' : '' });
+  link.href = hrefWith(recordParams({ type: type as Book, signature: signature! }));
   follow(event);
 }
 

@@ -4,12 +4,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import { getError, type RecordRef } from '../../api/errors';
 import type { Detail, Payload, Row, Status } from '../../api/types';
 import { place, toCurl, toJSON, toMarkdown } from '../../lib/export';
+import { noRecord, recordParams } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { fullCount } from '../../lib/text';
 import { exact } from '../../lib/time';
+import { recordTitle } from '../../lib/title';
 import { root } from '../../api/client';
 import { change, hrefTo } from '../../router';
-import { can } from '../../session';
+import { can, lacking } from '../../session';
+import { useOpenTitle } from '../../title';
 import { LevelBadge, OverflowBadge, StatusBadge } from '../../ui/badge';
 import { Boundary } from '../../ui/boundary';
 import { Button, toClipboard } from '../../ui/button';
@@ -19,10 +22,11 @@ import { Denied, Failure, Loading } from '../../ui/state';
 import { Safe, Time } from '../../ui/text';
 import { toast } from '../../ui/toast';
 import { Long, Tree } from '../../ui/tree';
-import { lacking, move, remove, scopes } from './actions';
+import { move, remove, scopes } from './actions';
 import { showRow } from './list';
 import { Crumbs, Stack } from './stack';
 import { goneKeys, loaded } from './store';
+import { undone } from './undo';
 import { TrendChart } from './trend';
 
 export function Record({ of }: { of: RecordRef }) {
@@ -30,64 +34,67 @@ export function Record({ of }: { of: RecordRef }) {
   const may = can('Tools/GetErrorLog');
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
+    // The buttons of the record follow its heading.
     box.current?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
     showRow(key);
   }, []);
   return (
     <section class="record" ref={box} aria-label="Record">
-      {may ? <Boundary what="The record"><Whole of={of} /></Boundary> : <><Bare title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
+      {may ? <Boundary what="The record"><Whole of={of} /></Boundary> : <><Head record={undefined} title="Record" /><Denied scope="Tools/GetErrorLog" what="Your key may not open records" /></>}
     </section>
   );
 }
 
 function Whole({ of }: { of: RecordRef }) {
   const key = keyOf(of);
-  const load = useLoad((signal) => getError(of, signal));
+  const load = useLoad((signal) => getError(of, signal), String(undone.value));
   // The list knows of changes first.
   const inList = loaded.value?.rows.find((r) => keyOf(r) === key);
-  if (load.error && !load.data) return <><Bare title="Record" /><Failure error={load.error} retry={load.reload} /></>;
-  if (!load.data) return <><Bare title={inList?.exception_class || inList?.message_preview || 'Record'} /><Loading what="Loading the record" /></>;
-  const record: Detail = inList ? { ...load.data, ...inList, payload: load.data.payload } : load.data;
-  return <Body record={record} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record, status, regressed: status === 'open' && record.regressed })} />;
+  const record: Detail | undefined = load.data && inList ? { ...load.data, ...inList, payload: load.data.payload } : load.data;
+  const known: Row | undefined = record ?? inList;
+  useOpenTitle(known ? recordTitle(known) : 'Record');
+  // The head is one element from the beginning: its heading has the focus.
+  return (
+    <>
+      <Head record={record} title={known?.exception_class || (record ? 'Error' : known?.message_preview || 'Record')}>
+        {record ? <Tools record={record} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record, status, regressed: status === 'open' && record.regressed })} /> : null}
+      </Head>
+      {record ? <Body record={record} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="Loading the record" />}
+    </>
+  );
 }
 
-/** The head without a record. */
-function Bare({ title }: { title: string }) {
+function Head({ record, title, children }: { record: Row | undefined; title: string; children?: ComponentChildren }) {
   return (
     <header class="record-head">
-      <div class="record-title"><h2 tabIndex={-1}><Safe text={title} /></h2><Walk row={undefined} /></div>
+      <div class="record-title">
+        <h2 tabIndex={-1}>{record ? <><LevelBadge level={record.level} /> </> : null}<Safe text={title} /></h2>
+        <Walk row={record} />
+      </div>
+      {children}
     </header>
   );
 }
 
-function Body({ record, gone, onMoved }: { record: Detail; gone: boolean; onMoved: (status: Status) => void }) {
+function Body({ record }: { record: Detail }) {
   const p: Payload = record.payload ?? {};
   const message = typeof p.message === 'string' && p.message ? p.message : record.message_preview;
   return (
-    <>
-      <header class="record-head">
-        <div class="record-title">
-          <h2 tabIndex={-1}><LevelBadge level={record.level} /> <Safe text={record.exception_class || 'Error'} /></h2>
-          <Walk row={record} />
-        </div>
-        <Tools record={record} gone={gone} onMoved={onMoved} />
-      </header>
-      <div class="record-body" tabIndex={0} role="region" aria-label="Details of the record">
-        <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
-        <Sums record={record} />
-        <TrendChart of={record} count={record.count} />
-        <Part title="Stack" open when={Array.isArray(p.exceptions) && p.exceptions.length > 0}><Stack payload={p} /></Part>
-        <Part title="Request" open when={!!record.request_uri || !!record.request_method || !!p.request}><Request record={record} /></Part>
-        <Part title="Tags" open when={!!p.tags && Object.keys(p.tags).length > 0}><Pairs of={p.tags!} /></Part>
-        <Part title="Where it ran" open when={environment(p).length > 0}><Facts list={environment(p)} /></Part>
-        <Crumbs payload={p} part={(content, n) => <Part title={`Breadcrumbs (${n})`} when>{content}</Part>} />
-        <Part title="Extra" open when={!!p.extra && Object.keys(p.extra).length > 0}><Tree value={p.extra} /></Part>
-        <Part title="Payload" when><Tree value={p} /></Part>
-        <p class="dim small">
-          The context is that of the first sighting{p.truncated?.length ? `; these parts of it are incomplete: ${p.truncated.join(', ')}` : ''}. Signature <code class="mono">{record.signature}</code>, row {record.id}.
-        </p>
-      </div>
-    </>
+    <div class="record-body" tabIndex={0} role="region" aria-label="Details of the record">
+      <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
+      <Sums record={record} />
+      <TrendChart of={record} count={record.count} />
+      <Part title="Stack" open when={Array.isArray(p.exceptions) && p.exceptions.length > 0}><Stack payload={p} /></Part>
+      <Part title="Request" open when={!!record.request_uri || !!record.request_method || !!p.request}><Request record={record} /></Part>
+      <Part title="Tags" open when={!!p.tags && Object.keys(p.tags).length > 0}><Pairs of={p.tags!} /></Part>
+      <Part title="Where it ran" open when={environment(p).length > 0}><Facts list={environment(p)} /></Part>
+      <Crumbs payload={p} part={(content, n) => <Part title={`Breadcrumbs (${n})`} when>{content}</Part>} />
+      <Part title="Extra" open when={!!p.extra && Object.keys(p.extra).length > 0}><Tree value={p.extra} /></Part>
+      <Part title="Payload" when><Tree value={p} /></Part>
+      <p class="dim small">
+        The context is that of the first sighting{p.truncated?.length ? `; these parts of it are incomplete: ${p.truncated.join(', ')}` : ''}. Signature <code class="mono">{record.signature}</code>, row {record.id}.
+      </p>
+    </div>
   );
 }
 
@@ -95,13 +102,13 @@ function Body({ record, gone, onMoved }: { record: Detail; gone: boolean; onMove
 function Walk({ row }: { row: Row | undefined }) {
   const list = loaded.value?.rows ?? [];
   const at = row ? list.findIndex((r) => keyOf(r) === keyOf(row)) : -1;
-  const to = (r: Row | undefined) => () => r && change({ record: r.signature, book: r.type === 'database' ? 'database' : '' }, 'replace');
+  const to = (r: Row | undefined) => () => r && change(recordParams(r), 'replace');
   return (
     <div class="walk">
       {at >= 0 ? <span class="dim num">{at + 1} / {list.length}</span> : null}
       <Button kind="quiet" class="icon" aria-label="Previous record" title="Previous (k)" disabled={at <= 0} onClick={to(list[at - 1])}>↑</Button>
       <Button kind="quiet" class="icon" aria-label="Next record" title="Next (j)" disabled={at < 0 || at >= list.length - 1} onClick={to(list[at + 1])}>↓</Button>
-      <Button kind="quiet" class="icon" aria-label="Close the record" title="Close (Esc)" onClick={() => change({ record: '', book: '' })}>×</Button>
+      <Button kind="quiet" class="icon" aria-label="Close the record" title="Close (Esc)" onClick={() => change(noRecord)}>×</Button>
     </div>
   );
 }
@@ -118,14 +125,14 @@ function Tools({ record, gone, onMoved }: { record: Detail; gone: boolean; onMov
       {record.status === 'resolved' ? null : <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={() => void to('resolved')()}>Resolve</Button>}
       {record.status === 'muted' ? null : <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void to('muted')()}>Mute</Button>}
       {record.status === 'open' ? null : <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void to('open')()}>Reopen</Button>}
-      <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove([record]).then((done) => { if (done) change({ record: '', book: '' }); })}>Delete…</Button>
+      <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove([record]).then((done) => { if (done) change(noRecord); })}>Delete…</Button>
       <span class="tools-end"><CopyMenu record={record} /></span>
     </div>
   );
 }
 
 function CopyMenu({ record }: { record: Detail }) {
-  const link = location.origin + hrefTo({ record: record.signature, book: record.type === 'database' ? 'database' : undefined });
+  const link = location.origin + hrefTo(recordParams(record));
   const kinds: readonly [string, () => string][] = [
     ['Link', () => link],
     ['Markdown', () => toMarkdown(record, link)],

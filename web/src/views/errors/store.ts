@@ -4,9 +4,9 @@
 // wait behind a button. At other times the page is loaded again, because only the
 // service knows which records a filter finds.
 import { computed, effect, signal } from '@preact/signals';
-import { getTrends, listErrors, type RecordRef } from '../../api/errors';
+import { getTrends, listErrors } from '../../api/errors';
 import type { PageMeta, Row, SparkRange, StreamRecords, Trends } from '../../api/types';
-import { fromQuery, toRequest, active } from '../../lib/filters';
+import { active, fromQuery, recordOf, toRequest } from '../../lib/filters';
 import { grown, keyOf, unseen, updated, without } from '../../lib/live';
 import { followStream } from '../../live';
 import { query, view } from '../../router';
@@ -34,11 +34,7 @@ export const selected = signal<ReadonlySet<string>>(new Set());
 export const cursor = signal('');
 
 /** The open record, from the address. */
-export const opened = computed<RecordRef | null>(() => {
-  const signature = query.value.get('record') ?? '';
-  if (!/^[0-9a-f]{32}$/i.test(signature)) return null;
-  return { signature: signature.toLowerCase(), type: query.value.get('book') === 'database' ? 'database' : 'system' };
-});
+export const opened = computed(() => recordOf(query.value));
 export const openKey = computed(() => (opened.value ? keyOf(opened.value) : ''));
 
 const rangePlace = 'errata.spark';
@@ -192,8 +188,17 @@ function soon(): void {
   }, pace);
 }
 
+const watchers = new Set<(batch: StreamRecords) => void>();
+
+/** Tells every message of the stream until the returned function is called. */
+export function onStream(look: (batch: StreamRecords) => void): () => void {
+  watchers.add(look);
+  return () => watchers.delete(look);
+}
+
 /** Handles a message of the stream. */
 export function take(batch: StreamRecords): void {
+  watchers.forEach((look) => look(batch));
   const shown = loaded.peek();
   if (!shown) return;
   growSparks(shown.rows, batch.records);

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { getTrend, type RecordRef } from '../../api/errors';
 import type { Trend } from '../../api/types';
+import { noRecord } from '../../lib/filters';
 import { bucket } from '../../lib/time';
 import { fullCount, plural } from '../../lib/text';
 import { change } from '../../router';
@@ -71,7 +72,7 @@ function listRange(trend: Trend, brushed: [number, number]): void {
   const from = Date.parse(list[0]?.time ?? trend.from);
   const to = Date.parse(list[list.length - 1]?.time ?? trend.to) + stepMs[trend.step] - 1;
   const text = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-  change({ date_range: `${text(from)}..${text(to)}`, page: '', record: '', book: '' });
+  change({ date_range: `${text(from)}..${text(to)}`, page: '', ...noRecord });
 }
 
 /** A label at the edge would be cut off, or overlap the other axis. */

@@ -120,7 +120,8 @@ function Chart({ of, by }: { of: Overview; by: By }) {
       <Plot
         label={label} data={data} height={200} shape={`${of.range}/${by}/${drawn.map((l) => l.name).join()}/${length}`}
         options={(colour, tools) => ({
-          padding: [18, 4, 0, 0],
+          // Half of the last label stands beyond the middle of its bar.
+          padding: [18, 12, 0, 0],
           legend: { show: false },
           cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
           scales: {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Overview, Row } from '../../api/types';
+import { recordParams } from '../../lib/filters';
 import { growth } from '../../lib/series';
 import { fullCount, visible } from '../../lib/text';
 import { LevelBadge, StatusBadge } from '../../ui/badge';
@@ -48,7 +49,7 @@ function Line({ of, children }: { of: Row; children: ComponentChildren }) {
   return (
     <li class={`is-${of.status}`}>
       <LevelBadge level={of.level} />
-      <PageLink to={{ record: of.signature, book: of.type === 'database' ? 'database' : undefined }} class="top-name">
+      <PageLink to={recordParams(of)} class="top-name">
         <span title={visible(of.message_preview)}>
           {name ? <Safe class="class" text={name} /> : null} <Safe text={of.message_preview || (name ? '' : 'no message')} />
         </span>

@@ -44,7 +44,7 @@ function Keys() {
         <div class="stack">
           <p>It stops working on every node within a second. A revoked key never works again.</p>
           {own ? <Note tone="warn">This is the key that you are signed in with: revoking it signs you out.</Note> : null}
-          {key.last_used_at ? <p class="dim">Last used <Time iso={key.last_used_at} /> ago.</p> : <p class="dim">It was never used.</p>}
+          {key.last_used_at ? <p class="dim">Last used <Time iso={key.last_used_at} sentence />.</p> : <p class="dim">It was never used.</p>}
         </div>
       ),
       yes: 'Revoke', danger: true,

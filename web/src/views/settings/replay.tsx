@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../../api/client';
 import { read, replayPath, type Replayed, type ReplayProgress, type Tally } from '../../api/settings';
+import { agreement, lacking, verdict, type Agreement } from '../../lib/replay';
 import { fullCount, plural } from '../../lib/text';
 import { can, who } from '../../session';
 import { Button } from '../../ui/button';
@@ -93,20 +94,29 @@ const lines: readonly { name: keyof Tally; label: string }[] = [
 
 function Outcome({ of }: { of: Replayed }) {
   const show = (v: number | string) => (typeof v === 'number' ? <span class="num">{fullCount(v)}</span> : <code class="mono">{v}</code>);
+  const said = verdict(of);
+  const gaps = lacking(of.gaps);
   return (
     <section class="stack" aria-label="What the replay found">
-      {of.differences.length > 0
-        ? <Note tone={of.swapped ? 'warn' : 'bad'}><b>{of.swapped ? 'The two differed, and the records from the log are in place.' : 'The two differ, and nothing was replaced.'}</b> <Safe text={of.differences.join('; ')} /></Note>
-        : <Note tone="good"><b>The two agree byte for byte{of.swapped ? ', and the new records are in place' : ''}.</b> {plural(of.facts, 'fact')} with {plural(of.events, 'event')} in {(of.took_ms / 1000).toFixed(1)} s; new events waited {plural(of.paused_ms, 'millisecond')}.</Note>}
+      <Note tone={said.tone}>
+        <b>{said.text}</b>{said.details ? <> <Safe text={said.details} /></> : null}
+        {said.tone === 'good' ? <> {plural(of.facts, 'fact')} with {plural(of.events, 'event')} in {(of.took_ms / 1000).toFixed(1)} s; new events waited {plural(of.paused_ms, 'millisecond')}.</> : null}
+      </Note>
+      {gaps ? <Note tone="warn">{gaps}</Note> : null}
       <Table
         label="Comparison" rows={lines} id={(l) => l.name}
         columns={[
           { name: 'what', head: 'What', cell: (l) => l.label },
           { name: 'live', head: 'Shown before', right: true, cell: (l) => show(of.live[l.name]) },
           { name: 'replayed', head: 'From the log', right: true, cell: (l) => show(of.replayed[l.name]) },
-          { name: 'same', head: 'Agrees', cell: (l) => (of.live[l.name] === of.replayed[l.name] ? 'yes' : l.name === 'checkpoint' ? <span class="dim">moved on</span> : <b class="bad">no</b>) },
+          { name: 'same', head: 'Agrees', cell: (l) => <Agrees is={agreement(of, l.name)} /> },
         ]}
       />
     </section>
   );
+}
+
+function Agrees({ is }: { is: Agreement }) {
+  if (is === 'yes') return <>yes</>;
+  return is === 'no' ? <b class="bad">no</b> : <span class="dim">{is}</span>;
 }

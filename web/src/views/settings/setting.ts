@@ -1,8 +1,8 @@
 // A setting that is read, edited and written. Edits survive a change of tabs, and
 // are merged with what others have written meanwhile.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
-import { ApiError } from '../../api/client';
-import { read, write } from '../../api/settings';
+import { ApiError, type Answer } from '../../api/client';
+import { read, write, type Warnings } from '../../api/settings';
 import { at, diff, patch, put, type Change } from '../../lib/diff';
 import { merge, type Conflict } from '../../lib/merge';
 import { who } from '../../session';
@@ -18,7 +18,13 @@ interface Definition<T> {
   /** The labels of fields, by path. */
   labels: Record<string, string>;
   /** The text of a value in a note; by default on and off for switches. */
-  show?: (path: string, value: unknown) => string;
+  show?: (path: string, value: unknown) => string | undefined;
+  /** The label of a field that the table of labels does not have. */
+  labelOf?: (path: string) => string | undefined;
+  /** How it is written; a PUT by default. */
+  write?: (path: string, body: unknown) => Promise<Answer<T, Warnings>>;
+  /** What is wrong with the draft, by path: it is then not sent. */
+  check?: (draft: T) => Record<string, string>;
   /** Converts the changes into the body for the API. */
   body?: (changes: Record<string, unknown>, draft: T) => unknown;
   /** Asks before surprising changes; false keeps them unsaved. */
@@ -117,9 +123,8 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
   function set(path: string, value: unknown): void {
     draft.value = put(draft.peek()!, path, value);
     conflicts.value = conflicts.peek().filter((c) => c.path !== path);
-    if (path in errors.peek() || '' in errors.peek()) {
-      errors.value = Object.fromEntries(Object.entries(errors.peek()).filter(([name]) => name !== path && name !== ''));
-    }
+    const settled = (name: string) => name === path || name === '' || name.startsWith(`${path}[`);
+    if (Object.keys(errors.peek()).some(settled)) errors.value = Object.fromEntries(Object.entries(errors.peek()).filter(([name]) => !settled(name)));
   }
 
   function discard(): void {
@@ -133,9 +138,13 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
   /** Writes what was changed, unless somebody else has changed the same: that is shown first. */
   async function save(): Promise<void> {
     if (saving.peek() || changes.peek().length === 0) return;
-    saving.value = true;
-    errors.value = {};
     details.value = {};
+    errors.value = of.check?.(draft.peek()!) ?? {};
+    if (Object.keys(errors.peek()).length > 0) {
+      refused.value++;
+      return;
+    }
+    saving.value = true;
     try {
       // Conflicts that were shown are decided by pressing Save again; what has
       // changed since is another one.
@@ -149,7 +158,7 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
       }
       if (of.ask && !(await of.ask(base.peek()!, draft.peek()!))) return;
       const changed = patch(base.peek(), draft.peek());
-      const { data, meta } = await write<T>(of.path, of.body ? of.body(changed, draft.peek()!) : changed);
+      const { data, meta } = await (of.write ?? write<T>)(of.path, of.body ? of.body(changed, draft.peek()!) : changed);
       base.value = data;
       draft.value = data;
       conflicts.value = [];
@@ -194,7 +203,7 @@ export function setting<T extends object>(of: Definition<T>): Setting<T> {
     discard();
   }
 
-  const label = (path: string) => of.labels[path] ?? path;
+  const label = (path: string) => of.labels[path] ?? of.labelOf?.(path) ?? path;
   const show = (path: string, value: unknown) => of.show?.(path, value) ?? word(value);
   const isChanged = (path: string) => !!base.value && JSON.stringify(at(base.value, path)) !== JSON.stringify(at(draft.value, path));
   const { name, reads, writes } = of;

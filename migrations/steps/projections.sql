@@ -1,0 +1,1 @@
+SELECT arraySort(groupArray(name)) FROM system.projections WHERE database = currentDatabase() AND table = ?

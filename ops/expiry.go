@@ -1,0 +1,81 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/background"
+)
+
+// expiryPause is how often the records are looked at. They go by whole days, so most
+// looks find nothing; an hour keeps the first one after midnight, UTC, short.
+const expiryPause = time.Hour
+
+// ExpiryConfig says which records go. All fields are required.
+type ExpiryConfig struct {
+	// Days is for how many days each project keeps a record that is not seen any more.
+	// Projects that keep them for ever are not in it.
+	Days func() map[uint64]int
+	// Count counts what a cleanup of a project would remove.
+	Count func(ctx context.Context, project uint64, before time.Time) (errata.Changed, error)
+	// Cleanup removes the project's records last seen at before or earlier.
+	Cleanup func(ctx context.Context, project uint64, before time.Time) (errata.Changed, error)
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Expiry removes records that were not seen for as long as their project keeps them. It
+// does so by cleanups on the log, like those of an administrator, so that a replay gives
+// the same records. A cleanup that would remove nothing is not written.
+type Expiry struct {
+	cfg  ExpiryConfig
+	work background.Runner
+}
+
+// NewExpiry makes it; Start begins the work.
+func NewExpiry(cfg ExpiryConfig) *Expiry { return &Expiry{cfg: cfg} }
+
+// Start looks at once, and then every hour.
+func (e *Expiry) Start() {
+	e.work.Start(background.Loop{
+		Do: e.Look, Every: expiryPause, Failed: background.Tell(e.cfg.Logger.Warn, "records that a project keeps no longer could not be removed; it is tried again"),
+	}.Run)
+}
+
+// Stop waits for a cleanup that is being sent, at most until ctx ends.
+func (e *Expiry) Stop(ctx context.Context) error { return e.work.Stop(ctx) }
+
+// Look removes what is due. One project's trouble does not keep the others' records.
+func (e *Expiry) Look(ctx context.Context) error {
+	var failed []error
+	for project, days := range e.cfg.Days() {
+		if err := e.expire(ctx, project, expiredAt(e.cfg.Now(), days)); err != nil {
+			failed = append(failed, fmt.Errorf("project %d: %w", project, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (e *Expiry) expire(ctx context.Context, project uint64, before time.Time) error {
+	due, err := e.cfg.Count(ctx, project, before)
+	if err != nil || due.Total() == 0 {
+		return err
+	}
+	removed, err := e.cfg.Cleanup(ctx, project, before)
+	if err != nil {
+		return err
+	}
+	e.cfg.Logger.Info("removed the records that a project keeps no longer",
+		"project", project, "last_seen", errata.Instant(before).String(), "records", removed.Total())
+	return nil
+}
+
+// expiredAt is the last moment that is too long ago: the end of a day, in UTC, after
+// which the whole number of days has passed. So a project has one cleanup a day.
+func expiredAt(now time.Time, days int) time.Time {
+	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -days).Add(-time.Millisecond)
+}

@@ -1,0 +1,70 @@
+package ops_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ops"
+)
+
+// TestExpiry: each project's records go after its own days, at the end of a day, once;
+// and nothing is written where nothing is due.
+func TestExpiry(t *testing.T) {
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	lastSeen := map[uint64][]time.Time{ // by project
+		1: {now.AddDate(0, 0, -400)},
+		2: {now.AddDate(0, 0, -31), now.AddDate(0, 0, -30).Add(-time.Millisecond), now.AddDate(0, 0, -30), now},
+		3: {now.AddDate(0, 0, -6)},
+		4: {now.AddDate(0, 0, -9)},
+	}
+	cleanups := map[uint64]time.Time{}
+	away := errors.New("away")
+	expiry := ops.NewExpiry(ops.ExpiryConfig{
+		Days: func() map[uint64]int { return map[uint64]int{2: 30, 3: 7, 4: 7} },
+		Count: func(_ context.Context, project uint64, before time.Time) (found errata.Changed, err error) {
+			if project == 4 {
+				return found, away
+			}
+			for _, at := range lastSeen[project] {
+				if !at.After(before) {
+					found.System++
+				}
+			}
+			return found, nil
+		},
+		Cleanup: func(_ context.Context, project uint64, before time.Time) (removed errata.Changed, err error) {
+			if _, twice := cleanups[project]; twice {
+				t.Errorf("project %d is cleaned up twice", project)
+			}
+			cleanups[project] = before
+			left := []time.Time{}
+			for _, at := range lastSeen[project] {
+				if at.After(before) {
+					left = append(left, at)
+				}
+			}
+			lastSeen[project] = left
+			return removed, nil
+		},
+		Now: func() time.Time { return now.Add(5 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
+	})
+	for range 3 {
+		if err := expiry.Look(t.Context()); !errors.Is(err, away) {
+			t.Errorf("the trouble of project 4 is told as %v", err)
+		}
+	}
+	want := map[uint64]time.Time{2: now.AddDate(0, 0, -30).Add(-time.Millisecond)}
+	if diff := cmp.Diff(want, maps.Clone(cleanups)); diff != "" {
+		t.Errorf("cleanups (-want +got):\n%s", diff)
+	}
+	if left := len(lastSeen[2]); left != 2 {
+		t.Errorf("%d records of project 2 are left, want those of the last 30 days", left)
+	}
+}

@@ -1,0 +1,117 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	errata "github.com/errata-log/errata"
+)
+
+var (
+	//go:embed sql/insert_gone.sql
+	sqlInsertGone string
+	//go:embed sql/sweep_deployments.sql
+	sqlSweepDeployments string
+)
+
+// deploymentRows are rows of the table deployments, column by column.
+type deploymentRows struct {
+	book, signature      []string
+	id                   []uint64
+	environment, release []string
+	project, count       []uint64
+	firstSeen, lastSeen  []time.Time
+	sequence             []uint64
+}
+
+func (t *deploymentRows) add(book string, signature errata.Signature, id errata.Position, project uint64, d *deployment, sequence uint64) {
+	t.book = append(t.book, book)
+	t.signature = append(t.signature, string(signature[:]))
+	t.id = append(t.id, uint64(id))
+	t.environment = append(t.environment, d.environment)
+	t.release = append(t.release, d.release)
+	t.project = append(t.project, project)
+	t.count = append(t.count, d.count)
+	t.firstSeen = append(t.firstSeen, time.UnixMilli(d.first))
+	t.lastSeen = append(t.lastSeen, time.UnixMilli(d.last))
+	t.sequence = append(t.sequence, sequence)
+}
+
+// deploymentsOf collects what a batch adds to deployments; the last row is that of
+// the checkpoint. Without events there are no rows.
+func deploymentsOf(changes []change, key errata.Signature, to uint64) *rollupBatch {
+	t := &deploymentRows{}
+	var events uint64
+	for i := range changes {
+		c := &changes[i]
+		for j := range c.deployed {
+			if d := &c.deployed[j]; d.count > 0 {
+				t.add(c.key.book.String(), c.key.signature, c.countedOf, c.project, d, 0)
+				events += d.count
+			}
+		}
+	}
+	if events > 0 {
+		t.add(checkpointBook, key, 0, 0, &deployment{count: events}, to)
+	}
+	return &rollupBatch{
+		table: RollupDeployments, insert: sqlInsertDeployments, rows: len(t.book),
+		columns: []any{t.book, t.signature, t.id, t.environment, t.release, t.project, t.count, t.firstSeen, t.lastSeen, t.sequence},
+	}
+}
+
+// goneDeployments has the settings of inserts that say which records are gone. A
+// repeat must be written too: the block that it repeats may be lost while its
+// checksum is remembered.
+func goneDeployments(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"async_insert": 0, "insert_deduplicate": 0, "max_threads": 1,
+	}))
+}
+
+// writeGone marks the deployments of the records that the changes remove. It comes
+// before the records; a repeat writes the same rows.
+func (s *Store) writeGone(ctx context.Context, changes []change) error {
+	var book, signature []string
+	var id []uint64
+	var gone []uint8
+	add := func(key recordKey, of errata.Position) {
+		book, signature = append(book, key.book.String()), append(signature, string(key.signature[:]))
+		id, gone = append(id, uint64(of)), append(gone, 1)
+	}
+	for i := range changes {
+		c := &changes[i]
+		if c.removed() {
+			add(c.key, c.old.ID)
+		}
+		if of := c.fleeting(); of != 0 {
+			add(c.key, of)
+		}
+	}
+	if len(book) == 0 {
+		return nil
+	}
+	batch, err := s.conn.PrepareBatch(goneDeployments(ctx), sqlInsertGone)
+	if err != nil {
+		return err
+	}
+	defer batch.Close()
+	if err := appendColumns(batch, book, signature, id, gone); err != nil {
+		return err
+	}
+	return batch.Send()
+}
+
+// sweepDeployments marks the deployments of the records in the range that are older
+// than the cleanup at sequence, as sweepContexts empties their contexts.
+func (s *Store) sweepDeployments(ctx context.Context, c *sweepChunk, sequence uint64) error {
+	args := append(c.args(), clickhouse.Named("until", uint64(errata.PositionOf(sequence, 0))))
+	if err := s.conn.Exec(goneDeployments(ctx), sqlSweepDeployments, args...); err != nil {
+		return fmt.Errorf("mark the deployments that the cleanup removes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"golang.org/x/sync/errgroup"
+)
+
+var (
+	//go:embed sql/rollup_checkpoint.sql
+	sqlRollupCheckpoint string
+	//go:embed sql/rollup_counted.sql
+	sqlRollupCounted string
+	//go:embed sql/insert_hourly.sql
+	sqlInsertHourly string
+	//go:embed sql/insert_deployments.sql
+	sqlInsertDeployments string
+)
+
+// A rollup is a table beside the records with sums of their events. Its batches
+// have a checkpoint of their own in the same block, and are written before those of
+// the records. So it is never behind the records; events that it holds already are
+// not added when they are folded again after a crash.
+const (
+	// RollupHours has the events by hour and level.
+	RollupHours = "hourly"
+	// RollupDeployments has them by environment and release.
+	RollupDeployments = "deployments"
+)
+
+// Rollups are the names of the rollups.
+var Rollups = []string{RollupHours, RollupDeployments}
+
+// rolledTo says for each rollup up to which sequence it holds the events.
+type rolledTo struct{ hourly, deployments uint64 }
+
+// InRollup is how many events the rollup must hold at this checkpoint, with those
+// that it has dropped by age.
+func (c Checkpoint) InRollup(table string) uint64 {
+	if table == RollupDeployments {
+		return c.Deployed
+	}
+	return c.Events
+}
+
+// rollupCheckpoint reads the last sequence whose events are in the rollup.
+func (s *Store) rollupCheckpoint(ctx context.Context, table string) (uint64, error) {
+	return one[uint64](ctx, s, "read how far "+table+" is counted", sqlRollupCheckpoint,
+		clickhouse.Named("table", table), clickhouse.Named("shard", s.shardKey().String()))
+}
+
+// rolledTo reads how far all rollups are.
+func (s *Store) rolledTo(ctx context.Context) (to rolledTo, err error) {
+	if to.hourly, err = s.rollupCheckpoint(ctx, RollupHours); err != nil {
+		return to, err
+	}
+	to.deployments, err = s.rollupCheckpoint(ctx, RollupDeployments)
+	return to, err
+}
+
+// RollupCounted reads how many events were counted in the rollup, with those that
+// it has dropped by age. It is written first, so fewer events than in a checkpoint
+// that was read before mean that parts of it are gone.
+func (s *Store) RollupCounted(ctx context.Context, table string) (events uint64, err error) {
+	return one[uint64](ctx, s, "read how many events "+table+" holds", sqlRollupCounted,
+		clickhouse.Named("table", table), clickhouse.Named("shard", s.shardKey().String()))
+}
+
+// rollupBatch is what one batch adds to a rollup.
+type rollupBatch struct {
+	table, insert string
+	rows          int
+	columns       []any
+}
+
+// writeRollup inserts the rows. The token lets only one insert after the checkpoint
+// from count. After an error the insert may have happened.
+func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, salt int) error {
+	batch, err := s.conn.PrepareBatch(once(ctx, b.table+" "+token(s.shard, from, salt)), b.insert)
+	if err == nil {
+		defer batch.Close()
+		err = appendColumns(batch, b.columns...)
+	}
+	if err == nil {
+		err = batch.Send()
+	}
+	if err != nil {
+		return fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)
+	}
+	return nil
+}
+
+// addRollups writes what the batch adds to the rollups, to both at the same time.
+func (c *committer) addRollups(ctx context.Context, changes []change, to uint64) error {
+	key := c.p.store.shardKey()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.addRollup(ctx, hourlyOf(changes, key, to), &c.rolled.hourly, to) })
+	group.Go(func() error { return c.addRollup(ctx, deploymentsOf(changes, key, to), &c.rolled.deployments, to) })
+	return group.Wait()
+}
+
+// addRollup writes the batch, and returns when it is known to be there. ErrRaceLost
+// says that another projector was first.
+func (c *committer) addRollup(ctx context.Context, b *rollupBatch, done *uint64, to uint64) error {
+	if b.rows == 0 || to <= *done {
+		return nil
+	}
+	err := settle(ctx, c, *done, to, func(salt int) error {
+		return c.p.store.writeRollup(ctx, b, *done, salt)
+	}, func(ctx context.Context) (uint64, error) {
+		return untilAnswered(ctx, c.p, func(ctx context.Context) (uint64, error) { return c.p.store.rollupCheckpoint(ctx, b.table) })
+	}, func(at uint64) error {
+		return fmt.Errorf("%s is counted up to %d, not %d or %d: %w", b.table, at, *done, to, ErrRaceLost)
+	})
+	if err == nil {
+		*done = to
+	}
+	return err
+}

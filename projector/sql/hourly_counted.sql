@@ -1,3 +1,0 @@
--- How many events were counted in hourly: each insert has their number in the row of
--- its checkpoint, which is in the same part and is never dropped by age.
-SELECT sum(count) FROM hourly WHERE book = 'checkpoint' AND signature = unhex({shard:String})

@@ -1,0 +1,1 @@
+INSERT INTO deployments (book, signature, id, environment, release, project, count, first_seen, last_seen, sequence)

@@ -1,0 +1,1 @@
+INSERT INTO deployments (book, signature, id, gone)

@@ -1,0 +1,1 @@
+SELECT max(sequence) FROM {table:Identifier} WHERE book = 'checkpoint' AND signature = unhex({shard:String})

@@ -1,0 +1,250 @@
+package query_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/test/querytest"
+	"github.com/errata-log/errata/test/testenv"
+)
+
+var (
+	modelEnvironments = []string{"production", "staging", "Production", "prod-eu", "", "(other)", "qa.1", "qa-1"}
+	modelReleases     = []string{"shop@1.0", "shop@1.1", "shop@1x0", "", "(other)", "größe 2", "line\nbreak"}
+)
+
+// scoped is a store whose records have occurrences in deployments.
+type scoped struct {
+	store
+	occurrences []querytest.Occurrence
+}
+
+// newScoped fills both tables: the rows of one deployment stand in several parts, those
+// of removed records stay, and one row says that they are gone.
+func newScoped(t *testing.T, merged bool) scoped {
+	t.Helper()
+	env := testenv.New(t)
+	ctx := t.Context()
+	exec := func(sql string) {
+		if err := env.ClickHouse.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SYSTEM STOP MERGES records")
+	exec("SYSTEM STOP MERGES deployments")
+	m := newModel(18)
+	known := map[errata.Position]errata.Record{}
+	write := func(rows []row) {
+		for _, r := range rows {
+			known[r.record.ID] = r.record
+		}
+		insert(ctx, t, env.ClickHouse, rows)
+	}
+	write(m.grow(2500))
+	for range 3 {
+		write(m.change(800, 120))
+		write(m.grow(400))
+	}
+	s := scoped{store: store{m, query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})}}
+	live := map[errata.Position]bool{}
+	for _, r := range m.live {
+		live[r.ID] = true
+	}
+	parts := make([][]querytest.Occurrence, 4)
+	for _, r := range known {
+		for range m.random.IntN(5) {
+			o := querytest.Occurrence{ID: r.ID, Environment: pick(m, modelEnvironments...), Release: pick(m, modelReleases...)}
+			for range 1 + m.random.IntN(3) {
+				o.Count, o.First = uint64(1+m.random.IntN(20)), m.instant()
+				o.Last = o.First.Add(time.Duration(m.random.IntN(3)) * time.Hour)
+				part := m.random.IntN(len(parts))
+				parts[part] = append(parts[part], o)
+				if live[r.ID] {
+					s.occurrences = append(s.occurrences, o)
+				}
+			}
+		}
+		if !live[r.ID] {
+			parts[len(parts)-1] = append(parts[len(parts)-1], querytest.Occurrence{ID: r.ID})
+		}
+	}
+	for _, part := range parts {
+		batch, err := env.ClickHouse.PrepareBatch(ctx, "INSERT INTO deployments (book, signature, id, environment, release, project, count, first_seen, last_seen, gone, sequence)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer batch.Close()
+		add := func(book, signature string, o querytest.Occurrence, project uint64) {
+			gone := uint8(0)
+			if o.Count == 0 {
+				o.First, o.Last, gone = time.UnixMilli(0), time.UnixMilli(0), 1
+			}
+			if err := batch.Append(book, signature, uint64(o.ID), o.Environment, o.Release, project, o.Count, o.First, o.Last, gone, uint64(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, o := range part {
+			r := known[o.ID]
+			add(r.Book.String(), string(r.Signature[:]), o, r.Project)
+		}
+		add("checkpoint", string(make([]byte, 16)), querytest.Occurrence{Environment: "production", Count: 1, First: modelDay, Last: modelDay.AddDate(0, 0, 1)}, 0)
+		if err := batch.Send(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if merged {
+		exec("SYSTEM START MERGES records")
+		exec("SYSTEM START MERGES deployments")
+		exec("OPTIMIZE TABLE records FINAL")
+		exec("OPTIMIZE TABLE deployments FINAL")
+	}
+	return s
+}
+
+// TestScopedList compares lists of environments and releases with the model.
+func TestScopedList(t *testing.T) {
+	for name, merged := range map[string]bool{"unmerged": false, "merged": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newScoped(t, merged)
+			t.Run("each scope", s.eachScope)
+			t.Run("with other filters", s.withOthers)
+			if !merged {
+				t.Run("all pages", s.allScopedPages)
+			}
+		})
+	}
+}
+
+func scopes() []query.Filter {
+	return []query.Filter{
+		{Environments: query.Names{"production"}}, {Environments: query.Names{"Production", "staging"}}, {Environments: query.Names{""}},
+		{Environments: query.Names{"(other)"}}, {Environments: query.Names{"prod*"}}, {Environments: query.Names{"*"}}, {Environments: query.Names{"qa.1*"}},
+		{Environments: query.Names{"*-*", "staging"}}, {Environments: query.Names{"nowhere"}},
+		{Releases: query.Names{"shop@1.0"}}, {Releases: query.Names{"shop@1.*"}}, {Releases: query.Names{"*2", "*\n*"}}, {Releases: query.Names{"", "(other)"}},
+		{Environments: query.Names{"production"}, Releases: query.Names{"shop@1.0"}}, {Environments: query.Names{"*"}, Releases: query.Names{"shop*0", ""}},
+	}
+}
+
+func (s scoped) eachScope(t *testing.T) {
+	found := 0
+	for _, f := range scopes() {
+		found += s.check(t, f, query.Page{})
+		for range 4 {
+			s.check(t, f, query.Page{Order: pick(s.model, query.Orders...), Direction: pick(s.model, query.Ascending, query.Descending), Number: 2, Limit: 7})
+		}
+	}
+	if found < 5000 {
+		t.Errorf("the scopes match %d records, too few to test with", found)
+	}
+}
+
+func (s scoped) withOthers(t *testing.T) {
+	all := s.filters()
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	found := 0
+	for i := range 45 {
+		f := querytest.Join(pick(s.model, scopes()...), pick(s.model, all[names[i%len(names)]]...))
+		found += s.check(t, f, query.Page{
+			Order: pick(s.model, query.Orders...), Direction: pick(s.model, query.Ascending, query.Descending),
+			Number: 1 + s.random.IntN(3), Limit: 1 + s.random.IntN(30),
+		})
+		found += s.check(t, f, query.Page{})
+	}
+	if found < 1000 {
+		t.Errorf("the filters match %d records, too few to test with", found)
+	}
+}
+
+// allScopedPages checks that the pages together are the sorted set.
+func (s scoped) allScopedPages(t *testing.T) {
+	for _, f := range []query.Filter{
+		{Environments: query.Names{"production"}}, {Releases: query.Names{"shop@1.*"}, Projects: query.OnlyProjects(2, 3)},
+		{Environments: query.Names{"*"}, MinOccurrence: 20, From: modelDay.AddDate(0, 0, -20)},
+	} {
+		for _, order := range []query.Order{query.OrderLastSeen, query.OrderFirstSeen, query.OrderCount, query.OrderLevel, query.OrderFile} {
+			for number := 1; ; number++ {
+				p := query.Page{Order: order, Direction: query.Descending, Number: number, Limit: 100}
+				if total := s.check(t, f, p); number*p.Limit >= total+p.Limit {
+					break
+				}
+			}
+		}
+	}
+}
+
+// rowsOnly is for records without contexts.
+func rowsOnly(errata.Record) (none querytest.Seen) { return none }
+
+// check compares one page with the model, and says how many records match.
+func (s scoped) check(t *testing.T, f query.Filter, p query.Page) (total int) {
+	t.Helper()
+	got, err := s.reader.Find(t.Context(), f, p)
+	if err != nil {
+		t.Errorf("%s: %v", describe(f, p), err)
+		return 0
+	}
+	all := querytest.Select(querytest.Scope(s.live, s.occurrences, f), rowsOnly, f, orDefault(p.Order, query.OrderLastSeen), orDefault(p.Direction, query.Descending))
+	number, limit := max(p.Number, 1), orDefault(p.Limit, query.DefaultLimit)
+	want := query.List{Records: []errata.Record{}, Total: uint64(len(all)), Page: number, Limit: limit, Scoped: true}
+	from, to := min((number-1)*limit, len(all)), min(number*limit, len(all))
+	want.Records = append(want.Records, all[from:to]...)
+	if to < len(all) {
+		want.NextPage = number + 1
+	}
+	if diff := cmp.Diff(want, got, compare...); diff != "" {
+		t.Errorf("%s (-want +got):\n%.2000s", describe(f, p), diff)
+	}
+	return len(all)
+}
+
+// TestNoProjectIsNothing: projects that exclude each other select nothing, in every read.
+func TestNoProjectIsNothing(t *testing.T) {
+	env := testenv.New(t)
+	m := newModel(5)
+	insert(t.Context(), t, env.ClickHouse, m.grow(20))
+	r := query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})
+	none := query.OnlyProjects(1, 2).And(query.OnlyProjects(3))
+	if !none.None() || none.All() || none.Has(1) || none.Has(3) || !(query.Projects{}).Has(7) || !(query.Projects{}).All() {
+		t.Fatalf("none is %+v", none)
+	}
+	ctx, some := t.Context(), m.live[0]
+	list, err := r.Find(ctx, query.Filter{Projects: none}, query.Page{})
+	if err != nil || list.Total != 0 || list.Records == nil || len(list.Records) != 0 {
+		t.Errorf("list: %+v, %v", list, err)
+	}
+	if _, _, err := r.Detail(ctx, some.Book, some.Signature, none); errata.KindOf(err) != errata.KindNotFound {
+		t.Errorf("detail: %v", err)
+	}
+	if _, err := r.Trend(ctx, some.Book, some.Signature, "", none); errata.KindOf(err) != errata.KindNotFound {
+		t.Errorf("trend: %v", err)
+	}
+	if records, total, err := r.Changed(ctx, query.Changes{To: 1 << 62, Projects: none}, 10); err != nil || total != 0 || len(records) != 0 {
+		t.Errorf("changed: %d %v", total, err)
+	}
+	if o, err := r.Overview(ctx, "", none); err != nil || len(o.Series)+len(o.Noisy)+len(o.Projects) != 0 {
+		t.Errorf("overview: %+v, %v", o, err)
+	}
+	if n, err := r.CountUpTo(ctx, modelDay.AddDate(1, 0, 0), none); err != nil || n.Total() != 0 {
+		t.Errorf("count up to: %v, %v", n, err)
+	}
+	if totals, err := r.ProjectTotals(ctx, none); err != nil || len(totals) != 0 {
+		t.Errorf("totals: %v, %v", totals, err)
+	}
+	if _, _, err := r.Detail(ctx, some.Book, some.Signature, query.OnlyProjects(some.Project)); err != nil {
+		t.Errorf("detail of its own project: %v", err)
+	}
+	for _, project := range []uint64{1, 2, 3, 4, 5} {
+		_, total, err := r.Changed(ctx, query.Changes{To: 1 << 62, Projects: query.OnlyProjects(project)}, 10)
+		if want := len(querytest.Select(m.live, rowsOnly, query.Filter{Projects: query.OnlyProjects(project)}, query.OrderID, query.Ascending)); err != nil || total != uint64(want) {
+			t.Errorf("changed of project %d: %s, want %d", project, fmt.Sprint(total, err), want)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+id IN
+    (
+SELECT id
+{{template "occurrences" .}}
+GROUP BY id
+{{- template "sums" .}}
+    )
