@@ -4,7 +4,6 @@ package clients
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -26,13 +25,15 @@ type line struct {
 	Class     string    `json:"exception_class"`
 	Status    string    `json:"status"`
 	Regressed bool      `json:"regressed"`
+	Project   string    `json:"project"`
+	ProjectID uint64    `json:"project_id"`
+	// The latest first.
+	Environments []string `json:"environments"`
+	Releases     []string `json:"releases"`
 }
 
 // key is the problem that the record says it stands for.
-func (l *line) key() problemKey {
-	_, project, _ := strings.Cut(l.Message, " of ")
-	return problemKey{slices.Index(planProjects, project), l.Class}
-}
+func (l *line) key() problemKey { return problemKey{slices.Index(planProjects, l.Project), l.Class} }
 
 // listMeta is what a list says about itself.
 type listMeta struct {
@@ -73,7 +74,7 @@ func (q question) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{
 		"project": q.Project, "environment": q.Environment, "release": q.Release,
-		"types": q.Types, "levels": q.Levels, "status": q.Status,
+		"types": q.Types, "levels": q.Levels, "status": q.Status, "message": q.Message,
 	} {
 		if value != "" {
 			values.Set(name, value)
@@ -116,6 +117,17 @@ type overview struct {
 		Record line
 		Count  uint64
 	}
+	ByProject []struct {
+		Project   string
+		ProjectID uint64 `json:"project_id"`
+		Events    uint64
+	} `json:"by_project"`
+}
+
+// projectTotals are what a project has.
+type projectTotals struct {
+	Records uint64 `json:"records"`
+	Events  uint64 `json:"events_24h"`
 }
 
 // trend is one of the answers about many records.
@@ -125,8 +137,9 @@ type trend struct {
 	Counts          []uint64
 }
 
-// trends asks for the trends of records, as many as one question may have.
-func (s *scenario) trends(t *testing.T, lines []line, over string) (r span, all []trend) {
+// trends asks for the trends of records, as many as one question may have; those of
+// other projects than the one that is named, if any, are to be zero.
+func (s *scenario) trends(t *testing.T, lines []line, over, project string) (r span, all []trend) {
 	t.Helper()
 	names := make([]string, len(lines))
 	for i, l := range lines {
@@ -136,6 +149,10 @@ func (s *scenario) trends(t *testing.T, lines []line, over string) (r span, all 
 		span
 		Trends []trend
 	}
-	s.GetData(t, fmt.Sprintf("%s/trends?range=%s&signatures=%s", listPath, over, strings.Join(names, ",")), &answer)
+	values := url.Values{"range": {over}, "signatures": {strings.Join(names, ",")}}
+	if project != "" {
+		values.Set("project", project)
+	}
+	s.GetData(t, listPath+"/trends?"+values.Encode(), &answer)
 	return answer.span, answer.Trends
 }

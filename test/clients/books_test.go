@@ -60,6 +60,9 @@ type kept struct {
 	regressed           bool
 	deployments         map[deployment]*tally
 	hours               map[int64]uint64
+	// latest are the latest environments and releases, as far as their order is
+	// known: events that are sent at once have none.
+	latest struct{ environments, releases []string }
 }
 
 const (
@@ -70,6 +73,28 @@ const (
 
 func newBooks() *books {
 	return &books{records: map[problemKey]*kept{}, happened: map[happening]uint64{}, gone: map[problemKey]bool{}}
+}
+
+// follow counts an event that was sent after all others.
+func (b *books) follow(e *planned) {
+	environments, releases := []string(nil), []string(nil)
+	if r := b.records[e.key()]; r != nil {
+		environments, releases = r.latest.environments, r.latest.releases
+	}
+	b.add(e)
+	latest := &b.records[e.key()].latest
+	latest.environments, latest.releases = first(e.Environment, environments), first(e.Release, releases)
+}
+
+// first is the list with the name as its first.
+func first(name string, list []string) []string {
+	all := []string{name}
+	for _, other := range list {
+		if other != name {
+			all = append(all, other)
+		}
+	}
+	return all
 }
 
 // add counts an event. The order of events between two commands does not matter.
@@ -92,6 +117,7 @@ func (b *books) add(e *planned) {
 		b.regressed++
 	}
 	r.tally.add(e.Millis)
+	r.latest.environments, r.latest.releases = nil, nil
 	if severity(e.Level) > severity(r.level) {
 		r.level = e.Level
 	}
@@ -158,7 +184,8 @@ type question struct {
 	Types         string `json:"types,omitempty"`
 	Levels        string `json:"levels,omitempty"`
 	Status        string `json:"status,omitempty"`
-	MinOccurrence uint64 `json:"min_occurrence,omitempty"`
+	Message       string `json:"message,omitempty"` // a part of it
+	MinOccurrence uint64 `json:"min_occurrence,omitempty,string"`
 }
 
 // scoped says whether only some occurrences of a record are meant.
@@ -176,7 +203,7 @@ func (b *books) ask(q question) (all []found) {
 	for _, r := range b.records {
 		in := found{kept: r, tally: r.in(q)}
 		if in.tally.count >= max(1, q.MinOccurrence) && like(q.Project, planProjects[r.project]) &&
-			like(q.Types, r.book) && like(q.Levels, r.level) && like(q.Status, r.status) {
+			like(q.Types, r.book) && like(q.Levels, r.level) && like(q.Status, r.status) && strings.Contains(r.message(), q.Message) {
 			all = append(all, in)
 		}
 	}

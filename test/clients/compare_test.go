@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -20,6 +21,18 @@ var questions = []question{
 	{Types: "database"},
 	{Status: "open", Levels: "error,fatal"},
 	{MinOccurrence: 50},
+	{Project: "shop"},
+	{Project: "billing,mobile", Status: "resolved,muted"},
+	{Environment: "staging"},
+	{Environment: "staging,canary", Types: "system"},
+	{Release: "1.1.*"},
+	{Release: "2.0.0"},
+	{Release: "*-rc.1", MinOccurrence: 3},
+	{Environment: "production", Release: "1.0.0"},
+	{Environment: "production", Release: "2.*", MinOccurrence: 10},
+	{Project: "billing", Environment: "testing", Release: "1.*,2.0.0"},
+	{Project: "mobile", Environment: "canary", Status: "open", MinOccurrence: 2},
+	{Environment: "nowhere"},
 }
 
 // compare compares everything that the service shows with the model.
@@ -30,12 +43,19 @@ func (s *scenario) compare(t *testing.T) {
 			s.compareList(t, q, order)
 		}
 	}
+	lines := s.list(t, question{}, "id")
 	for _, over := range []string{"24h", "7d", "12d"} {
-		s.compareOverview(t, over)
-		for lines := range slices.Chunk(s.list(t, question{}, "id"), 100) {
-			s.compareTrends(t, lines, over)
+		for _, project := range append([]string{""}, planProjects...) {
+			s.compareOverview(t, over, project)
+		}
+		for part := range slices.Chunk(lines, 100) {
+			s.compareTrends(t, part, over, "")
 		}
 	}
+	for part := range slices.Chunk(lines, 100) {
+		s.compareTrends(t, part, "7d", planProjects[1])
+	}
+	s.compareProjects(t)
 }
 
 // compareList compares a whole list: its records, and their order.
@@ -45,6 +65,7 @@ func (s *scenario) compareList(t *testing.T, q question, order string) (lines []
 	got := map[string]string{}
 	for _, l := range lines {
 		got[l.key().message()] = l.text()
+		s.compareNames(t, &l)
 	}
 	want := map[string]string{}
 	for _, f := range s.books.ask(q) {
@@ -79,6 +100,34 @@ func (f *found) text() string {
 	return fmt.Sprintf(textFormat, f.book, f.level, f.status, f.regressed, f.tally.count, f.tally.first, f.tally.last)
 }
 
+// compareNames compares what a record says of where it was seen.
+func (s *scenario) compareNames(t *testing.T, l *line) {
+	t.Helper()
+	kept := s.books.records[l.key()]
+	if kept == nil {
+		return // the list differs
+	}
+	if l.Message != kept.message() || l.ProjectID != s.projects[kept.project].ID {
+		t.Errorf("%s: the message is %q, the project %d", kept.message(), l.Message, l.ProjectID)
+	}
+	for _, names := range []struct {
+		got, known, all []string
+	}{
+		{l.Environments, kept.latest.environments, kept.seenIn(func(d deployment) string { return d.environment })},
+		{l.Releases, kept.latest.releases, kept.seenIn(func(d deployment) string { return d.release })},
+	} {
+		const most = 3
+		known := names.known[:min(most, len(names.known))]
+		ok := len(names.got) == min(most, len(names.all)) && slices.Equal(names.got[:min(len(known), len(names.got))], known)
+		for i, name := range names.got {
+			ok = ok && slices.Contains(names.all, name) && !slices.Contains(names.got[:i], name)
+		}
+		if !ok {
+			t.Errorf("%s was seen in %v, the latest of them %v; it shows %v", kept.message(), names.all, known, names.got)
+		}
+	}
+}
+
 // few compares two maps and shows the first differences.
 func few[V any](t *testing.T, what string, want, got map[string]V) {
 	t.Helper()
@@ -103,18 +152,21 @@ func few[V any](t *testing.T, what string, want, got map[string]V) {
 	}
 }
 
-// compareTrends compares the trends of the records of a list.
-func (s *scenario) compareTrends(t *testing.T, lines []line, over string) {
+// compareTrends compares the trends of the records of a list, those of a project or
+// all.
+func (s *scenario) compareTrends(t *testing.T, lines []line, over, project string) {
 	t.Helper()
-	r, trends := s.trends(t, lines, over)
+	r, trends := s.trends(t, lines, over, project)
 	if len(trends) != len(lines) {
 		t.Fatalf("%d trends of %d records", len(trends), len(lines))
 	}
 	want, got := map[string][]uint64{}, map[string][]uint64{}
 	for i, l := range lines {
 		name := l.key().message()
-		if kept := s.books.records[l.key()]; kept != nil {
+		if kept := s.books.records[l.key()]; kept != nil && like(project, l.Project) {
 			want[name] = r.steps(kept.hours)
+		} else {
+			want[name] = r.steps(nil)
 		}
 		got[name] = trends[i].Counts
 		if sum(trends[i].Counts) != trends[i].Total {
@@ -125,13 +177,19 @@ func (s *scenario) compareTrends(t *testing.T, lines []line, over string) {
 }
 
 // compareOverview compares an overview: all series, and the records that occurred
-// most.
-func (s *scenario) compareOverview(t *testing.T, over string) {
+// most, of a project or all.
+func (s *scenario) compareOverview(t *testing.T, over, project string) {
 	t.Helper()
+	path := "/api/v1/admin/tools/logs/overview?range=" + over
+	if project != "" {
+		path += "&project=" + project
+	}
 	var o overview
-	s.GetData(t, "/api/v1/admin/tools/logs/overview?range="+over, &o)
+	s.GetData(t, path, &o)
+	in := func(number int) bool { return like(project, planProjects[number]) }
 	want, got := map[string][]uint64{}, map[string][]uint64{}
-	for name, hours := range s.books.series(func(happening) bool { return true }) {
+	projects, projectsGot := map[string]uint64{}, map[string]uint64{}
+	for name, hours := range s.books.series(in) {
 		if counts := o.steps(hours); sum(counts) > 0 {
 			want[name] = counts
 		}
@@ -139,32 +197,66 @@ func (s *scenario) compareOverview(t *testing.T, over string) {
 	for _, series := range o.Series {
 		got[series.Type+" "+series.Level] = series.Counts
 	}
-	few(t, "series of "+over, want, got)
+	few(t, "series of "+path, want, got)
+	for i, name := range planProjects {
+		if n := s.books.events(i, o.From, o.To); in(i) && n > 0 {
+			projects[name] = n
+		}
+	}
+	for _, p := range o.ByProject {
+		projectsGot[p.Project] = p.Events
+	}
+	few(t, "projects of "+path, projects, projectsGot)
+	s.compareTops(t, path, &o, in)
+}
 
-	noisy, growing := s.books.tops(o.span, func(*kept) bool { return true })
+// compareTops compares the records that occurred most.
+func (s *scenario) compareTops(t *testing.T, path string, o *overview, in func(project int) bool) {
+	t.Helper()
+	noisy, growing := s.books.tops(o.span, in)
 	var noisyGot, growingGot []int64
 	for _, n := range o.Noisy {
 		noisyGot = append(noisyGot, int64(n.Count))
 		if kept := s.books.records[n.Record.key()]; kept == nil || sum(o.steps(kept.hours)) != n.Count {
-			t.Errorf("noisy of %s: %+v", over, n)
+			t.Errorf("noisy of %s: %+v", path, n)
 		}
 	}
 	for _, g := range o.Growing {
 		growingGot = append(growingGot, int64(g.Now)-int64(g.Before))
 		if kept := s.books.records[g.Record.key()]; kept == nil || sum(o.steps(kept.hours)) != g.Before+g.Now {
-			t.Errorf("growing of %s: %+v", over, g)
+			t.Errorf("growing of %s: %+v", path, g)
 		}
 	}
 	if diff := gocmp.Diff([][]int64{noisy, growing}, [][]int64{noisyGot, growingGot}); diff != "" {
-		t.Errorf("noisy and growing of %s (-want +got):\n%s", over, diff)
+		t.Errorf("noisy and growing of %s (-want +got):\n%s", path, diff)
 	}
 }
 
+// compareProjects compares what the list of projects counts.
+func (s *scenario) compareProjects(t *testing.T) {
+	t.Helper()
+	var o overview
+	s.GetData(t, "/api/v1/admin/tools/logs/overview", &o)
+	var all []struct {
+		Slug   string
+		Totals projectTotals
+	}
+	s.GetData(t, "/api/v1/admin/projects", &all)
+	want, got := map[string]projectTotals{"default": {}}, map[string]projectTotals{}
+	for i, name := range planProjects {
+		want[name] = projectTotals{uint64(len(s.books.ask(question{Project: name}))), s.books.events(i, o.From, o.To)}
+	}
+	for _, p := range all {
+		got[p.Slug] = p.Totals
+	}
+	few(t, "totals of projects", want, got)
+}
+
 // series are the hours of each book and level.
-func (b *books) series(of func(happening) bool) map[string]map[int64]uint64 {
+func (b *books) series(in func(project int) bool) map[string]map[int64]uint64 {
 	all := map[string]map[int64]uint64{}
 	for h, n := range b.happened {
-		if !of(h) {
+		if !in(h.project) {
 			continue
 		}
 		name := h.book + " " + h.level
@@ -176,13 +268,21 @@ func (b *books) series(of func(happening) bool) map[string]map[int64]uint64 {
 	return all
 }
 
+// events counts what happened to a project between two times.
+func (b *books) events(project int, from, to time.Time) (n uint64) {
+	for _, hours := range b.series(func(number int) bool { return number == project }) {
+		n += sum(steps(hours, from, to, time.Hour))
+	}
+	return n
+}
+
 // tops are the ten highest counts of records in a span, and the ten largest
 // differences between its halves.
-func (b *books) tops(r span, of func(*kept) bool) (noisy, growing []int64) {
+func (b *books) tops(r span, in func(project int) bool) (noisy, growing []int64) {
 	const top = 10
 	middle := r.From.Add(r.To.Sub(r.From) / 2)
 	for _, k := range b.records {
-		if !of(k) {
+		if !in(k.project) {
 			continue
 		}
 		var before, now int64

@@ -53,9 +53,7 @@ func TestEverything(t *testing.T) {
 	for phase := range planPhases {
 		s.phase(t, phase)
 		s.look(t)
-		for _, change := range changes[phase] {
-			change(s, t)
-		}
+		changes[phase](s, t)
 		if t.Failed() {
 			t.Fatalf("after phase %d", phase)
 		}
@@ -64,6 +62,8 @@ func TestEverything(t *testing.T) {
 		t.Errorf("the plan is too tame: %d records began again, %d regressed, %d kills, %d requests retried and %d resent",
 			s.books.reborn, s.books.regressed, s.kills, s.recorder.retried.Load(), s.recorder.resent.Load())
 	}
+	s.lastWords(t)
+	s.look(t)
 	s.compare(t)
 	s.replay(t)
 	s.compare(t)
@@ -137,6 +137,26 @@ func (s *scenario) phase(t *testing.T, phase int) {
 		}
 	}
 	t.Logf("phase %d: sent in %v", phase, time.Since(began).Round(time.Millisecond))
+}
+
+// lastWords sends some events one after another, so that the order in which a record
+// was seen somewhere is known.
+func (s *scenario) lastWords(t *testing.T) {
+	t.Helper()
+	for project := range planProjects {
+		for k := range 8 {
+			for i := range len(planReleases) {
+				e := s.plan.event(byNative, planPhases, (project*8+k)*len(planReleases)+i)
+				x := s.plan.problem(project, "Problem", 3*k)
+				e.Project, e.Class, e.Message, e.Book = project, x.class, x.message(), x.book
+				e.Environment, e.Release = planEnvironments[(i+k)%len(planEnvironments)], planReleases[(2*i+k)%len(planReleases)]
+				if err := s.post(s.recorder.client, []planned{e}); err != nil {
+					t.Fatal(err)
+				}
+				s.books.follow(&e)
+			}
+		}
+	}
 }
 
 // restart kills the service and starts it again.
@@ -274,27 +294,69 @@ func (s *scenario) cleans(t *testing.T, project string, before time.Time) {
 	}
 }
 
+// asks selects the records of a question: the body of a change, and the records of
+// the model.
+func (s *scenario) asks(q question) (body map[string]any, which []*kept) {
+	return map[string]any{"filter": q}, s.books.asked(q)
+}
+
+// removesMatching and movesMatching change the records of a question, which must be
+// some and not all.
+func (s *scenario) removesMatching(t *testing.T, q question) {
+	t.Helper()
+	body, which := s.asks(q)
+	s.selective(t, q, which)
+	s.removes(t, body, which)
+}
+
+func (s *scenario) movesMatching(t *testing.T, q question, status string) {
+	t.Helper()
+	body, which := s.asks(q)
+	s.selective(t, q, which)
+	s.moves(t, body, which, status)
+}
+
+func (s *scenario) selective(t *testing.T, q question, which []*kept) {
+	t.Helper()
+	if len(which) == 0 || len(which) == len(s.books.records) {
+		t.Errorf("%+v selects %d of %d records", q, len(which), len(s.books.records))
+	}
+}
+
+// day is a time some days before the latest events.
+func (s *scenario) day(before float64) time.Time {
+	return s.plan.base.Add(-time.Duration(before * float64(24*time.Hour)))
+}
+
 // changes are made after each phase, while nobody sends.
-var changes = [planPhases][]func(*scenario, *testing.T){
-	{
-		func(s *scenario, t *testing.T) { s.removes(t, s.named(s.every(7)), s.every(7)) },
-		func(s *scenario, t *testing.T) { s.moves(t, s.named(s.every(4)), s.every(4), statusResolved) },
-		func(s *scenario, t *testing.T) { s.moves(t, s.named(s.every(9)), s.every(9), statusMuted) },
+var changes = [planPhases]func(*scenario, *testing.T){
+	func(s *scenario, t *testing.T) {
+		s.removes(t, s.named(s.every(7)), s.every(7))
+		s.moves(t, s.named(s.every(4)), s.every(4), statusResolved)
+		s.moves(t, s.named(s.every(9)), s.every(9), statusMuted)
+		s.movesMatching(t, question{Message: "of shop", Levels: "warning,error,fatal"}, statusResolved)
 	},
-	{
-		func(s *scenario, t *testing.T) { s.cleans(t, "", s.plan.base.Add(-5*24*time.Hour)) },
-		func(s *scenario, t *testing.T) { s.moves(t, s.named(s.every(3)), s.every(3), statusResolved) },
+	func(s *scenario, t *testing.T) {
+		s.cleans(t, "", s.day(5.5))
+		s.cleans(t, "billing", s.day(4))
+		s.movesMatching(t, question{Message: "of billing", MinOccurrence: 4}, statusResolved)
+		s.movesMatching(t, question{Types: "database", MinOccurrence: 3}, statusMuted)
 	},
-	{
-		func(s *scenario, t *testing.T) { s.removes(t, s.named(s.every(5)), s.every(5)) },
-		func(s *scenario, t *testing.T) { s.restart(t) },
+	func(s *scenario, t *testing.T) {
+		s.removes(t, s.named(s.every(11)), s.every(11))
+		s.removesMatching(t, question{Message: "of mobile", Types: "database", Levels: "debug,info"})
+		s.restart(t)
+		s.movesMatching(t, question{Status: "open", Levels: "warning,error", MinOccurrence: 2}, statusResolved)
 	},
-	{
-		func(s *scenario, t *testing.T) { s.cleans(t, "", s.plan.base.Add(-4*24*time.Hour)) },
-		func(s *scenario, t *testing.T) { s.moves(t, s.named(s.every(6)), s.every(6), statusMuted) },
+	func(s *scenario, t *testing.T) {
+		s.cleans(t, "mobile", s.day(3))
+		s.movesMatching(t, question{Status: "muted", Message: "of mobile"}, statusOpen)
+		s.removesMatching(t, question{Message: "of billing", Levels: "fatal", Status: "resolved"})
+		s.movesMatching(t, question{Message: "of shop", Types: "system"}, statusResolved)
 	},
-	{
-		func(s *scenario, t *testing.T) { s.moves(t, s.named(s.every(8)), s.every(8), statusOpen) },
-		func(s *scenario, t *testing.T) { s.removes(t, s.named(s.every(10)), s.every(10)) },
+	func(s *scenario, t *testing.T) {
+		s.moves(t, s.named(s.every(8)), s.every(8), statusOpen)
+		s.removesMatching(t, question{Message: "of shop", Types: "database", MinOccurrence: 2})
+		s.cleans(t, "", s.day(5))
 	},
 }
