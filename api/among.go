@@ -31,14 +31,20 @@ func listed(numbers []uint64) query.Projects {
 // among are the projects that an answer is about: of those that the caller may see,
 // the ones that the parameter project lists. Errors: invalid_project, log_unavailable.
 func (c *call) among() (query.Projects, error) {
+	listed, err := c.listed(c.QueryArray(projectParameter))
+	return c.visible().And(listed), err
+}
+
+// listed are the projects of comma lists of numbers and slugs, all without any.
+func (c *call) listed(lists []string) (query.Projects, error) {
 	var refs []string
-	for ref := range strings.SplitSeq(strings.Join(c.QueryArray(projectParameter), ","), ",") {
+	for ref := range strings.SplitSeq(strings.Join(lists, ","), ",") {
 		if ref = strings.ToLower(strings.TrimSpace(ref)); ref != "" && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
 	if len(refs) == 0 {
-		return c.visible(), nil
+		return query.Projects{}, nil
 	}
 	if len(refs) > maxProjectRefs {
 		return query.Projects{}, invalidProject("project lists %d projects, more than %d: list fewer, or none for all.", len(refs), maxProjectRefs)
@@ -50,7 +56,7 @@ func (c *call) among() (query.Projects, error) {
 			return query.Projects{}, err
 		}
 	}
-	return c.visible().And(query.OnlyProjects(numbers...)), nil
+	return query.OnlyProjects(numbers...), nil
 }
 
 // unknownProject stands for the records whose project is not known.

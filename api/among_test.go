@@ -34,6 +34,8 @@ func makeProjects(t *testing.T, b *bench) {
 
 // TestProjectParameter: each read of records takes projects by number and slug, and an
 // unknown one is refused and named.
+//
+// long: it is two tables.
 func TestProjectParameter(t *testing.T) {
 	b := newBench(t, nil)
 	makeProjects(t, b)

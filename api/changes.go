@@ -66,7 +66,7 @@ func (s *service) change(c *call, sel selection, named func(context.Context, []u
 	if len(sel.Signatures) > 0 {
 		return errata.Changed{}, refuse(errata.KindInvalidBody, "filter", "Send signatures or filter, not both.")
 	}
-	stored, err := s.storedFilter(filter)
+	stored, err := c.storedFilter(filter)
 	if err != nil {
 		return errata.Changed{}, err
 	}

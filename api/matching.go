@@ -39,14 +39,18 @@ func filterIn(field string, sent json.RawMessage) (filterParameters, error) {
 // relative dates count from now. A filter that selects everything is refused: it is
 // what a program sends whose variable is empty. Errors: filter_required and those of
 // the list's parameters.
-func (s *service) storedFilter(sent filterParameters) (json.RawMessage, error) {
-	filter, _, err := query.Parse(url.Values(sent), s.Now())
+func (c *call) storedFilter(sent filterParameters) (json.RawMessage, error) {
+	filter, _, err := query.Parse(url.Values(sent), c.service.Now())
 	if err != nil {
+		return nil, err
+	}
+	if filter.Projects, err = c.listed(sent[projectParameter]); err != nil {
 		return nil, err
 	}
 	if filter.All() {
 		return nil, refuse(errata.KindFilterRequired, "filter",
 			"This filter selects every record. Name what is meant; types=system,database is all of them.")
 	}
+	filter.Projects = c.visible().And(filter.Projects)
 	return query.EncodeFilter(filter)
 }

@@ -203,12 +203,18 @@ func TestThePageSendsKnownParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range []string{"export const filterNames = [", "export const orderNames = ["} {
-		_, after, found := strings.Cut(string(source), list)
-		names, _, _ := strings.Cut(after, "]")
-		all := inQuotes.FindAllStringSubmatch(names, -1)
+	for _, list := range []struct {
+		begin, end string
+		name       *regexp.Regexp
+	}{
+		{"const table = {", "} satisfies", regexp.MustCompile(`(?m)^  (\w+): \{`)},
+		{"export const orderNames = [", "]", inQuotes},
+	} {
+		_, after, found := strings.Cut(string(source), list.begin)
+		names, _, _ := strings.Cut(after, list.end)
+		all := list.name.FindAllStringSubmatch(names, -1)
 		if !found || len(all) < 4 {
-			t.Fatalf("%s has %d names", list, len(all))
+			t.Fatalf("%s has %d names", list.begin, len(all))
 		}
 		for _, name := range all {
 			if !slices.Contains(known["GET "+errorsPath], name[1]) {

@@ -168,6 +168,7 @@ func (a *App) allSteps() []step {
 		{"refold", a.startRefold},
 		{"self-check", a.startSelfCheck},
 		{"reader", a.openReader},
+		{"expiry", a.startExpiry},
 		{"feed", a.openFeed},
 		{"ingest", a.openIngest},
 		{"events from NATS", a.startNATSIn},

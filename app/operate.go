@@ -73,6 +73,17 @@ func (a *App) startRefold(context.Context) error {
 	return nil
 }
 
+// startExpiry begins to remove the records that projects keep no longer, once they are
+// up.
+func (a *App) startExpiry(context.Context) error {
+	expiry := ops.NewExpiry(ops.ExpiryConfig{
+		Days: a.projects.RetentionDays, Count: a.reader.CountUpTo, Cleanup: a.commander.Cleanup, Now: a.options.Now, Logger: a.logger,
+	})
+	a.records.WhenUp(expiry.Start)
+	a.cleanups.add("expiry", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), expiry.Stop(ctx)) })
+	return nil
+}
+
 // rebuild rebuilds the projection in a database beside the live one.
 func (a *App) rebuild(ctx context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
 	cfg.Connect = migrations.Connect(ctx, a.engines.ClickHouseOptions())

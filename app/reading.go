@@ -19,8 +19,7 @@ func (a *App) openReader(context.Context) error {
 
 // openCommander makes what puts commands on the log.
 func (a *App) openCommander(context.Context) (err error) {
-	a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()})
-	if err != nil {
+	if a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()}); err != nil {
 		return err
 	}
 	a.cleanups.add("commander", func(context.Context) error { return a.commander.Close() })
@@ -42,16 +41,10 @@ func (a *App) makeViews(ctx context.Context) error {
 // projector of this node, so that every node tells the same changes.
 func (a *App) openFeed(context.Context) (err error) {
 	a.feed, err = feed.New(feed.Config{
-		Checkpoint: func(ctx context.Context) (uint64, error) {
-			cp, err := a.projector.Store().Checkpoint(ctx)
-			return cp.Sequence, err
-		},
-		Commands: feed.Commands(a.stream(), a.projector.Store()),
-		Changed:  a.reader.Changed, Live: a.reader.Live, ProjectsOf: a.reader.ProjectsOf,
-		Follow: func(on func()) (func() error, error) {
-			return eventlog.FollowProgress(a.stream(), func(eventlog.Progress) { on() })
-		},
-		Logger: a.logger,
+		Checkpoint: a.projector.Store().Sequence,
+		Commands:   feed.Commands(a.stream(), a.projector.Store()),
+		Changed:    a.reader.Changed, Live: a.reader.Live, ProjectsOf: a.reader.ProjectsOf,
+		Follow: eventlog.Progressed(a.stream()), Logger: a.logger,
 	})
 	return err
 }
@@ -60,12 +53,11 @@ func (a *App) openFeed(context.Context) (err error) {
 // it stops before the projector. A change without an entry gets one after the next
 // start.
 func (a *App) startAudit(context.Context) (err error) {
-	cfg := audit.Config{
+	if a.audit, err = audit.New(audit.Config{
 		Log: a.stream(), KeysBucket: migrations.KeysBucket(a.options.Namespace),
 		Stream: migrations.AuditStream(a.options.Namespace), Answers: a.projector.Store(),
 		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("audit"),
-	}
-	if a.audit, err = audit.New(cfg); err != nil {
+	}); err != nil {
 		return err
 	}
 	a.audit.Start()

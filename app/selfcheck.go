@@ -39,12 +39,11 @@ func (a *App) holdMerges(ctx context.Context) error {
 // startSelfCheck begins to check that log and tables agree, once the tables are up.
 func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == ""
-	a.checker, err = selfcheck.New(selfcheck.Config{
+	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	a.records.WhenUpOrDamaged(a.checker.Start) // after damage the start waits for the checker to mend it

@@ -28,8 +28,7 @@ func (a *App) openSettings(ctx context.Context) (err error) {
 // there already. The service also starts when the log takes nothing: the earlier
 // limits stay in force, and the next start tries again.
 func (a *App) setLimits(ctx context.Context) error {
-	err := a.settings.SetLimits(ctx, settings.Limits{NewRecordsPerHour: uint64(a.options.NewRecordsPerHour)})
-	if err != nil {
+	if err := a.settings.SetLimits(ctx, settings.Limits{NewRecordsPerHour: uint64(a.options.NewRecordsPerHour)}); err != nil {
 		a.logger.Warn("new-records-per-hour could not be put on the log; the value before stays in force until the next start",
 			"value", a.options.NewRecordsPerHour, "error", err)
 	}
@@ -39,10 +38,9 @@ func (a *App) setLimits(ctx context.Context) error {
 // openProjects opens the registry of projects, and makes the first project. The service
 // also starts when the log takes nothing: the next start tries again.
 func (a *App) openProjects(ctx context.Context) (err error) {
-	a.projects, err = projects.NewService(projects.Config{
+	if a.projects, err = projects.NewService(projects.Config{
 		Facts: a.settings, Keys: a.keys, Numbers: []uint64{a.options.NATSProject, a.options.LegacyProject}, Now: a.options.Now,
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	a.asked = a.projects.AtDoor
@@ -53,15 +51,14 @@ func (a *App) openProjects(ctx context.Context) (err error) {
 }
 
 // openSignIns opens what is asked at sign-in beyond the password.
-func (a *App) openSignIns(ctx context.Context) error {
+func (a *App) openSignIns(ctx context.Context) (err error) {
 	o, js := a.options, a.engines.JetStream()
 	mail, err1 := smtp.Open(o.MailModule, o.SMTP)
 	places, err2 := geo.Use(o.GeoDatabase, o.GeoDir(), a.logger)
 	challenges, err3 := bucket.Open(ctx, js, migrations.ChallengesBucket(o.Namespace))
 	enrolments, err4 := bucket.Open(ctx, js, migrations.EnrolmentsBucket(o.Namespace))
 	known, err5 := bucket.Open(ctx, js, migrations.FamiliarBucket(o.Namespace))
-	err := errors.Join(err1, err2, err3, err4, err5)
-	if err != nil {
+	if err = errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
 	a.signIns, err = service.Open(ctx, service.Config{

@@ -44,3 +44,10 @@ func FollowProgress(log Log, on func(Progress)) (stop func() error, err error) {
 	}
 	return sub.Unsubscribe, nil
 }
+
+// Progressed returns a [FollowProgress] for those who need not know how far it is.
+func Progressed(log Log) func(on func()) (stop func() error, err error) {
+	return func(on func()) (func() error, error) {
+		return FollowProgress(log, func(Progress) { on() })
+	}
+}

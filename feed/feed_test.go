@@ -38,6 +38,7 @@ type world struct {
 
 func newWorld() *world { return &world{at: 7, records: map[errata.RecordKey]errata.Record{}} }
 
+// long: each function of the feed by itself.
 func (w *world) config() feed.Config {
 	return feed.Config{
 		Checkpoint: func(context.Context) (uint64, error) {

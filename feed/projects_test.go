@@ -12,6 +12,8 @@ import (
 
 // TestListenersOfProjects: who listens to a project is told what changes in it, and
 // learns nothing of the others.
+//
+// long: the life of a few records, whose steps build on each other.
 func TestListenersOfProjects(t *testing.T) {
 	w := newWorld()
 	w.projects = map[errata.Signature]uint64{}

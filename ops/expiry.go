@@ -9,6 +9,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/query"
 )
 
 // expiryPause is how often the records are looked at. They go by whole days, so most
@@ -20,10 +21,10 @@ type ExpiryConfig struct {
 	// Days is for how many days each project keeps a record that is not seen any more.
 	// Projects that keep them for ever are not in it.
 	Days func() map[uint64]int
-	// Count counts what a cleanup of a project would remove.
-	Count func(ctx context.Context, project uint64, before time.Time) (errata.Changed, error)
-	// Cleanup removes the project's records last seen at before or earlier.
-	Cleanup func(ctx context.Context, project uint64, before time.Time) (errata.Changed, error)
+	// Count counts what a cleanup would remove.
+	Count func(ctx context.Context, before time.Time, among query.Projects) (errata.Changed, error)
+	// Cleanup removes the projects' records last seen at before or earlier.
+	Cleanup func(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error)
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
@@ -61,11 +62,11 @@ func (e *Expiry) Look(ctx context.Context) error {
 }
 
 func (e *Expiry) expire(ctx context.Context, project uint64, before time.Time) error {
-	due, err := e.cfg.Count(ctx, project, before)
+	due, err := e.cfg.Count(ctx, before, query.OnlyProjects(project))
 	if err != nil || due.Total() == 0 {
 		return err
 	}
-	removed, err := e.cfg.Cleanup(ctx, project, before)
+	removed, err := e.cfg.Cleanup(ctx, []uint64{project}, before)
 	if err != nil {
 		return err
 	}

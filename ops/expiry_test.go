@@ -12,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ops"
+	"github.com/errata-log/errata/query"
 )
 
 // TestExpiry: each project's records go after its own days, at the end of a day, once;
@@ -28,18 +29,21 @@ func TestExpiry(t *testing.T) {
 	away := errors.New("away")
 	expiry := ops.NewExpiry(ops.ExpiryConfig{
 		Days: func() map[uint64]int { return map[uint64]int{2: 30, 3: 7, 4: 7} },
-		Count: func(_ context.Context, project uint64, before time.Time) (found errata.Changed, err error) {
-			if project == 4 {
+		Count: func(_ context.Context, before time.Time, among query.Projects) (found errata.Changed, err error) {
+			if among.Has(4) {
 				return found, away
 			}
-			for _, at := range lastSeen[project] {
-				if !at.After(before) {
-					found.System++
+			for project, times := range lastSeen {
+				for _, at := range times {
+					if among.Has(project) && !at.After(before) {
+						found.System++
+					}
 				}
 			}
 			return found, nil
 		},
-		Cleanup: func(_ context.Context, project uint64, before time.Time) (removed errata.Changed, err error) {
+		Cleanup: func(_ context.Context, projects []uint64, before time.Time) (removed errata.Changed, err error) {
+			project := projects[0]
 			if _, twice := cleanups[project]; twice {
 				t.Errorf("project %d is cleaned up twice", project)
 			}

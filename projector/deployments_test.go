@@ -49,6 +49,82 @@ func (c *tables) rollUp(b *batch, changes []change, table string) {
 	}
 }
 
+// deployedLog makes a log of two records, and what the model makes of it.
+func deployedLog(t *rapid.T, random *rand.Rand) (log []eventlog.Block, records map[recordKey]errata.Record, rows DeploymentRows) {
+	environments, releases := 1+random.IntN(40), 1+random.IntN(500)
+	name := func(kind string, n int) string {
+		switch random.IntN(20) {
+		case 0:
+			return ""
+		case 1:
+			return "(other)"
+		}
+		return fmt.Sprint(kind, random.IntN(n))
+	}
+	records, rows = map[recordKey]errata.Record{}, DeploymentRows{}
+	for seq := range 1 + random.IntN(40) {
+		events := make([]errata.Event, 1+random.IntN(40))
+		for i := range events {
+			at := time.UnixMilli(1_700_000_000_000 + random.Int64N(1e9)).UTC()
+			events[i] = errata.Event{
+				ID: errata.NewEventID(1, fmt.Sprint(seq, " ", i)), Project: 7, Book: errata.BookSystem, Time: at, Received: at,
+				Environment: name("env", environments), Release: name("r", releases),
+			}
+			events[i].Signature[0] = byte(random.IntN(2))
+			key := recordKey{events[i].Book, events[i].Signature}
+			r, there := records[key]
+			if !there {
+				r = errata.Record{Book: key.book, Signature: key.signature, ID: errata.PositionOf(uint64(seq+1), i)}
+			}
+			ModelDeploy(&r, rows, events[i])
+			records[key] = r
+		}
+		data, err := eventlog.EncodeBlock(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := eventlog.DecodeBlock(data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log = append(log, block)
+	}
+	return log, records, rows
+}
+
+// foldPieces folds the log in pieces. Sometimes the rows of a piece are written and
+// its records are not, as by a crash in between; the next piece begins where it began.
+func foldPieces(random *rand.Rand, log []eventlog.Block) (records map[recordKey]errata.Record, rows DeploymentRows) {
+	records, rows = map[recordKey]errata.Record{}, DeploymentRows{}
+	var rolled rolledTo
+	for done := uint64(0); done < uint64(len(log)); {
+		w, b := newWindow(maxWindowIDs, 0), newBatch(rolled)
+		last := done + 1 + random.Uint64N(min(uint64(len(log))-done, 12))
+		for seq := done + 1; seq <= last; seq++ {
+			b.fold(w, seq, log[seq-1], recording{})
+		}
+		old := map[recordKey]*errata.Record{}
+		for key, r := range records {
+			old[key] = &r
+		}
+		changes, _ := changesOf(b, b.order, old)
+		crashed := random.IntN(4) == 0
+		for _, ch := range changes {
+			for _, row := range rowsOf(ch) {
+				rows.Add(row)
+			}
+			if !crashed {
+				records[ch.key] = *ch.now
+			}
+		}
+		rolled.deployments = max(rolled.deployments, last)
+		if !crashed {
+			done = last
+		}
+	}
+	return records, rows
+}
+
 // TestDeploymentsAreIndependentOfBatches: for any way to cut a log into batches, the
 // sets of the records, their order and the rows are those of the model, also with
 // more names than a record tells apart, and when the rows of a batch were written
@@ -56,72 +132,8 @@ func (c *tables) rollUp(b *batch, changes []change, table string) {
 func TestDeploymentsAreIndependentOfBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		environments, releases := 1+random.IntN(40), 1+random.IntN(500)
-		records, wantRecords := map[recordKey]errata.Record{}, map[recordKey]errata.Record{}
-		rows, wantRows := DeploymentRows{}, DeploymentRows{}
-		var log []eventlog.Fact
-		name := func(kind string, n int) string {
-			switch random.IntN(20) {
-			case 0:
-				return ""
-			case 1:
-				return "(other)"
-			}
-			return fmt.Sprint(kind, random.IntN(n))
-		}
-		for seq := range 1 + random.IntN(40) {
-			events := make([]errata.Event, 1+random.IntN(40))
-			for i := range events {
-				at := time.UnixMilli(1_700_000_000_000 + random.Int64N(1e9)).UTC()
-				events[i] = errata.Event{
-					ID: errata.NewEventID(1, fmt.Sprint(seq, " ", i)), Project: 7, Book: errata.BookSystem, Time: at, Received: at,
-					Environment: name("env", environments), Release: name("r", releases),
-				}
-				events[i].Signature[0] = byte(random.IntN(2))
-				key := recordKey{events[i].Book, events[i].Signature}
-				r, there := wantRecords[key]
-				if !there {
-					r = errata.Record{Book: key.book, Signature: key.signature, ID: errata.PositionOf(uint64(seq+1), i)}
-				}
-				ModelDeploy(&r, wantRows, events[i])
-				wantRecords[key] = r
-			}
-			data, err := eventlog.EncodeBlock(events)
-			if err != nil {
-				t.Fatal(err)
-			}
-			log = append(log, eventlog.Fact{Sequence: uint64(seq + 1), Data: data})
-		}
-		var done uint64
-		for rolled := (rolledTo{}); done < uint64(len(log)); {
-			w, b := newWindow(maxWindowIDs, 0), newBatch(rolled)
-			last := done + 1 + random.Uint64N(min(uint64(len(log))-done, 12))
-			for _, f := range log[done:last] {
-				block, err := eventlog.DecodeBlock(f.Data, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.fold(w, f.Sequence, block, recording{})
-			}
-			old := map[recordKey]*errata.Record{}
-			for key, r := range records {
-				old[key] = &r
-			}
-			changes, _ := changesOf(b, b.order, old)
-			crashed := random.IntN(4) == 0
-			for _, ch := range changes {
-				for _, row := range rowsOf(ch) {
-					rows.Add(row)
-				}
-				if !crashed {
-					records[ch.key] = *ch.now
-				}
-			}
-			rolled.deployments = max(rolled.deployments, last)
-			if !crashed {
-				done = last
-			}
-		}
+		log, wantRecords, wantRows := deployedLog(t, random)
+		records, rows := foldPieces(random, log)
 		for key, want := range wantRecords {
 			got := records[key]
 			got = errata.Record{Book: got.Book, Signature: got.Signature, ID: got.ID, Project: got.Project, Environments: got.Environments, Releases: got.Releases}

@@ -222,14 +222,6 @@ func (h *history) move() {
 	})
 }
 
-func (h *history) cleanup() {
-	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
-	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
-	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
-		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
-	})
-}
-
 // erase removes the data of a user or an address from the records.
 func (h *history) erase() {
 	var body eventlog.Erase

@@ -1,7 +1,9 @@
 package projector_test
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -21,6 +23,7 @@ func (h *history) matching() {
 			return r.Status == errata.StatusResolved && r.Book == errata.BookSystem
 		}},
 		{query.Filter{Message: "PROBLEM 1*"}, func(r errata.Record) bool { return strings.Contains(r.Message, "problem 1") }},
+		{query.Filter{Environments: query.Names{"prod"}}, func(r errata.Record) bool { return slices.Contains(r.Environments, "prod") }},
 		{query.Filter{Search: "nobody has seen this"}, func(errata.Record) bool { return false }},
 	}
 	f := filters[h.random.IntN(len(filters))]
@@ -36,5 +39,13 @@ func (h *history) matching() {
 			r.Status, r.Regressed, r.Version = status, false, at
 		}
 		return r, meant, status != ""
+	})
+}
+
+func (h *history) cleanup() {
+	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
+	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
+	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
+		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
 	})
 }

@@ -79,6 +79,12 @@ func (s *Store) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	return decodeCheckpoint(version, count, text, int64(sign))
 }
 
+// Sequence is the last folded fact.
+func (s *Store) Sequence(ctx context.Context) (uint64, error) {
+	cp, err := s.Checkpoint(ctx)
+	return cp.Sequence, err
+}
+
 // one reads the single value that a query returns. Its error begins with what.
 func one[T any](ctx context.Context, s *Store, what, query string, args ...any) (value T, err error) {
 	if err := s.conn.QueryRow(ctx, query, args...).Scan(&value); err != nil {

@@ -54,7 +54,6 @@ func TestCommandsWithinProjects(t *testing.T) {
 	both := []errata.Signature{mine.Signature, foreign.Signature}
 	unknown := []errata.Signature{signature.Sign(signature.Identity{Project: 1, Template: "nobody has seen this"})}
 	filter := json.RawMessage(`{"types":"system,database"}`)
-	far := time.Now().Add(time.Hour)
 	one := []uint64{1}
 	for _, step := range []struct {
 		name string
@@ -75,8 +74,8 @@ func TestCommandsWithinProjects(t *testing.T) {
 		{"delete what matches", func() (errata.Changed, error) {
 			return l.commander.DeleteMatching(t.Context(), []uint64{3}, filter)
 		}, 0},
-		{"clean up for no project", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), []uint64{}, far) }, 0},
-		{"clean up", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), one, far) }, 1},
+		{"clean up for no project", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), []uint64{}, far()) }, 0},
+		{"clean up", func() (errata.Changed, error) { return l.commander.Cleanup(t.Context(), one, far()) }, 1},
 	} {
 		changed, err := step.do()
 		if err != nil || changed.Total() != step.want {
@@ -127,3 +126,6 @@ func TestCommandsThatContradictTheirName(t *testing.T) {
 		t.Errorf("%d records, want 1", live)
 	}
 }
+
+// far is behind all events.
+func far() time.Time { return time.Now().Add(time.Hour) }

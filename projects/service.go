@@ -195,6 +195,18 @@ func (s *Service) AtDoors() map[uint64]AtDoor {
 	return all
 }
 
+// RetentionDays is for how many days each project keeps a record that is not seen any
+// more, without those that keep them for ever.
+func (s *Service) RetentionDays() map[uint64]int {
+	days := map[uint64]int{}
+	for _, p := range s.Known().All() {
+		if p.RetentionDays > 0 {
+			days[p.ID] = p.RetentionDays
+		}
+	}
+	return days
+}
+
 // used are the numbers of keys and of events without a key, with the time of the first
 // key.
 func (s *Service) used() map[uint64]time.Time {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	_ "embed"
 	"flag"
 	"fmt"
 	"net/netip"
@@ -14,6 +15,9 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/test/testenv"
 )
+
+//go:embed testdata/load_deployments.sql
+var sqlLoadDeployments string
 
 var benchRecords = flag.String("records", "100000", "how many records the benchmarks read, a comma list")
 
@@ -34,6 +38,9 @@ func BenchmarkReader(b *testing.B) {
 func benchmarkReader(b *testing.B, records uint64) {
 	env := testenv.New(b)
 	load(b, env.ClickHouse, records)
+	if err := env.ClickHouse.Exec(b.Context(), sqlLoadDeployments); err != nil {
+		b.Fatal(err)
+	}
 	r := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	some := sample(b, r)
 	b.Run("select 1", func(b *testing.B) {
@@ -74,6 +81,14 @@ func benchLists(some errata.Record) []benchList {
 	single := netip.PrefixFrom(some.IP, some.IP.BitLen())
 	return []benchList{
 		{"default", Filter{}, Page{}},
+		{"project", Filter{Projects: OnlyProjects(7)}, Page{}},
+		{"environment", Filter{Environments: Names{"production"}}, Page{}},
+		{"environment of a project", Filter{Environments: Names{"production"}, Projects: OnlyProjects(7)}, Page{}},
+		{"environment, wildcard", Filter{Environments: Names{"prod*"}}, Page{}},
+		{"release", Filter{Releases: Names{"shop@1.3"}}, Page{}},
+		{"environment and release", Filter{Environments: Names{"production"}, Releases: Names{"shop@1.3"}}, Page{}},
+		{"environment, open", Filter{Environments: Names{"production"}, Statuses: []errata.Status{errata.StatusOpen}}, Page{}},
+		{"environment, order count", Filter{Environments: Names{"production"}}, Page{Order: OrderCount}},
 		{"types", Filter{Books: []errata.Book{errata.BookDatabase}}, Page{}},
 		{"levels", Filter{Levels: []errata.Level{errata.LevelFatal}}, Page{}},
 		{"status", Filter{Statuses: []errata.Status{errata.StatusMuted}}, Page{}},

@@ -11,6 +11,9 @@
 // page, the second reads the records of these keys, each from one column
 // (internal/packed). one_scan.sql takes both steps in one statement.
 //
+// A filter of environments or releases is about occurrences: scope.go finds the page
+// in the table deployments, and its numbers are sums of rows there.
+//
 // Values reach ClickHouse only as bound parameters of the native protocol. The
 // text of a statement comes from the files in sql/. It depends on which filters
 // are set, never on their values.

@@ -17,7 +17,7 @@ import (
 // now is what relative dates of the tests count from: a Saturday morning.
 var now = time.Date(2026, 11, 21, 3, 58, 25, 123_456_789, time.UTC)
 
-var compare = []cmp.Option{cmpopts.EquateComparable(netip.Prefix{}, netip.Addr{})}
+var compare = []cmp.Option{cmpopts.EquateComparable(netip.Prefix{}, netip.Addr{}), cmpopts.IgnoreUnexported(query.Filter{})}
 
 var firstPage = query.Page{Order: query.OrderLastSeen, Direction: query.Descending, Number: 1, Limit: 25}
 
@@ -30,6 +30,7 @@ func parseQuery(t *testing.T, raw string) (query.Filter, query.Page, error) {
 	return query.Parse(values, now)
 }
 
+// long: it is a table.
 func TestParseFilters(t *testing.T) {
 	signature, err := errata.ParseSignature("00112233445566778899aabbccddeeff")
 	if err != nil {
@@ -76,6 +77,11 @@ func TestParseFilters(t *testing.T) {
 		{"hide_noise=True", query.Filter{HideNoise: true}},
 		{"hide_noise=0", query.Filter{}},
 		{"hide_noise=off", query.Filter{}},
+		{"environment=production,+Staging,,production", query.Filter{Environments: query.Names{"Staging", "production"}}},
+		{"environment=(unknown)&environment=prod*", query.Filter{Environments: query.Names{"", "prod*"}}},
+		{"environment=,&release=+", query.Filter{}},
+		{"release=shop@1.0,a%ff", query.Filter{Releases: query.Names{"a\uFFFD", "shop@1.0"}}},
+		{"project=web-shop", query.Filter{}}, // the API reads it
 	} {
 		got, page, err := parseQuery(t, c.raw)
 		if err != nil {
@@ -148,6 +154,7 @@ func TestParseRefusals(t *testing.T) {
 		{"date_range=soon", errata.KindInvalidDateRange, []string{`"soon"`, "2026-11-01..2026-11-21"}},
 		{"message=" + long, errata.KindInvalidPattern, []string{"message", "1025"}},
 		{"search=" + long, errata.KindInvalidPattern, []string{"search"}},
+		{"release=" + long, errata.KindInvalidPattern, []string{"release", "1025"}},
 		{"levels=" + long, errata.KindInvalidLevel, []string{strings.Repeat("a", 64) + "…"}},
 	} {
 		_, _, err := parseQuery(t, strings.ReplaceAll(c.raw, ";", "%3B"))

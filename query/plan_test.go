@@ -130,11 +130,7 @@ func TestTotalPlans(t *testing.T) {
 func TestScopedPlans(t *testing.T) {
 	env := testenv.New(t)
 	load(t, env.ClickHouse, 20_000)
-	loadDeployments, err := os.ReadFile("testdata/load_deployments.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := env.ClickHouse.Exec(t.Context(), string(loadDeployments)); err != nil {
+	if err := env.ClickHouse.Exec(t.Context(), sqlLoadDeployments); err != nil {
 		t.Fatal(err)
 	}
 	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
@@ -152,7 +148,7 @@ func TestScopedPlans(t *testing.T) {
 			if q, err = scopedTotalStatement(f); err != nil {
 				t.Fatal(err)
 			}
-			checkPlan(t, reader, q, []string{"_store.deployments)"}, 80_000)
+			checkPlan(t, reader, q, []string{".deployments)"}, 80_000)
 		})
 	}
 }

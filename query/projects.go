@@ -1,6 +1,10 @@
 package query
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Projects say which projects an answer is about. The zero value is all projects.
 // One that lists none gives nothing: [Projects.And] of different ones is that.
@@ -42,6 +46,37 @@ func (p Projects) None() bool { return p.listed && len(p.numbers) == 0 }
 // Equal says whether both are the same projects.
 func (p Projects) Equal(other Projects) bool {
 	return p.listed == other.listed && slices.Equal(p.numbers, other.numbers)
+}
+
+// noProjects is the text of no project; the text of all projects is empty.
+const noProjects = "none"
+
+// String lists the numbers, as a command on the log keeps them.
+func (p Projects) String() string {
+	if p.None() {
+		return noProjects
+	}
+	texts := make([]string, len(p.numbers))
+	for i, number := range p.numbers {
+		texts[i] = strconv.FormatUint(number, 10)
+	}
+	return strings.Join(texts, ",")
+}
+
+// parseProjects reads what String writes.
+func parseProjects(text string) (Projects, error) {
+	var numbers []uint64
+	for one := range strings.SplitSeq(text, ",") {
+		if one == noProjects && len(text) == len(noProjects) {
+			break
+		}
+		number, err := strconv.ParseUint(one, 10, 64)
+		if err != nil {
+			return Projects{}, err
+		}
+		numbers = append(numbers, number)
+	}
+	return OnlyProjects(numbers...), nil
 }
 
 // fragments are the condition on the column project, if there is one.

@@ -36,6 +36,17 @@ func (n Names) fragment(column string) []fragment {
 	return []fragment{{name: column + "_like", args: []any{bind(column, "^(?s:"+strings.Join(patterns, "|")+")$")}}}
 }
 
+// String is how a caller writes the names.
+func (n Names) String() string {
+	written := slices.Clone(n)
+	for i, name := range written {
+		if name == "" {
+			written[i] = Unknown
+		}
+	}
+	return strings.Join(written, ",")
+}
+
 // Scoped says that only the occurrences in some environments or releases count: a
 // record's count, first_seen and last_seen are theirs.
 func (f Filter) Scoped() bool { return len(f.Environments) > 0 || len(f.Releases) > 0 }
@@ -141,22 +152,31 @@ func (r *Reader) inScope(ctx context.Context, f Filter, p Page) (list List, sett
 	return listOf(records, total, p), settled, err
 }
 
-// scopedByRecord lists a page in an order that only the records know: the occurrences
-// are one more filter on them.
-func (r *Reader) scopedByRecord(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
+// amongOccurrences is the filter with its occurrences as one more condition on the
+// records.
+func (f Filter) amongOccurrences() (Filter, error) {
 	sums, args, err := renderAll(f.ofSums())
 	if err != nil {
-		return List{}, false, err
+		return Filter{}, err
 	}
 	of := f.ofRecord()
 	of.Books, of.Signature = f.Books, f.Signature
-	occurred := f
-	occurred.Books, occurred.Signature = nil, nil
-	ids, err := build("scoped_ids.sql", statementData{Sums: sums}, occurred.ofDeployments(), nil, args...)
+	f.Books, f.Signature = nil, nil
+	ids, err := build("scoped_ids.sql", statementData{Sums: sums}, f.ofDeployments(), nil, args...)
+	if err != nil {
+		return Filter{}, err
+	}
+	of.among = &fragment{text: strings.TrimSpace(ids.text), args: ids.args}
+	return of, nil
+}
+
+// scopedByRecord lists a page in an order that only the records know: the occurrences
+// are one more filter on them.
+func (r *Reader) scopedByRecord(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
+	of, err := f.amongOccurrences()
 	if err != nil {
 		return List{}, false, err
 	}
-	of.among = &fragment{text: strings.TrimSpace(ids.text), args: ids.args}
 	list, settled, err = r.unscoped(ctx, of, p)
 	if err != nil {
 		return List{}, false, err

@@ -2,6 +2,8 @@ package query_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,8 +57,23 @@ func newScoped(t *testing.T, merged bool) scoped {
 	for _, r := range m.live {
 		live[r.ID] = true
 	}
+	s.deploy(t, env, known, live)
+	if merged {
+		exec("SYSTEM START MERGES records")
+		exec("SYSTEM START MERGES deployments")
+		exec("OPTIMIZE TABLE records FINAL")
+		exec("OPTIMIZE TABLE deployments FINAL")
+	}
+	return s
+}
+
+// deploy invents the occurrences of the records and writes them in several parts.
+func (s *scoped) deploy(t *testing.T, env *testenv.Env, known map[errata.Position]errata.Record, live map[errata.Position]bool) {
+	t.Helper()
+	m := s.model
 	parts := make([][]querytest.Occurrence, 4)
-	for _, r := range known {
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		r := known[id]
 		for range m.random.IntN(5) {
 			o := querytest.Occurrence{ID: r.ID, Environment: pick(m, modelEnvironments...), Release: pick(m, modelReleases...)}
 			for range 1 + m.random.IntN(3) {
@@ -74,36 +91,36 @@ func newScoped(t *testing.T, merged bool) scoped {
 		}
 	}
 	for _, part := range parts {
-		batch, err := env.ClickHouse.PrepareBatch(ctx, "INSERT INTO deployments (book, signature, id, environment, release, project, count, first_seen, last_seen, gone, sequence)")
-		if err != nil {
-			t.Fatal(err)
+		writeDeployments(t, env, known, part)
+	}
+}
+
+// writeDeployments writes one part, with a checkpoint. Without a count a row says that
+// its record is gone.
+func writeDeployments(t *testing.T, env *testenv.Env, known map[errata.Position]errata.Record, part []querytest.Occurrence) {
+	t.Helper()
+	batch, err := env.ClickHouse.PrepareBatch(t.Context(), "INSERT INTO deployments (book, signature, id, environment, release, project, count, first_seen, last_seen, gone, sequence)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Close()
+	add := func(book, signature string, o querytest.Occurrence, project uint64) {
+		gone := uint8(0)
+		if o.Count == 0 {
+			o.First, o.Last, gone = time.UnixMilli(0), time.UnixMilli(0), 1
 		}
-		defer batch.Close()
-		add := func(book, signature string, o querytest.Occurrence, project uint64) {
-			gone := uint8(0)
-			if o.Count == 0 {
-				o.First, o.Last, gone = time.UnixMilli(0), time.UnixMilli(0), 1
-			}
-			if err := batch.Append(book, signature, uint64(o.ID), o.Environment, o.Release, project, o.Count, o.First, o.Last, gone, uint64(1)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, o := range part {
-			r := known[o.ID]
-			add(r.Book.String(), string(r.Signature[:]), o, r.Project)
-		}
-		add("checkpoint", string(make([]byte, 16)), querytest.Occurrence{Environment: "production", Count: 1, First: modelDay, Last: modelDay.AddDate(0, 0, 1)}, 0)
-		if err := batch.Send(); err != nil {
+		if err := batch.Append(book, signature, uint64(o.ID), o.Environment, o.Release, project, o.Count, o.First, o.Last, gone, uint64(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if merged {
-		exec("SYSTEM START MERGES records")
-		exec("SYSTEM START MERGES deployments")
-		exec("OPTIMIZE TABLE records FINAL")
-		exec("OPTIMIZE TABLE deployments FINAL")
+	for _, o := range part {
+		r := known[o.ID]
+		add(r.Book.String(), string(r.Signature[:]), o, r.Project)
 	}
-	return s
+	add("checkpoint", string(make([]byte, 16)), querytest.Occurrence{Environment: "production", Count: 1, First: modelDay, Last: modelDay.AddDate(0, 0, 1)}, 0)
+	if err := batch.Send(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestScopedList compares lists of environments and releases with the model.
@@ -113,10 +130,22 @@ func TestScopedList(t *testing.T) {
 			s := newScoped(t, merged)
 			t.Run("each scope", s.eachScope)
 			t.Run("with other filters", s.withOthers)
+			t.Run("projects of removed records", s.projectsOf)
 			if !merged {
 				t.Run("all pages", s.allScopedPages)
 			}
 		})
+	}
+}
+
+func (s scoped) projectsOf(t *testing.T) {
+	keys, want := []errata.RecordKey{{Book: errata.BookSystem, Signature: errata.Signature{1}}}, map[errata.Signature]uint64{}
+	for _, r := range s.gone[:100] {
+		keys, want[r.Signature] = append(keys, r.Key()), r.Project
+	}
+	got, err := s.reader.ProjectsOf(t.Context(), keys)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("projects of removed records: %v (-want +got):\n%s", err, diff)
 	}
 }
 

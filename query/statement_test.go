@@ -108,6 +108,8 @@ func TestStatements(t *testing.T) {
 		"min_occurrence":     {filter: "min_occurrence=50"},
 		"date_range":         {filter: "date_range=2026-11-01..2026-11-21"},
 		"hide_noise":         {filter: "hide_noise=1"},
+		"environment":        {filter: "environment=production,(unknown)"},
+		"environment_others": {filter: "types=system&environment=production&release=shop@1.*&levels=fatal&min_occurrence=2&date_range=today", page: Page{Order: OrderCount, Number: 3}},
 		"order_count":        {page: Page{Order: OrderCount, Direction: Ascending, Number: 2, Limit: 50}},
 		"order_file":         {filter: "search=x", page: Page{Order: OrderFile}},
 		"deep":               {page: Page{Number: 1001, Limit: 25}},

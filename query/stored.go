@@ -11,10 +11,10 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// FilterParameters are the parameters of the list that select records; the others say
+// FilterParameters are the parameters of the list that select records. The others say
 // how the selected ones are shown.
 var FilterParameters = []string{
-	"search", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
+	"search", "project", "environment", "release", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
 	"http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise",
 }
 
@@ -41,6 +41,9 @@ func DecodeFilter(stored json.RawMessage) (Filter, error) {
 		values.Set(name, value)
 	}
 	f, _, err := Parse(values, time.Time{})
+	if among, restricted := parameters["project"]; restricted && err == nil {
+		f.Projects, err = parseProjects(among)
+	}
 	if err != nil {
 		return Filter{}, fmt.Errorf("read a filter: %w", err)
 	}
@@ -65,6 +68,9 @@ func (f Filter) values() url.Values {
 		}
 	}
 	set("search", f.Search)
+	set("project", f.Projects.String())
+	set("environment", f.Environments.String())
+	set("release", f.Releases.String())
 	set("types", strings.Join(names(f.Books), ","))
 	set("levels", strings.Join(names(f.Levels), ","))
 	set("status", strings.Join(texts(f.Statuses), ","))
@@ -109,6 +115,14 @@ func rangeText(from, to time.Time) string {
 // Condition is the filter as a condition on the rows of the table records, with its
 // arguments, for a command that changes the records that match.
 func (f Filter) Condition() (text string, args []any, err error) {
+	if f.Projects.None() {
+		return "0", nil, nil
+	}
+	if f.Scoped() {
+		if f, err = f.amongOccurrences(); err != nil {
+			return "", nil, err
+		}
+	}
 	conditions, args, err := renderAll(f.fragments())
 	if len(conditions) == 0 {
 		conditions = []string{"1"}

@@ -17,7 +17,7 @@ import (
 
 // someFilter draws a filter that the list's parameters can say.
 func someFilter(t *rapid.T) query.Filter {
-	text := rapid.OneOf(rapid.Just(""), rapid.SampledFrom([]string{"a", " two  words ", "50%", "*", "a,b", "Größe\n"}))
+	text := rapid.OneOf(rapid.Just(""), rapid.SampledFrom([]string{"a", "two  words", "50%", "*", "a,b", "Größe"}))
 	at := func(label string) time.Time {
 		return time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, label)).UTC()
 	}
@@ -28,6 +28,11 @@ func someFilter(t *rapid.T) query.Filter {
 		MinOccurrence: rapid.Uint64Range(0, 9).Draw(t, "min"),
 		HideNoise:     rapid.Bool().Draw(t, "noise"),
 	}
+	if rapid.Bool().Draw(t, "projects") {
+		f.Projects = query.OnlyProjects(rapid.SliceOfN(rapid.Uint64Range(0, 3), 0, 3).Draw(t, "numbers")...)
+	}
+	names := rapid.SampledFrom([]query.Names{nil, nil, {"production"}, {"", "qa *"}, {"größe", "shop@1.2"}})
+	f.Environments, f.Releases = names.Draw(t, "environments"), names.Draw(t, "releases")
 	if rapid.Bool().Draw(t, "books") {
 		f.Books = []errata.Book{errata.BookSystem, errata.BookDatabase}
 	}
@@ -67,16 +72,36 @@ func TestStoredFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := query.DecodeFilter(stored)
-		if err != nil || !reflect.DeepEqual(got, f) {
+		if err != nil || !got.Projects.Equal(f.Projects) || !reflect.DeepEqual(withoutProjects(got), withoutProjects(f)) {
 			t.Fatalf("%s is read as %+v, %v; want %+v", stored, got, err, f)
 		}
 	})
 }
 
+func withoutProjects(f query.Filter) query.Filter {
+	f.Projects = query.Projects{}
+	return f
+}
+
+// TestNoProjectIsStored: a command for no project changes nothing.
+func TestNoProjectIsStored(t *testing.T) {
+	stored, err := query.EncodeFilter(query.Filter{Projects: query.OnlyProjects(), Statuses: []errata.Status{errata.StatusOpen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := query.DecodeFilter(stored)
+	if err != nil || !f.Projects.None() {
+		t.Fatalf("%s is read as %+v, %v", stored, f, err)
+	}
+	if condition, args, err := f.Condition(); condition != "0" || len(args) != 0 || err != nil {
+		t.Errorf("condition %q, %v, %v", condition, args, err)
+	}
+}
+
 // Every parameter that selects is stored.
 func TestFilterParametersAreStored(t *testing.T) {
 	values := url.Values{
-		"search": {"x"}, "types": {"system"}, "levels": {"error"}, "status": {"open"}, "signature": {strings.Repeat("a1", 16)}, "file": {"f"},
+		"search": {"x"}, "types": {"system"}, "environment": {"production,(unknown)"}, "release": {"1.*"}, "levels": {"error"}, "status": {"open"}, "signature": {strings.Repeat("a1", 16)}, "file": {"f"},
 		"exception_class": {"c"}, "request_uri": {"/"}, "message": {"m"}, "http_method": {"GET"}, "user_id": {"0"}, "ip": {"10.0.0.0/8"},
 		"min_occurrence": {"2"}, "date_range": {"24h"}, "hide_noise": {"on"},
 	}
@@ -84,6 +109,8 @@ func TestFilterParametersAreStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	values.Set("project", "2")
+	f.Projects = query.OnlyProjects(2) // the API reads it
 	stored, err := query.EncodeFilter(f)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +148,9 @@ func TestForeignFiltersAreRefused(t *testing.T) {
 		`{"status":"open","planet":"mars"}`: "planet",
 		`{"levels":"purple"}`:               "purple",
 		`{"levels":["error"]}`:              "filter",
+		`{"project":"2,web"}`:               "web",
+		`{"project":""}`:                    "filter",
+		`{"environment":","}`:               "environment",
 		`[]`:                                "filter",
 		``:                                  "filter",
 	} {

@@ -15,8 +15,8 @@ import (
 // occurred writes an hour of a record.
 func occurred(t *testing.T, env *testenv.Env, r errata.Record, hour time.Time, count uint64) {
 	t.Helper()
-	err := env.ClickHouse.Exec(t.Context(), "INSERT INTO hourly (book, signature, id, hour, level, count, sequence) VALUES (?, unhex(?), ?, fromUnixTimestamp(?), ?, ?, 0)",
-		r.Book.String(), r.Signature.String(), uint64(r.ID), hour.Unix(), r.Level.String(), count)
+	err := env.ClickHouse.Exec(t.Context(), "INSERT INTO hourly (book, signature, id, hour, level, count, sequence, project) VALUES (?, unhex(?), ?, fromUnixTimestamp(?), ?, ?, 0, ?)",
+		r.Book.String(), r.Signature.String(), uint64(r.ID), hour.Unix(), r.Level.String(), count, r.Project)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,7 @@ func TestManyRecordsAtOnce(t *testing.T) {
 	t.Run("trends", many.trends)
 	t.Run("overview", many.overview)
 	t.Run("live", many.live)
+	t.Run("by project", many.byProject)
 	t.Run("up to", many.upTo)
 }
 
@@ -140,6 +141,63 @@ func (m many) overview(t *testing.T) {
 	}
 	if database.Book != errata.BookDatabase || database.Level != errata.LevelFatal || database.Counts[23] != 3 || database.Counts[22] != 4 {
 		t.Errorf("series %+v, want fatal with 4 and 3 at the end", database)
+	}
+}
+
+// byProject compares what is read of single projects with what is read of all.
+func (m many) byProject(t *testing.T) {
+	ctx := t.Context()
+	all, err := m.reader.Overview(ctx, "24h", query.Projects{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals, err := m.reader.ProjectTotals(ctx, query.Projects{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, before := uint64(0), ^uint64(0)
+	for _, of := range all.Projects {
+		one := query.OnlyProjects(of.Project)
+		o, err := m.reader.Overview(ctx, "24h", one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inSeries := uint64(0)
+		for _, s := range o.Series {
+			for _, n := range s.Counts {
+				inSeries += n
+			}
+		}
+		if diff := cmp.Diff([]query.ProjectEvents{of}, o.Projects); diff != "" || inSeries != of.Events || totals[of.Project].Events != of.Events || of.Events > before {
+			t.Errorf("project %d: %d in series, totals %+v, %s", of.Project, inSeries, totals[of.Project], diff)
+		}
+		for _, n := range o.Noisy {
+			if n.Record.Project != of.Project {
+				t.Errorf("project %d is told of record %d of project %d", of.Project, n.Record.ID, n.Record.Project)
+			}
+		}
+		list, err := m.reader.Find(ctx, query.Filter{Projects: one}, query.Page{})
+		if err != nil || totals[of.Project].Records != list.Total {
+			t.Errorf("project %d has %d records, its list %d (%v)", of.Project, totals[of.Project].Records, list.Total, err)
+		}
+		some := m.all[3]
+		trends, err := m.reader.Trends(ctx, []errata.RecordKey{some.Key()}, "24h", one)
+		if err != nil || (trends[0].Total == 0) == (some.Project == of.Project) {
+			t.Errorf("project %d: trend of a record of project %d: %d (%v)", of.Project, some.Project, trends[0].Total, err)
+		}
+		upTo, err := m.reader.CountUpTo(ctx, modelDay.AddDate(0, 0, 1), one)
+		if err != nil || upTo.Total() != list.Total {
+			t.Errorf("project %d: %d records up to a day later, want %d (%v)", of.Project, upTo.Total(), list.Total, err)
+		}
+		events, before = events+of.Events, of.Events
+	}
+	// The occurrences of the deleted records are among them.
+	want := uint64(5000 + 3 + 4 + 7)
+	for i := range m.all {
+		want += uint64(1000 - 10*i)
+	}
+	if events != want || len(all.Projects) != 5 {
+		t.Errorf("%d events in %d projects, want %d in 5", events, len(all.Projects), want)
 	}
 }
 

@@ -258,17 +258,7 @@ func useKeys(t *testing.T, s *service, data string) {
 		!regexp.MustCompile(`(?m)^`+keys[i].ID+` +ing +ends soon +7 .*web shop$`).MatchString(got.out) {
 		t.Errorf("list for people: %+v", got)
 	}
-	got = command(t, nil, "keys", "create", "team", "--kind", "adm", "--scopes", "Projects/Read", "--projects", "7", "--json", "--data", data)
-	var team apiKey
-	if err := json.Unmarshal([]byte(got.out), &team); err != nil || !slices.Equal(team.Projects, []uint{7}) {
-		t.Errorf("a limited key: %+v: %v", got, err)
-	}
-	if got := command(t, []string{"ERRATA_KEY=" + team.Key}, "projects", "list", "--data", data); !strings.Contains(got.out, "project-7") || strings.Contains(got.out, "default") {
-		t.Errorf("the projects of a limited key: %+v", got)
-	}
-	if got := command(t, nil, "keys", "list", "--data", data); !regexp.MustCompile(`(?m)^` + team.ID + ` +adm +active +7 .*team$`).MatchString(got.out) {
-		t.Errorf("list with a limited key: %+v", got)
-	}
+	useLimitedKey(t, data)
 	send := "curl -sS " + s.url + "/api/v1/events -H 'Authorization: Bearer " + key + `' -H 'Content-Type: application/json' -d '{"message":"m"}'`
 	if got := shell(t, send); !strings.Contains(got, `"accepted":1`) {
 		t.Errorf("send with the new key: %s", got)

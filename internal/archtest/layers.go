@@ -30,7 +30,7 @@ var Layers = withShared([]Layer{
 	{Dir: "signin/challenge", Is: "one-time codes and authenticator apps", May: []string{".", "signin", "signin/bucket"}},
 	{Dir: "signin/bucket", Is: "values in NATS that several nodes change"},
 	{Dir: "signin/...", Is: "mail and locations", May: []string{".", "signin"}},
-	{Dir: "ops", Is: "what an operator uses: status, checks, alarms, figures, retention, replay, imports", May: []string{".", "eventlog", "logcare", "projector", "ingest/legacy"}},
+	{Dir: "ops", Is: "what an operator uses: status, checks, alarms, figures, retention, replay, imports", May: []string{".", "eventlog", "logcare", "projector", "query", "ingest/legacy"}},
 	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin"}},
 	{Dir: "web", Is: "the page for people: its sources ([web/README.md](web/README.md)) and the built files, which are committed"},
 	{Dir: "client/...", Is: "the client for Go applications, and its transport over NATS", May: []string{"client/..."}},

@@ -65,13 +65,14 @@ ALTER TABLE records ADD PROJECTION IF NOT EXISTS by_group
 );
 
 -- The project follows from the signature, so the sum over one hour is still one row.
+-- The hour comes first: with many projects a range could not be found otherwise.
 ALTER TABLE hourly ADD COLUMN IF NOT EXISTS
     project SimpleAggregateFunction(max, UInt64) COMMENT 'number of the project; 0 when unknown';
 ALTER TABLE hourly DROP PROJECTION IF EXISTS by_level;
 ALTER TABLE hourly ADD PROJECTION IF NOT EXISTS by_level
 (
-    SELECT book, project, level, hour, sum(count)
-    GROUP BY book, project, level, hour
+    SELECT hour, book, project, level, sum(count)
+    GROUP BY hour, book, project, level
 );
 
 -- Occurrences by deployment: the environment and the release in which they happened,

@@ -61,6 +61,7 @@ func (s *service) parametersAreRefused(t *testing.T) {
 		{"page", "1.5", "invalid_page", "whole number"},
 		{"limit", "ten", "invalid_limit", "whole number"},
 		{"limit", "1e2", "invalid_limit", "whole number"},
+		{"project", "default,nobody", "invalid_project", "number or the slug"},
 	} {
 		query := url.Values{c.name: {c.value}}.Encode()
 		shown := c.value[strings.LastIndexByte(c.value, ',')+1:]
@@ -70,7 +71,7 @@ func (s *service) parametersAreRefused(t *testing.T) {
 		s.refused(t, request{method: http.MethodGet, path: errorsPath + "?date_range=" + url.QueryEscape(value)},
 			http.StatusUnprocessableEntity, "invalid_date_range", value, "2026-11-01..2026-11-21", "24h", "yesterday", "RFC 3339")
 	}
-	for sent, nearest := range map[string]string{"project=2": "null", "type=system": `"types"`, "level[]=error": `"levels"`, "types=system;levels=fatal": `"types"`} {
+	for sent, nearest := range map[string]string{"projects=2": `"project"`, "type=system": `"types"`, "level[]=error": `"levels"`, "types=system;levels=fatal": `"types"`} {
 		f, _ := s.refused(t, request{method: http.MethodGet, path: errorsPath + "?limit=1&" + sent}, http.StatusUnprocessableEntity, "unknown_parameter")
 		name, _, _ := strings.Cut(sent, "=")
 		if want := fmt.Sprintf(`{"nearest":%s,"parameter":%q}`, nearest, name); string(f.Details) != want {

@@ -23,15 +23,15 @@ import (
 // operation says here how a limited key would try to reach another project with it.
 var asks = map[string][]struct{ query, body string }{
 	"GET " + errorsPath: {
-		{"?limit=100", ""}, {"?signature={signature}", ""}, {"?search=foreign", ""}, {"?search={signature}", ""}, {"?order=count", ""}, {"?hide_noise=1", ""},
-		{"?message=foreign", ""}, {"?project={slug}", ""}, {"?project={project}", ""}, {"?project=1,{project}", ""},
+		{"?limit=100", ""}, {"?signature={signature}", ""}, {"?search=quokka", ""}, {"?search={signature}", ""}, {"?order=count", ""}, {"?hide_noise=1", ""},
+		{"?message=quokka", ""}, {"?project={slug}", ""}, {"?project={project}", ""}, {"?project=1,{project}", ""},
 	},
 	"GET " + errorsPath + "/trends":            {{"?signatures={signature}", ""}, {"?signatures={signature}&project={project}", ""}},
 	"GET " + overviewPath:                      {{"?range=24h", ""}, {"?project={slug}", ""}},
 	"GET " + errorsPath + "/{signature}":       {{"", ""}, {"?type=database", ""}},
 	"GET " + errorsPath + "/{signature}/trend": {{"", ""}},
 	"DELETE " + errorsPath: {
-		{"", `{"signatures":["{signature}"]}`}, {"", `{"filter":{"signature":"{signature}"}}`}, {"", `{"filter":{"message":"foreign"}}`},
+		{"", `{"signatures":["{signature}"]}`}, {"", `{"filter":{"signature":"{signature}"}}`}, {"", `{"filter":{"message":"quokka"}}`},
 	},
 	"POST " + statusPath: {
 		{"", `{"signatures":["{signature}"],"status":"muted"}`}, {"", `{"filter":{"signature":"{signature}"},"status":"muted"}`},
@@ -43,7 +43,7 @@ var asks = map[string][]struct{ query, body string }{
 	"DELETE " + keysPath + "/{id}":                              {{"", ""}},
 	"POST " + projectsPath:                                      {{"", `{"name":"x"}`}},
 	"PATCH " + projectsPath + "/{project}":                      {{"", `{"archived":true}`}, {"", `{"name":"taken"}`}},
-	"POST /api/v1/admin/ops/erase":                              {{"", `{"users":["foreign user"]}`}},
+	"POST /api/v1/admin/ops/erase":                              {{"", `{"users":["quokka user"]}`}},
 	"POST /api/v1/admin/ops/replay":                             {{"", `{"force":true}`}},
 	"POST /api/v1/admin/ops/log/accept":                         {{"", `{"by":"x"}`}},
 	"POST /api/v1/admin/ops/dead/replay":                        {{"", `{"all":true}`}},
@@ -161,7 +161,7 @@ func (s *service) walk(t *testing.T, key, method, path string, there foreign, no
 		}
 		for _, secret := range there.secrets {
 			if strings.Contains(rest, secret) {
-				t.Errorf("%s %s %s shows %q: %s", method, path+try.query, try.body, secret, rest)
+				t.Errorf("%s %s %s shows %q: %.500s", method, path+try.query, try.body, secret, rest)
 			}
 		}
 	}
@@ -181,14 +181,14 @@ func (s *service) limitedKey(t *testing.T, project int) string {
 // otherProject makes project 2 with a record of each book.
 func (s *service) otherProject(t *testing.T) (foreign, string) {
 	t.Helper()
-	made := s.do(t, request{method: http.MethodPost, path: projectsPath, body: `{"name":"Foreign Desk","platform":"cobol"}`})
+	made := s.do(t, request{method: http.MethodPost, path: projectsPath, body: `{"name":"Quokka Desk","platform":"cobol"}`})
 	var desk struct{ Data madeProject }
 	if err := json.Unmarshal([]byte(made.body), &desk); err != nil || desk.Data.ID != 2 {
 		t.Fatalf("made: %d %s, %v", made.status, made.body, err)
 	}
 	sign := func(book string) string { return s.foreignSignature(t, book) }
 	for _, book := range []string{"system", "database"} {
-		s.sendForeign(t, desk.Data.Key, book, "foreign trouble")
+		s.sendForeign(t, desk.Data.Key, book, "quokka trouble")
 	}
 	s.settle(t)
 	public, _, _ := strings.Cut(strings.TrimPrefix(desk.Data.DSN, "http://"), "@")
@@ -209,7 +209,7 @@ func (s *service) otherProject(t *testing.T) (foreign, string) {
 	if err := json.Unmarshal([]byte(s.get(t, errorsPath)), &list); err != nil || len(list) != 2 {
 		t.Fatalf("%d records of the other project, %v", len(list), err)
 	}
-	secrets := []string{"foreign", "Foreign", "cobol", public, keys[at].ID, sign("system"), sign("database")}
+	secrets := []string{"quokka", "Quokka", "cobol", public, keys[at].ID, sign("system"), sign("database")}
 	for _, r := range list {
 		secrets = append(secrets, `"id":`+r.ID.String()+",")
 	}
@@ -221,7 +221,7 @@ func (s *service) otherProject(t *testing.T) (foreign, string) {
 
 func (s *service) foreignSignature(t *testing.T, book string) string {
 	t.Helper()
-	id := signature.Identity{Project: 2, Fingerprint: []string{"foreign"}}
+	id := signature.Identity{Project: 2, Fingerprint: []string{"quokka"}}
 	if id.Book, _ = errata.ParseBook(book); id.Book == 0 {
 		t.Fatalf("no book %q", book)
 	}
@@ -232,7 +232,7 @@ func (s *service) sendForeign(t *testing.T, key, book, message string) {
 	t.Helper()
 	a := s.do(t, request{
 		method: http.MethodPost, path: eventsPath, key: key,
-		body: body("type", book, "message", message, "fingerprint", []string{"foreign"}, "user_id", "foreign user", "environment", "foreign-land"),
+		body: body("type", book, "message", message, "fingerprint", []string{"quokka"}, "user_id", "quokka user", "environment", "quokka-land"),
 	})
 	if a.status != http.StatusAccepted {
 		t.Fatalf("send: %d %s", a.status, a.body)
@@ -244,7 +244,7 @@ func (s *service) stateOf(t *testing.T) string {
 	t.Helper()
 	var state strings.Builder
 	for _, path := range []string{
-		errorsPath + "?message=foreign&order=id", errorsPath + "/" + s.foreignSignature(t, "system"), errorsPath + "/" + s.foreignSignature(t, "database") + "?type=database",
+		errorsPath + "?message=quokka&order=id", errorsPath + "/" + s.foreignSignature(t, "system"), errorsPath + "/" + s.foreignSignature(t, "database") + "?type=database",
 		projectsPath + "/2", settingsPath,
 	} {
 		state.WriteString(s.get(t, path) + "\n")
@@ -269,7 +269,7 @@ func (s *service) listen(t *testing.T, key string) <-chan string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := s.HTTP.Do(req.WithContext(t.Context()))
+	resp, err := (&http.Client{Transport: s.HTTP.Transport}).Do(req.WithContext(t.Context())) // without a limit of time
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("stream: %v, %v", resp, err)
 	}
@@ -296,7 +296,7 @@ func (s *service) listen(t *testing.T, key string) <-chan string {
 func (s *service) streamsNothing(t *testing.T, key string, open <-chan string, theirKey string, there foreign) {
 	t.Helper()
 	again := s.listen(t, key)
-	s.sendForeign(t, theirKey, "system", "foreign trouble")
+	s.sendForeign(t, theirKey, "system", "quokka trouble")
 	system, database := s.foreignSignature(t, "system"), s.foreignSignature(t, "database")
 	s.want(t, request{method: http.MethodPost, path: statusPath, body: body("signatures", []string{system}, "status", "resolved")}, "")
 	s.want(t, request{method: http.MethodDelete, path: errorsPath, body: signaturesBody(database)}, "")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/signature"
 )
 
@@ -44,7 +45,7 @@ func (e event) signature() errata.Signature {
 }
 
 // shown is a record as the contract shows it: its 15 fields in their order, then
-// the two of the status, and whether it is an overflow record. The types are
+// the two of the status, whose it is, and whether it is an overflow record. The types are
 // those of the contract.
 func shown(r errata.Record) string {
 	return body(
@@ -52,7 +53,9 @@ func shown(r errata.Record) string {
 		"count", r.Count, "first_seen", instant(r.FirstSeen), "last_seen", instant(r.LastSeen),
 		"file", r.File, "line", r.Line, "message_preview", r.Message, "exception_class", r.Class,
 		"request_uri", r.URI, "request_method", r.Method, "user_id", r.UserID, "ip", address(r.IP),
-		"status", string(r.Status), "regressed", r.Regressed, "overflow", r.Signature.Overflow())
+		"status", string(r.Status), "regressed", r.Regressed,
+		"project", map[uint64]string{project: projects.DefaultName}[r.Project], "project_id", r.Project,
+		"environments", append([]string{}, r.Environments...), "releases", append([]string{}, r.Releases...), "overflow", r.Signature.Overflow())
 }
 
 // address is an address in an answer, "" when it is not known.
@@ -75,5 +78,5 @@ func page(records []errata.Record, total, number, limit, next int) string {
 		}
 		data = append(data, shown(r)...)
 	}
-	return fmt.Sprintf(`{"data":%s],"meta":{"total":%d,"page":%d,"limit":%d,"next_page":%d}}`+"\n", data, total, number, limit, next)
+	return fmt.Sprintf(`{"data":%s],"meta":{"total":%d,"page":%d,"limit":%d,"next_page":%d,"scoped":false}}`+"\n", data, total, number, limit, next)
 }

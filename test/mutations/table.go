@@ -89,6 +89,18 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^(TestFoldIsIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
 	},
 	{
+		Name: "deployments-counted-again-after-a-crash",
+		Edits: []edit{{"projector/batch.go",
+			"	if seq > b.rolled.deployments {\n", "	if seq > 0 {\n"}},
+		Package: "./projector", Run: "^(TestDeploymentsAreIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
+		Name: "deployments-named-by-recency",
+		Edits: []edit{{"projector/deployments.go",
+			"return cmp.Compare(a.begin, b.begin)", "return cmp.Compare(a.end, b.end)"}},
+		Package: "./projector", Run: "^(TestDeploymentsAreIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
 		Name: "older-records-taken-for-new",
 		Edits: []edit{{"projector/committer.go",
 			"	fold := min(cp.Fold, FoldVersion)\n", "	fold := FoldVersion\n"}},

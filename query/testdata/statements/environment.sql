@@ -1,0 +1,38 @@
+-- total
+SELECT uniqExact(id) AS total
+FROM deployments
+WHERE book > 'checkpoint'
+    AND environment IN {environment:Array(String)}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- environment = ["","production"]
+-- page, in order
+SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() AS read
+FROM
+(
+    SELECT book, signature, id, last_seen
+    FROM deployments
+WHERE book > 'checkpoint'
+    AND environment IN {environment:Array(String)}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+    ORDER BY last_seen DESC, id DESC
+    LIMIT {window:UInt64}
+)
+GROUP BY id
+ORDER BY max(last_seen) DESC, id DESC
+-- SETTINGS max_block_size = 512, max_threads = 1, optimize_use_projections = 1, query_plan_optimize_lazy_materialization = 0, read_in_order_use_buffering = 0, use_top_k_dynamic_filtering = 0
+-- window = 250
+-- environment = ["","production"]
+-- page
+SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() AS read
+FROM deployments
+WHERE book > 'checkpoint'
+    AND environment IN {environment:Array(String)}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+GROUP BY id
+ORDER BY max(last_seen) DESC, id DESC
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- limit = 25
+-- offset = 0
+-- environment = ["","production"]
