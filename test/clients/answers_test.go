@@ -52,7 +52,11 @@ func (s *scenario) list(t *testing.T, q question, order string) []line {
 	want := len(s.books.ask(q))
 	for page := 1; page != 0; {
 		values.Set("page", strconv.Itoa(page))
-		body := s.Get(t, listPath+"?"+values.Encode())
+		from := s.unchecked
+		if page == 1 {
+			from = s.Service
+		}
+		body := from.Get(t, listPath+"?"+values.Encode())
 		var answer struct {
 			Data []line   `json:"data"`
 			Meta listMeta `json:"meta"`
@@ -153,6 +157,6 @@ func (s *scenario) trends(t *testing.T, lines []line, over, project string) (r s
 	if project != "" {
 		values.Set("project", project)
 	}
-	s.GetData(t, listPath+"/trends?"+values.Encode(), &answer)
+	s.unchecked.GetData(t, listPath+"/trends?"+values.Encode(), &answer)
 	return answer.span, answer.Trends
 }

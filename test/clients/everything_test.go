@@ -146,7 +146,8 @@ func (s *scenario) lastWords(t *testing.T) {
 	for project := range planProjects {
 		for k := range 8 {
 			for i := range len(planReleases) {
-				e := s.plan.event(byNative, planPhases, (project*8+k)*len(planReleases)+i)
+				n := s.plan.shares[byNative] + (project*8+k)*len(planReleases) + i // after those of the last phase
+				e := s.plan.event(byNative, planPhases-1, n)
 				x := s.plan.problem(project, "Problem", 3*k)
 				e.Project, e.Class, e.Message, e.Book = project, x.class, x.message(), x.book
 				e.Environment, e.Release = planEnvironments[(i+k)%len(planEnvironments)], planReleases[(2*i+k)%len(planReleases)]
@@ -334,29 +335,29 @@ var changes = [planPhases]func(*scenario, *testing.T){
 		s.removes(t, s.named(s.every(7)), s.every(7))
 		s.moves(t, s.named(s.every(4)), s.every(4), statusResolved)
 		s.moves(t, s.named(s.every(9)), s.every(9), statusMuted)
-		s.movesMatching(t, question{Message: "of shop", Levels: "warning,error,fatal"}, statusResolved)
+		s.movesMatching(t, question{Project: "shop", Environment: "staging"}, statusResolved)
 	},
 	func(s *scenario, t *testing.T) {
 		s.cleans(t, "", s.day(5.5))
 		s.cleans(t, "billing", s.day(4))
 		s.movesMatching(t, question{Message: "of billing", MinOccurrence: 4}, statusResolved)
-		s.movesMatching(t, question{Types: "database", MinOccurrence: 3}, statusMuted)
+		s.movesMatching(t, question{Environment: "canary", Release: "1.*", MinOccurrence: 3}, statusMuted)
 	},
 	func(s *scenario, t *testing.T) {
 		s.removes(t, s.named(s.every(11)), s.every(11))
-		s.removesMatching(t, question{Message: "of mobile", Types: "database", Levels: "debug,info"})
+		s.removesMatching(t, question{Project: "mobile", Release: "2.0.0-*", Types: "database"})
 		s.restart(t)
-		s.movesMatching(t, question{Status: "open", Levels: "warning,error", MinOccurrence: 2}, statusResolved)
+		s.movesMatching(t, question{Status: "open", Levels: "warning,error", Environment: "production"}, statusResolved)
 	},
 	func(s *scenario, t *testing.T) {
 		s.cleans(t, "mobile", s.day(3))
-		s.movesMatching(t, question{Status: "muted", Message: "of mobile"}, statusOpen)
-		s.removesMatching(t, question{Message: "of billing", Levels: "fatal", Status: "resolved"})
-		s.movesMatching(t, question{Message: "of shop", Types: "system"}, statusResolved)
+		s.movesMatching(t, question{Status: "muted", Project: "shop,mobile"}, statusOpen)
+		s.removesMatching(t, question{Release: "1.1.1", Environment: "testing", Status: "resolved"})
+		s.movesMatching(t, question{Release: "1.0.0", Types: "system"}, statusResolved)
 	},
 	func(s *scenario, t *testing.T) {
 		s.moves(t, s.named(s.every(8)), s.every(8), statusOpen)
-		s.removesMatching(t, question{Message: "of shop", Types: "database", MinOccurrence: 2})
+		s.removesMatching(t, question{Project: "shop", Environment: "canary", Release: "2.*", MinOccurrence: 2})
 		s.cleans(t, "", s.day(5))
 	},
 }
