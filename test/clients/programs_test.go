@@ -3,7 +3,9 @@
 package clients
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/errata-log/errata/test/servicetest"
@@ -22,4 +24,18 @@ func node(t *testing.T, env []string, args ...string) servicetest.Ran {
 	t.Helper()
 	packages(t)
 	return servicetest.Run(t, env, servicetest.Program(t, "node", "nodejs"), args...)
+}
+
+// program is [servicetest.Run] for a program that takes longer, beside the test's
+// own goroutine.
+func program(t *testing.T, env []string, name string, args ...string) (code int, output string) {
+	ctx, cancel := context.WithTimeout(t.Context(), buildTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(append(os.Environ(), env...), "NO_COLOR=1")
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		return -1, err.Error()
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
 }
