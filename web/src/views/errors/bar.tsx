@@ -307,15 +307,13 @@ function Bulk() {
   const more = !all && n === loaded.value?.rows.length && total > n;
   const mayMove = lacking(scopes.status);
   const mayDelete = lacking(scopes.delete);
-  // A command over a filter is about whole records.
-  const scoped = loaded.value?.meta.scoped === true;
   // It asks first.
   const dots = all ? '…' : '';
   const to = (status: Status) => () => void (all ? moveMatching(status) : move(rows(), status));
   return (
     <div class="info bulk" role="group" aria-label="Selected records">
       <b class="num" role="status">{all ? `All ${fullCount(total)} that match selected` : `${n} selected`}</b>
-      {more ? <Button kind="quiet" disabled={scoped} title={scoped ? 'Environment and release choose occurrences, not records. Select page by page, or remove them from the filter.' : undefined} onClick={selectMatching}>Select all {fullCount(total)} that match</Button> : null}
+      {more ? <Button kind="quiet" onClick={selectMatching}>Select all {fullCount(total)} that match</Button> : null}
       <Button disabled={!!mayMove} title={mayMove || 'e'} onClick={to('resolved')}>Resolve{dots}</Button>
       <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={to('muted')}>Mute{dots}</Button>
       <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={to('open')}>Reopen{dots}</Button>

@@ -32,7 +32,8 @@ async function ask(scope: string, question: (count: number) => Omit<Question, 't
   // What is asked about is what is done, whatever the address says by then.
   const filter = toCommand(filters.peek());
   const { effect, ...rest } = question(loaded.peek()?.meta.total ?? 0);
-  if (!(await confirm({ ...rest, text: h('div', { class: 'stack' }, words(), h('p', null, effect)) }))) return false;
+  const whole = filter.environment || filter.release ? h('p', null, wholeRecords) : null;
+  if (!(await confirm({ ...rest, text: h('div', { class: 'stack' }, words(), whole, h('p', null, effect)) }))) return false;
   try {
     const told = await act(filter);
     selected.value = new Set();
@@ -44,6 +45,8 @@ async function ask(scope: string, question: (count: number) => Omit<Question, 't
     return false;
   }
 }
+
+const wholeRecords = 'These are whole records, with what was seen in other environments and releases.';
 
 const sinceThen = 'Records that begin to match before the service has the command are among them; the answer tells the exact number.';
 
