@@ -108,7 +108,7 @@ func (l *ledger) sight(number int) (event, errata.Record) {
 	e.UserID = strconv.AppendInt(nil, user, 10)
 	r := errata.Record{
 		Signature: e.signature(), Count: 1, FirstSeen: kept, LastSeen: kept, Message: message.shown, Class: class.shown,
-		File: file.shown, Line: e.Line, URI: uri.shown, Method: method.shown, UserID: user, Status: errata.StatusOpen,
+		File: file.shown, Line: e.Line, URI: uri.shown, Method: method.shown, UserID: user, Status: errata.StatusOpen, Project: project,
 	}
 	l.whole[r.Signature] = cleaned.Replace(message.sent)
 	r.Book, _ = errata.ParseBook(e.Book)
