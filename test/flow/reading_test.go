@@ -104,18 +104,18 @@ func parametersAreMovedOrRefused(t *testing.T, s *service) {
 		want  meta
 		rows  int
 	}{
-		{"limit=0", meta{total, 1, 25, 2}, 25},
-		{"limit=-5&page=-1", meta{total, 1, 25, 2}, 25},
-		{"limit=1000", meta{total, 1, 100, 0}, 60},
-		{"limit=30&page=2", meta{total, 2, 30, 0}, 30},
-		{"limit=59", meta{total, 1, 59, 2}, 59},
-		{"limit=60", meta{total, 1, 60, 0}, 60},
-		{"page=99", meta{total, 99, 25, 0}, 0},
-		{"types=database", meta{20, 1, 25, 0}, 20},
-		{"types=System,DATABASE", meta{total, 1, 25, 2}, 25},
-		{"search=error_ab", meta{1, 1, 25, 0}, 1},
-		{"levels=fatal", meta{0, 1, 25, 0}, 0},
-		{"types[]=database", meta{20, 1, 25, 0}, 20},
+		{"limit=0", meta{total, 1, 25, 2, false}, 25},
+		{"limit=-5&page=-1", meta{total, 1, 25, 2, false}, 25},
+		{"limit=1000", meta{total, 1, 100, 0, false}, 60},
+		{"limit=30&page=2", meta{total, 2, 30, 0, false}, 30},
+		{"limit=59", meta{total, 1, 59, 2, false}, 59},
+		{"limit=60", meta{total, 1, 60, 0, false}, 60},
+		{"page=99", meta{total, 99, 25, 0, false}, 0},
+		{"types=database", meta{20, 1, 25, 0, false}, 20},
+		{"types=System,DATABASE", meta{total, 1, 25, 2, false}, 25},
+		{"search=error_ab", meta{1, 1, 25, 0, false}, 1},
+		{"levels=fatal", meta{0, 1, 25, 0, false}, 0},
+		{"types[]=database", meta{20, 1, 25, 0, false}, 20},
 	} {
 		if rows, at := s.list(t, c.query); at != c.want || len(rows) != c.rows {
 			t.Errorf("%s: %d records, %+v, want %d and %+v", c.query, len(rows), at, c.rows, c.want)
@@ -165,7 +165,7 @@ func answersHaveTheShape(t *testing.T, s *service) {
 	want := regexp.MustCompile(`^\{"data":\[\{"id":\d+,"signature":"[0-9a-f]{32}","type":"(system|database)","level":"error","count":1,` +
 		`"first_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","last_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",` +
 		`"file":"src/\w+\.go","line":\d+,"message_preview":"it broke","exception_class":"Error_\w+","request_uri":"/p\?page=\d+","request_method":"GET",` +
-		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false,"overflow":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2\}\}\s*$`)
+		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false,"project":"default","project_id":1,"environments":\[\],"releases":\[\],"overflow":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2,"scoped":false\}\}\s*$`)
 	if a.status != http.StatusOK || !want.MatchString(a.body) {
 		t.Errorf("list: %d %s", a.status, a.body)
 	}
@@ -174,7 +174,7 @@ func answersHaveTheShape(t *testing.T, s *service) {
 	}
 	rows, _ := s.list(t, "limit=1")
 	a = s.do(t, http.MethodGet, listPath+"/"+rows[0].Signature+"?type="+rows[0].Type, "", "X-Api-Key", s.admin)
-	want = regexp.MustCompile(`^\{"data":\{"id":.*"regressed":false,"overflow":false,"payload":\{"source":"native","message":"it broke",.*\}\}\}\s*$`)
+	want = regexp.MustCompile(`^\{"data":\{"id":.*"regressed":false,"project":"default",.*"overflow":false,"payload":\{"source":"native","message":"it broke",.*\}\}\}\s*$`)
 	if a.status != http.StatusOK || !want.MatchString(a.body) || strings.Contains(a.body, `"meta"`) {
 		t.Errorf("detail: %d %s", a.status, a.body)
 	}

@@ -36,6 +36,10 @@ type record struct {
 	IP             string    `json:"ip"`
 	Status         string    `json:"status"`
 	Regressed      bool      `json:"regressed"`
+	Project        string    `json:"project"`
+	ProjectID      uint64    `json:"project_id"`
+	Environments   []string  `json:"environments"`
+	Releases       []string  `json:"releases"`
 	Overflow       bool      `json:"overflow"`
 }
 
@@ -51,6 +55,7 @@ type meta struct {
 	Page     int    `json:"page"`
 	Limit    int    `json:"limit"`
 	NextPage int    `json:"next_page"`
+	Scoped   bool   `json:"scoped"`
 }
 
 const listPath = "/api/v1/admin/tools/logs/errors"

@@ -15,7 +15,7 @@ import (
 
 const (
 	list      = "/api/v1/admin/tools/logs/errors"
-	emptyPage = `{"data":[],"meta":{"total":0,"page":1,"limit":25,"next_page":0}}`
+	emptyPage = `{"data":[],"meta":{"total":0,"page":1,"limit":25,"next_page":0,"scoped":false}}`
 	cleanedUp = `{"data":{"cleared":true,"before":"x","deleted":{"system":1,"database":0}}}`
 )
 
