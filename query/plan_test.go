@@ -96,7 +96,7 @@ func TestTotalPlans(t *testing.T) {
 	load(t, env.ClickHouse, 100_000)
 	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	end := loadEnd
-	const grouped, all = 60_000, 130_000
+	const grouped, all = 30_000, 130_000
 	for name, c := range map[string]struct {
 		filter Filter
 		want   string
@@ -107,7 +107,7 @@ func TestTotalPlans(t *testing.T) {
 		"levels":         {Filter{Levels: []errata.Level{errata.LevelFatal}}, "ReadFromMergeTree (by_", grouped},
 		"status":         {Filter{Statuses: []errata.Status{errata.StatusMuted}}, "ReadFromMergeTree (by_", grouped},
 		"noise":          {Filter{HideNoise: true}, "ReadFromMergeTree (by_", grouped},
-		"project":        {Filter{Projects: OnlyProjects(7)}, "ReadFromMergeTree (by_group)", grouped},
+		"project":        {Filter{Projects: OnlyProjects(7)}, "ReadFromMergeTree (by_time)", all},
 		"class":          {Filter{Class: "class1"}, "ReadFromMergeTree (by_group)", grouped},
 		"min_occurrence": {Filter{MinOccurrence: 2}, "ReadFromMergeTree (by_time)", all},
 		"range":          {Filter{From: end.AddDate(0, 0, -30).Add(time.Hour)}, "ReadFromMergeTree (by_time)", all},
@@ -180,7 +180,7 @@ func TestSeriesPlan(t *testing.T) {
 		if q, err = totalsByProjectStatement(over, among); err != nil {
 			t.Fatal(err)
 		}
-		checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_group)", "ReadFromMergeTree (by_level)"}, 80_000)
+		checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_time)", "ReadFromMergeTree (by_level)"}, 80_000)
 	}
 }
 

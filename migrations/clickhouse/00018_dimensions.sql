@@ -49,7 +49,9 @@ ALTER TABLE records ADD COLUMN IF NOT EXISTS
         arrayStringConcat(arrayMap(name -> concat(reinterpretAsFixedString(toUInt32(length(name))), name), releases))), '')
     COMMENT 'all columns of a live record in one, to read whole records';
 
--- Lists and totals of a project are read where those of all projects are.
+-- Lists and totals of a project are read from by_time. by_group does not have the
+-- project: with it a million records of 50 projects have half as many groups, and the
+-- total of the default page takes 30 ms more.
 ALTER TABLE records DROP PROJECTION IF EXISTS by_time;
 ALTER TABLE records ADD PROJECTION IF NOT EXISTS by_time
 (
@@ -60,8 +62,8 @@ WITH SETTINGS (index_granularity = 2048);
 ALTER TABLE records DROP PROJECTION IF EXISTS by_group;
 ALTER TABLE records ADD PROJECTION IF NOT EXISTS by_group
 (
-    SELECT book, level, status, project, noise, exception_class, sum(sign), count()
-    GROUP BY book, level, status, project, noise, exception_class
+    SELECT book, level, status, noise, exception_class, sum(sign), count()
+    GROUP BY book, level, status, noise, exception_class
 );
 
 -- The project follows from the signature, so the sum over one hour is still one row.

@@ -1,4 +1,4 @@
-{{- /* Records are read from the ClickHouse projection by_group, events from by_level. */ -}}
+{{- /* Records are read from the ClickHouse projection by_time, events from by_level. */ -}}
 SELECT project, sum(live) AS records, sum(seen) AS events
 FROM
 (
