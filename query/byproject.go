@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -23,20 +24,16 @@ func (r *Reader) projectEvents(ctx context.Context, over Range, among Projects) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var all []ProjectEvents
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var of ProjectEvents
-		if err := rows.Scan(&of.Project, &of.Events); err != nil {
-			return nil, fmt.Errorf("read a project: %w", err)
+		if err := row.Scan(&of.Project, &of.Events); err != nil {
+			return fmt.Errorf("read a project: %w", err)
 		}
 		all = append(all, of)
-	}
-	return all, rows.Err()
+		return nil
+	})
+	return all, err
 }
 
 // ProjectTotals is what a project has.
@@ -75,22 +72,17 @@ func (r *Reader) projectTotals(ctx context.Context, among Projects, all map[uint
 	if err != nil {
 		return err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			project, events uint64
 			records         int64
 		)
-		if err := rows.Scan(&project, &records, &events); err != nil {
+		if err := row.Scan(&project, &records, &events); err != nil {
 			return fmt.Errorf("read a project: %w", err)
 		}
 		all[project] = ProjectTotals{Records: uint64(max(records, 0)), Events: events}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // ProjectsOf reads which projects the signatures of the keys belong to, also when
@@ -114,20 +106,15 @@ func (r *Reader) projectsOf(ctx context.Context, keys []errata.RecordKey, all ma
 	if err != nil {
 		return err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			signature string
 			project   uint64
 		)
-		if err := rows.Scan(&signature, &project); err != nil {
+		if err := row.Scan(&signature, &project); err != nil {
 			return fmt.Errorf("read a project: %w", err)
 		}
 		all[errata.Signature([]byte(signature))] = project
-	}
-	return rows.Err()
+		return nil
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -106,29 +107,25 @@ func (r *Reader) series(ctx context.Context, over Range, among Projects) ([]Seri
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var all []Series
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			book   int8
 			name   string
 			began  int64
 			events uint64
 		)
-		if err := rows.Scan(&book, &name, &began, &events); err != nil {
-			return nil, fmt.Errorf("read a step: %w", err)
+		if err := row.Scan(&book, &name, &began, &events); err != nil {
+			return fmt.Errorf("read a step: %w", err)
 		}
 		level, _ := errata.ParseLevel(name)
 		if last := len(all) - 1; last < 0 || all[last].Book != errata.Book(book) || all[last].Level != level {
 			all = append(all, Series{Book: errata.Book(book), Level: level, Counts: make([]uint64, over.steps())})
 		}
 		all[len(all)-1].Counts[time.Unix(began, 0).Sub(over.From)/over.Step] += events
-	}
-	return all, rows.Err()
+		return nil
+	})
+	return all, err
 }
 
 // candidate belongs in a list unless its record is deleted. events counts the

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -260,26 +261,35 @@ func (r *Reader) page(ctx context.Context, f Filter, s slice, byTime bool) (keys
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("find the page: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			book      int8
 			signature string
 			version   uint64
 		)
-		if err := rows.Scan(&book, &signature, &version); err != nil {
-			return nil, fmt.Errorf("read a key of the page: %w", err)
+		if err := row.Scan(&book, &signature, &version); err != nil {
+			return fmt.Errorf("read a key of the page: %w", err)
 		}
 		keys = append(keys, keyOf(book, signature, version))
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("find the page: %w", err)
 	}
 	return keys, nil
+}
+
+// each calls read for every row that the statement returns, until an error.
+func (r *Reader) each(ctx context.Context, q statement, read func(row driver.Rows) error) error {
+	rows, err := r.query(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for err == nil && rows.Next() {
+		err = read(rows)
+	}
+	return cmp.Or(err, rows.Err())
 }
 
 func (r *Reader) query(ctx context.Context, q statement) (driver.Rows, error) {

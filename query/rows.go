@@ -34,20 +34,16 @@ func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := make(map[key]errata.Record, len(keys))
-	for rows.Next() {
-		record, err := scanRecord(rows)
+	err = r.each(ctx, q, func(row driver.Rows) error {
+		record, err := scanRecord(row)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		found[key{record.Book, record.Signature, record.Version}] = record
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -248,24 +249,23 @@ func (r *Reader) scopedLatest(ctx context.Context, f Filter, p Page) (keys []dep
 // deployedKeys reads keys; read says how many rows of deployments had them, where the
 // statement counts that.
 func (r *Reader) deployedKeys(ctx context.Context, q statement) (keys []deployedKey, read uint64, err error) {
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, 0, fmt.Errorf("find the page: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			book      int8
 			signature string
 			id, of    uint64
 		)
-		if err := rows.Scan(&book, &signature, &id, &of); err != nil {
-			return nil, 0, fmt.Errorf("read a key of the page: %w", err)
+		if err := row.Scan(&book, &signature, &id, &of); err != nil {
+			return fmt.Errorf("read a key of the page: %w", err)
 		}
 		read += of
 		keys = append(keys, deployedKey{errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}, errata.Position(id)})
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("find the page: %w", err)
 	}
-	return keys, read, rows.Err()
+	return keys, read, nil
 }
 
 // scopeNumbers are the records with the numbers of the occurrences that count.
@@ -282,21 +282,20 @@ func (r *Reader) scopeNumbers(ctx context.Context, f Filter, records []errata.Re
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("read the occurrences: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			id, count   uint64
 			first, last time.Time
 		)
-		if err := rows.Scan(&id, &count, &first, &last); err != nil {
-			return nil, fmt.Errorf("read the occurrences of a record: %w", err)
+		if err := row.Scan(&id, &count, &first, &last); err != nil {
+			return fmt.Errorf("read the occurrences of a record: %w", err)
 		}
 		record := &records[at[id]]
 		record.Count, record.FirstSeen, record.LastSeen = count, first, last
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the occurrences: %w", err)
 	}
-	return records, rows.Err()
+	return records, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	errata "github.com/errata-log/errata"
 )
 
@@ -96,20 +98,16 @@ func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.S
 	if err != nil {
 		return Trend{}, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return Trend{}, err
-	}
-	defer rows.Close()
 	trend := Trend{Range: over, Counts: make([]uint64, over.steps())}
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var hour time.Time
 		var events uint64
-		if err := rows.Scan(&hour, &events); err != nil {
-			return Trend{}, fmt.Errorf("read an hour: %w", err)
+		if err := row.Scan(&hour, &events); err != nil {
+			return fmt.Errorf("read an hour: %w", err)
 		}
 		trend.Counts[hour.Sub(over.From)/over.Step] += events
 		trend.Total += events
-	}
-	return trend, rows.Err()
+		return nil
+	})
+	return trend, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -43,27 +44,23 @@ func (r *Reader) trends(ctx context.Context, keys []errata.RecordKey, over Range
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			book      int8
 			signature string
 			bucket    int64
 			events    uint64
 		)
-		if err := rows.Scan(&book, &signature, &bucket, &events); err != nil {
-			return nil, fmt.Errorf("read a step: %w", err)
+		if err := row.Scan(&book, &signature, &bucket, &events); err != nil {
+			return fmt.Errorf("read a step: %w", err)
 		}
 		for _, i := range places[errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}] {
 			trends[i].Counts[bucket] += events
 			trends[i].Total += events
 		}
-	}
-	return trends, rows.Err()
+		return nil
+	})
+	return trends, err
 }
 
 // steps is the number of steps in the range.
@@ -116,19 +113,15 @@ func (r *Reader) live(ctx context.Context, keys []errata.RecordKey) (map[errata.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		record, err := scanRecord(rows)
+	err = r.each(ctx, q, func(row driver.Rows) error {
+		record, err := scanRecord(row)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		found[record.Key()] = record
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 // CountUpTo counts the records of the projects, for each book, that were last seen at
