@@ -48,33 +48,35 @@ type selection struct {
 	Filter     errata.Optional[filterParameters] `json:"filter"`
 }
 
-// change carries out one of two changes, whichever the selection is for, within what
-// the caller sees.
-func (s *service) change(c *call, sel selection, named func(context.Context, []uint64, []errata.Signature) (errata.Changed, error),
-	matching func(context.Context, []uint64, json.RawMessage) (errata.Changed, error),
-) (errata.Changed, error) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
-	defer cancel()
-	filter, filtered := sel.Filter.Get()
-	if !filtered {
-		signatures, err := signaturesOf(sel.Signatures)
-		if err != nil {
-			return errata.Changed{}, err
-		}
-		return named(ctx, c.projects, signatures)
+// read returns the signatures of the selection, or its filter as a command keeps it.
+// Errors: signature_required, too_many_signatures, invalid_body and those of
+// [call.storedFilter].
+func (sel selection) read(c *call) (signatures []errata.Signature, filter json.RawMessage, err error) {
+	sent, filtered := sel.Filter.Get()
+	switch {
+	case !filtered:
+		signatures, err = signaturesOf(sel.Signatures)
+	case len(sel.Signatures) > 0:
+		err = refuse(errata.KindInvalidBody, "filter", "Send signatures or filter, not both.")
+	default:
+		filter, err = c.storedFilter(sent)
 	}
-	if len(sel.Signatures) > 0 {
-		return errata.Changed{}, refuse(errata.KindInvalidBody, "filter", "Send signatures or filter, not both.")
-	}
-	stored, err := c.storedFilter(filter)
-	if err != nil {
-		return errata.Changed{}, err
-	}
-	return matching(ctx, c.projects, stored)
+	return signatures, filter, err
 }
 
 func (s *service) deleteErrors(c *call, body selection) (answer, error) {
-	changed, err := s.change(c, body, s.Changes.Delete, s.Changes.DeleteMatching)
+	signatures, filter, err := body.read(c)
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
+	defer cancel()
+	var changed errata.Changed
+	if filter != nil {
+		changed, err = s.Changes.DeleteMatching(ctx, c.projects, filter)
+	} else {
+		changed, err = s.Changes.Delete(ctx, c.projects, signatures)
+	}
 	return reply(map[string]any{"deleted": true, "count": changed.Total()}, err)
 }
 
@@ -85,18 +87,22 @@ type moveBody struct {
 
 // moveErrors gives records a status.
 func (s *service) moveErrors(c *call, body moveBody) (answer, error) {
+	signatures, filter, err := body.read(c)
+	if err != nil {
+		return answer{}, err
+	}
 	status, known := errata.ParseStatus(body.Status)
-	changed, err := s.change(c, body.selection, func(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
-		if !known {
-			return errata.Changed{}, unknownStatus(body.Status)
-		}
-		return s.Changes.Move(ctx, projects, signatures, status)
-	}, func(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
-		if !known {
-			return errata.Changed{}, unknownStatus(body.Status)
-		}
-		return s.Changes.MoveMatching(ctx, projects, filter, status)
-	})
+	if !known {
+		return answer{}, unknownStatus(body.Status)
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), changeTimeout)
+	defer cancel()
+	var changed errata.Changed
+	if filter != nil {
+		changed, err = s.Changes.MoveMatching(ctx, c.projects, filter, status)
+	} else {
+		changed, err = s.Changes.Move(ctx, c.projects, signatures, status)
+	}
 	return reply(map[string]any{"updated": true, "status": status, "count": changed.Total()}, err)
 }
 

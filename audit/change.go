@@ -44,9 +44,6 @@ var actions = map[string]string{
 	"gap":      "log.gap",
 }
 
-// projectFamily begins the names of the settings that are projects.
-const projectFamily = "project."
-
 // stored is the result of a change that has no answer.
 var stored = json.RawMessage(`{"stored":true}`)
 
@@ -115,7 +112,7 @@ func changeOf(stream string, f *eventlog.Fact) change {
 			break
 		}
 		c.entry.Before, c.entry.After = part(body.Before), part(body.After)
-		if strings.HasPrefix(f.Name, projectFamily) {
+		if strings.HasPrefix(f.Name, eventlog.ProjectSettings) {
 			c.entry.Action = ActionProjectUpdate
 			if string(body.Before) == "null" {
 				c.entry.Action = ActionProjectCreate

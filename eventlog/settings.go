@@ -24,6 +24,10 @@ type Setting struct {
 	By       errata.Actor // who set it
 }
 
+// ProjectSettings begins the names of the settings that are projects: project.7 is the
+// one with the number 7.
+const ProjectSettings = "project."
+
 // ErrSettingMoved says that another caller has set the setting since it was read.
 // Read it again, then decide again.
 var ErrSettingMoved = errors.New("the setting was set by somebody else meanwhile")

@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	// settingLimits is the name of the setting that sets the budget of all projects,
-	// settingProject begins that of a project, which may have one of its own.
-	settingLimits  = "limits"
-	settingProject = "project."
+	// settingLimits is the name of the setting that sets the budget of all projects. A
+	// project may have one of its own, see [projectLimit].
+	settingLimits = "limits"
 	// clockDoubt is how many blocks in a row must be older by more than an hour
 	// before the hour in force falls back. One node with a wrong clock among others
 	// does not reach it; else the hour would change, and cost an insert, with each
@@ -96,7 +95,7 @@ func (b budget) after(f eventlog.Fact) budget {
 // projectLimit reads the limit of a project from its fact, nil for none of its own. ok is
 // false for any other fact, and for one that cannot be read: it changes nothing.
 func projectLimit(f eventlog.Fact) (project uint64, limit *uint64, ok bool) {
-	text, ours := strings.CutPrefix(f.Name, settingProject)
+	text, ours := strings.CutPrefix(f.Name, eventlog.ProjectSettings)
 	if f.Kind != eventlog.FactSetting || !ours {
 		return 0, nil, false
 	}

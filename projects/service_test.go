@@ -231,7 +231,7 @@ func TestArchivedIsKnownEverywhere(t *testing.T) {
 	}
 }
 
-// TestWithoutTheLog: the error says what to do, and no project is made by half.
+// TestWithoutTheLog: the error says what to do, and leaves no half-made project behind.
 func TestWithoutTheLog(t *testing.T) {
 	env := testenv.NewBroker(t)
 	n := newNode(t, env)

@@ -10,23 +10,20 @@ import (
 	"github.com/errata-log/errata/projects"
 )
 
-// projectFamily begins the names of projects on the log: project.7 is the one with the
-// number 7. Each project has facts of its own, so that a fact stays small. A change is
-// compared with the newest fact of all of them, so that no two get the same slug.
-const projectFamily = "project."
-
-// projectSetting is one project. Its standard value is none.
+// projectSetting is one project. Its standard value is none. Each project has facts of
+// its own, so that a fact stays small. A change is compared with the newest fact of all
+// of them, so that no two get the same slug.
 type projectSetting struct{ setting[*projects.Project] }
 
 func projectOf(number uint64) projectSetting {
 	return projectSetting{setting[*projects.Project]{
-		name:  projectFamily + strconv.FormatUint(number, 10),
+		name:  eventlog.ProjectSettings + strconv.FormatUint(number, 10),
 		valid: func(p *projects.Project) bool { return p != nil && p.ID == number },
 	}}
 }
 
 func projectNamed(name string) (anySetting, bool) {
-	text, ours := strings.CutPrefix(name, projectFamily)
+	text, ours := strings.CutPrefix(name, eventlog.ProjectSettings)
 	number, err := strconv.ParseUint(text, 10, 64)
 	if !ours || err != nil || number == 0 || projectOf(number).name != name {
 		return nil, false
@@ -56,7 +53,7 @@ func (s *Store) ReadProjects(ctx context.Context) (projects.Set, error) {
 // may be newer; then a change that is appended behind the sequence is refused.
 func (s *Store) projectsAt(ctx context.Context) (all projects.Set, last uint64, err error) {
 	from := s.projectsRead.Load()
-	changed, last, err := eventlog.SettingsAfter(ctx, s.log, projectFamily, from)
+	changed, last, err := eventlog.SettingsAfter(ctx, s.log, eventlog.ProjectSettings, from)
 	if err != nil {
 		return projects.Set{}, 0, err
 	}
@@ -93,7 +90,7 @@ func (s *Store) UpdateProject(ctx context.Context, change func(projects.Set) (pr
 		if err != nil {
 			return projects.Project{}, err
 		}
-		sequence, err := eventlog.AppendSettingIn(ctx, s.log, projectFamily, of.name, data, last)
+		sequence, err := eventlog.AppendSettingIn(ctx, s.log, eventlog.ProjectSettings, of.name, data, last)
 		if errors.Is(err, eventlog.ErrSettingMoved) {
 			continue // another change came first: begin anew from it
 		}

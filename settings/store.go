@@ -97,7 +97,7 @@ func (s *Store) all(ctx context.Context) (all []anySetting, upTo uint64, err err
 	for _, of := range known {
 		all = append(all, of)
 	}
-	names, upTo, err := eventlog.SettingNames(ctx, s.log, projectFamily)
+	names, upTo, err := eventlog.SettingNames(ctx, s.log, eventlog.ProjectSettings)
 	if err != nil {
 		return nil, 0, err
 	}

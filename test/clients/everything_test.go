@@ -238,7 +238,7 @@ func (s *scenario) replay(t *testing.T) {
 	}
 }
 
-// every is each n-th record of the model, in the order of their names.
+// every returns one of every n records of the model, sorted by name.
 func (s *scenario) every(n int) (some []*kept) {
 	byName := map[string]*kept{}
 	for _, r := range s.books.records {
