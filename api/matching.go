@@ -51,6 +51,5 @@ func (c *call) storedFilter(sent filterParameters) (json.RawMessage, error) {
 		return nil, refuse(errata.KindFilterRequired, "filter",
 			"This filter selects every record. Name what is meant; types=system,database is all of them.")
 	}
-	filter.Projects = c.visible().And(filter.Projects)
 	return query.EncodeFilter(filter)
 }
