@@ -17,6 +17,9 @@ const (
 	// project; four have more turns on the way to the log.
 	floodConns = 64
 	floodKeys  = 4
+	// keptAlive is the size of requests from which on a server may close the
+	// connection of one that it refuses without reading it.
+	keptAlive = 100 << 10
 )
 
 // flood is a project that sends new problems as fast as it can. What is refused is
@@ -86,19 +89,28 @@ func (f *flood) send(ctx context.Context) error {
 	return all
 }
 
-// sendOver sends over one connection until all problems were begun and its own are
-// taken.
+// sendOver sends over one connection at a time until all problems were begun and its
+// own are taken.
 func (f *flood) sendOver(ctx context.Context, req request) error {
 	c, err := dial(ctx, f.addr, req)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer func() { c.Close() }()
 	for f.begun.Add(int64(req.events)) <= f.problems {
 		c.fill()
 		for taken := false; !taken; {
 			if taken, err = f.offer(c); err != nil {
 				return err
+			}
+			if !taken && len(c.out) > keptAlive {
+				again, err := dial(ctx, f.addr, req)
+				if err != nil {
+					return err
+				}
+				copy(again.out, c.out)
+				c.Close()
+				c = again
 			}
 		}
 		f.taken.Add(int64(req.events))
