@@ -106,12 +106,18 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 	return batch.Send()
 }
 
+// contextChunk is how many bytes of contexts are sent at a time, so that the server
+// works while the next are collected, and no buffer grows to the size of a batch. The
+// server makes one part of all of them.
+const contextChunk = 4 << 20
+
 // writePayloads writes the contexts of new records, and an empty one for each
 // removed record, which a merge then keeps. It may come before the insert of the
 // records: a command on the log is carried out in any case. A repeat writes the same
 // rows.
 func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	var batch driver.Batch
+	pending := 0
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
@@ -120,7 +126,14 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 				return err
 			}
 		}
-		return batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone)
+		if err := batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone); err != nil {
+			return err
+		}
+		if pending += len(payload); pending < contextChunk {
+			return nil
+		}
+		pending = 0
+		return batch.Flush()
 	}
 	defer func() {
 		if batch != nil {
