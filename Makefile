@@ -38,6 +38,10 @@ PLAIN_FLAGS = -trimpath $(LEAN)
 # before it ends.
 FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 
+# One more at the same time than there are processors, because some mostly wait: for
+# starts, for the disk, for processes that they kill.
+AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 FUZZTIME ?= 30s
 comma    := ,
 
@@ -165,7 +169,7 @@ browser: $(WEB_PACKAGES)
 	@$(call need,node:nodejs chromium:chromium)
 
 test-browser: engine browser ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
-	$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -vet=off -tags $(TAGS),browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
+	$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -vet=off -tags $(TAGS),browser -count=1 -parallel $(AT_ONCE) $(TESTFLAGS) -run '^TestPage$$' ./test/browser
 
 shots: engine browser ## Take pictures of every view of the page into bin/shots
 	@mkdir -p bin/shots
