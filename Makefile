@@ -38,6 +38,12 @@ PLAIN_FLAGS = -trimpath $(LEAN)
 # before it ends.
 FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 
+# One more at the same time than there are processors, because some mostly wait: for
+# starts, for the disk, for processes that they kill.
+AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# The package that waits longest comes first.
+LONGEST = ./test/crash
+
 FUZZTIME ?= 30s
 comma    := ,
 
@@ -71,7 +77,7 @@ test: fmt-check ## Everything that must hold: format, vet, house rules, all test
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
 	@$(FAST) $(GO) test $(RACE) $(LEAN) -tags $(TAGS) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./test/testenv | grep '^testenv:'
-	$(FAST) $(GO) test -vet=off $(RACE) $(LEAN) -tags $(TAGS) $(TESTFLAGS) ./...
+	$(FAST) $(GO) test -vet=off -p $(AT_ONCE) $(RACE) $(LEAN) -tags $(TAGS) $(TESTFLAGS) $(LONGEST) ./...
 	$(if $(RACE),$(PLAIN) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS) $(TESTFLAGS) $(VOLUME))
 
 # The packages with tests that measure memory. Those take eight times as long
@@ -165,7 +171,7 @@ browser: $(WEB_PACKAGES)
 	@$(call need,node:nodejs chromium:chromium)
 
 test-browser: engine browser ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
-	$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -vet=off -tags $(TAGS),browser -count=1 $(TESTFLAGS) -run '^TestPage$$' ./test/browser
+	$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -vet=off -tags $(TAGS),browser -count=1 -parallel $(AT_ONCE) $(TESTFLAGS) -run '^TestPage$$' ./test/browser
 
 shots: engine browser ## Take pictures of every view of the page into bin/shots
 	@mkdir -p bin/shots

@@ -26,7 +26,7 @@ import (
 func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 	t.Helper()
 	began := time.Now()
-	a := build(t, o)
+	a := first(t, o)
 	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("the start took %v", took)
 	}

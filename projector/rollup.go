@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"golang.org/x/sync/errgroup"
 )
 
 var (
@@ -91,15 +90,6 @@ func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, sa
 		return fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)
 	}
 	return nil
-}
-
-// addRollups writes what the batch adds to the rollups, to both at the same time.
-func (c *committer) addRollups(ctx context.Context, changes []change, to uint64) error {
-	key := c.p.store.shardKey()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.addRollup(ctx, hourlyOf(changes, key, to), &c.rolled.hourly, to) })
-	group.Go(func() error { return c.addRollup(ctx, deploymentsOf(changes, key, to), &c.rolled.deployments, to) })
-	return group.Wait()
 }
 
 // addRollup writes the batch, and returns when it is known to be there. ErrRaceLost

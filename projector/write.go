@@ -10,7 +10,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/internal/failpoint"
 )
 
 var (
@@ -47,20 +46,13 @@ func token(shard uint16, from uint64, salt int) string {
 	return fmt.Sprintf("%d@%d", shard, from)
 }
 
-// write inserts the step. Marks of deployments and contexts come first; a repeat
-// writes the same rows. Then come records, checkpoint and answer, as one block with the token. After an error
-// the insert may have happened.
+// write inserts the step: records, checkpoint and answer, as one block with the token.
+// What must be there before it is written by committer.precede. After an error the
+// insert may have happened.
 func (s *Store) write(ctx context.Context, c *commit) error {
 	if c.sweep != nil {
 		return s.sweepRecords(ctx, c)
 	}
-	if err := s.writeGone(ctx, c.changes); err != nil {
-		return fmt.Errorf("insert which deployments are gone: %w", err)
-	}
-	if err := s.writePayloads(ctx, c.changes); err != nil {
-		return fmt.Errorf("insert payloads: %w", err)
-	}
-	failpoint.Reach(failpoint.Payloads)
 	if err := s.writeRecords(ctx, c); err != nil {
 		return fmt.Errorf("insert records after checkpoint %d: %w", c.from.Row, err)
 	}
@@ -114,11 +106,18 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 	return batch.Send()
 }
 
+// contextChunk is how many bytes of contexts are sent at a time, so that the server
+// works while the next are collected, and no buffer grows to the size of a batch. The
+// server makes one part of all of them.
+const contextChunk = 4 << 20
+
 // writePayloads writes the contexts of new records, and an empty one for each
 // removed record, which a merge then keeps. It may come before the insert of the
-// records: a command on the log is carried out in any case.
+// records: a command on the log is carried out in any case. A repeat writes the same
+// rows.
 func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 	var batch driver.Batch
+	pending := 0
 	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
 		if batch == nil {
 			var err error
@@ -127,7 +126,14 @@ func (s *Store) writePayloads(ctx context.Context, changes []change) error {
 				return err
 			}
 		}
-		return batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone)
+		if err := batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone); err != nil {
+			return err
+		}
+		if pending += len(payload); pending < contextChunk {
+			return nil
+		}
+		pending = 0
+		return batch.Flush()
 	}
 	defer func() {
 		if batch != nil {

@@ -18,61 +18,128 @@ import (
 	"github.com/errata-log/errata/test/testenv"
 )
 
-// store is a table of records with many states each, and its model. A test makes
-// one store without merges and one merged.
+// store is a table of records with many states each, and its model.
 type store struct {
 	*model
+	ready  querytest.Ready // the records at the end
 	reader *query.Reader
+	env    *testenv.Env
 }
 
 // newStore fills a table: 12,000 records, half of them seen again several
 // times, some deleted, some seen again after that. Without merges the table has
-// every state; merged, it has only the last.
-func newStore(t *testing.T, merged bool) store {
+// every state.
+func newStore(t *testing.T) store {
 	t.Helper()
 	env := testenv.New(t)
 	ctx := t.Context()
-	exec := func(sql string) {
-		if err := env.ClickHouse.Exec(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec("SYSTEM STOP MERGES records")
 	m := newModel(7)
+	s := store{model: m, reader: query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse}), env: env}
+	s.exec(t, "SYSTEM STOP MERGES records")
 	insert(ctx, t, env.ClickHouse, m.grow(8000))
 	for range 4 {
 		insert(ctx, t, env.ClickHouse, m.change(2500, 200))
 		insert(ctx, t, env.ClickHouse, m.grow(1250))
 	}
 	m.writeContexts(ctx, t, env.ClickHouse)
-	if merged {
-		exec("SYSTEM START MERGES records")
-		exec("OPTIMIZE TABLE records FINAL")
+	s.ready = querytest.Prepare(m.live, func(r errata.Record) querytest.Seen { return m.seen[r.ID] })
+	if rows := s.rows(t); len(m.live) < 10_000 || rows < 2*len(m.live) {
+		t.Fatalf("the table has %d rows for %d records: not what this test is about", rows, len(m.live))
 	}
-	var rows uint64
-	if err := env.ClickHouse.QueryRow(ctx, "SELECT count() FROM records WHERE book != 'checkpoint'").Scan(&rows); err != nil {
-		t.Fatal(err)
-	}
-	if live := uint64(len(m.live)); len(m.live) < 10_000 || merged && rows != live || !merged && rows < 2*live {
-		t.Fatalf("the table has %d rows for %d records, merged %t: not what this test is about", rows, live, merged)
-	}
-	return store{m, query.New(query.Config{ClickHouse: env.ReadOnlyClickHouse})}
+	return s
 }
 
-// TestList compares lists with the model, on both tables.
+func (s store) exec(t *testing.T, sql string) {
+	t.Helper()
+	if err := s.env.ClickHouse.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rows is how many rows the table has.
+func (s store) rows(t *testing.T) int {
+	t.Helper()
+	var rows uint64
+	if err := s.env.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM records WHERE book != 'checkpoint'").Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
+	return int(rows)
+}
+
+// merge leaves the last state of each record in the table.
+func (s store) merge(t *testing.T) {
+	t.Helper()
+	s.exec(t, "SYSTEM START MERGES records")
+	s.exec(t, "OPTIMIZE TABLE records FINAL")
+	if rows := s.rows(t); rows != len(s.live) {
+		t.Fatalf("the merged table has %d rows for %d records", rows, len(s.live))
+	}
+}
+
+// TestList compares lists with the model, before a merge and after.
 func TestList(t *testing.T) {
-	for name, merged := range map[string]bool{"unmerged": false, "merged": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newStore(t, merged)
-			t.Run("each filter", s.eachFilter)
-			t.Run("filter pairs", s.filterPairs)
-			if merged {
-				return // the other tests search pages among cancelled states
+	s := newStore(t)
+	filters, pairs := s.eachFilter(), s.filterPairs()
+	both := func(t *testing.T) {
+		t.Run("each filter", func(t *testing.T) {
+			for name, all := range filters {
+				t.Run(name, func(t *testing.T) { expectLists(t, s.reader, all, 1) })
 			}
-			t.Run("all pages", s.allPages)
-			t.Run("beyond the end", s.beyondTheEnd)
-			t.Run("wildcards", s.wildcards)
 		})
+		t.Run("filter pairs", func(t *testing.T) { expectLists(t, s.reader, pairs, 1) })
+	}
+	t.Run("unmerged", func(t *testing.T) {
+		both(t)
+		t.Run("all pages", s.allPages) // among cancelled states
+		t.Run("beyond the end", s.beyondTheEnd)
+		t.Run("wildcards", s.wildcards)
+	})
+	s.merge(t)
+	t.Run("merged", both)
+}
+
+// question is a page of a list, and what the model answers.
+type question struct {
+	filter query.Filter
+	page   query.Page
+	want   query.List
+}
+
+// questions are those for pages of one filter. all has its numbers, if it is scoped.
+func questions(all querytest.Ready, f query.Filter, pages ...query.Page) (asked []question) {
+	found := all.Matching(f)
+	for _, p := range pages {
+		querytest.Sort(found, orDefault(p.Order, query.OrderLastSeen), orDefault(p.Direction, query.Descending))
+		number, limit := max(p.Number, 1), orDefault(p.Limit, query.DefaultLimit)
+		want := query.List{Records: []errata.Record{}, Total: uint64(len(found)), Page: number, Limit: limit, Scoped: f.Scoped()}
+		from, to := min((number-1)*limit, len(found)), min(number*limit, len(found))
+		for _, r := range found[from:to] {
+			want.Records = append(want.Records, *r)
+		}
+		if to < len(found) {
+			want.NextPage = number + 1
+		}
+		asked = append(asked, question{f, p, want})
+	}
+	return asked
+}
+
+// expectLists compares the answers of the reader with those of the model. The questions must
+// match so many records together.
+func expectLists(t *testing.T, reader *query.Reader, questions []question, least uint64) {
+	t.Helper()
+	found := uint64(0)
+	for _, q := range questions {
+		got, err := reader.Find(t.Context(), q.filter, q.page)
+		if err != nil {
+			t.Errorf("%s: %v", describe(q.filter, q.page), err)
+		} else if diff := cmp.Diff(q.want, got, compare...); diff != "" {
+			t.Errorf("%s (-want +got):\n%.2000s", describe(q.filter, q.page), diff)
+		}
+		found += q.want.Total
+	}
+	if found < least {
+		t.Errorf("the filters match %d records, too few to test with", found)
 	}
 }
 
@@ -127,32 +194,29 @@ func (m *model) filters() map[string][]query.Filter {
 	}
 }
 
-func (s store) eachFilter(t *testing.T) {
+// eachFilter asks for the first page of each filter, and for another one upwards.
+func (s store) eachFilter() map[string][]question {
+	asked := map[string][]question{}
 	for name, filters := range s.filters() {
-		t.Run(name, func(t *testing.T) {
-			found := 0
-			for _, f := range filters {
-				found += s.check(t, f, query.Page{})
-				s.check(t, f, query.Page{Number: 3, Limit: 7, Direction: query.Ascending})
-			}
-			if found == 0 {
-				t.Error("no filter matches anything")
-			}
-		})
+		for _, f := range filters {
+			asked[name] = append(asked[name], questions(s.ready, f, query.Page{}, query.Page{Number: 3, Limit: 7, Direction: query.Ascending})...)
+		}
 	}
+	return asked
 }
 
-func (s store) filterPairs(t *testing.T) {
+func (s store) filterPairs() (asked []question) {
 	names := []string{"types", "levels", "status", "search", "message", "file", "exception_class", "request_uri", "http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise", "project"}
 	all := s.filters()
 	for range 60 {
 		a, b := pick(s.model, names...), pick(s.model, names...)
 		f := querytest.Join(pick(s.model, all[a]...), pick(s.model, all[b]...))
-		s.check(t, f, query.Page{
+		asked = append(asked, questions(s.ready, f, query.Page{
 			Order: pick(s.model, query.Orders...), Direction: pick(s.model, query.Ascending, query.Descending),
 			Number: 1 + s.random.IntN(4), Limit: 1 + s.random.IntN(30),
-		})
+		})...)
 	}
+	return asked
 }
 
 // allPages checks that all pages of an order together are the sorted set, with no
@@ -182,7 +246,7 @@ func (s store) allPages(t *testing.T) {
 
 func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, direction query.Direction, limit int) {
 	t.Helper()
-	want := s.list(f, order, direction)
+	want := s.ready.Select(f, order, direction)
 	var got []errata.Record
 	for number := 1; number != 0; {
 		list, err := s.reader.Find(t.Context(), f, query.Page{Order: order, Direction: direction, Number: number, Limit: limit})
@@ -203,31 +267,6 @@ func (s store) checkAll(t *testing.T, f query.Filter, order query.Order, directi
 	}
 }
 
-// check compares one page with the model, and says how many records match.
-func (s store) check(t *testing.T, f query.Filter, p query.Page) (total int) {
-	t.Helper()
-	got, err := s.reader.Find(t.Context(), f, p)
-	if err != nil {
-		t.Errorf("%s: %v", describe(f, p), err)
-		return 0
-	}
-	all := s.list(f, orDefault(p.Order, query.OrderLastSeen), orDefault(p.Direction, query.Descending))
-	number, limit := max(p.Number, 1), p.Limit
-	if limit == 0 {
-		limit = query.DefaultLimit
-	}
-	want := query.List{Records: []errata.Record{}, Total: uint64(len(all)), Page: number, Limit: limit}
-	from, to := min((number-1)*limit, len(all)), min(number*limit, len(all))
-	want.Records = append(want.Records, all[from:to]...)
-	if to < len(all) {
-		want.NextPage = number + 1
-	}
-	if diff := cmp.Diff(want, got, compare...); diff != "" {
-		t.Errorf("%s (-want +got):\n%.2000s", describe(f, p), diff)
-	}
-	return len(all)
-}
-
 func orDefault[T comparable](value, other T) T {
 	var zero T
 	if value == zero {
@@ -242,7 +281,7 @@ func (s store) beyondTheEnd(t *testing.T) {
 	for _, f := range []query.Filter{{}, {Message: "order"}, {Message: "no such text"}, {Levels: []errata.Level{errata.LevelFatal}}} {
 		for _, number := range []int{500, 1_000_000_000, 2_000_000_000} {
 			list, err := s.reader.Find(t.Context(), f, query.Page{Number: number, Limit: 100})
-			if err != nil || len(list.Records) != 0 || list.NextPage != 0 || list.Total != uint64(len(s.list(f, query.OrderID, query.Ascending))) {
+			if err != nil || len(list.Records) != 0 || list.NextPage != 0 || list.Total != uint64(len(s.ready.Matching(f))) {
 				t.Errorf("page %d of %+v: got %d records, next page %d, total %d, error %v", number, f, len(list.Records), list.NextPage, list.Total, err)
 			}
 		}
@@ -271,7 +310,7 @@ func TestLateSigma(t *testing.T) {
 // ClickHouse's matcher.
 func (s store) wildcards(t *testing.T) {
 	for _, pattern := range []string{strings.Repeat("*o", 512), strings.Repeat("o*", 512), strings.Repeat("ж*", 341), strings.Repeat("*", 1024)} {
-		s.check(t, query.Filter{Message: pattern}, query.Page{})
+		expectLists(t, s.reader, questions(s.ready, query.Filter{Message: pattern}, query.Page{}), 0)
 	}
 }
 

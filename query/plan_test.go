@@ -42,13 +42,24 @@ func load(t testing.TB, conn driver.Conn, n uint64) {
 	}
 }
 
+// loaded is a table of n records.
+func loaded(t *testing.T, n uint64) (*testenv.Env, *Reader) {
+	t.Helper()
+	env := testenv.New(t)
+	load(t, env.ClickHouse, n)
+	return env, New(Config{ClickHouse: env.ReadOnlyClickHouse})
+}
+
 // TestPlans holds that the engine takes the way that each statement is written
 // for. Which one that is changes between its versions without a word.
 func TestPlans(t *testing.T) {
-	env := testenv.New(t)
-	const records = 100_000
-	load(t, env.ClickHouse, records)
-	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+	env, reader := loaded(t, 100_000)
+	t.Run("totals", func(t *testing.T) { totalPlans(t, reader) })
+	t.Run("pages", func(t *testing.T) { pagePlans(t, env, reader) })
+}
+
+// pagePlans holds how the pages of lists are found.
+func pagePlans(t *testing.T, env *testenv.Env, reader *Reader) {
 	var user int64
 	if err := env.ClickHouse.QueryRow(t.Context(), "SELECT user_id FROM records WHERE user_id > 0 ORDER BY id LIMIT 1").Scan(&user); err != nil {
 		t.Fatal(err)
@@ -88,13 +99,10 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestTotalPlans holds that totals are read from sums where there are some, and from
+// totalPlans holds that totals are read from sums where there are some, and from
 // by_time else, where only the ends of a range are ruled out. The unmerged parts of the
 // batches hold several groups each, but far fewer than rows.
-func TestTotalPlans(t *testing.T) {
-	env := testenv.New(t)
-	load(t, env.ClickHouse, 100_000)
-	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+func totalPlans(t *testing.T, reader *Reader) {
 	end := loadEnd
 	const grouped, all = 30_000, 130_000
 	for name, c := range map[string]struct {
@@ -112,7 +120,7 @@ func TestTotalPlans(t *testing.T) {
 		"min_occurrence": {Filter{MinOccurrence: 2}, "ReadFromMergeTree (by_time)", all},
 		"range":          {Filter{From: end.AddDate(0, 0, -30).Add(time.Hour)}, "ReadFromMergeTree (by_time)", all},
 	} {
-		t.Run("total of "+name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			q, err := totalStatement(c.filter)
 			if err != nil {
 				t.Fatal(err)
@@ -125,15 +133,26 @@ func TestTotalPlans(t *testing.T) {
 	}
 }
 
-// TestScopedPlans holds that pages of environments and releases are read in order, and
-// that the records that are gone are found by the index.
-func TestScopedPlans(t *testing.T) {
-	env := testenv.New(t)
-	load(t, env.ClickHouse, 20_000)
-	if err := env.ClickHouse.Exec(t.Context(), sqlLoadDeployments); err != nil {
+// TestSmallPlans does so with fewer records, their deployments and their hours.
+func TestSmallPlans(t *testing.T) {
+	env, reader := loaded(t, 20_000)
+	loadHours, err := os.ReadFile("testdata/load_hours.sql")
+	if err != nil {
 		t.Fatal(err)
 	}
-	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+	for _, fill := range []string{sqlLoadDeployments, string(loadHours)} {
+		if err := env.ClickHouse.Exec(t.Context(), fill); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("scoped", func(t *testing.T) { scopedPlans(t, reader) })
+	t.Run("series", func(t *testing.T) { seriesPlans(t, reader) })
+	t.Run("rows", func(t *testing.T) { rowsPlan(t, env, reader) }) // merges
+}
+
+// scopedPlans holds that pages of environments and releases are read in order, and
+// that the records that are gone are found by the index.
+func scopedPlans(t *testing.T, reader *Reader) {
 	for name, f := range map[string]Filter{
 		"environment": {Environments: Names{"production"}},
 		"release":     {Releases: Names{"shop@1.2"}, Books: errata.Books, Projects: OnlyProjects(1, 2, 3, 4, 5, 6, 7, 8, 9)},
@@ -153,23 +172,13 @@ func TestScopedPlans(t *testing.T) {
 	}
 }
 
-// TestSeriesPlan holds that the series of an overview are read from their sums.
-func TestSeriesPlan(t *testing.T) {
-	env := testenv.New(t)
-	load(t, env.ClickHouse, 20_000)
-	loadHours, err := os.ReadFile("testdata/load_hours.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := env.ClickHouse.Exec(t.Context(), string(loadHours)); err != nil {
-		t.Fatal(err)
-	}
+// seriesPlans holds that the series of an overview are read from their sums.
+func seriesPlans(t *testing.T, reader *Reader) {
 	end := loadEnd
 	q, err := seriesStatement(Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour}, Projects{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
 	checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_level)"}, 40_000)
 	over := Range{From: end.Add(-24 * time.Hour), To: end, Step: time.Hour}
 	for _, among := range []Projects{{}, OnlyProjects(3, 4)} {
@@ -217,12 +226,9 @@ func checkPlan(t *testing.T, reader *Reader, q statement, wanted []string, most 
 	return plan
 }
 
-// TestRows holds that the records of a page are found by the primary key, also once
+// rowsPlan holds that the records of a page are found by the primary key, also once
 // a merge has moved them.
-func TestRows(t *testing.T) {
-	env := testenv.New(t)
-	load(t, env.ClickHouse, 20_000)
-	reader := New(Config{ClickHouse: env.ReadOnlyClickHouse})
+func rowsPlan(t *testing.T, env *testenv.Env, reader *Reader) {
 	at, err := reader.find(t.Context(), Filter{}, Page{Order: OrderCount}.normal())
 	if err != nil || len(at.keys) != DefaultLimit {
 		t.Fatalf("got %d rows, error %v; want %d", len(at.keys), err, DefaultLimit)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
@@ -139,14 +138,7 @@ func (h *house) rebuild(ctx context.Context, progress func(done, target uint64))
 	_, err := projector.Rebuild(ctx, h.projector, projector.RebuildConfig{
 		MaySwap: func() error { return h.met },
 		Force:   true, Distrust: true, Progress: func(p projector.RebuildProgress) { progress(p.Sequence, p.Target) },
-		Connect: func(database string) (driver.Conn, error) {
-			options := h.ClickHouseOptions()
-			options.Auth.Database = database
-			if err := migrations.ClickHouse(ctx, options); err != nil {
-				return nil, err
-			}
-			return clickhouse.Open(options)
-		},
+		Connect: func(database string) (driver.Conn, error) { return h.Connect(ctx, database) },
 	})
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The tools beside this file build the page into dist. "all:" also embeds files
@@ -69,8 +70,9 @@ type form struct {
 	etag    string
 }
 
-// New reads and compresses the files. The error names the file that is wrong.
-func New() (*Site, error) { return newSite(dist) }
+// New reads and compresses the files, once for all services of a process. The error
+// names the file that is wrong.
+var New = sync.OnceValues(func() (*Site, error) { return newSite(dist) })
 
 func newSite(files fs.FS) (*Site, error) {
 	s := &Site{assets: map[string]*file{}}

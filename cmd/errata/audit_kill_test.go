@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // killRounds is how often the service dies; each costs a start.
@@ -23,6 +25,7 @@ const createdAtMost = 8
 // next start each key that exists has exactly one entry.
 func TestAuditOutlivesKills(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
+	testenv.Seed(t, data)
 	for range killRounds {
 		s := serveProcess(t, data)
 		admin, err := os.ReadFile(filepath.Join(data, "keys", "admin.key"))

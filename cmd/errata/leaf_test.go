@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/test/testenv"
 )
 
 const (
@@ -42,6 +44,7 @@ func newPair(t *testing.T) *pair {
 
 func (p *pair) startHub() {
 	p.t.Helper()
+	testenv.Seed(p.t, p.hubData)
 	p.hub = serveProcess(p.t, p.hubData, "ERRATA_NATS_LEAF_LISTEN="+p.listen)
 	p.ingest, p.admin = p.file("keys/ingest.key"), p.file("keys/admin.key")
 }

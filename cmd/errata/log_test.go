@@ -23,7 +23,10 @@ type operator struct {
 	s    *service
 }
 
-func (o *operator) start() { o.s = serveProcess(o.t, o.data) }
+func (o *operator) start() {
+	testenv.Seed(o.t, o.data)
+	o.s = serveProcess(o.t, o.data)
+}
 
 // ask sends a request with the key in a file.
 func (o *operator) ask(method, path, keyFile, body string) (int, string) {

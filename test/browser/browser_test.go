@@ -33,11 +33,21 @@ var parts = []string{"browser.mjs", "axe.mjs", "seed.mjs"}
 // pictures says that a script only takes pictures.
 func pictures(name string) bool { return strings.HasPrefix(name, "shots") }
 
-// TestPage runs each script against a new service of its own.
+// timed is the script that holds the page to a time limit. It has the machine for
+// itself.
+const timed = "errors.mjs"
+
+// TestPage runs each script against a new service of its own. Several run at the
+// same time, because script, browser and service mostly wait for each other.
 func TestPage(t *testing.T) {
 	for _, name := range tests(t) {
 		if !pictures(name) {
-			t.Run(strings.TrimSuffix(name, ".mjs"), func(t *testing.T) { run(t, name, t.TempDir()) })
+			t.Run(strings.TrimSuffix(name, ".mjs"), func(t *testing.T) {
+				if name != timed {
+					t.Parallel()
+				}
+				run(t, name, t.TempDir())
+			})
 		}
 	}
 }

@@ -21,6 +21,7 @@ type ledger struct {
 	*service
 	random  *rand.Rand
 	records []errata.Record             // by id
+	ready   querytest.Ready             // the records at the end
 	events  []event                     // the first event of each
 	whole   map[errata.Signature]string // the message of the first event
 }
@@ -183,6 +184,9 @@ func fill(t *testing.T, s *service) *ledger {
 	s.send(t, repeats...)
 	s.settle(t)
 	l.learnIDs(t)
+	l.ready = querytest.Prepare(l.records, func(r errata.Record) querytest.Seen {
+		return querytest.Seen{Message: l.whole[r.Signature]}
+	})
 	return l
 }
 
@@ -236,7 +240,5 @@ func (l *ledger) learnIDs(t *testing.T) {
 
 // selected is the model's list.
 func (l *ledger) selected(f query.Filter, order query.Order, direction query.Direction) []errata.Record {
-	return querytest.Select(l.records, func(r errata.Record) querytest.Seen {
-		return querytest.Seen{Message: l.whole[r.Signature]}
-	}, f, order, direction)
+	return l.ready.Select(f, order, direction)
 }

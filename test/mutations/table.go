@@ -23,6 +23,7 @@ var mutations = []mutation{
 	{
 		Name: "checkpoint-in-its-own-insert",
 		Edits: []edit{{"projector/write.go",
+			"	\"github.com/errata-log/errata/eventlog\"\n", "	\"github.com/errata-log/errata/eventlog\"\n	\"github.com/errata-log/errata/internal/failpoint\"\n"}, {"projector/write.go",
 			"	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {",
 			`	first, err := s.conn.PrepareBatch(ctx, sqlInsertRecords)
 	if err != nil {

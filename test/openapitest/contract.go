@@ -18,6 +18,7 @@ type Contract struct {
 	// Spec is the document as kin-openapi reads it.
 	Spec *openapi3.T
 
+	routes   []route
 	compiler *jsonschema.Compiler
 	mu       sync.Mutex // guards compiler and schemas
 	schemas  map[string]*jsonschema.Schema
@@ -47,7 +48,7 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	if err := compiler.AddResource(location, content); err != nil {
 		return nil, fmt.Errorf("take the OpenAPI document for a JSON schema: %w", err)
 	}
-	return &Contract{Spec: spec, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
+	return &Contract{Spec: spec, routes: routesOf(spec), compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
 })
 
 // patternExtension holds the pattern of a text that has a format too. Generated
@@ -122,6 +123,20 @@ type operation struct {
 	params       map[string]string
 }
 
+// route is a path of the document.
+type route struct {
+	pattern  string
+	segments []string
+	item     *openapi3.PathItem
+}
+
+func routesOf(spec *openapi3.T) (routes []route) {
+	for pattern, item := range spec.Paths.Map() {
+		routes = append(routes, route{pattern, strings.Split(pattern, "/"), item})
+	}
+	return routes
+}
+
 // find is the operation for a request; nil when the document has none. HEAD
 // counts as GET. Paths without parameters come first.
 func (c *Contract) find(method, path string) *operation {
@@ -129,9 +144,10 @@ func (c *Contract) find(method, path string) *operation {
 		method = "GET"
 	}
 	var found *operation
-	for pattern, item := range c.Spec.Paths.Map() {
-		if params, fits := match(pattern, path); fits && (found == nil || len(params) < len(found.params)) {
-			found = &operation{item.GetOperation(method), method, pattern, params}
+	segments := strings.Split(path, "/")
+	for _, r := range c.routes {
+		if params, fits := match(r.segments, segments); fits && (found == nil || len(params) < len(found.params)) {
+			found = &operation{r.item.GetOperation(method), method, r.pattern, params}
 		}
 	}
 	if found == nil || found.Operation == nil {
@@ -140,9 +156,8 @@ func (c *Contract) find(method, path string) *operation {
 	return found
 }
 
-// match compares a path with a pattern, segment by segment.
-func match(pattern, path string) (params map[string]string, fits bool) {
-	patterns, segments := strings.Split(pattern, "/"), strings.Split(path, "/")
+// match compares the segments of a path with those of a pattern.
+func match(patterns, segments []string) (params map[string]string, fits bool) {
 	if len(patterns) != len(segments) {
 		return nil, false
 	}

@@ -19,12 +19,12 @@ type Occurrence struct {
 
 // Scope is the records with the numbers of the occurrences in the filter's environments
 // and releases. Records without such an occurrence are left out.
-func Scope(records []errata.Record, all []Occurrence, f query.Filter) []errata.Record {
+func (all Ready) Scope(occurrences []Occurrence, f query.Filter) Ready {
 	if !f.Scoped() {
-		return records
+		return all
 	}
 	sums := map[errata.Position]Occurrence{}
-	for _, o := range all {
+	for _, o := range occurrences {
 		if !named(o.Environment, f.Environments) || !named(o.Release, f.Releases) {
 			continue
 		}
@@ -38,8 +38,8 @@ func Scope(records []errata.Record, all []Occurrence, f query.Filter) []errata.R
 		sum.Count += o.Count
 		sums[o.ID] = sum
 	}
-	var scoped []errata.Record
-	for _, r := range records {
+	var scoped Ready
+	for _, r := range all {
 		if sum, there := sums[r.ID]; there {
 			r.Count, r.FirstSeen, r.LastSeen = sum.Count, sum.First, sum.Last
 			scoped = append(scoped, r)

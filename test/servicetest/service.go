@@ -39,6 +39,7 @@ type Service struct {
 func Start(t testing.TB, data string, configure ...func(*app.Options)) *Service {
 	t.Helper()
 	journal := &Journal{}
+	testenv.Seed(t, data)
 	o := Options(data, testenv.EngineBinary(t), journal)
 	for _, c := range configure {
 		c(&o)

@@ -23,7 +23,7 @@ type shared struct {
 	users int
 	kept  bool
 	ch    *engine.ClickHouse // nil while stopped
-	// tables are the names of the template's tables, once they are made.
+	// tables are the names of the template's tables, once they were asked for.
 	tables []string
 
 	dir     string
@@ -53,7 +53,7 @@ func (s *shared) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sweep()
+	sweep(filepath.Join(os.TempDir(), tempPrefix))
 	dir, err := os.MkdirTemp("", tempPrefix)
 	if err != nil {
 		return fmt.Errorf("testenv: %w", err)
@@ -62,10 +62,14 @@ func (s *shared) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("testenv: %w", err)
 	}
+	data := filepath.Join(dir, "data")
+	if err := sow(data); err != nil {
+		return errors.Join(fmt.Errorf("testenv: copy the empty tables: %w", err), release(), os.RemoveAll(dir))
+	}
 	ch, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{
 		// The reader may read the databases with this prefix.
 		Database:     databasePrefix,
-		DataDir:      filepath.Join(dir, "data"),
+		DataDir:      data,
 		RunDir:       filepath.Join(dir, "run"),
 		EngineBinary: binary,
 		Library:      library,
