@@ -13,16 +13,16 @@ import (
 const (
 	// atOnce is how many turns a key has. A request with a turn is on its way to the
 	// log. Further ones wait, so that requests of other keys find a short queue. If the
-	// log takes 3 ms, a key has 2,600 requests a second, more than its limit of events.
-	// With 16 the other keys waited twice as long, without a limit for seconds.
-	atOnce = 8
+	// log takes 3 ms, a key has 2,000 requests a second, more than its limit of events.
+	atOnce = 6
 	// projectAtOnce is how many turns all keys of a project have together: else a
 	// project with many keys would have as many turns as it likes. One key leaves some
-	// for the others.
-	projectAtOnce = 12
+	// for the others. With 12 the slowest requests of another project took 2.1 times as
+	// long as without a flood, with 8 they took 1.6.
+	projectAtOnce = 8
 	// turnEvents is how many events one turn is for, about 2 ms of a processor. A
-	// request with more takes further turns: eight requests of 500 events would fill
-	// two processors for 80 ms.
+	// request with more takes further turns: six requests of 500 events would fill
+	// two processors for 60 ms.
 	turnEvents = 50
 	// longestTurn is how long a request waits for its turn. It is the time that a
 	// request waits for a log that does not answer.

@@ -29,12 +29,12 @@ func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 			leave()
 		})
 	}
-	for range 8 {
+	for range 6 {
 		<-inside
 	}
 	select {
 	case <-inside:
-		t.Error("a ninth request is under way")
+		t.Error("a seventh request is under way")
 	case <-time.After(50 * time.Millisecond): // reason: only time shows that no request comes
 	}
 	if leave, err := q.Enter(t.Context(), quiet, 1); err != nil {
@@ -45,7 +45,7 @@ func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 	if _, err := q.Enter(ended(), loud, 1); errata.KindOf(err) != errata.KindOverloaded {
 		t.Errorf("a request whose sender is gone: %v", err)
 	}
-	for range requests - 8 {
+	for range requests - 6 {
 		proceed <- struct{}{}
 		<-inside
 	}

@@ -76,7 +76,7 @@ func TestAProjectWithManyKeysLeavesRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const keys, each, most = 4, 8, 12
+	const keys, each, most = 4, 8, 8
 	var done sync.WaitGroup
 	send := func(token string) {
 		done.Go(func() {
