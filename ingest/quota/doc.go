@@ -10,8 +10,9 @@
 // the debt is paid. So no request is cut, none is too large for its bucket, and on
 // average no sender gets more than its limit.
 //
-// Only a few requests of one key are on their way to the log at once. This protects
-// the other senders on a machine that is too slow for the limit of events.
+// Only a few requests of one key, and of all keys of one project, are on their way to
+// the log at once. This protects the other senders on a machine that is too slow for
+// the limit of events.
 //
 // A project may have a limit of its own, which holds from the next request on. Its bucket
 // keeps what it holds, or its debt, when the limit changes.

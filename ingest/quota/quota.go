@@ -85,9 +85,9 @@ type Quotas struct {
 	mu       sync.Mutex
 	keys     buckets[string]
 	projects buckets[uint64]
-	answers  buckets[string]  // refusals that a key gets at once
-	named    map[uint64]bool  // projects with a label of their own
-	lanes    map[string]*lane // by key; nil: keys have no limit
+	answers  buckets[string] // refusals that a key gets at once
+	named    map[uint64]bool // projects with a label of their own
+	lanes    map[owner]*lane // nil: keys have no limit
 }
 
 // New checks the configuration. All buckets are full at first.
@@ -117,7 +117,7 @@ func New(cfg Config) (*Quotas, error) {
 		return others
 	})
 	if cfg.KeyPerMinute > 0 {
-		q.lanes = map[string]*lane{}
+		q.lanes = map[owner]*lane{}
 	}
 	if cfg.Registerer != nil {
 		if err := cfg.Registerer.Register(q.refused); err != nil {

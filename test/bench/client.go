@@ -196,6 +196,14 @@ func paced(ctx context.Context, addr string, req request, begin time.Time, inter
 		return err
 	}
 	defer c.Close()
+	return onTime(ctx, begin, interval, func() error {
+		c.fill()
+		return c.succeed()
+	}, answered)
+}
+
+// onTime calls send once every interval, as [paced] sends its request.
+func onTime(ctx context.Context, begin time.Time, interval time.Duration, send func() error, answered func(due time.Time)) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := begin; ; due = due.Add(interval) {
@@ -209,8 +217,7 @@ func paced(ctx context.Context, addr string, req request, begin time.Time, inter
 		} else if ctx.Err() != nil {
 			return nil
 		}
-		c.fill()
-		if err := c.succeed(); err != nil {
+		if err := send(); err != nil {
 			return err
 		}
 		answered(due)

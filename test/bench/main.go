@@ -38,7 +38,9 @@ type bench struct {
 	stocks    string // folder of kept stocks, or ""
 	steadyFor time.Duration
 	floodFor  time.Duration
-	queries   string // prefix of the queries that the list row runs
+	// floodOf is how many new problems the flood sends, floodBatch at a time.
+	floodOf, floodBatch int
+	queries             string // prefix of the queries that the list row runs
 	// peak is the highest rate of single events so far, for the row that runs at
 	// half of it.
 	peak float64
@@ -70,7 +72,9 @@ func main() {
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
 	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
 	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
-	flag.DurationVar(&b.floodFor, "flood", 20*time.Second, "length of the flood, and of the time before it")
+	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
+	flag.IntVar(&b.floodOf, "flood-problems", 100_000, "new problems of the flood")
+	flag.IntVar(&b.floodBatch, "flood-batch", 1, "events in a request of the flood; it must divide the problems")
 	flag.DurationVar(&b.steadyFor, "steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(b.engine); err == nil {

@@ -28,10 +28,22 @@ func readProcessors() (p processors, err error) {
 	return p, nil
 }
 
+// busy is the time in which a processor had work and was there.
+func (p processors) busy() uint64 { return p.user + p.nice + p.system + p.irq + p.softirq }
+
+// busySince is the share of all time in which the processors had work.
+func (p processors) busySince(before processors) float64 {
+	all := func(p processors) uint64 { return p.busy() + p.steal + p.idle + p.iowait }
+	passed := all(p) - all(before)
+	if passed == 0 {
+		return 0
+	}
+	return float64(p.busy()-before.busy()) / float64(passed)
+}
+
 // stolenSince is the stolen share of the time that this machine wanted.
 func (p processors) stolenSince(before processors) float64 {
-	busy := func(p processors) uint64 { return p.user + p.nice + p.system + p.irq + p.softirq + p.steal }
-	wanted := busy(p) - busy(before)
+	wanted := p.busy() + p.steal - before.busy() - before.steal
 	if wanted == 0 {
 		return 0
 	}

@@ -19,16 +19,21 @@ const (
 	passedPoll  = 10 * time.Millisecond
 )
 
-// steady sends the request at a fixed rate of events until ctx ends, over the
+// steady sends the request to the service at a fixed rate, see [steadyTo].
+func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
+	return steadyTo(ctx, b.addr, req, perSecond, answered)
+}
+
+// steadyTo sends the request at a fixed rate of events until ctx ends, over the
 // connections in turn. answered gets the connection of each answer and the time
 // at which its request was due.
-func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
+func steadyTo(ctx context.Context, addr string, req request, perSecond float64, answered func(conn int, due time.Time)) error {
 	step := time.Duration(float64(req.events) / perSecond * float64(time.Second))
 	ended := make(chan error, steadyConns)
 	begin := time.Now()
 	for conn := range steadyConns {
 		go func() { // ends with ctx
-			ended <- paced(ctx, b.addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
+			ended <- paced(ctx, addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
 				func(due time.Time) { answered(conn, due) })
 		}()
 	}
