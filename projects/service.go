@@ -188,7 +188,7 @@ func (s *Service) AtDoor(number uint64) AtDoor {
 func (s *Service) AtDoors() map[uint64]AtDoor {
 	all := map[uint64]AtDoor{}
 	for _, p := range s.cfg.Facts.Projects().All() {
-		if at := p.atDoor(); at.Archived || at.EventsPerMinute.Set || len(at.Noise) > 0 {
+		if at := p.atDoor(); !at.usual() {
 			all[p.ID] = at
 		}
 	}
