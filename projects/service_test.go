@@ -31,6 +31,24 @@ type node struct {
 
 func newNode(t *testing.T, env *testenv.Broker, numbers ...uint64) node {
 	t.Helper()
+	n := newStores(t, env)
+	n.serve(t, projects.Config{Keys: n.keys, Numbers: numbers})
+	return n
+}
+
+// serve gives the node a service with its facts and this configuration.
+func (n *node) serve(t *testing.T, cfg projects.Config) {
+	t.Helper()
+	cfg.Facts = n.facts
+	var err error
+	if n.Service, err = projects.NewService(cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newStores are the stores of a node.
+func newStores(t *testing.T, env *testenv.Broker) node {
+	t.Helper()
 	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +62,6 @@ func newNode(t *testing.T, env *testenv.Broker, numbers ...uint64) node {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.facts.Close)
-	if n.Service, err = projects.NewService(projects.Config{Facts: n.facts, Keys: n.keys, Numbers: numbers}); err != nil {
-		t.Fatal(err)
-	}
 	return n
 }
 
