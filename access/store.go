@@ -111,3 +111,7 @@ func (s *Store) List() []Key {
 	})
 	return keys
 }
+
+// Changed is closed when this node knows of a change of the keys or of what they are used
+// for, after which List may be another one.
+func (s *Store) Changed() <-chan struct{} { return s.current.Load().replaced }

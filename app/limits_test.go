@@ -148,4 +148,7 @@ func TestSettingsOfAProject(t *testing.T) {
 	}
 	patch(`{"limits":{"events_per_minute":0}}`)
 	send("Plain", http.StatusAccepted)
+	if status, answer := request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", admin, ""); status != http.StatusOK || !strings.Contains(answer, `"differences":[]`) {
+		t.Errorf("replay: %d %s", status, answer)
+	}
 }

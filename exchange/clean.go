@@ -16,9 +16,13 @@ type cleaner struct {
 	rules *ingest.Rules
 }
 
+// believedDays bounds the age of an entry: applications report an exchange when it is over,
+// or after an outage.
+const believedDays = 30
+
 func (c cleaner) clean(d *draft, project uint64, received time.Time) entry {
 	e := entry{
-		Time: ingest.Time(d.time, received).UnixMilli(), Received: received.UnixMilli(), Project: project,
+		Time: ingest.Time(d.time, received, believedDays).UnixMilli(), Received: received.UnixMilli(), Project: project,
 		Duration: d.duration, Request: c.rules.Text(d.request, maxName, false), UserID: ingest.UserID(c.rules.Scrubber.Text(d.userID)),
 	}
 	if d.ip.IsValid() {

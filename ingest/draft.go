@@ -103,8 +103,11 @@ type Source struct {
 	Project  uint64
 	KeyID    string
 	Received time.Time
+	// RetentionDays is for how many days the project keeps records, 0 for ever: times up
+	// to that age are believed. [Pipeline] fills it in.
+	RetentionDays int
 	// Archive says that the drafts come from an old file: their times are believed
-	// at any age.
+	// since 1970.
 	Archive bool
 }
 
@@ -148,7 +151,7 @@ type Reason string
 
 // The reasons why a time is replaced.
 const (
-	TimeTooOld     Reason = "too_old"    // more than maxAge before it was received
+	TimeTooOld     Reason = "too_old"    // before the project's retention, or before 2001
 	TimeInFuture   Reason = "in_future"  // after it was received
 	TimeUnreadable Reason = "unreadable" // no time
 )

@@ -30,7 +30,11 @@ type Config struct {
 	// [errata.StandardLogging].
 	Switches func() errata.Logging
 	// Noise has the noise rules of projects; nil for none.
-	Noise  *Noise
+	Noise *Noise
+	// RetentionDays is for how many days a project keeps records, 0 for ever; see
+	// [Source]. It is asked for each request and must not block. nil: all for ever.
+	RetentionDays func(project uint64) int
+
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
@@ -42,6 +46,7 @@ type Pipeline struct {
 	rules    Rules
 	switches func() errata.Logging
 	noise    *Noise
+	days     func(project uint64) int
 	logger   *slog.Logger
 	metrics  metrics
 
@@ -60,12 +65,15 @@ func New(cfg Config) (*Pipeline, error) {
 	if cfg.Switches == nil {
 		cfg.Switches = errata.StandardLogging
 	}
+	if cfg.RetentionDays == nil {
+		cfg.RetentionDays = func(uint64) int { return 0 }
+	}
 	metrics, err := newMetrics(cfg.Registerer)
 	if err != nil {
 		return nil, err
 	}
 	return &Pipeline{
-		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, metrics: metrics,
+		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, days: cfg.RetentionDays, metrics: metrics,
 		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 	}, nil
 }
@@ -96,6 +104,7 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	events := make([]errata.Event, 0, len(drafts))
 	of := make([]int, 0, len(drafts))
 	under := p.noise.Of(src.Project)
+	src.RetentionDays = p.days(src.Project)
 	for i := range drafts {
 		id, err := p.eventID(src.Project, drafts[i].ClientID)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest/scrub"
@@ -24,17 +23,6 @@ type Rules struct {
 	// Scrubber removes the secrets; nil means the default rules.
 	Scrubber *scrub.Scrubber
 }
-
-// The limits to a client's clock, as in Sentry.
-const (
-	// maxAge bounds the age of an event, for every project. An older event, or one
-	// from the future, gets the time at which it was received, and its sender is
-	// told so.
-	maxAge = 30 * 24 * time.Hour
-	// minDrift is a difference between SentAt and Received that the network cannot
-	// cause: from it on, the difference is the error of the client's clock.
-	minDrift = time.Minute
-)
 
 // Event checks, normalises, scrubs and signs a draft. The same draft, source and id
 // always give the same event. The error has kind invalid_event and is meant for the

@@ -48,7 +48,8 @@ func TestEventTime(t *testing.T) {
 		{"in the future", at.Add(30 * time.Second), time.Time{}, at},
 		{"far in the future", at.Add(300 * time.Hour), time.Time{}, at},
 		{"29 days old", at.Add(-29 * 24 * time.Hour), time.Time{}, at.Add(-29 * 24 * time.Hour)},
-		{"31 days old", at.Add(-31 * 24 * time.Hour), time.Time{}, at},
+		{"31 days old", at.Add(-31 * 24 * time.Hour), time.Time{}, at.Add(-31 * 24 * time.Hour)},
+		{"of 1980", time.Date(1980, 1, 6, 0, 0, 0, 0, time.UTC), time.Time{}, at},
 		{"clock an hour slow", at.Add(-time.Hour - time.Second), at.Add(-time.Hour), at.Add(-time.Second)},
 		{"clock an hour fast", at.Add(time.Hour - time.Second), at.Add(time.Hour), at.Add(-time.Second)},
 		{"clock good, network slow", at.Add(-20 * time.Second), at.Add(-10 * time.Second), at.Add(-20 * time.Second)},
@@ -313,8 +314,8 @@ func TestArchiveTimes(t *testing.T) {
 		at            time.Time
 		archive, kept bool
 	}{
-		{received.AddDate(-9, 0, 0), false, false},
-		{received.AddDate(-9, 0, 0), true, true},
+		{received.AddDate(-40, 0, 0), false, false},
+		{received.AddDate(-40, 0, 0), true, true},
 		{received.AddDate(0, 0, -1), true, true},
 		{time.Unix(0, 0), true, true},
 		{time.Unix(-1, 0), true, false},

@@ -6,6 +6,15 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
+// minDrift is a difference between SentAt and Received that the network cannot cause: from
+// it on, the difference is the error of the client's clock.
+const minDrift = time.Minute
+
+// firstTime is the first time that is believed, however long a project keeps records. A
+// clock that was never set begins with 1970, 1980 or 2000, and a time that is 0, or counts
+// from the start of a machine, reads as one of the 1970s.
+var firstTime = time.Date(2001, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // SetTime reads the time that the client sent; "" when it sent none.
 func (d *Draft) SetTime(text string) {
 	at, ok := lenient.Time(text)
@@ -15,10 +24,10 @@ func (d *Draft) SetTime(text string) {
 	d.Time, d.NoTime = at, !ok && text != ""
 }
 
-// Time gives the time at of a client's clock, or received if at is in the future or
-// too long ago. The result is in whole milliseconds.
-func Time(at, received time.Time) time.Time {
-	at, _ = timeOf(&Draft{Time: at}, Source{Received: received})
+// Time gives the time at of a client's clock, or received if at is in the future or more
+// than so many days ago. The result is in whole milliseconds.
+func Time(at, received time.Time, days int) time.Time {
+	at, _ = timeOf(&Draft{Time: at}, Source{Received: received, RetentionDays: days})
 	return at
 }
 
@@ -27,8 +36,7 @@ func (s Source) receivedAt() time.Time { return s.Received.UTC().Truncate(time.M
 
 // timeOf is the time of an error: that of the draft, corrected by the drift of the
 // client's clock, or the time at which it was received if that is in the future or too
-// long ago. why says why the time of the client was replaced, "" if it was not. In an
-// archive any time since 1970 is believed.
+// long ago. why says why the time of the client was replaced, "" if it was not.
 func timeOf(d *Draft, src Source) (at time.Time, why Reason) {
 	received := src.receivedAt()
 	switch {
@@ -44,16 +52,26 @@ func timeOf(d *Draft, src Source) (at time.Time, why Reason) {
 		}
 	}
 	at = at.UTC().Truncate(time.Millisecond)
-	oldest := received.Add(-maxAge)
-	if src.Archive {
-		oldest = time.Unix(0, 0)
-	}
 	switch {
 	case at.After(received):
 		return received, TimeInFuture
-	case at.Before(oldest):
+	case at.Before(src.oldest()):
 		return received, TimeTooOld
 	default:
 		return at, ""
 	}
+}
+
+// oldest is the first time that is believed. An older record would go with the next
+// cleanup of its project; in an archive the operator wants just that.
+func (s Source) oldest() time.Time {
+	if s.Archive {
+		return time.Unix(0, 0)
+	}
+	if s.RetentionDays > 0 {
+		if kept := s.receivedAt().Add(-time.Duration(s.RetentionDays) * 24 * time.Hour); kept.After(firstTime) {
+			return kept
+		}
+	}
+	return firstTime
 }

@@ -32,14 +32,16 @@ func TestAdjustedTimes(t *testing.T) {
 	}{
 		{"none", sent(""), ""},
 		{"believed", at(received.Add(-time.Hour)), ""},
-		{"30 days old", at(received.Add(-30 * 24 * time.Hour)), ""},
-		{"older than 30 days", at(received.Add(-30*24*time.Hour - time.Millisecond)), ingest.TimeTooOld},
+		{"40 days old", at(received.Add(-40 * 24 * time.Hour)), ""},
+		{"the first of 2001", sent("2001-01-01T00:00:00Z"), ""},
+		{"a clock that began with 2000", sent("2000-12-31T23:59:59.999Z"), ingest.TimeTooOld},
 		{"now", at(received), ""},
 		{"a millisecond ahead", at(received.Add(time.Millisecond)), ingest.TimeInFuture},
 		{"no time", sent("soon"), ingest.TimeUnreadable},
 		{"blank", sent(" "), ingest.TimeUnreadable},
 		{"the year 1", sent("0001-01-01T00:00:00Z"), ingest.TimeTooOld},
 		{"1970", sent("0"), ingest.TimeTooOld},
+		{"seconds since the start of a machine", sent("86400.5"), ingest.TimeTooOld},
 		{"read", sent("2026-11-21T03:19:59Z"), ""},
 		{"a slow clock that says so", drifted, ""},
 		{"refused", refused, ""},
@@ -66,6 +68,52 @@ func TestAdjustedTimes(t *testing.T) {
 		}
 		if e := log.events[len(log.events)-1]; c.reason != "" && !e.Time.Equal(received.Truncate(time.Millisecond)) {
 			t.Errorf("%s: the event has the time %v", c.name, e.Time)
+		}
+	}
+}
+
+// TestTimesWithinRetention: the time of an event is believed for as long as its project
+// keeps records, whichever receiver took it. A change counts from the next request on.
+func TestTimesWithinRetention(t *testing.T) {
+	log := &memoryLog{}
+	days := map[uint64]int{7: 90, 9: 36_500}
+	p, err := ingest.New(ingest.Config{Log: log, Random: seeded(), RetentionDays: func(project uint64) int { return days[project] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	now := received.Truncate(time.Millisecond)
+	for _, c := range []struct {
+		project uint64
+		days    int
+		at      time.Time
+		reason  ingest.Reason
+	}{
+		{7, 90, now.Add(-90 * day), ""},
+		{7, 90, now.Add(-90*day - time.Millisecond), ingest.TimeTooOld},
+		{7, 7, now.Add(-7 * day), ""},
+		{7, 7, now.Add(-8 * day), ingest.TimeTooOld},
+		{7, 0, now.AddDate(-9, 0, 0), ""}, // for ever
+		{8, 90, now.AddDate(-9, 0, 0), ""},
+		{9, 90, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), ""},
+		{9, 90, time.Date(2000, 12, 31, 0, 0, 0, 0, time.UTC), ingest.TimeTooOld}, // though a century is kept
+	} {
+		days[7] = c.days
+		receipt, err := p.Accept(t.Context(), ingest.Source{Project: c.project, Received: received}, []ingest.Draft{{Message: "m", Time: c.at}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := c.at
+		var reasons []ingest.Reason
+		if c.reason != "" {
+			want, reasons = now, []ingest.Reason{c.reason}
+		}
+		var got []ingest.Reason
+		for _, a := range receipt.Adjusted {
+			got = append(got, a.Reason)
+		}
+		if at := log.events[len(log.events)-1].Time; !at.Equal(want) || !slices.Equal(got, reasons) {
+			t.Errorf("project %d, %d days, %v: %v %v, want %v %v", c.project, c.days, c.at, at, got, want, reasons)
 		}
 	}
 }

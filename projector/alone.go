@@ -48,16 +48,11 @@ func (c *committer) finish(ctx context.Context, cmd *command, before Checkpoint,
 // how many chunks are done, so that the cleanup continues after a crash and the
 // answer counts each record once.
 func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
-	progress := c.cp.Sweep
-	if progress.Sequence != cmd.sequence {
-		chunks, err := c.p.store.sweepChunks(ctx, *cmd.sweep)
-		if err != nil {
-			return nil, err
-		}
-		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
+	progress, err := c.progressOf(ctx, cmd, func(ctx context.Context) (int, error) { return c.p.store.sweepChunks(ctx, *cmd.sweep) })
+	if err != nil {
+		return nil, err
 	}
 	for {
-		var err error
 		if progress.Done == 0 {
 			if err = c.p.store.sweepContexts(ctx, cmd.sweep.chunk(0, 1), cmd.sequence); err != nil {
 				return nil, err
@@ -76,9 +71,7 @@ func (c *committer) sweepAll(ctx context.Context, cmd *command, before Checkpoin
 		if progress.Done == progress.Chunks {
 			return c.finish(ctx, cmd, before, chunk, progress.Removed)
 		}
-		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), sweep: chunk}
-		step.to.Sweep = progress
-		if err := c.apply(ctx, step); err != nil {
+		if err := c.step(ctx, &commit{sweep: chunk}, progress); err != nil {
 			return nil, err
 		}
 	}

@@ -38,9 +38,10 @@ type delta struct {
 	// when the record does not exist yet.
 	sighting eventlog.Entry
 	id       errata.Position
-	version  errata.Position // position of the last event
-	hours    []hourCount     // of the events that hourly does not hold yet
-	project  uint64          // of the sighting
+	version  errata.Position   // position of the last event
+	hours    []hourCount       // of the events that hourly does not hold yet
+	hoursAt  map[hourCount]int // where each is among them, without its count; nil while they are few
+	project  uint64            // of the sighting
 	deployed deploymentList
 	only     [1]deployment // the memory of the list while it has one
 
@@ -70,16 +71,35 @@ const (
 	lastHour = 1<<32/3600 - 1
 )
 
+// indexedHours is from how many on a map finds them faster than a search. Applications may
+// send times of many years, so that each event of a record has an hour of its own.
+const indexedHours = 64
+
 // addHour counts events in their hour. Most events of a stretch have the same hour
 // and level, so the search is short.
 func (d *delta) addHour(at hourCount) {
+	key := hourCount{hour: at.hour, level: at.level}
+	if d.hoursAt != nil {
+		if i, found := d.hoursAt[key]; found {
+			d.hours[i].count += at.count
+			return
+		}
+		d.hoursAt[key] = len(d.hours)
+		d.hours = append(d.hours, at)
+		return
+	}
 	for i := len(d.hours) - 1; i >= 0; i-- {
 		if h := &d.hours[i]; h.hour == at.hour && h.level == at.level {
 			h.count += at.count
 			return
 		}
 	}
-	d.hours = append(d.hours, at)
+	if d.hours = append(d.hours, at); len(d.hours) == indexedHours {
+		d.hoursAt = make(map[hourCount]int, 2*indexedHours)
+		for i, h := range d.hours {
+			d.hoursAt[hourCount{hour: h.hour, level: h.level}] = i
+		}
+	}
 }
 
 // add folds one more event into the delta, which comes later in the log.

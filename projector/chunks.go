@@ -21,17 +21,30 @@ type chunkWork struct {
 	after func(ctx context.Context, c *sweepChunk) error
 }
 
+// progressOf is how far the command has come: what the checkpoint says after a crash, else
+// its beginning.
+func (c *committer) progressOf(ctx context.Context, cmd *command, chunks func(context.Context) (int, error)) (SweepProgress, error) {
+	if c.cp.Sweep.Sequence == cmd.sequence {
+		return c.cp.Sweep, nil
+	}
+	n, err := chunks(ctx)
+	return SweepProgress{Sequence: cmd.sequence, Chunks: n}, err
+}
+
+// step commits one chunk, after which the command has come so far.
+func (c *committer) step(ctx context.Context, chunk *commit, progress SweepProgress) error {
+	chunk.from, chunk.to = c.cp, c.cp.next(c.cp.Sequence)
+	chunk.to.Sweep = progress
+	return c.apply(ctx, chunk)
+}
+
 // workInChunks carries out a command chunk by chunk, as sweepAll does: the
 // checkpoint says how many chunks are done, so that the command continues after a
 // crash, and changes and counts each record once.
 func (c *committer) workInChunks(ctx context.Context, cmd *command, before Checkpoint, work chunkWork) (*commit, error) {
-	progress := c.cp.Sweep
-	if progress.Sequence != cmd.sequence {
-		chunks, err := work.chunks(ctx)
-		if err != nil {
-			return nil, err
-		}
-		progress = SweepProgress{Sequence: cmd.sequence, Chunks: chunks}
+	progress, err := c.progressOf(ctx, cmd, work.chunks)
+	if err != nil {
+		return nil, err
 	}
 	for {
 		if progress.Done > 0 && work.after != nil {
@@ -50,9 +63,7 @@ func (c *committer) workInChunks(ctx context.Context, cmd *command, before Check
 			progress.Removed.Add(changes[i].key.book, 1)
 		}
 		progress.Done++
-		step := &commit{from: c.cp, to: c.cp.next(c.cp.Sequence), changes: changes}
-		step.to.Sweep = progress
-		if err := c.apply(ctx, step); err != nil {
+		if err := c.step(ctx, &commit{changes: changes}, progress); err != nil {
 			return nil, err
 		}
 	}

@@ -7,10 +7,18 @@ type AtDoor struct {
 	Archived bool `json:"archived,omitempty"`
 	// EventsPerMinute is its own limit, where it has one.
 	EventsPerMinute Limit `json:"events_per_minute"`
+	// RetentionDays is for how long it keeps records, 0 for ever: so long ago an event may
+	// have happened.
+	RetentionDays int `json:"retention_days,omitempty"`
 	// Noise are its rules, not to be changed.
 	Noise []Rule `json:"noise,omitempty"`
 }
 
 func (p Project) atDoor() AtDoor {
-	return AtDoor{Archived: p.Archived, EventsPerMinute: p.Limits.EventsPerMinute, Noise: p.Noise}
+	return AtDoor{Archived: p.Archived, EventsPerMinute: p.Limits.EventsPerMinute, RetentionDays: p.RetentionDays, Noise: p.Noise}
+}
+
+// usual says whether it is that of a new project.
+func (a AtDoor) usual() bool {
+	return !a.Archived && !a.EventsPerMinute.Set && a.RetentionDays == 0 && len(a.Noise) == 0
 }

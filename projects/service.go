@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 )
-
-// maxProjects is how many projects there may be: each node keeps all of them in memory
-// and reads them one by one when it starts, and a list shows them all.
-const maxProjects = 1000
 
 // Facts are the projects on the log; a *settings.Store has them.
 type Facts interface {
@@ -29,6 +26,8 @@ type Facts interface {
 // Keys are the API keys; an *[access.Store] has them.
 type Keys interface {
 	List() []access.Key
+	// Changed is closed when List is another one.
+	Changed() <-chan struct{}
 	// ClaimProject takes a number so that no new project gets it, for 0 the lowest one
 	// that is free.
 	ClaimProject(ctx context.Context, number uint64) (uint64, error)
@@ -47,7 +46,14 @@ type Config struct {
 
 // Service makes, finds and changes projects. All methods may be called at once from
 // many goroutines.
-type Service struct{ cfg Config }
+type Service struct {
+	cfg Config
+
+	mu sync.Mutex
+	// keys says of projects whose first key this process tried to make whether a call
+	// makes it or has made it, or failed.
+	keys map[uint64]bool
+}
 
 // NewService checks the configuration.
 func NewService(cfg Config) (*Service, error) {
@@ -57,7 +63,7 @@ func NewService(cfg Config) (*Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg}, nil
+	return &Service{cfg: cfg, keys: map[uint64]bool{}}, nil
 }
 
 // Begin makes the first project, unless there is one with its number, and keeps the
@@ -128,47 +134,6 @@ func (s *Service) Update(ctx context.Context, ref string, patch Patch) (Project,
 // errUnchanged keeps a patch that changes nothing from making a project of a number.
 var errUnchanged = errors.New("the patch changes nothing")
 
-// Create makes a project with the next free number, and an ingest key for it, whose text
-// exists nowhere else. Errors: invalid_name, invalid_platform, too_many_projects,
-// log_full; log_unavailable when the project may or may not be there.
-func (s *Service) Create(ctx context.Context, n New) (p Project, key access.Key, text string, err error) {
-	patch := Patch{Name: errata.Sent(n.Name), Platform: errata.Sent(n.Platform)}
-	if _, err := (Set{}).changed(unnamed(DefaultNumber, s.now()), patch); err != nil {
-		return Project{}, access.Key{}, "", err // before a number is taken
-	}
-	full := func(all Set) error {
-		if len(all.byNumber) < maxProjects {
-			return nil
-		}
-		return errata.Errorf(errata.KindTooManyProjects, "There are %d projects, and no more can be made; use one that is there.", maxProjects)
-	}
-	if err := full(s.cfg.Facts.Projects()); err != nil {
-		return Project{}, access.Key{}, "", err
-	}
-	number, err := s.cfg.Keys.ClaimProject(ctx, 0)
-	if err != nil {
-		return Project{}, access.Key{}, "", err
-	}
-	p, err = s.cfg.Facts.UpdateProject(ctx, func(made Set) (Project, error) {
-		all := made.withUsed(s.used())
-		if err := full(all); err != nil {
-			return Project{}, err
-		}
-		fresh, err := all.changed(unnamed(number, s.now()), patch)
-		fresh.Slug = all.freeSlug(fresh.Name, number)
-		return fresh, err
-	})
-	if err != nil {
-		return Project{}, access.Key{}, "", err
-	}
-	key, text, err = s.cfg.Keys.Create(ctx, access.NewKey{Name: p.Name, Kind: access.KindIngest, Project: p.ID})
-	if err != nil {
-		return p, access.Key{}, "", errata.Errorf(errata.KindOf(err),
-			"Project %d is made, and its ingest key is not; make a key of the kind ing for project %[1]d.", p.ID).Because(err)
-	}
-	return p, key, text, nil
-}
-
 // Archived says whether the project takes no events. It never blocks, and on every node
 // it follows a change within a second.
 func (s *Service) Archived(number uint64) bool {
@@ -188,7 +153,7 @@ func (s *Service) AtDoor(number uint64) AtDoor {
 func (s *Service) AtDoors() map[uint64]AtDoor {
 	all := map[uint64]AtDoor{}
 	for _, p := range s.cfg.Facts.Projects().All() {
-		if at := p.atDoor(); at.Archived || at.EventsPerMinute.Set || len(at.Noise) > 0 {
+		if at := p.atDoor(); !at.usual() {
 			all[p.ID] = at
 		}
 	}

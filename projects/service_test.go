@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/eventlog"
@@ -28,6 +31,24 @@ type node struct {
 
 func newNode(t *testing.T, env *testenv.Broker, numbers ...uint64) node {
 	t.Helper()
+	n := newStores(t, env)
+	n.serve(t, projects.Config{Keys: n.keys, Numbers: numbers})
+	return n
+}
+
+// serve gives the node a service with its facts and this configuration.
+func (n *node) serve(t *testing.T, cfg projects.Config) {
+	t.Helper()
+	cfg.Facts = n.facts
+	var err error
+	if n.Service, err = projects.NewService(cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newStores are the stores of a node.
+func newStores(t *testing.T, env *testenv.Broker) node {
+	t.Helper()
 	bucket, err := env.JetStream.KeyValue(t.Context(), migrations.KeysBucket(env.Namespace))
 	if err != nil {
 		t.Fatal(err)
@@ -41,9 +62,6 @@ func newNode(t *testing.T, env *testenv.Broker, numbers ...uint64) node {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.facts.Close)
-	if n.Service, err = projects.NewService(projects.Config{Facts: n.facts, Keys: n.keys, Numbers: numbers}); err != nil {
-		t.Fatal(err)
-	}
 	return n
 }
 
@@ -228,6 +246,34 @@ func TestArchivedIsKnownEverywhere(t *testing.T) {
 			}
 		}
 		poll.Stop()
+	}
+}
+
+// TestWhatReceiversKnow: ingest nodes get a copy of each project that differs from a new
+// one for a receiver, whichever way it differs.
+func TestWhatReceiversKnow(t *testing.T) {
+	n := newNode(t, testenv.NewBroker(t), 2, 3, 4, 5, 6, 7)
+	rules := []projects.Rule{{Set: "crawlers", Action: "drop"}}
+	limit := projects.Limit{Set: true, Max: 9}
+	for number, patch := range map[string]projects.Patch{
+		"2": {Name: errata.Sent("as new"), OccurrenceDays: errata.Sent(3)},
+		"3": {Archived: errata.Sent(true)},
+		"4": {RetentionDays: errata.Sent(90)},
+		"5": {Noise: errata.Sent(rules)},
+		"6": {Limits: errata.Sent(projects.LimitsPatch{EventsPerMinute: errata.Sent(limit)})},
+	} {
+		if _, err := n.Update(t.Context(), number, patch); err != nil {
+			t.Fatalf("project %s: %v", number, err)
+		}
+	}
+	want := map[uint64]projects.AtDoor{3: {Archived: true}, 4: {RetentionDays: 90}, 5: {Noise: rules}, 6: {EventsPerMinute: limit}}
+	if diff := cmp.Diff(want, n.AtDoors(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for number := uint64(2); number <= 7; number++ {
+		if diff := cmp.Diff(want[number], n.AtDoor(number), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("project %d (-want +got):\n%s", number, diff)
+		}
 	}
 }
 

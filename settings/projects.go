@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -68,36 +67,31 @@ func (s *Store) projectsAt(ctx context.Context) (all projects.Set, last uint64, 
 // it; when the set has it already, nothing is written. change is called again when
 // another change of any project came first. Its error is returned as it is. Errors:
 // log_full; log_unavailable when the change may or may not take effect.
-func (s *Store) UpdateProject(ctx context.Context, change func(projects.Set) (projects.Project, error)) (projects.Project, error) {
-	for {
+func (s *Store) UpdateProject(ctx context.Context, change func(projects.Set) (projects.Project, error)) (after projects.Project, err error) {
+	err = s.amend(ctx, appendProject, func() (f eventlog.Setting, behind uint64, err error) {
 		all, last, err := s.projectsAt(ctx)
 		if err != nil {
-			return projects.Project{}, err
+			return f, 0, err
 		}
-		after, err := change(all)
-		if err != nil {
-			return projects.Project{}, err
+		if after, err = change(all); err != nil {
+			return f, 0, err
 		}
 		var before *projects.Project
 		if made, found := all.Get(after.ID); found {
 			if made.Equal(after) {
-				return after, nil
+				return f, 0, nil
 			}
 			before = &made
 		}
 		of := projectOf(after.ID)
-		data, err := of.encode(before, &after)
-		if err != nil {
-			return projects.Project{}, err
-		}
-		sequence, err := eventlog.AppendSettingIn(ctx, s.log, eventlog.ProjectSettings, of.name, data, last)
-		if errors.Is(err, eventlog.ErrSettingMoved) {
-			continue // another change came first: begin anew from it
-		}
-		if err != nil {
-			return projects.Project{}, err
-		}
-		s.apply(eventlog.Setting{Name: of.name, Sequence: sequence, Data: data})
-		return after, nil
-	}
+		f.Name = of.name
+		f.Data, err = of.encode(before, &after)
+		return f, last, err
+	})
+	return after, err
+}
+
+// appendProject compares with the newest fact of all projects.
+func appendProject(ctx context.Context, log eventlog.Log, name string, data []byte, behind uint64) (uint64, error) {
+	return eventlog.AppendSettingIn(ctx, log, eventlog.ProjectSettings, name, data, behind)
 }

@@ -169,32 +169,43 @@ func readAt[T any](ctx context.Context, s *Store, of setting[T]) (value T, seque
 	return value, last, nil
 }
 
+// update writes what change makes of the newest value, unless that is the same.
 func update[T any](ctx context.Context, s *Store, of setting[T], change func(T) (T, error)) (value T, err error) {
+	err = s.amend(ctx, eventlog.AppendSetting, func() (f eventlog.Setting, behind uint64, err error) {
+		before, behind, err := readAt(ctx, s, of)
+		if err != nil {
+			return f, 0, err
+		}
+		if value, err = change(before); err != nil || of.equal(before, value) {
+			return f, 0, err
+		}
+		f.Name = of.name
+		f.Data, err = of.encode(before, value)
+		return f, behind, err
+	})
+	return value, err
+}
+
+// appends is [eventlog.AppendSetting], or that function for a family of settings.
+type appends func(ctx context.Context, log eventlog.Log, name string, data []byte, behind uint64) (sequence uint64, err error)
+
+// amend appends the fact that next makes of those in force, and puts it in force; nothing
+// when the fact has no data. next is called again when another change came behind the
+// sequence first.
+func (s *Store) amend(ctx context.Context, to appends, next func() (f eventlog.Setting, behind uint64, err error)) error {
 	for {
-		before, at, err := readAt(ctx, s, of)
-		if err != nil {
-			return value, err
+		f, behind, err := next()
+		if err != nil || f.Data == nil {
+			return err
 		}
-		after, err := change(before)
-		if err != nil {
-			return value, err
-		}
-		if of.equal(before, after) {
-			return before, nil
-		}
-		data, err := of.encode(before, after)
-		if err != nil {
-			return value, err
-		}
-		sequence, err := eventlog.AppendSetting(ctx, s.log, of.name, data, at)
+		f.Sequence, err = to(ctx, s.log, f.Name, f.Data, behind)
 		if errors.Is(err, eventlog.ErrSettingMoved) {
-			continue // another change came first: begin anew from it
+			continue
 		}
-		if err != nil {
-			return value, err
+		if err == nil {
+			s.apply(f)
 		}
-		s.apply(eventlog.Setting{Name: of.name, Sequence: sequence, Data: data})
-		return after, nil
+		return err
 	}
 }
 

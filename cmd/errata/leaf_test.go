@@ -155,6 +155,32 @@ func (p *pair) archiveAndBack() {
 	}
 }
 
+// settingsReachTheNode changes at the hub what the node must know of the project while it
+// takes events: for how long times are believed, and which events are dropped. Both come
+// in one copy, so the first says that the node has the second. One event is counted.
+func (p *pair) settingsReachTheNode() {
+	p.t.Helper()
+	patch := `{"retention_days":7,"noise":[{"field":"class","match":"Drop*","action":"drop"}]}`
+	if status, answer := p.ask("PATCH", p.hub.url+"/api/v1/admin/projects/default", p.admin, patch); status != http.StatusOK {
+		p.t.Fatalf("%s: %d %s", patch, status, answer)
+	}
+	const event = `{"id":%q,"message":"order failed","exception_class":%q,"time":%q}`
+	old := time.Now().AddDate(0, 0, -8).UTC().Format(time.RFC3339)
+	p.await("the node no longer believes what is older than the project's records", func() bool {
+		status, answer := p.ask("POST", p.leaf.url+"/api/v1/events", p.ingest, fmt.Sprintf(event, "old", "OrderError", old))
+		return status == http.StatusAccepted && strings.Contains(answer, `"reason":"too_old"`)
+	})
+	for i := range 3 {
+		if status, answer := p.ask("POST", p.leaf.url+"/api/v1/events", p.ingest, fmt.Sprintf(event, fmt.Sprint("dropped", i), "DropMe", old)); status != http.StatusAccepted {
+			p.t.Errorf("an event that a rule drops: %d %s", status, answer)
+		}
+	}
+	if _, answer := p.ask("GET", p.leaf.url+"/metrics", "", ""); !strings.Contains(answer, `errata_refused_events_total{project="1",reason="noise_rule"} 3`) {
+		p.t.Error("the node does not say that its rules dropped 3 events")
+	}
+	p.await("the hub has the old event", func() bool { return p.counted() > leafEvents })
+}
+
 // waiting is how many bytes of events the node has not passed on yet.
 func (p *pair) waiting() int {
 	p.t.Helper()
@@ -191,6 +217,7 @@ func TestEventsWaitForTheHub(t *testing.T) {
 	}
 
 	p.archiveAndBack()
+	p.settingsReachTheNode()
 
 	p.kill(p.hub)
 	for n := 1; n < leafBatches; n++ {
@@ -209,11 +236,11 @@ func TestEventsWaitForTheHub(t *testing.T) {
 	p.await("the node sends", func() bool { return p.waiting() < full })
 	p.kill(p.leaf)
 	p.startLeaf()
-	p.await("the node sends again, or is done", func() bool { return p.waiting() == 0 || p.counted() > leafEvents })
+	p.await("the node sends again, or is done", func() bool { return p.waiting() == 0 || p.counted() > leafEvents+1 })
 	p.kill(p.hub)
 	p.startHub()
 	p.await("nothing waits", func() bool { return p.waiting() == 0 })
-	const want = leafBatches * leafEvents
+	const want = leafBatches*leafEvents + 1 // that of settingsReachTheNode
 	p.await("the hub has all events", func() bool { return p.counted() >= want })
 	p.send(leafBatches)
 	p.await("the hub has what came last", func() bool { return p.counted() >= want+leafEvents })

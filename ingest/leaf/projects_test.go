@@ -22,6 +22,7 @@ func TestCopiesOfProjects(t *testing.T) {
 		{"", projects.AtDoor{}},
 		{`{"archived":true,"events_per_minute":null}`, projects.AtDoor{Archived: true}},
 		{`{"events_per_minute":0,"noise":[{"set":"crawlers","action":"drop"}]}`, projects.AtDoor{EventsPerMinute: projects.Limit{Set: true}, Noise: rules}},
+		{`{"events_per_minute":null,"retention_days":90}`, projects.AtDoor{RetentionDays: 90}},
 		{`{"archived":true,"noise":7}`, projects.AtDoor{}},
 		{`["archived"]`, projects.AtDoor{}},
 	} {

@@ -110,6 +110,7 @@ func TestLevelIsTheHighest(t *testing.T) {
 
 // TestAdjustedTimes: a time that is too old, in the future or no time becomes the
 // time of receipt, and the answer says so; a believed one stays to the millisecond.
+// Times are believed for as long as the project keeps records.
 func TestAdjustedTimes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -118,7 +119,7 @@ func TestAdjustedTimes(t *testing.T) {
 		e.Time = at
 		return e
 	}
-	oldest := s.now.Add(-maxAge)
+	oldest := s.oldest()
 	events := []event{
 		e("believed", instant(s.now.Add(-time.Hour))), e("soon", "soon"), e("oldest", instant(oldest)), e("older", instant(oldest.Add(-time.Millisecond))),
 		e("later", instant(s.now.Add(time.Millisecond))), e("none", ""), e("zero", "0001-01-01T00:00:00Z"),
@@ -130,6 +131,17 @@ func TestAdjustedTimes(t *testing.T) {
 	}
 	s.settle(t)
 	for i, at := range []time.Time{s.now.Add(-time.Hour), s.now, oldest, s.now, s.now, s.now, s.now} {
+		if f, _ := s.detail(t, events[i]); f.FirstSeen != instant(at) || f.LastSeen != instant(at) {
+			t.Errorf("%s: %s to %s, want %s", events[i].Message, f.FirstSeen, f.LastSeen, instant(at))
+		}
+	}
+	s.want(t, request{method: http.MethodPatch, path: projectsPath + "/1", body: `{"retention_days":400}`}, "")
+	s.retention = 400
+	oldest = s.oldest()
+	events = []event{e("oldest of 400 days", instant(oldest)), e("older than 400 days", instant(oldest.Add(-time.Millisecond)))}
+	s.send(t, events...)
+	s.settle(t)
+	for i, at := range []time.Time{oldest, s.now} {
 		if f, _ := s.detail(t, events[i]); f.FirstSeen != instant(at) || f.LastSeen != instant(at) {
 			t.Errorf("%s: %s to %s, want %s", events[i].Message, f.FirstSeen, f.LastSeen, instant(at))
 		}

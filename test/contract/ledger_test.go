@@ -73,16 +73,16 @@ func (l *ledger) text(from []text) text {
 	return text{fill(t.sent), fill(t.shown)}
 }
 
-// maxAge is the greatest age of a client's time; an older time, or one in the
-// future, is replaced by the time of receipt.
-const maxAge = 30 * 24 * time.Hour
+// firstTime is the first time of a client that is believed, when its project keeps records
+// for ever. An older time, or one in the future, is replaced by the time of receipt.
+var firstTime = time.Date(2001, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // moment is a time of the last 40 days, as it is sent and as it is stored. Many
 // events share one.
 func (l *ledger) moment() (sent, kept time.Time) {
 	days := l.random.IntN(41) * l.random.IntN(41) / 40
 	sent = l.now.Add(-time.Duration(days)*24*time.Hour + time.Duration(l.random.IntN(400)-390)*250*time.Millisecond).Add(789 * time.Microsecond)
-	if sent.After(l.now) || sent.Before(l.now.Add(-maxAge)) {
+	if sent.After(l.now) {
 		return sent, l.now
 	}
 	return sent, sent.Truncate(time.Millisecond)

@@ -81,7 +81,7 @@ func TestProjects(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	again := &service{servicetest.Start(t, s.Data), s.now}
+	again := &service{servicetest.Start(t, s.Data), s.now, 0}
 	// Its address is another one, and so are its DSNs.
 	after := strings.ReplaceAll(fmt.Sprintf("%+v", again.projects(t)), strings.TrimPrefix(again.URL, "http://"), strings.TrimPrefix(s.URL, "http://"))
 	if after != before {

@@ -32,6 +32,8 @@ const (
 type service struct {
 	*servicetest.Service
 	now time.Time
+	// retention is for how many days the first project keeps records, 0 for ever.
+	retention int
 }
 
 // start runs a service until the test ends. Its clock is set to the present,
@@ -41,7 +43,7 @@ func start(t *testing.T, configure ...func(*app.Options)) *service {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	clock := servicetest.NewClock(now, 0)
 	configure = append(configure, func(o *app.Options) { o.Now = clock.Now })
-	return &service{servicetest.Start(t, filepath.Join(t.TempDir(), "data"), configure...), now}
+	return &service{servicetest.Start(t, filepath.Join(t.TempDir(), "data"), configure...), now, 0}
 }
 
 // request is one request; the zero key is the administrator's, "-" is none.
@@ -145,6 +147,14 @@ func (s *service) refused(t *testing.T, r request, status int, code string, word
 	return f, a
 }
 
+// oldest is the first time that is believed of an event of the first project.
+func (s *service) oldest() time.Time {
+	if s.retention == 0 {
+		return firstTime
+	}
+	return s.now.Add(-time.Duration(s.retention) * 24 * time.Hour)
+}
+
 // adjusted is what the answer to events must say of their times: those that are not
 // believed became the time of receipt.
 func (s *service) adjusted(events []event) string {
@@ -158,7 +168,7 @@ func (s *service) adjusted(events []event) string {
 			reason = "unreadable"
 		case at.After(s.now):
 			reason = "in_future"
-		case at.Before(s.now.Add(-maxAge)):
+		case at.Before(s.oldest()):
 			reason = "too_old"
 		}
 		if reason != "" {

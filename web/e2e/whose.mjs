@@ -155,6 +155,8 @@ await run({
     await page.getByRole('button', { name: 'Cancel' }).click();
     // A whole project is deleted only by who types the number.
     await page.goto(`${url}/?limit=2&project=${shop.slug}`);
+    await rows(page).nth(1).waitFor();
+    check((await page.getByLabel('Rows').locator(':checked').innerText()) === '2', 'the number of rows of the address is not shown');
     await all.click();
     await every.click();
     await bulk.getByRole('button', { name: 'Delete…' }).click();
@@ -214,6 +216,14 @@ await run({
     const row = page.getByRole('row', { name: shop.name });
     await row.waitFor();
     check((await row.getByRole('link').allInnerTexts()).slice(1).join() === '1,30', 'its totals are not told');
+    // The choice changes nothing here, and stays for the views that follow it.
+    check((await select(page).count()) === 0, 'projects have a choice of a project');
+    const views = page.getByRole('navigation', { name: 'Views' });
+    await views.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).waitFor();
+    check((await select(page).count()) === 0, 'settings have a choice of a project');
+    await views.getByRole('link', { name: 'Errors' }).click();
+    await until('the choice', async () => (await select(page).inputValue()) === shop.slug);
     await settled(page);
   },
 

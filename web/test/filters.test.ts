@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { active, asName, chips, emptied, namesOf, narrowing, scopeWords, toCommand, withName, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
+import { active, asName, pageSizes, chips, emptied, namesOf, narrowing, scopeWords, toCommand, withName, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
 
 describe('filters and the address', () => {
   test('every name goes there and back', () => {
@@ -14,6 +14,11 @@ describe('filters and the address', () => {
   test('the page size is ours unless named', () => {
     expect(toRequest({}).get('limit')).toBe('50');
     expect(toRequest({ limit: '100' }).get('limit')).toBe('100');
+  });
+  test('the page size of an address can be chosen too', () => {
+    expect(pageSizes(50)).toEqual([25, 50, 100]);
+    expect(pageSizes(2)).toEqual([2, 25, 50, 100]);
+    expect(pageSizes(60)).toEqual([25, 50, 60, 100]);
   });
   test('characters with a meaning in addresses stay what they are', () => {
     const filters = { search: 'a&b=c #1 + ü %41' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogGap, Tally } from '../src/api/settings';
 import { agreement, lacking, verdict } from '../src/lib/replay';
 
-const tally = (more: Partial<Tally> = {}): Tally => ({ checkpoint: 9, records: 4, count: 7, payloads: 4, hours: 5, records_checksum: 'a', payloads_checksum: 'b', hours_checksum: 'c', ...more });
+const tally = (more: Partial<Tally> = {}): Tally => ({ checkpoint: 9, records: 4, count: 7, payloads: 4, hours: 5, deployed: 5, records_checksum: 'a', payloads_checksum: 'b', hours_checksum: 'c', deployments_checksum: 'd', ...more });
 
 describe('what a replay found', () => {
   test('byte for byte only when all was compared', () => {
@@ -20,6 +20,8 @@ describe('what a replay found', () => {
     expect(agreement(of, 'records')).toBe('yes');
     expect(agreement(of, 'checkpoint')).toBe('moved on');
     expect(agreement(of, 'records_checksum')).toBe('not compared');
+    expect(agreement({ ...of, live: tally({ deployed: 0, deployments_checksum: '0' }) }, 'deployed')).toBe('not compared');
+    expect(agreement({ ...of, live: tally({ deployed: 4 }), outdated: false }, 'deployed')).toBe('no');
     expect(agreement({ ...of, outdated: false, differences: ['records'] }, 'records_checksum')).toBe('no');
   });
   test('gaps', () => {

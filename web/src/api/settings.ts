@@ -172,9 +172,12 @@ export interface Tally {
   count: number;
   payloads: number;
   hours: number;
+  /** The events by environment and release; 0 where an older version has made the records. */
+  deployed: number;
   records_checksum: string;
   payloads_checksum: string;
   hours_checksum: string;
+  deployments_checksum: string;
 }
 
 /** Facts that the log lacks. */

@@ -55,6 +55,12 @@ export function labelOf(name: FilterName): string {
 /** Rows on a page, unless the address has a number. */
 export const defaultLimit = 50;
 
+/** The numbers of rows to choose from; an address may name another one. */
+export function pageSizes(now: number): number[] {
+  const sizes = [25, defaultLimit, 100];
+  return sizes.includes(now) ? sizes : [...sizes, now].sort((a, b) => a - b);
+}
+
 /** The filters in an address. */
 export function fromQuery(query: URLSearchParams): Filters {
   const out: Filters = {};

@@ -76,6 +76,6 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
   },
   {
     title: 'Everywhere',
-    keys: [['p', 'choose a project'], ['g e', 'errors'], ['g o', 'overview'], ['g p', 'projects'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
+    keys: [['p', 'choose a project, in errors and overview'], ['g e', 'errors'], ['g o', 'overview'], ['g p', 'projects'], ['g s', 'settings'], ['Esc', 'close, or clear the selection'], ['?', 'this list']],
   },
 ];

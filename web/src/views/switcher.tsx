@@ -2,14 +2,14 @@
 import { noRecord } from '../lib/filters';
 import { visible } from '../lib/text';
 import { chosen, chosenProject, projects, useProjects } from '../projects';
-import { change } from '../router';
+import { change, view } from '../router';
 
-/** Hidden while there is nothing to choose. */
+/** Hidden while there is nothing to choose, and in views that are the same for all projects. */
 export function Switcher() {
   useProjects();
   const list = projects.value;
   const at = chosen.value;
-  if (!list || (list.length < 2 && !at)) return null;
+  if (!list || (list.length < 2 && !at) || view.value === 'projects' || view.value === 'settings') return null;
   const value = chosenProject.value?.slug ?? at;
   return (
     <select

@@ -3,7 +3,7 @@
 import { Component } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Book, Row } from '../../api/types';
-import { emptied, narrowing, recordParams, type Filters } from '../../lib/filters';
+import { defaultLimit, emptied, narrowing, pageSizes, recordParams, type Filters } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
 import { fullCount, shortClass, visible } from '../../lib/text';
 import { sparkPath, sparkTitle } from '../../lib/spark';
@@ -271,8 +271,8 @@ function Pager({ page }: { page: Loaded }) {
       </span>
       <label class="row per-page">
         Rows{' '}
-        <select value={String(meta.limit)} onChange={(e) => change({ limit: e.currentTarget.value === '50' ? '' : e.currentTarget.value, page: '' })}>
-          {['25', '50', '100'].map((n) => <option key={n} value={n}>{n}</option>)}
+        <select value={String(meta.limit)} onChange={(e) => change({ limit: e.currentTarget.value === String(defaultLimit) ? '' : e.currentTarget.value, page: '' })}>
+          {pageSizes(meta.limit).map((n) => <option key={n} value={String(n)}>{n}</option>)}
         </select>
       </label>
     </nav>
