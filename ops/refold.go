@@ -42,7 +42,7 @@ func NewRefold(cfg RefoldConfig) *Refold { return &Refold{cfg: cfg} }
 func (r *Refold) Start() { r.work.Start(r.run) }
 
 // Stop ends it. The next start begins it again.
-func (r *Refold) Stop() { _ = r.work.Stop(context.Background()) }
+func (r *Refold) Stop(ctx context.Context) { _ = r.work.Stop(ctx) }
 
 func (r *Refold) run(ctx context.Context) {
 	tell := background.Tell(r.cfg.Logger.Warn, "the records of an older version are not made again yet")

@@ -62,7 +62,7 @@ func TestRefold(t *testing.T) {
 				time.Sleep(time.Hour) // reason: the clock is the test's own
 				r.Start()
 				synctest.Wait()
-				r.Stop()
+				r.Stop(context.WithoutCancel(t.Context()))
 				if replays != c.replays || !strings.Contains(log.String(), c.told) || !strings.Contains(log.String(), "away") {
 					t.Errorf("%d replays, want %d and %q told:\n%s", replays, c.replays, c.told, log.String())
 				}
@@ -85,5 +85,5 @@ func TestRefoldStops(t *testing.T) {
 	})
 	r.Start()
 	<-begun
-	r.Stop()
+	r.Stop(context.WithoutCancel(t.Context()))
 }

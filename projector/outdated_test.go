@@ -132,11 +132,11 @@ func TestReplayAfterAnOlderVersionStillCompares(t *testing.T) {
 // gives the same records each time, and they are no longer outdated.
 func TestReplayFromASnapshotOfAnOlderVersion(t *testing.T) {
 	l := newLedger(t)
-	p, stop := l.start()
+	_, stop := l.start()
 	l.worse(5, "first")
 	stop()
 	l.asOlder(0)
-	p, stop = l.start()
+	p, stop := l.start()
 	l.snapshot()
 	l.worse(2, "then")
 	stop()

@@ -90,7 +90,7 @@ func (l *ledger) snapshot() {
 // and so can the next one.
 func TestRebuildFromAnOldSnapshot(t *testing.T) {
 	l := newLedger(t)
-	p, stop := l.start()
+	_, stop := l.start()
 	for n := range 30 {
 		l.append(event(fmt.Sprint("problem ", n%7), fmt.Sprint(n)))
 	}
@@ -99,7 +99,7 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 	stop()
 	l.asOlder(1)
 	l.asOfOld(l.Database + projector.SnapshotSuffix)
-	p, stop = l.start()
+	p, stop := l.start()
 	for n := range 30 {
 		l.append(event(fmt.Sprint("problem ", n%11), fmt.Sprint("later ", n)))
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// DefaultNumber is the number of the project that the first start makes, and
-	// DefaultName its name.
+	// DefaultNumber is the number of the project that the first start makes.
 	DefaultNumber = 1
-	DefaultName   = "default"
+	// DefaultName is its name.
+	DefaultName = "default"
 	// DefaultOccurrenceDays is how long a new project keeps single occurrences: a
 	// problem that nobody has looked at for a month is known by its record.
 	DefaultOccurrenceDays = 30
@@ -97,7 +97,6 @@ func (p Project) Equal(other Project) bool {
 	if !slices.Equal(p.Noise, other.Noise) {
 		return false
 	}
-	p.Noise, other.Noise = nil, nil
 	return p.ID == other.ID && p.Slug == other.Slug && p.Name == other.Name && p.Platform == other.Platform &&
 		p.CreatedAt.String() == other.CreatedAt.String() && p.Archived == other.Archived &&
 		p.RetentionDays == other.RetentionDays && p.OccurrenceDays == other.OccurrenceDays && p.Limits == other.Limits

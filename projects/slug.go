@@ -78,8 +78,7 @@ func (s Set) checkSlug(slug string, number uint64) error {
 	wrong := func(format string, args ...any) error {
 		return invalid(errata.KindInvalidSlug, "slug", format, args...)
 	}
-	parts := strings.Split(slug, "-")
-	for _, part := range parts {
+	for part := range strings.SplitSeq(slug, "-") {
 		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return !isSlugRune(r) }) {
 			return wrong("A slug consists of small letters and digits, with single hyphens between them, as in web-shop.")
 		}

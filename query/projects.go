@@ -39,8 +39,10 @@ func (p Projects) Has(number uint64) bool {
 	return found || !p.listed
 }
 
-// All says that every project is meant, None that no project is.
-func (p Projects) All() bool  { return !p.listed }
+// All says that every project is meant.
+func (p Projects) All() bool { return !p.listed }
+
+// None says that no project is meant.
 func (p Projects) None() bool { return p.listed && len(p.numbers) == 0 }
 
 // Equal says whether both are the same projects.

@@ -221,10 +221,10 @@ func (p *parser) tags() error {
 	p.draft.Context.Tags = nil
 	return lenient.Object(&p.dec, p, func(p *parser, key []byte) error {
 		value, err := p.dec.Bytes()
-		tags := p.draft.Context.Tags
-		if value != nil && len(tags) <= ingest.MaxTags { // one too many, so that the payload says that there were more
+		tags := &p.draft.Context.Tags
+		if value != nil && len(*tags) <= ingest.MaxTags { // one too many, so that the payload says that there were more
 			key = lenient.Cut(key, lenient.MaxText)
-			p.draft.Context.Tags = append(tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
+			*tags = append(*tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 		}
 		return err
 	})

@@ -88,7 +88,7 @@ var seed = sync.OnceValues(func() (dir string, err error) {
 })
 
 // heldSeed would let others remove the seed of this process.
-var heldSeed func() error
+var heldSeed func() error //nolint:unused // holds the file of the lock open
 
 // keptSeed returns the seed with this key, which nobody removes before release. When
 // there is none it makes one, and removes those of other versions that no process

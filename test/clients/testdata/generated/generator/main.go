@@ -59,7 +59,7 @@ func read() error {
 	if err != nil {
 		return err
 	}
-	deleted, _, err := api.ErrorsAPI.DeleteErrors(ctx).Signatures(*errata.NewSignatures([]string{row.Signature})).Execute()
+	deleted, _, err := api.ErrorsAPI.DeleteErrors(ctx).Signatures(errata.Signatures{Signatures: []string{row.Signature}}).Execute()
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deleted, err := api.DeleteErrorsWithResponse(ctx, errata.Signatures{Signatures: []string{row.Signature}})
+	deleted, err := api.DeleteErrorsWithResponse(ctx, errata.Signatures{Signatures: &[]string{row.Signature}})
 	if err != nil {
 		return err
 	}
