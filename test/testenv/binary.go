@@ -88,21 +88,26 @@ func moduleRoot() (string, error) {
 
 // sourceKey is a hash of everything that the binary is built from.
 func sourceKey(root string) (string, error) {
-	names, err := filepath.Glob(filepath.Join(root, "cmd", "errata-engine", "*.go"))
+	files, err := fs.Glob(os.DirFS(root), "cmd/errata-engine/*.go")
 	if err != nil {
 		return "", err
 	}
-	if len(names) == 0 {
+	if len(files) == 0 {
 		return "", fs.ErrNotExist
 	}
+	return keyOf(root, append(files, "go.mod", "go.sum"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// keyOf is a hash of the files under root, and of what else decides.
+func keyOf(root string, files []string, also ...any) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	for _, name := range append(names, filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
-		text, err := os.ReadFile(name)
+	fmt.Fprintln(h, also...)
+	for _, name := range files {
+		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintln(h, filepath.Base(name), len(text))
+		fmt.Fprintln(h, name, len(text))
 		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil

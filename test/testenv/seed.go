@@ -2,10 +2,7 @@ package testenv
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,25 +140,21 @@ func fillSeed(ctx context.Context, cfg engine.ClickHouseConfig) error {
 // seedKey is a hash of all that decides what a seed is: the migrations, the code
 // that starts the engine, the engine itself.
 func seedKey(root, library, binary string) (string, error) {
-	h := sha256.New()
 	info, err := os.Stat(library)
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintln(h, library, info.Size(), binary)
-	for _, folder := range []string{"migrations", "engine", filepath.Join("test", "testenv")} {
-		err := fs.WalkDir(os.DirFS(filepath.Join(root, folder)), ".", func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
-				return err
+	var files []string
+	for _, folder := range []string{"migrations", "engine", "test/testenv"} {
+		err := fs.WalkDir(os.DirFS(root), folder, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && !strings.HasSuffix(path, "_test.go") {
+				files = append(files, path)
 			}
-			text, err := os.ReadFile(filepath.Join(root, folder, path))
-			fmt.Fprintln(h, folder, path, len(text))
-			h.Write(text)
 			return err
 		})
 		if err != nil {
 			return "", err
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+	return keyOf(root, files, library, info.Size(), binary)
 }
