@@ -31,7 +31,7 @@ type Config struct {
 	Switches func() errata.Logging
 	// Noise has the noise rules of projects; nil for none.
 	Noise *Noise
-	// RetentionDays is for how many days a project keeps records, 0 for ever; see
+	// RetentionDays is how many days a project keeps records, 0 for ever; see
 	// [Source]. It is asked for each request and must not block. nil: all for ever.
 	RetentionDays func(project uint64) int
 

@@ -15,7 +15,7 @@ func (p Projects) Archived(project uint64) bool { return p(project).Archived }
 // Rules are the noise rules of the project, for [Noise].
 func (p Projects) Rules(project uint64) []projects.Rule { return p(project).Noise }
 
-// RetentionDays is for how many days the project keeps records, 0 for ever.
+// RetentionDays is how many days the project keeps records, 0 for ever.
 func (p Projects) RetentionDays(project uint64) int { return p(project).RetentionDays }
 
 // EventsPerMinute is the limit that the project has of its own, 0 for no limit; own is

@@ -76,8 +76,8 @@ func (s *Service) begin(ctx context.Context, patch Patch) (Project, error) {
 }
 
 // leftOver is the project that a call for the same one has left without a key, if there
-// is one. While another node may still be making the key, it waits: the key comes, or the
-// project is left over. Errors: log_unavailable.
+// is one. While another node may still be making the key, it waits. In the end the project
+// has a key, or it is left over. Errors: log_unavailable.
 func (s *Service) leftOver(ctx context.Context, wanted Project) (p Project, found bool, err error) {
 	late := time.NewTimer(making)
 	defer late.Stop()

@@ -13,7 +13,8 @@ import (
 const (
 	// atOnce is how many turns a key has. A request with a turn is on its way to the
 	// log. Further ones wait, so that requests of other keys find a short queue. If the
-	// log takes 3 ms, a key has 2,000 requests a second, more than its limit of events.
+	// log takes 3 ms, a key gets 2,000 requests a second through. Its limit of events is
+	// lower than that.
 	atOnce = 6
 	// projectAtOnce is how many turns all keys of a project have together: else a
 	// project with many keys would have as many turns as it likes. One key leaves some
@@ -78,8 +79,8 @@ func noTurn(ctx context.Context, of Scope) error {
 	return errata.Errorf(errata.KindOverloaded, "too many requests of this %s are under way; send fewer at once, with more events in each", string(of))
 }
 
-// turn takes turns of all those in the lane of the owner. ok is false when ctx ended
-// before.
+// turn waits until the owner's lane, which has all turns, has so many free ones, and takes
+// them. ok is false when ctx ends first.
 func (q *Quotas) turn(ctx context.Context, of owner, all, turns int64) (leave func(), ok bool) {
 	l := q.lane(of, all)
 	if l.turns.Acquire(ctx, turns) != nil {
