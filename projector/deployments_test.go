@@ -2,12 +2,12 @@ package projector
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
@@ -137,15 +137,15 @@ func TestDeploymentsAreIndependentOfBatches(t *testing.T) {
 		for key, want := range wantRecords {
 			got := records[key]
 			got = errata.Record{Book: got.Book, Signature: got.Signature, ID: got.ID, Project: got.Project, Environments: got.Environments, Releases: got.Releases}
-			if diff := cmp.Diff(want, got, recordOptions, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, got, recordOptions); diff != "" {
 				t.Fatalf("record (-model +fold):\n%s", diff)
 			}
 			if len(got.Environments) > 20 || len(got.Releases) > 200 {
 				t.Fatalf("%d environments, %d releases", len(got.Environments), len(got.Releases))
 			}
 		}
-		if diff := cmp.Diff(wantRows, rows); diff != "" {
-			t.Fatalf("rows (-model +fold):\n%s", diff)
+		if !maps.Equal(wantRows, rows) { // cmp takes a hundred times as long
+			t.Fatalf("rows (-model +fold):\n%s", cmp.Diff(wantRows, rows))
 		}
 	})
 }
