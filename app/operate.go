@@ -66,10 +66,7 @@ func (a *App) startRefold(context.Context) error {
 		Checkpoint: a.projector.Store().Checkpoint, Replay: a.replayer.Replay, Sole: a.options.ClickHouseDSN == "", Logger: a.logger,
 	})
 	a.records.WhenUp(refold.Start)
-	a.cleanups.add("refold", func(ctx context.Context) error {
-		defer refold.Stop(ctx)
-		return a.records.Stop(ctx) // which may still start it
-	})
+	a.cleanups.add("refold", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), refold.Stop(ctx)) })
 	return nil
 }
 

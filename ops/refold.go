@@ -41,8 +41,8 @@ func NewRefold(cfg RefoldConfig) *Refold { return &Refold{cfg: cfg} }
 // Start begins it in the background, when the records are up.
 func (r *Refold) Start() { r.work.Start(r.run) }
 
-// Stop ends it. The next start begins it again.
-func (r *Refold) Stop(ctx context.Context) { _ = r.work.Stop(ctx) }
+// Stop ends it, and waits for that at most until ctx ends. The next start begins it again.
+func (r *Refold) Stop(ctx context.Context) error { return r.work.Stop(ctx) }
 
 func (r *Refold) run(ctx context.Context) {
 	tell := background.Tell(r.cfg.Logger.Warn, "the records of an older version are not made again yet")

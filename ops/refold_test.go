@@ -62,7 +62,9 @@ func TestRefold(t *testing.T) {
 				time.Sleep(time.Hour) // reason: the clock is the test's own
 				r.Start()
 				synctest.Wait()
-				r.Stop(context.WithoutCancel(t.Context()))
+				if err := r.Stop(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
 				if replays != c.replays || !strings.Contains(log.String(), c.told) || !strings.Contains(log.String(), "away") {
 					t.Errorf("%d replays, want %d and %q told:\n%s", replays, c.replays, c.told, log.String())
 				}
@@ -85,5 +87,7 @@ func TestRefoldStops(t *testing.T) {
 	})
 	r.Start()
 	<-begun
-	r.Stop(context.WithoutCancel(t.Context()))
+	if err := r.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
 }
