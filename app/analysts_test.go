@@ -182,7 +182,7 @@ func makeHistory(t *testing.T, a *app.App, data string) {
 		{"query":"SELECT * FROM orders WHERE id = 8","duration_ms":300,"error":"deadlock"},{"query":"SELECT 1","duration_ms":1}]`)
 	// As the reader, who has no quota and reads the tables. Rows that cancel each other
 	// do not count there.
-	await(t, openFile(t, data, "clickhouse.dsn"), `SELECT
+	awaitOne(t, openFile(t, data, "clickhouse.dsn"), `SELECT
 		(SELECT sumIf(toInt64(count) * sign, book != 'checkpoint') FROM records) = 45
 		AND (SELECT count() FROM module_log) = 4 AND (SELECT count() FROM query_log) = 3`)
 }
@@ -205,24 +205,17 @@ func resolve(t *testing.T, a *app.App, admin, class string) {
 	}
 }
 
-// await asks until the answer is 1.
-func await(t *testing.T, conn driver.Conn, query string) {
+// awaitOne asks until the answer is 1.
+func awaitOne(t *testing.T, conn driver.Conn, query string) {
 	t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(visibleTimeout)
-	for {
-		var done uint8
-		err := conn.QueryRow(t.Context(), query).Scan(&done)
-		if err == nil && done == 1 {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatalf("after %v: %s: %d, %v", visibleTimeout, query, done, err)
-		}
+	type answer struct {
+		number uint8
+		err    error
 	}
+	await(t, query, func() (got answer) {
+		got.err = conn.QueryRow(t.Context(), query).Scan(&got.number)
+		return got
+	}, func(got answer) bool { return got == answer{number: 1} })
 }
 
 // analyst connects as docs/analysts.md says.

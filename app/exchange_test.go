@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/errata-log/errata/datadir"
 )
@@ -32,18 +31,5 @@ func TestModuleAndQueryLogs(t *testing.T) {
 			t.Fatalf("switch on: %d %s", status, body)
 		}
 	}
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(visibleTimeout)
-	for {
-		_, metrics := get(t, a.Welcome().URL+"/metrics", "")
-		if strings.Contains(metrics, `errata_exchange_written_total{log="modules"} 1`) && strings.Contains(metrics, `errata_exchange_written_total{log="queries"} 1`) {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatalf("after %v the entries are not written:\n%s", visibleTimeout, metrics)
-		}
-	}
+	awaitMetric(t, a, `errata_exchange_written_total{log="modules"} 1`, `errata_exchange_written_total{log="queries"} 1`)
 }

@@ -78,7 +78,7 @@ func TestLimitOfAKey(t *testing.T) {
 		t.Errorf("the same key at another door: %d %s", status, body)
 	}
 	awaitMetric(t, a, `errata_refused_events_total{project="1",reason="key_limit"} 3`)
-	_, body := get(t, url+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile))
+	body := opsStatus(t, a)
 	var status struct {
 		Data struct {
 			Figures struct {

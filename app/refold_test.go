@@ -65,7 +65,7 @@ func TestStartAfterAnOlderVersion(t *testing.T) {
 		status, body := request(t, http.MethodPost, a.Welcome().URL+"/api/v1/admin/ops/replay", admin, "")
 		return status == http.StatusOK && strings.Contains(body, `"swapped":true`) && strings.Contains(body, `"outdated":false,"differences":[]`)
 	})
-	if _, body := get(t, a.Welcome().URL+"/api/v1/admin/ops/status", admin); strings.Contains(body, "older version") {
-		t.Errorf("the status still speaks of an older version: %s", body)
+	if said := opsStatus(t, a); strings.Contains(said, "older version") {
+		t.Errorf("the status still speaks of an older version: %s", said)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/errata-log/errata/app"
 )
@@ -63,16 +62,6 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 	if said := opsStatus(t, a); !strings.Contains(said, `"self-check"`) {
 		t.Errorf("the status has no line of the self-check: %s", said)
 	}
-}
-
-// opsStatus is the answer of the status of the service.
-func opsStatus(t *testing.T, a *app.App) string {
-	t.Helper()
-	status, body := request(t, http.MethodGet, a.Welcome().URL+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile), "")
-	if status != http.StatusOK {
-		t.Fatalf("status: %d %s, want 200", status, body)
-	}
-	return body
 }
 
 // TestOneBitBelowClickHouse changes one bit in each kind of file of the records, their
@@ -141,19 +130,4 @@ func (w *warnings) havePart(text string) bool {
 	return slices.ContainsFunc(w.lines, func(line string) bool {
 		return strings.Contains(line, text) && strings.Contains(line, "all_")
 	})
-}
-
-// eventually waits until the condition holds.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(visibleTimeout)
-	for !so() {
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatalf("not within %v: %s", visibleTimeout, what)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,20 +50,53 @@ func list(t *testing.T, a *app.App) []row {
 // awaitRecords asks for the list until it has these records.
 func awaitRecords(t *testing.T, a *app.App, want func([]row) bool) []row {
 	t.Helper()
+	return await(t, "the list", func() []row { return list(t, a) }, want)
+}
+
+// await asks until the answer is as wanted, and returns it.
+func await[T any](t *testing.T, what string, ask func() T, wanted func(T) bool) T {
+	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
 	late := time.After(visibleTimeout)
 	for {
-		rows := list(t, a)
-		if want(rows) {
-			return rows
+		answer := ask()
+		if wanted(answer) {
+			return answer
 		}
 		select {
 		case <-poll.C:
 		case <-late:
-			t.Fatalf("after %v the list is %+v", visibleTimeout, rows)
+			t.Fatalf("after %v: %s: %+v", visibleTimeout, what, answer)
 		}
 	}
+}
+
+// eventually waits until it is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	await(t, what, so, func(is bool) bool { return is })
+}
+
+// awaitMetric waits until /metrics has the lines.
+func awaitMetric(t *testing.T, a *app.App, lines ...string) {
+	t.Helper()
+	await(t, fmt.Sprintf("the metrics, which should have %q", lines), func() string {
+		_, text := get(t, a.Welcome().URL+"/metrics", "")
+		return text
+	}, func(text string) bool {
+		return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(text, "\n"+line+"\n") })
+	})
+}
+
+// opsStatus is what an administrator reads at ops/status.
+func opsStatus(t *testing.T, a *app.App) string {
+	t.Helper()
+	status, body := get(t, a.Welcome().URL+"/api/v1/admin/ops/status", key(t, a.Welcome().AdminKeyFile))
+	if status != http.StatusOK {
+		t.Fatalf("ops/status: %d %s, want 200", status, body)
+	}
+	return body
 }
 
 func key(t *testing.T, file string) string {

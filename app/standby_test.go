@@ -49,8 +49,8 @@ func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 	if status, body := request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", admin, `{}`); status != http.StatusServiceUnavailable {
 		t.Errorf("replay: %d %s, want 503", status, body)
 	}
-	if _, body := get(t, url+"/api/v1/admin/ops/status", admin); !strings.Contains(body, `"clickhouse-away"`) || !strings.Contains(body, why) {
-		t.Errorf("the status has no alarm that says %q: %s", why, body)
+	if said := opsStatus(t, a); !strings.Contains(said, `"clickhouse-away"`) || !strings.Contains(said, why) {
+		t.Errorf("the status has no alarm that says %q: %s", why, said)
 	}
 	back()
 	awaitReady(t, url)
@@ -62,20 +62,14 @@ func expectOpenDoors(t *testing.T, o app.Options, why string, back func()) {
 
 func awaitReady(t *testing.T, url string) {
 	t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(visibleTimeout)
-	for {
-		status, body := get(t, url+"/readyz", "")
-		if status == http.StatusOK {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatalf("after %v the service is not ready: %s", visibleTimeout, body)
-		}
+	type answer struct {
+		status int
+		body   string
 	}
+	await(t, "the service is ready", func() (got answer) {
+		got.status, got.body = get(t, url+"/readyz", "")
+		return got
+	}, func(got answer) bool { return got.status == http.StatusOK })
 }
 
 // TestStartWhileTheEngineDoesNot: the embedded ClickHouse fails to start for as
@@ -194,20 +188,7 @@ func TestOlderLogThatNobodyKnows(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(visibleTimeout)
-	for {
-		_, metrics := get(t, a.Welcome().URL+"/metrics", "")
-		if strings.Contains(metrics, `errata_alarm{name="sequences-used-twice"} 1`) {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatal("there is no alarm")
-		}
-	}
+	awaitMetric(t, a, `errata_alarm{name="sequences-used-twice"} 1`)
 }
 
 // olderLog is a service whose log was restored to an older state and whose engine was
