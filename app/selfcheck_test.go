@@ -58,7 +58,7 @@ func TestRecordsDeletedFromDisk(t *testing.T) {
 	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 2 })
 	send(a, "another thing broke")
 	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 2 && rows[0].Count+rows[1].Count == 3 })
-	awaitReady(t, a.Welcome().URL) // a look in the middle of the mend raises an alarm
+	awaitReady(t, a.Welcome().URL) // a look before the records are back raises an alarm, which then ends
 	if said := opsStatus(t, a); !strings.Contains(said, `"self-check"`) {
 		t.Errorf("the status has no line of the self-check: %s", said)
 	}

@@ -103,8 +103,8 @@ type Source struct {
 	Project  uint64
 	KeyID    string
 	Received time.Time
-	// RetentionDays is how many days the project keeps records, 0 for ever. Times up to
-	// that age are believed. [Pipeline] fills it in.
+	// RetentionDays is how many days the project keeps records, 0 for ever. An older time
+	// of an event is not believed. [Pipeline] fills it in.
 	RetentionDays int
 	// Archive says that the drafts come from an old file: their times are believed
 	// since 1970.

@@ -144,7 +144,7 @@ func TestDeploymentsAreIndependentOfBatches(t *testing.T) {
 				t.Fatalf("%d environments, %d releases", len(got.Environments), len(got.Releases))
 			}
 		}
-		if !maps.Equal(wantRows, rows) { // cmp takes a hundred times as long
+		if !maps.Equal(wantRows, rows) { // cmp alone takes a hundred times as long
 			t.Fatalf("rows (-model +fold):\n%s", cmp.Diff(wantRows, rows))
 		}
 	})

@@ -75,9 +75,9 @@ func (s *Service) begin(ctx context.Context, patch Patch) (Project, error) {
 	return p, err
 }
 
-// leftOver is the project that a call for the same one has left without a key, if there
-// is one. While another node may still be making the key, it waits. In the end the project
-// has a key, or it is left over. Errors: log_unavailable.
+// leftOver finds a project that an earlier call for the same one has left without a key.
+// Another node may still be making that key. Then leftOver waits until the key is there, or
+// until that node has had enough time. Errors: log_unavailable.
 func (s *Service) leftOver(ctx context.Context, wanted Project) (p Project, found bool, err error) {
 	late := time.NewTimer(making)
 	defer late.Stop()

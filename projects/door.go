@@ -7,8 +7,8 @@ type AtDoor struct {
 	Archived bool `json:"archived,omitempty"`
 	// EventsPerMinute is its own limit, where it has one.
 	EventsPerMinute Limit `json:"events_per_minute"`
-	// RetentionDays is how many days it keeps records, 0 for ever. The time of an event is
-	// believed up to that age.
+	// RetentionDays is how many days it keeps records, 0 for ever. An older time of an
+	// event is not believed.
 	RetentionDays int `json:"retention_days,omitempty"`
 	// Noise are its rules, not to be changed.
 	Noise []Rule `json:"noise,omitempty"`

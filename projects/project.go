@@ -13,7 +13,7 @@ import (
 const (
 	// DefaultNumber is the number of the project that the first start makes.
 	DefaultNumber = 1
-	// DefaultName is its name.
+	// DefaultName is the name of that project.
 	DefaultName = "default"
 	// DefaultOccurrenceDays is how long a new project keeps single occurrences: a
 	// problem that nobody has looked at for a month is known by its record.

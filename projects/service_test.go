@@ -249,8 +249,8 @@ func TestArchivedIsKnownEverywhere(t *testing.T) {
 	}
 }
 
-// TestWhatReceiversKnow: ingest nodes get a copy of each project that is not like a new
-// one in something that a receiver needs to know.
+// TestWhatReceiversKnow: receivers need some of the settings of a project. Ingest nodes get
+// a copy of each project in which one of these differs from that of a new project.
 func TestWhatReceiversKnow(t *testing.T) {
 	n := newNode(t, testenv.NewBroker(t), 2, 3, 4, 5, 6, 7)
 	rules := []projects.Rule{{Set: "crawlers", Action: "drop"}}

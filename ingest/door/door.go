@@ -154,8 +154,8 @@ func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.Tr
 // as soon as the key is known, before they read the body. Kind: rate_limited.
 func (d *Door) Admit(g access.Grant) error { return d.Quotas.Check(g) }
 
-// Accept waits until the key and its project have a turn. Then it puts the drafts on the
-// log and charges them to the quota.
+// Accept waits until the request has its turns of the key and of the project. Then it puts
+// the drafts on the log and charges them to the quota.
 func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
 	leave, err := d.Quotas.Enter(ctx, g, len(drafts))
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 const (
 	// atOnce is how many turns a key has. A request with a turn is on its way to the
-	// log. Further ones wait, so that requests of other keys find a short queue. If the
-	// log takes 3 ms, a key gets 2,000 requests a second through. Its limit of events is
-	// lower than that.
+	// log. Further ones wait, so that requests of other keys find a short queue. A log
+	// that takes 3 ms for a request still takes 2,000 a second from one key: as many
+	// events as [DefaultKeyPerMinute] allows, when each request has one.
 	atOnce = 6
 	// projectAtOnce is how many turns all keys of a project have together: else a
 	// project with many keys would have as many turns as it likes. One key leaves some
@@ -79,8 +79,8 @@ func noTurn(ctx context.Context, of Scope) error {
 	return errata.Errorf(errata.KindOverloaded, "too many requests of this %s are under way; send fewer at once, with more events in each", string(of))
 }
 
-// turn waits until the owner's lane, which has all turns, has so many free ones, and takes
-// them. ok is false when ctx ends first.
+// turn waits until so many turns of the owner are free, and takes them. all is how many the
+// owner has. ok is false when ctx ends first.
 func (q *Quotas) turn(ctx context.Context, of owner, all, turns int64) (leave func(), ok bool) {
 	l := q.lane(of, all)
 	if l.turns.Acquire(ctx, turns) != nil {

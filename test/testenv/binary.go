@@ -98,7 +98,8 @@ func sourceKey(root string) (string, error) {
 	return keyOf(root, append(files, "go.mod", "go.sum"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// keyOf is a hash of the files under root, and of what else decides.
+// keyOf is a hash of the named files below root, with their names, and of the values in
+// also.
 func keyOf(root string, files []string, also ...any) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, also...)
