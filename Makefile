@@ -41,14 +41,25 @@ FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 # One more at the same time than there are processors, because some mostly wait: for
 # starts, for the disk, for processes that they kill.
 AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# The package that waits longest comes first.
-LONGEST = ./test/crash
+# Where goroutines share memory, the tests run with the race detector. In the other
+# packages one goroutine does the work, or processes are tested that have no detector
+# (crash, gate, cmd/errata), or the tests take up to twice as long with it (app, query,
+# projector, selfcheck); flow and api run the same code with it. `make race` runs all
+# with it. In both lists what takes longest comes first, so that it does not run alone at
+# the end.
+SHARING = ./test/flow ./api ./engine ./audit ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
+	./ingest ./ingest/leaf ./ingest/natsin ./ingest/quota ./internal/background ./logcare ./ops ./projects \
+	./signin/... ./standby ./stray ./watchdog
+MODULE  = $(shell $(GO) list -m)
+named   = $(patsubst $(MODULE)/%,./%,$(shell $(GO) list $(1)))
+RACED   = $(if $(RACE),$(SHARING))
+OTHERS  = ./test/crash ./query $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
 
 FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
+.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,27 +78,36 @@ ifeq ($(ERRATA_CLICKHOUSE_DSN),)
 endif
 
 # The tests build the binaries they start, with failpoints in them. What is
-# downloaded comes while the first packages are compiled.
+# downloaded comes while the first packages are compiled, and so do the tests of the page
+# that need no browser: compilers and downloads leave processors idle now and then.
 test: fmt-check ## Everything that must hold: format, vet, house rules, all tests on real engines
-	@$(MAKE) --no-print-directory -j3 vet engine browser
+	@$(MAKE) --no-print-directory -j4 vet engine browser web-check
 	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory web-check
 	@$(MAKE) --no-print-directory test-browser
 
 unit:
 	@echo "race detector: $(if $(RACE),on,off$(comma) no C compiler found)"
-	@$(FAST) $(GO) test $(RACE) $(LEAN) -tags $(TAGS) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./test/testenv | grep '^testenv:'
-	$(FAST) $(GO) test -vet=off -p $(AT_ONCE) $(RACE) $(LEAN) -tags $(TAGS) $(TESTFLAGS) $(LONGEST) ./...
-	$(if $(RACE),$(PLAIN) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS) $(TESTFLAGS) $(VOLUME))
+	@$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -tags $(TAGS) -count=1 -v -run '^TestTwoTestsShareNothing$$' ./test/testenv | grep '^testenv:'
+	@export ERRATA_TEST_MEMORY=/dev/shm/errata-tests-$$$$; \
+	trap 'rm -rf $$ERRATA_TEST_MEMORY' EXIT; trap 'exit 1' INT TERM; set -ex; \
+	$(FAST) $(PLAIN) test -vet=off $(IN_MEMORY) -p $(AT_ONCE) $(PLAIN_FLAGS) -tags $(TAGS) $(TESTFLAGS) $(OTHERS); \
+	$(if $(RACE),$(FAST) $(GO) test -vet=off $(IN_MEMORY) -p $(AT_ONCE) $(RACE) $(LEAN) -tags $(TAGS) $(TESTFLAGS) $(RACED))
+	$(PLAIN) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS) $(TESTFLAGS) $(VOLUME)
 
-# The packages with tests that measure memory. Those take eight times as long
-# under the race detector, which changes what is measured, and are left out there.
-VOLUME = $(addprefix ./,$(sort $(dir $(shell grep -rl '^//go:build !race' --include='*_test.go' ingest))))
+race: engine ## Run all tests but those of the page under the race detector
+	$(FAST) $(GO) test -vet=off $(RACE) $(LEAN) -tags $(TAGS) $(TESTFLAGS) ./...
 
-# With the flags of the tests, so that both share what is compiled. It looks at
-# the tests of the page too, which would be another world without the detector.
+# With their temporary files in memory, where that is possible.
+IN_MEMORY = -exec 'sh $(CURDIR)/test/inmemory.sh'
+
+# The packages that measure memory or the cost of large requests. With the race detector
+# they would take eight times as long and measure something else. The collector works as
+# in the product.
+VOLUME = $(patsubst %/,./%,$(sort $(dir $(shell grep -rl '^//go:build !race' --include='*_test.go' ingest))))
+
+# With the flags of the tests, so that both share what is compiled.
 vet:
-	$(FAST) $(GO) vet $(RACE) $(LEAN) -tags $(TAGS),browser ./...
+	$(FAST) $(PLAIN) vet $(PLAIN_FLAGS) -tags $(TAGS),browser ./...
 
 fmt: ## Format the Go files
 	@gofmt -w $(GOFILES)
@@ -168,9 +188,9 @@ need = missing=; for pair in $(1); do \
 	fi
 
 browser: $(WEB_PACKAGES)
-	@$(call need,node:nodejs chromium:chromium)
+	@$(call need,node:nodejs chromium-headless-shell:chromium-headless-shell)
 
-test-browser: engine browser ## Run the page in Chromium against the service; installs chromium and node (Debian) where they are missing
+test-browser: engine browser ## Run the page in Chromium against the service; installs Chromium and node (Debian) where they are missing
 	$(FAST) $(PLAIN) test $(PLAIN_FLAGS) -vet=off -tags $(TAGS),browser -count=1 -parallel $(AT_ONCE) $(TESTFLAGS) -run '^TestPage$$' ./test/browser
 
 shots: engine browser ## Take pictures of every view of the page into bin/shots

@@ -93,6 +93,7 @@ const (
 	KindInvalidSlug      Kind = "invalid_slug"
 	KindInvalidPlatform  Kind = "invalid_platform"
 	KindInvalidNoiseRule Kind = "invalid_noise_rule"
+	KindInvalidContext   Kind = "invalid_context"
 	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )

@@ -25,6 +25,39 @@ func NewEventID(project uint64, clientID string) EventID {
 	return EventID(sum[:16])
 }
 
+// ShortUUID gives a UUID without dashes and in lower case, as ids are compared and
+// stored: clients write the same one in several ways. Any other text comes back as it
+// is, and ok is false.
+func ShortUUID[T string | []byte](id T) (short T, ok bool) {
+	const dashed, plain = 36, 32
+	var buf [plain]byte
+	digits, changed := buf[:0], len(id) == dashed
+	if len(id) != dashed && len(id) != plain {
+		return id, false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if len(id) == dashed && (i == 8 || i == 13 || i == 18 || i == 23) {
+			if c != '-' {
+				return id, false
+			}
+			continue
+		}
+		switch {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
+		case 'A' <= c && c <= 'F':
+			c, changed = c|0x20, true
+		default:
+			return id, false
+		}
+		digits = append(digits, c)
+	}
+	if !changed {
+		return id, true
+	}
+	return T(digits), true
+}
+
 // String is the id as 32 lower-case hex digits.
 func (id EventID) String() string { return hex.EncodeToString(id[:]) }
 
@@ -60,6 +93,9 @@ type Event struct {
 	// Environment and Release say where it happened, "" when unknown.
 	Environment, Release string
 
+	// Trail is what its occurrence shows.
+	Trail Trail
+
 	// ScrubVersion is the version of the scrubbing rules.
 	ScrubVersion uint32
 	// Payload is the context as one JSON object.
@@ -85,3 +121,6 @@ func PositionOf(seq uint64, index int) Position {
 
 // Sequence is the stream sequence of the event's block.
 func (p Position) Sequence() uint64 { return uint64(p) >> positionIndexBits }
+
+// Index is the index of the event in its block.
+func (p Position) Index() int { return int(p & (MaxBlockEvents - 1)) }

@@ -104,6 +104,10 @@ type Record struct {
 	// Environments and Releases are those of all events, the latest on the log
 	// first. Copies of the record share them: not to be changed.
 	Environments, Releases []string
+
+	// Users is how many different users its occurrences had, of those that are kept.
+	// Only package query fills it in, for answers.
+	Users uint64
 }
 
 // Key identifies the record.

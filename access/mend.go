@@ -26,8 +26,8 @@ const copyVersion = 1
 // away.
 const lastCopyTimeout = time.Second
 
-// saved is one entry of the bucket: a key with the hash of its secret, or the
-// number of a project.
+// saved is one entry of the bucket: a key with the hash of its secret, the number of a
+// project, or the key that users are hashed with.
 type saved struct {
 	Revision uint64          `json:"revision"`
 	Value    json.RawMessage `json:"value"`
@@ -217,7 +217,7 @@ func (m *mender) writeAnew(ctx context.Context, copyFile string) error {
 // isKept says whether an entry stands in the file of copies: when a key was used
 // last does not.
 func isKept(name string) bool {
-	return strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, projectPrefix)
+	return strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, projectPrefix) || name == userKeyEntry
 }
 
 func readCopies(path string) (savedKeys, error) {
@@ -238,8 +238,8 @@ func readCopies(path string) (savedKeys, error) {
 	return kept, nil
 }
 
-// writeCopies replaces the file. It holds hashes of secrets and no secret, and is
-// for nobody else all the same.
+// writeCopies replaces the file. It holds hashes of secrets and the key that users are
+// hashed with, and is for nobody else.
 func writeCopies(path string, kept savedKeys) error {
 	text, err := json.Marshal(kept)
 	if err != nil {
@@ -288,6 +288,9 @@ func (s *Store) copyEntries(ctx context.Context, path string, snap *snapshot) er
 	}
 	for number := range snap.projects {
 		names = append(names, fmt.Sprint(projectPrefix, number))
+	}
+	if snap.userKey != nil {
+		names = append(names, userKeyEntry)
 	}
 	for _, name := range names {
 		entry, err := s.bucket.Get(ctx, name)

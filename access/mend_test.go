@@ -70,15 +70,41 @@ func (f keyFolder) awaitCopies(t *testing.T, store *access.Store) {
 	}
 }
 
+// blocks are the paths of the files of the bucket, in the order in which they were begun.
+func (f keyFolder) blocks(t *testing.T) []string {
+	t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
+	if err != nil || len(blocks) == 0 {
+		t.Fatalf("there is no block of the bucket (%v)", err)
+	}
+	slices.Sort(blocks)
+	return blocks
+}
+
+// awaitNote returns when the note that a key was used is on disk. The list of the keys
+// tells of a use before that.
+func (f keyFolder) awaitNote(t *testing.T) {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		for _, path := range f.blocks(t) {
+			if block, err := os.ReadFile(path); err == nil && bytes.Contains(block, []byte("$KV.keys.used.")) {
+				return
+			}
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-late:
+			t.Fatal("after 10 s there is no note that the key was used")
+		}
+	}
+}
+
 // flip changes a bit of the first or the last place in the bucket where the
 // text stands.
 func (f keyFolder) flip(t *testing.T, text string, last bool) {
 	t.Helper()
-	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range blocks {
+	for _, path := range f.blocks(t) {
 		block, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -105,17 +131,13 @@ func (f keyFolder) flip(t *testing.T, text string, last bool) {
 		}
 		return
 	}
-	t.Fatalf("none of %v holds %q", blocks, text)
+	t.Fatalf("none of %v holds %q", f.blocks(t), text)
 }
 
 // cut takes the last bytes away, which are of the note when a key was used last.
 func (f keyFolder) cut(t *testing.T) {
 	t.Helper()
-	blocks, err := filepath.Glob(filepath.Join(f.nats, "jetstream", "$G", "streams", "KV_keys", "msgs", "*.blk"))
-	if err != nil || len(blocks) == 0 {
-		t.Fatalf("there is no block of the bucket (%v)", err)
-	}
-	slices.Sort(blocks)
+	blocks := f.blocks(t)
 	path := blocks[len(blocks)-1]
 	info, err := os.Stat(path)
 	if err == nil {
@@ -192,14 +214,7 @@ func TestMendTellsThatTheEndIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		late := time.After(10 * time.Second)
-		for s.List()[0].LastUsedAt.IsZero() {
-			select {
-			case <-time.After(time.Millisecond):
-			case <-late:
-				t.Fatal("after 10 s there is no note that the key was used")
-			}
-		}
+		f.awaitNote(t)
 	})
 	f.cut(t)
 	if mended := f.open(t, func(*access.Store) {}); mended.History == 0 || len(mended.Lost) != 0 {

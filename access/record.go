@@ -13,8 +13,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// The bucket holds three sorts of entries; one of copies also has copiedEntry and
-// those of [settingsPrefix]. The time of the last use has an
+// The bucket holds three sorts of entries and [userKeyEntry]; one of copies also has
+// copiedEntry and those of [settingsPrefix]. The time of the last use has an
 // entry of its own, so that noting a use can never undo a revocation.
 const (
 	keyPrefix     = "key."     // + id: a record as JSON

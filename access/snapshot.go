@@ -19,6 +19,7 @@ type snapshot struct {
 	byPublic map[string]*entry
 	projects map[uint64]struct{} // claimed
 	settings map[uint64][]byte   // of a bucket of copies
+	userKey  []byte
 	revision uint64
 	// replaced is closed when a newer snapshot is in force.
 	replaced chan struct{}
@@ -48,6 +49,7 @@ type mirror struct {
 	records  map[string]record
 	projects map[uint64]struct{}
 	settings map[uint64][]byte
+	userKey  []byte
 	used     map[string]*atomic.Int64
 	revision uint64
 }
@@ -90,6 +92,13 @@ func (m *mirror) apply(e jetstream.KeyValueEntry) (matters bool, err error) {
 		}
 		return true, nil
 	}
+	if e.Key() == userKeyEntry {
+		// What is no key does not replace one: another program may have written it.
+		if key := parseUserKey(e.Value()); key != nil || removed {
+			m.userKey = key
+		}
+		return true, nil
+	}
 	if id, isUse := strings.CutPrefix(e.Key(), usedPrefix); isUse && !removed {
 		// A use that this node saw itself may be newer than the one noted.
 		if at, err := time.Parse(time.RFC3339Nano, string(e.Value())); err == nil {
@@ -124,6 +133,7 @@ func (m *mirror) snapshot() *snapshot {
 		byPublic: make(map[string]*entry),
 		projects: make(map[uint64]struct{}, len(m.projects)),
 		settings: maps.Clone(m.settings),
+		userKey:  m.userKey,
 		revision: m.revision,
 		replaced: make(chan struct{}),
 	}

@@ -42,8 +42,10 @@ type Config struct {
 	// Projects are the applications that send events.
 	Projects Projects
 	Records  Records
-	Changes  Changes
-	Health   Health
+	// Occurrences reads the single events behind records.
+	Occurrences Occurrences
+	Changes     Changes
+	Health      Health
 	// Insights reads many records at once.
 	Insights Insights
 	// LogSettings is what is recorded.
@@ -171,7 +173,7 @@ func (c *Config) check() error {
 			field   string
 			missing bool
 		}{
-			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
+			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Occurrences", c.Occurrences == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
 			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
 		} {

@@ -271,13 +271,14 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
 		"Projects":       func(c *api.Config) { c.Projects = nil },
 		"Records":        func(c *api.Config) { c.Records = nil },
+		"Occurrences":    func(c *api.Config) { c.Occurrences = nil },
 		"Insights":       func(c *api.Config) { c.Insights = nil },
 		"Changes":        func(c *api.Config) { c.Changes = nil },
 		"Eraser":         func(c *api.Config) { c.Eraser = nil },

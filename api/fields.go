@@ -43,6 +43,8 @@ func read(field string, sent json.RawMessage, to any) error {
 		return into(to, limitIn, field, sent)
 	case *errata.Optional[projects.LimitsPatch]:
 		return into(to, objectIn[projects.LimitsPatch], field, sent)
+	case *errata.Optional[projects.ContextPatch]:
+		return into(to, objectIn[projects.ContextPatch], field, sent)
 	case *errata.Optional[[]projects.Rule]:
 		return into(to, objectsIn[projects.Rule], field, sent)
 	case *bool:

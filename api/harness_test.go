@@ -185,24 +185,26 @@ func (c *counting) Read(p []byte) (int, error) {
 
 // bench is an API with keys in a real bucket and doubles for everything else.
 type bench struct {
-	handler  http.Handler
-	keys     *access.Store
-	clock    *clock
-	records  *records
-	changes  *changes
-	insights *insights
-	feed     *changeFeed
-	kept     *requests
-	replays  *replayer
-	care     *logCare
-	erasures *eraser
-	health   *health
-	logging  *logSettings
-	security *securitySettings
-	codes    *codes
-	signIns  *signIns
-	audit    *auditTrail
-	log      *log
+	handler http.Handler
+	keys    *access.Store
+	clock   *clock
+	records *records
+	// occurrences are those behind the records.
+	occurrences *occurrences
+	changes     *changes
+	insights    *insights
+	feed        *changeFeed
+	kept        *requests
+	replays     *replayer
+	care        *logCare
+	erasures    *eraser
+	health      *health
+	logging     *logSettings
+	security    *securitySettings
+	codes       *codes
+	signIns     *signIns
+	audit       *auditTrail
+	log         *log
 }
 
 // newBench makes one; change may change its Config. There are no rate limits
@@ -225,7 +227,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 				return query.Trend{Range: query.Range{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour}, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},
-		changes:  &changes{},
+		occurrences: newOccurrences(), changes: &changes{},
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
@@ -244,7 +246,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
-		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Health: b.health,
+		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Health: b.health,
 		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

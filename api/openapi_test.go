@@ -206,7 +206,7 @@ func literals(t *testing.T, name string, pick func(ast.Node) ast.Expr) []string 
 // TestListParametersAreThoseThatAreRead compares the list's parameters with
 // query.Parse: the calls in the parser's file name what it reads.
 func TestListParametersAreThoseThatAreRead(t *testing.T) {
-	readers := map[string]int{"value": 0, "text": 0, "boolean": 0, "number": 0, "names": 0, "list": 1, "oneOf": 1}
+	readers := map[string]int{"value": 0, "text": 0, "boolean": 0, "number": 0, "names": 0, "tags": 0, "list": 1, "oneOf": 1}
 	read := literals(t, "../query/parse.go", func(n ast.Node) ast.Expr {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {

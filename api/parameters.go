@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/nearest"
 )
 
 // withQueries gives each route of the administration the query parameters that the
@@ -42,6 +43,10 @@ func documentedPath(path string) string {
 // send each member of a list by itself: name[]=a&name[]=b is name=a,b.
 const listSuffix = "[]"
 
+// repeated are parameters that may stand several times; the others are comma lists. The
+// value of a tag may have commas.
+var repeated = []string{"tag"}
+
 // readQuery checks the query against the parameters of the route, and rewrites
 // name[] as name. A parameter that is not known is refused: if it were ignored, a
 // filter with a typing error would give the whole list. Errors: unknown_parameter.
@@ -72,6 +77,9 @@ func (c *call) readQuery(r route) error {
 		return nil
 	}
 	for _, name := range lists {
+		if slices.Contains(repeated, name) {
+			continue
+		}
 		sent := slices.DeleteFunc(values[name], func(value string) bool { return strings.TrimSpace(value) == "" })
 		values[name] = []string{strings.Join(sent, ",")}
 	}
@@ -85,7 +93,7 @@ func (c *call) readQuery(r route) error {
 // known name, which is null when none is near.
 func unknownParameter(sent string, known []string, format string, args ...any) error {
 	details := map[string]any{"parameter": cut(sent), "nearest": nil}
-	if name := nearest(sent, known); name != "" {
+	if name := nearest.Name(sent, known); name != "" {
 		details["nearest"] = name
 	}
 	return errata.Errorf(errata.KindUnknownParameter, format, args...).With(details)
@@ -93,7 +101,7 @@ func unknownParameter(sent string, known []string, format string, args ...any) e
 
 // insteadOf says which parameter to use.
 func insteadOf(sent string, known []string) string {
-	switch name := nearest(sent, known); {
+	switch name := nearest.Name(sent, known); {
 	case name != "":
 		return "the nearest is " + name
 	case len(known) == 0:

@@ -68,6 +68,7 @@ type projectAnswer struct {
 		RetentionDays        int `json:"retention_days"`
 		Limits               map[string]*int
 		Noise                []projects.Rule
+		Context              projects.Context
 	}
 }
 
@@ -198,5 +199,32 @@ func TestProjectIsMadeOnce(t *testing.T) {
 	}
 	if bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"key":"eik_ing_`) {
 		t.Errorf("first %s, then %s", bodies[0], bodies[1])
+	}
+}
+
+// TestContextOfAProject: switches that are not sent stay, and what is wrong is named.
+func TestContextOfAProject(t *testing.T) {
+	b := newBench(t, nil)
+	b.claimFirst(t)
+	admin := b.key(t, "Projects/*")
+	if _, status, failed := b.askProject(t, admin, "POST", projectsPath, `{"name":"shop"}`); status != 201 {
+		t.Fatal(status, failed)
+	}
+	for _, c := range []struct {
+		body, code string
+		want       projects.Context
+	}{
+		{`{"users":false,"vars":"off"}`, "", projects.Context{NoUsers: true, Vars: projects.VarsOff}},
+		{`{"vars":"all"}`, "invalid_context", projects.Context{}},
+		{`{"vars":null}`, "invalid_body", projects.Context{}},
+		{`{"extra":2}`, "invalid_boolean", projects.Context{}},
+		{`[]`, "invalid_body", projects.Context{}},
+		{`{"extra":0,"vars":"values","colours":1}`, "", projects.Context{NoUsers: true, NoExtra: true, Vars: projects.VarsValues}},
+		{`{}`, "", projects.Context{NoUsers: true, NoExtra: true, Vars: projects.VarsValues}},
+	} {
+		p, status, failed := b.askProject(t, admin, "PATCH", projectsPath+"/2", `{"context":`+c.body+`}`)
+		if failed != c.code || (status == 200) != (c.code == "") || p.Data.Context != c.want {
+			t.Errorf("%s: %d %s %+v, want %s %+v", c.body, status, failed, p.Data.Context, c.code, c.want)
+		}
 	}
 }

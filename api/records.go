@@ -44,6 +44,7 @@ type recordJSON struct {
 	Regressed      bool            `json:"regressed"`
 	Project        string          `json:"project"`
 	ProjectID      uint64          `json:"project_id"`
+	Users          uint64          `json:"users"`
 	Environments   []string        `json:"environments"`
 	Releases       []string        `json:"releases"`
 	Overflow       bool            `json:"overflow"`
@@ -132,6 +133,7 @@ func rowOf(r *errata.Record) recordJSON {
 		Status:         r.Status,
 		Regressed:      r.Regressed,
 		ProjectID:      r.Project,
+		Users:          r.Users,
 		Environments:   latest(r.Environments),
 		Releases:       latest(r.Releases),
 		Overflow:       r.Signature.Overflow(),

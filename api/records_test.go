@@ -39,7 +39,7 @@ func sample(t testing.TB) errata.Record {
 		Class:   `App\Orders\Missing`, URI: "/checkout?page=2&token=[Filtered]", Method: "POST",
 		UserID: -1204, IP: netip.MustParseAddr("::ffff:203.0.113.9"),
 		Status: errata.StatusMuted, Regressed: true,
-		Project: 7, Environments: []string{"production", "staging", "qa", "dev"}, Releases: []string{"shop@1.4.0"},
+		Project: 7, Environments: []string{"production", "staging", "qa", "dev"}, Releases: []string{"shop@1.4.0"}, Users: 31,
 	}
 }
 
@@ -103,7 +103,7 @@ func TestRecordFieldOrder(t *testing.T) {
 		}
 	}
 	want := strings.Fields(`id signature type level count first_seen last_seen file line message_preview exception_class
-		request_uri request_method user_id ip status regressed project project_id environments releases overflow payload`)
+		request_uri request_method user_id ip status regressed project project_id users environments releases overflow payload`)
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("fields of a record (-want +got):\n%s", diff)
 	}

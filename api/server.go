@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -43,8 +44,11 @@ const (
 // ServerConfig is what a [Server] needs.
 type ServerConfig struct {
 	// Addr is host:port to listen on; port 0 picks a free one.
-	Addr    string
-	Handler http.Handler
+	Addr string
+	// Setting is the name of the setting that has the address, and Taken what to do when
+	// something else has the port; both for the error.
+	Setting, Taken string
+	Handler        http.Handler
 	// Logger gets the complaints of net/http, nil for none.
 	Logger *slog.Logger
 }
@@ -64,8 +68,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	listener, err := net.Listen("tcp", cfg.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", cfg.Addr, err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE) && cfg.Taken != "":
+		return nil, fmt.Errorf("%s: something else has the port of %s, %s: listen on %s: %w", cfg.Setting, cfg.Addr, cfg.Taken, cfg.Addr, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: listen on %s: %w", cmp.Or(cfg.Setting, "server"), cfg.Addr, err)
 	}
 	s := &Server{listener: listener, bodies: pace{small: readTimeout, grace: bodyGrace}}
 	s.http = http.Server{

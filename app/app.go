@@ -239,6 +239,9 @@ func (a *App) openKeys(ctx context.Context) error {
 	}
 	a.cleanups.addPlain("keys", a.keys.Close)
 	a.keyring = a.keys
+	if err := a.keys.MakeUserKey(ctx); err != nil {
+		a.logger.Warn("users of events are not counted until the next start: there is no key to hash them with", "error", err)
+	}
 	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
 	return err
 }

@@ -21,7 +21,7 @@ import (
 func (a *App) openIngest(context.Context) (err error) {
 	a.pipeline, err = ingest.New(ingest.Config{
 		Log: a.log, Random: rand.Reader,
-		Rules: a.rules, Noise: a.noise, RetentionDays: a.asked.RetentionDays,
+		Rules: a.rules, Noise: a.noise, RetentionDays: a.asked.RetentionDays, Context: a.asked.Context, UserKey: a.keys.UserKey,
 		Switches: a.switches,
 		Logger:   a.logger, Registerer: a.options.Registry,
 	})

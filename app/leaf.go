@@ -72,7 +72,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.listenAt(a.options.Listen, handler)
+	return a.listenAt(api.ServerConfig{Addr: a.options.Listen, Handler: handler})
 }
 
 // leafHealth is the health of an ingest node. The node is ready when it takes

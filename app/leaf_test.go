@@ -1,11 +1,14 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/datadir"
 )
 
 // An ingest node that has never reached its hub tells senders to retry: it does not
@@ -41,6 +44,7 @@ func TestLeafOptions(t *testing.T) {
 		"nats-leaf: want":                func(o *app.Options) { o.NATSLeaf = "h:1" },
 		"nats-leaf: want nats://errata_": func(o *app.Options) { o.NATSLeaf = "http://u:hunter2@h:1" },
 		"nats-url names another":         func(o *app.Options) { o.NATSLeaf, o.NATSURL = hub, "nats://h:1" },
+		"clickhouse-listen":              func(o *app.Options) { o.NATSLeaf, o.ClickHouseListen = hub, "127.0.0.1:9000" },
 		"clickhouse-dsn":                 func(o *app.Options) { o.NATSLeaf, o.ClickHouseDSN = hub, "clickhouse://h:1/d" },
 		"nats-listen: nats-leaf":         func(o *app.Options) { o.NATSLeaf, o.NATSListen = hub, ":1" },
 		"nats-leaf-listen: nats-leaf":    func(o *app.Options) { o.NATSLeaf, o.NATSLeafListen = hub, ":1" },
@@ -52,5 +56,38 @@ func TestLeafOptions(t *testing.T) {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v, want an error with %q and no password", err, want)
 		}
+	}
+}
+
+// A node has no key of its own to hash users with: a user who comes through the hub and
+// through a node is one user, from the first event that the node takes.
+func TestUsersOfALeafAreThoseOfItsHub(t *testing.T) {
+	o := testOptions(t)
+	o.NATSLeafListen = "127.0.0.1:0"
+	hub := build(t, o)
+	run(t, hub)
+	keys, address := keyFiles(t, o.Data), key(t, filepath.Join(o.Data, datadir.LeafFile))
+
+	o = testOptions(t)
+	o.NATSLeaf = address
+	node := build(t, o)
+	run(t, node)
+
+	send := func(a *app.App, user int) (status int) {
+		event := fmt.Sprintf(`{"message":"order failed","user_id":%d}`, user)
+		status, _ = request(t, http.MethodPost, a.Welcome().URL+"/api/v1/events", keys[datadir.IngestKeyFile], event)
+		return status
+	}
+	await(t, "an event at the node", func() int { return send(node, 1) }, func(status int) bool { return status == http.StatusAccepted })
+	for user := 1; user <= 2; user++ {
+		for _, a := range []*app.App{hub, node} {
+			if status := send(a, user); status != http.StatusAccepted {
+				t.Errorf("an event of user %d: %d", user, status)
+			}
+		}
+	}
+	rows := awaitRecords(t, hub, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
+	if rows[0].Users != 2 {
+		t.Errorf("%d users, want 2", rows[0].Users)
 	}
 }

@@ -184,7 +184,8 @@ func TestStartThatFails(t *testing.T) {
 		{"data folder is a file", func(o *app.Options) { o.Data = os.Args[0] }, os.Args[0]},
 		{"no library", func(o *app.Options) { o.LibCHDB = "/nowhere/libchdb.so" }, "/nowhere/libchdb.so"},
 		{"no engine", func(o *app.Options) { o.EngineBinary = "/nowhere/errata-engine" }, "/nowhere/errata-engine"},
-		{"port in use", func(o *app.Options) { o.Listen = taken.Addr().String() }, "address already in use"},
+		{"port in use", func(o *app.Options) { o.Listen = taken.Addr().String() },
+			"listen: something else has the port of " + taken.Addr().String() + ", perhaps another Errata; end it, or choose another address with --listen or ERRATA_LISTEN"},
 		{"port of OTLP in use", func(o *app.Options) { o.OTLPListen = taken.Addr().String() }, "otlp-listen: something else has the port of " + taken.Addr().String()},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -70,11 +70,13 @@ func (a *App) startRefold(context.Context) error {
 	return nil
 }
 
-// startExpiry begins to remove the records that projects keep no longer, once they are
-// up.
+// startExpiry begins to remove the records and occurrences that projects keep no longer,
+// once the records are up.
 func (a *App) startExpiry(context.Context) error {
 	expiry := ops.NewExpiry(ops.ExpiryConfig{
-		Days: a.projects.RetentionDays, Count: a.reader.CountUpTo, Cleanup: a.commander.Cleanup, Now: a.options.Now, Logger: a.logger,
+		Days: a.projects.RetentionDays, Count: a.reader.CountUpTo, Cleanup: a.commander.Cleanup,
+		OccurrenceDays: a.projects.OccurrenceDays, Due: a.projector.Store().Expired, Expire: a.commander.Expire,
+		Now: a.options.Now, Logger: a.logger,
 	})
 	a.records.WhenUp(expiry.Start)
 	a.cleanups.add("expiry", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), expiry.Stop(ctx)) })

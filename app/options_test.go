@@ -7,6 +7,21 @@ import (
 	"github.com/errata-log/errata/engine"
 )
 
+// The address for analysts opens the embedded ClickHouse, and no other one.
+func TestAddressForAnalysts(t *testing.T) {
+	for addr, want := range map[string]string{"127.0.0.1": "clickhouse-listen: ", "127.0.0.1:9000": ""} {
+		o := DefaultOptions()
+		o.ClickHouseListen = addr
+		if err := o.Validate(); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", addr, err)
+		}
+		o.ClickHouseDSN = "clickhouse://h:9000/d"
+		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), "clickhouse-listen: ") {
+			t.Errorf("%s beside a server: %v", addr, err)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	if err := DefaultOptions().Validate(); err != nil {
 		t.Fatalf("the defaults: %v", err)

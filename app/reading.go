@@ -8,12 +8,14 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/feed"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 )
 
 // openReader makes the reader of the records.
 func (a *App) openReader(context.Context) error {
-	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now})
+	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now,
+		Payloads: projector.NewPayloads(a.engines.ReadOnlyClickHouse(), a.stream())})
 	return nil
 }
 
@@ -43,7 +45,7 @@ func (a *App) openFeed(context.Context) (err error) {
 	a.feed, err = feed.New(feed.Config{
 		Checkpoint: a.projector.Store().Sequence,
 		Commands:   feed.Commands(a.stream(), a.projector.Store()),
-		Changed:    a.reader.Changed, Live: a.reader.Live, ProjectsOf: a.reader.ProjectsOf,
+		Changed:    a.reader.Changed, Live: a.reader.Live, ProjectsOf: a.reader.ProjectsOf, CountUsers: a.reader.CountUsers,
 		Follow: eventlog.Progressed(a.stream()), Logger: a.logger,
 	})
 	return err

@@ -16,7 +16,8 @@ import (
 
 // TestLogStaysWithinItsRoom: a log of 16 MiB takes several times as many bytes, because
 // facts that the projection holds are purged. After that a replay of the snapshot and
-// the rest of the log gives the same records.
+// the rest of the log gives the same records. Of the occurrences whose facts are purged
+// the first and the latest of a record still have their payloads.
 func TestLogStaysWithinItsRoom(t *testing.T) {
 	o := testOptions(t)
 	o.LogMaxBytes = 16 << 20
@@ -30,8 +31,10 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
-	const problems = 40
-	sent := fillLog(t, url, keys[datadir.IngestKeyFile], problems)
+	const problems, early = 40, 4
+	sendEarly(t, url, keys[datadir.IngestKeyFile], early)
+	sent := early + fillLog(t, url, keys[datadir.IngestKeyFile], problems)
+	checkPurged(t, url, keys[datadir.AdminKeyFile], early)
 	status, body = request(t, http.MethodPost, url+"/api/v1/admin/ops/replay", keys[datadir.AdminKeyFile], "")
 	if status != http.StatusOK {
 		t.Fatalf("replay: %d %s", status, body)
@@ -46,7 +49,8 @@ func TestLogStaysWithinItsRoom(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &told); err != nil {
 		t.Fatal(err)
 	}
-	if d := told.Data; !d.Swapped || d.From < 2 || d.Live.Records != problems || d.Live.Count != uint64(sent) {
+	checkPurged(t, url, keys[datadir.AdminKeyFile], early) // the replay made the occurrences again
+	if d := told.Data; !d.Swapped || d.From < 2 || d.Live.Records != problems+1 || d.Live.Count != uint64(sent) {
 		t.Errorf("sent %d events of %d problems to a log that was purged: %s", sent, problems, body)
 	}
 	// What was set before the purge is still set, and changes are not refused.
@@ -107,11 +111,73 @@ func TestRecordsOfAProjectExpire(t *testing.T) {
 	}
 }
 
-// fillLog sends 60 MiB of events, and each request until it is taken.
+// sendEarly sends events of one problem, each in a fact of its own.
+func sendEarly(t *testing.T, url, key string, times int) {
+	t.Helper()
+	for turn := range times {
+		event := fmt.Sprintf(`{"message":"before the purge","exception_class":"EarlyError","payload":{"turn":%d}}`, turn)
+		if status, body := request(t, http.MethodPost, url+"/api/v1/events", key, event); status != http.StatusAccepted {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+}
+
+// checkPurged checks that the facts of these events are purged: their occurrences are
+// listed and numbered, and the first and the latest have their payloads.
+func checkPurged(t *testing.T, url, key string, times int) {
+	t.Helper()
+	ask := func(path string, into any) {
+		t.Helper()
+		status, body := get(t, url+"/api/v1/admin/tools/logs/errors"+path, key)
+		if err := json.Unmarshal([]byte(body), &struct{ Data any }{into}); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s (%v)", path, status, body, err)
+		}
+	}
+	var records []row
+	ask("?exception_class=EarlyError", &records)
+	if len(records) != 1 {
+		t.Fatalf("the records are %+v, want one", records)
+	}
+	type occurrence struct {
+		Number, Position int
+		Available        bool `json:"payload_available"`
+		Payload          struct {
+			Message string
+			Extra   struct{ Turn int }
+		}
+	}
+	path := "/" + records[0].Signature + "/occurrences"
+	var listed []occurrence
+	ask(path, &listed)
+	if len(listed) != times {
+		t.Fatalf("%d occurrences, want %d", len(listed), times)
+	}
+	for i, o := range listed {
+		number := times - i
+		ends := number == 1 || number == times
+		if o.Number != number || o.Available != ends {
+			t.Errorf("listed %+v, want number %d with a payload: %v", o, number, ends)
+		}
+		var one occurrence
+		ask(fmt.Sprint(path, "/", o.Position), &one)
+		if one.Number != number || one.Available != ends || ends != (one.Payload.Message != "") || ends && one.Payload.Extra.Turn != number-1 {
+			t.Errorf("%+v, want number %d with a payload: %v", one, number, ends)
+		}
+	}
+	for end, number := range map[string]int{"first": 1, "latest": times} {
+		var one occurrence
+		ask(path+"/"+end, &one)
+		if one.Number != number || one.Payload.Message == "" || one.Payload.Extra.Turn != number-1 {
+			t.Errorf("the %s is %+v, want number %d with its payload", end, one, number)
+		}
+	}
+}
+
+// fillLog sends 40 MiB of events, and each request until it is taken.
 func fillLog(t *testing.T, url, key string, problems int) (sent int) {
 	t.Helper()
-	const events, size = 200, 900
-	for ; sent*size < 60<<20; sent += events {
+	const events, size = 20, 9000
+	for ; sent*size < 40<<20; sent += events {
 		batch := incompressible(events, size, problems, sent)
 		for {
 			status, body := request(t, http.MethodPost, url+"/api/v1/events", key, batch)

@@ -1,11 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -25,7 +24,7 @@ func (a *App) listen(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.listenAt(a.options.Listen, handler); err != nil {
+	if err := a.listenAt(api.ServerConfig{Addr: a.options.Listen, Handler: handler}); err != nil {
 		return err
 	}
 	// A stream of the feed has no end of its own, so the feed closes before the
@@ -37,8 +36,10 @@ func (a *App) listen(context.Context) error {
 }
 
 // listenAt binds an address. The cleanup of the first server ends all of them.
-func (a *App) listenAt(addr string, handler http.Handler) error {
-	server, err := api.NewServer(api.ServerConfig{Addr: addr, Handler: handler, Logger: a.logger})
+func (a *App) listenAt(c api.ServerConfig) error {
+	c.Logger, c.Setting = a.logger, cmp.Or(c.Setting, "listen")
+	c.Taken = cmp.Or(c.Taken, "perhaps another Errata; end it, or choose another address with --listen or ERRATA_LISTEN")
+	server, err := api.NewServer(c)
 	if err != nil {
 		return err
 	}
@@ -50,19 +51,11 @@ func (a *App) listenAt(addr string, handler http.Handler) error {
 
 // listenOTLP binds the second address, if there is one.
 func (a *App) listenOTLP(context.Context) error {
-	addr := a.options.OTLPListen
-	if addr == "" {
+	if a.options.OTLPListen == "" {
 		return nil
 	}
-	err := a.listenAt(addr, a.telemetry.Only())
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("otlp-listen: something else has the port of %s, perhaps a collector; choose another one, or leave the setting empty, since %s serves OTLP too: %w",
-			addr, a.options.Listen, err)
-	case err != nil:
-		return fmt.Errorf("otlp-listen: %w", err)
-	}
-	return nil
+	return a.listenAt(api.ServerConfig{Addr: a.options.OTLPListen, Handler: a.telemetry.Only(), Setting: "otlp-listen",
+		Taken: "perhaps a collector; choose another one, or leave the setting empty, since " + a.options.Listen + " serves OTLP too"})
 }
 
 // handler joins the receivers, the API and the metrics.
@@ -83,7 +76,7 @@ func (a *App) handler() (http.Handler, error) {
 	c := a.apiConfig(receivers, a.health())
 	c.PublicURL, c.Web, c.PolicyReports = a.options.PublicURL, page, policyReports
 	c.Projects = a.projects
-	c.Records, c.Insights, c.Feed = a.reader, a.reader, a.feed
+	c.Records, c.Occurrences, c.Insights, c.Feed = a.reader, a.reader, a.reader, a.feed
 	c.Changes, c.Requests = a.commander, a.answers
 	c.LogSettings, c.Audit = a.settings, a.audit.Trail()
 	c.Security, c.Challenges, c.SignIn = a.signIns, a.signIns, a.signIns

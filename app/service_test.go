@@ -31,6 +31,7 @@ type row struct {
 	MessagePreview string `json:"message_preview"`
 	Level          string `json:"level"`
 	Overflow       bool   `json:"overflow"`
+	Users          int    `json:"users"`
 	Status         string `json:"status"`
 }
 

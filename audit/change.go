@@ -38,6 +38,7 @@ var actions = map[string]string{
 	"delete-in-projects":  "errors.delete",
 	"cleanup-in-projects": "errors.cleanup",
 	"status-in-projects":  "errors.status",
+	"expire-occurrences":  "errors.expire",
 	// It comes before a purge of the log. The cursor in its entry tells the
 	// next start that no purged fact was missed.
 	"snapshot": "log.snapshot",

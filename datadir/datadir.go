@@ -42,6 +42,8 @@ const (
 	// LeafIDFile holds the id of an ingest node, by which the hub counts the node's
 	// events. So it must not be copied to another node.
 	LeafIDFile = "leaf.id"
+	// AnalystFile holds the password of the user for analysts of the embedded ClickHouse.
+	AnalystFile = KeysDir + "/clickhouse-analyst.password"
 	// NATSDir is the folder of the embedded NATS, with the log.
 	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -90,7 +91,7 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 	}
 	c := &child{
 		cfg:       cfg,
-		keys:      childKeys{writer: rand.Text(), reader: rand.Text(), analyst: rand.Text()},
+		keys:      childKeys{writer: rand.Text(), reader: rand.Text(), analyst: cmp.Or(cfg.AnalystPassword, rand.Text())},
 		files:     childFilesIn(cfg.RunDir),
 		log:       cfg.Logger.With("engine", "clickhouse"),
 		onRestart: onRestart,

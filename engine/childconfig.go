@@ -133,7 +133,7 @@ func childDSN(user, password string, port int, database string) string {
 // remove removes the files after the child has ended.
 func (f childFiles) remove() {
 	for _, path := range []string{f.config, f.users, f.dsn, f.analystDSN, f.dir} {
-		_ = os.Remove(path) // best effort: the passwords are not valid any more
+		_ = os.Remove(path) // best effort: the port and most passwords are not valid any more
 	}
 }
 
@@ -150,7 +150,8 @@ func writePrivate(path, text string) error {
 	return os.Rename(temp, path)
 }
 
-// childKeys are the passwords of one start of the service. A restart of the child
+// childKeys are the passwords of one start of the service; that of the analyst may be one
+// that stays. A restart of the child
 // does not change them, because the connections keep using them.
 type childKeys struct{ writer, reader, analyst string }
 

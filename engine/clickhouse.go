@@ -47,6 +47,10 @@ type ClickHouseConfig struct {
 	// Memory bounds the embedded engine in bytes, 0 means 2 GiB.
 	Memory int64
 
+	// AnalystPassword is the password of the user for analysts of the embedded engine; ""
+	// makes a new one for each start.
+	AnalystPassword string
+
 	// Later: see [Config.ClickHouseLater].
 	Later bool
 

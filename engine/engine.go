@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -26,6 +27,7 @@ type Engines struct {
 
 	cfg        Config
 	clickhouse *ClickHouse
+	analysts   *analysts // nil without an address for them
 
 	stopOnce sync.Once
 	stopErr  error
@@ -85,6 +87,12 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 }
 
 func (e *Engines) startClickHouse(ctx context.Context) (err error) {
+	password := ""
+	if e.cfg.ClickHouseDSN == "" {
+		if password, err = analystPassword(e.cfg.path(datadir.AnalystFile)); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+	}
 	e.clickhouse, err = StartClickHouse(ctx, ClickHouseConfig{
 		DSN:            e.cfg.ClickHouseDSN,
 		Database:       e.cfg.Database,
@@ -97,8 +105,22 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		Later:          e.cfg.ClickHouseLater,
 		Logger:         e.cfg.Logger,
 		Registerer:     e.cfg.Registerer,
+
+		AnalystPassword: password,
 	})
+	if err == nil && e.cfg.ClickHouseListen != "" {
+		e.analysts, err = listenForAnalysts(e.cfg.ClickHouseListen, e.clickhouse.child.dial, e.cfg.Logger)
+	}
 	return err
+}
+
+// AnalystAddr is the address at which analysts reach the embedded ClickHouse, nil for
+// none.
+func (e *Engines) AnalystAddr() net.Addr {
+	if e.analysts == nil {
+		return nil
+	}
+	return e.analysts.listener.Addr()
 }
 
 // JetStream is the JetStream side of the connection to NATS.
@@ -138,6 +160,9 @@ func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.
 func (e *Engines) Stop(ctx context.Context) error {
 	e.stopOnce.Do(func() {
 		var errs []error
+		if e.analysts != nil {
+			errs = append(errs, e.analysts.stop(ctx))
+		}
 		if e.clickhouse != nil {
 			errs = append(errs, e.clickhouse.Stop(ctx))
 		}

@@ -155,7 +155,7 @@ func TestClientsConfigIsChecked(t *testing.T) {
 	}
 	defer taken.Close()
 	for addr, want := range map[string]string{
-		"nowhere": "host:port", "127.0.0.1:x": "port", "127.0.0.1:70000": "port", taken.Addr().String(): "in use",
+		"nowhere": "host:port", "127.0.0.1:x": "port", "127.0.0.1:70000": "port", taken.Addr().String(): "something else has the port of",
 	} {
 		n, err := engine.StartNATS(t.Context(), engine.NATSConfig{
 			StoreDir: t.TempDir(), MaxStore: 64 << 20, Logger: quiet,

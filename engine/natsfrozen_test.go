@@ -61,7 +61,8 @@ func TestAFrozenServerIsGivenUp(t *testing.T) {
 	}
 }
 
-// An ingest node and its hub notice that the other one is frozen.
+// An ingest node and its hub notice that the other one is frozen. The node looks for no
+// other way to its hub than the address that it was given.
 func TestAFrozenHubIsGivenUp(t *testing.T) {
 	hub := openHub(t, t.TempDir(), "127.0.0.1:0")
 	proxy := testenv.NewFreezingProxy(t, hub.LeavesAddr())

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -66,6 +67,9 @@ func (c NATSConfig) leaves(o *server.Options) (err error) {
 	if c.Leaves.Password == "" {
 		return errors.New("engine: NATS leaves need a password")
 	}
+	// Nodes use the address that their administrator gave them, which may be that of a
+	// proxy, and learn no other.
+	o.LeafNode.NoAdvertise = true
 	o.LeafNode.Host, o.LeafNode.Port, err = listenAt("leaves", c.Leaves.Addr)
 	return err
 }
@@ -102,6 +106,9 @@ func listenAt(whom, addr string) (host string, port int, err error) {
 	}
 	probe, err := net.Listen("tcp", addr)
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return "", 0, fmt.Errorf("engine: something else has the port of %s, the address of NATS for %s, perhaps another NATS; end it, or choose another address: %w", addr, whom, err)
+		}
 		return "", 0, fmt.Errorf("engine: listen for NATS %s: %w", whom, err)
 	}
 	if err := probe.Close(); err != nil {

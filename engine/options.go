@@ -35,6 +35,9 @@ type Options struct {
 	// ClickHouseDSN is an external ClickHouse server
 	// ("clickhouse://user:password@host:9000/database"), "" for the embedded one.
 	ClickHouseDSN string
+	// ClickHouseListen is the address, host:port, at which analysts reach the embedded
+	// ClickHouse, "" for none.
+	ClickHouseListen string
 
 	// LogMaxBytes bounds the log in bytes; a full log refuses new events. 0 means
 	// 10 GiB, but at most 80 % of what the disk has.
@@ -63,6 +66,9 @@ func (o Options) Validate() error {
 	if err := datadir.CheckListen(o.NATSLeafListen, "4222"); err != nil && o.NATSLeafListen != "" {
 		return fmt.Errorf("nats-leaf-listen: %w", err)
 	}
+	if err := datadir.CheckListen(o.ClickHouseListen, "9000"); err != nil && o.ClickHouseListen != "" {
+		return fmt.Errorf("clickhouse-listen: %w", err)
+	}
 	if err := CheckNATS(o.NATSURL); err != nil {
 		return fmt.Errorf("nats-url: %w", err)
 	}
@@ -83,6 +89,8 @@ func (o Options) Validate() error {
 		{o.NATSListen != "" && o.IsLeaf(), "nats-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
 		{o.NATSLeafListen != "" && o.NATSURL != "", "nats-leaf-listen: it opens the embedded NATS, and nats-url names another one; let ingest nodes connect to a service with the embedded one"},
 		{o.NATSLeafListen != "" && o.IsLeaf(), "nats-leaf-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
+		{o.ClickHouseListen != "" && o.ClickHouseDSN != "", "clickhouse-listen: it opens the embedded ClickHouse, and clickhouse-dsn names another one; let analysts connect there"},
+		{o.ClickHouseListen != "" && o.IsLeaf(), "clickhouse-listen: nats-leaf makes this an ingest node, which has no records"},
 		// The URL is not shown: it may hold a password.
 		{o.IsLeaf() && (err != nil || hub.Scheme != "nats" || hub.Host == ""), "nats-leaf: want nats://" + LeafUser + ":password@host:port, as it stands in " + datadir.LeafFile + " of the hub"},
 		{o.IsLeaf() && o.NATSURL != "", "nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one"},

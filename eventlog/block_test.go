@@ -34,6 +34,11 @@ func goldenEvents() []errata.Event {
 			File: "src/Order.php", Line: 51, Message: "order 42 failed", Class: "PDOException",
 			URI: "/checkout?page=2", Method: "POST", UserID: 1204, IP: netip.MustParseAddr("203.0.113.9"),
 			ScrubVersion: 1, Payload: []byte(`{"source":"native"}`), Environment: "production", Release: "shop@1.4.2",
+			Trail: errata.Trail{
+				ClientID: "fc6d8c0c43fc4630ad850ee518f1b9d0", UserHash: 0xfedcba9876543210, User: "1204", Server: "web-1",
+				Transaction: "POST /checkout", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
+				Tags: []errata.Tag{{Key: "feature", Value: "checkout"}, {Key: "empty"}},
+			},
 		},
 		{
 			ID: errata.NewEventID(7, "b"), Book: errata.BookSystem, UserID: -1,
@@ -45,7 +50,7 @@ func goldenEvents() []errata.Event {
 // TestBlockGolden checks the bytes of format 1: a log of today must stay readable
 // for ever.
 func TestBlockGolden(t *testing.T) {
-	const golden = "testdata/block-v1-deployment.hex"
+	const golden = "testdata/block-v1-trail.hex"
 	block, err := EncodeBlock(goldenEvents())
 	if err != nil {
 		t.Fatal(err)
@@ -67,17 +72,22 @@ func TestBlockGolden(t *testing.T) {
 	}
 }
 
-// TestOldBlock: a block of a version whose events end with the payload. The payload
-// says then where they happened.
-func TestOldBlock(t *testing.T) {
-	dump, err := os.ReadFile("testdata/block-v1.hex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := goldenEvents()
-	want[0].Environment, want[0].Release = "", ""
-	if got := decodeAll(t, undump(t, string(dump))); !cmp.Equal(want, got, eventOptions) {
-		t.Errorf("decoded events differ:\n%s", cmp.Diff(want, got, eventOptions))
+// TestOldBlocks: blocks of versions whose events end with the payload, or with
+// environment and release. The payload says then what they lack.
+func TestOldBlocks(t *testing.T) {
+	for _, file := range []string{"testdata/block-v1.hex", "testdata/block-v1-deployment.hex"} {
+		dump, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := goldenEvents()
+		want[0].Trail = errata.Trail{User: "1204"}
+		if file == "testdata/block-v1.hex" {
+			want[0].Environment, want[0].Release = "", ""
+		}
+		if got := decodeAll(t, undump(t, string(dump))); !cmp.Equal(want, got, eventOptions) {
+			t.Errorf("%s: decoded events differ:\n%s", file, cmp.Diff(want, got, eventOptions))
+		}
 	}
 }
 
@@ -108,7 +118,8 @@ func decodeAll(t interface{ Fatal(...any) }, data []byte) []errata.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := e.Origin(); o.Project != ev.Project || string(o.Class) != ev.Class || string(o.Environment) != ev.Environment || string(o.Release) != ev.Release {
+		if o := e.Origin(); o.Project != ev.Project || string(o.Class) != ev.Class || string(o.Environment) != ev.Environment || string(o.Release) != ev.Release ||
+			!cmp.Equal(o.Trail(), ev.Trail) {
 			t.Fatal("the origin of entry", i, "is", fmt.Sprintf("%+v", o), "and the event", fmt.Sprintf("%+v", ev))
 		}
 		if i != len(events) || e.ID != block.ID(i) {
@@ -132,6 +143,7 @@ func drawEvent(t *rapid.T) errata.Event {
 		Payload:     rapid.SliceOf(rapid.Byte()).Draw(t, "payload"),
 		Environment: rapid.String().Draw(t, "environment"), Release: rapid.String().Draw(t, "release"),
 		Mute: rapid.Bool().Draw(t, "mute"), Noise: rapid.Bool().Draw(t, "noise"),
+		Trail: drawTrail(t),
 	}
 	copy(e.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	copy(e.Signature[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "signature"))

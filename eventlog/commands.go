@@ -39,6 +39,8 @@ const (
 	CommandMatching = "matching"
 	// CommandErase removes the data of persons from the records; see [Erase].
 	CommandErase = "erase"
+	// CommandExpire removes occurrences, and changes no record; see [Expire].
+	CommandExpire = "expire-occurrences"
 )
 
 // The same commands within projects: a record of another project stays as it is, and
@@ -97,6 +99,13 @@ type Matching struct {
 type Erase struct {
 	Users     []string `json:"users,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
+}
+
+// Expire is the body of an expiry. It removes the occurrences of the projects, at
+// least one, that were received before Before, in Unix milliseconds.
+type Expire struct {
+	Before int64 `json:"before"`
+	Within
 }
 
 // Snapshot is the body of a snapshot. The blocks before sequence Keep are about to

@@ -26,6 +26,8 @@ import (
 //	byte     length of the address: 0, 4 or 16, then the address
 //	6 texts  file, message, class, uri, method, payload: uvarint length, bytes
 //	2 texts  environment, release; older versions wrote neither
+//	section  trail, with its length in front; older versions wrote none
+//	bytes    of newer versions, which are ignored
 //
 // The fields that the fold reads come first, at fixed offsets, so that it need not
 // decode the rest of an event whose record exists. The id is not among them: all
@@ -55,7 +57,7 @@ var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
 func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	ip := e.IP.Unmap()
 	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 8*binary.MaxVarintLen32 +
-		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release)
+		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release) + trailSize(&e.Trail)
 	if size > MaxEventSize {
 		return dst, ErrEventTooLarge
 	}
@@ -81,16 +83,13 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 		dst = append(append(dst, 16), a[:]...)
 	}
 	for _, text := range [...]string{e.File, e.Message, e.Class, e.URI, e.Method} {
-		dst = binary.AppendUvarint(dst, uint64(len(text)))
-		dst = append(dst, text...)
+		dst = appendText(dst, text)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(e.Payload)))
-	dst = append(dst, e.Payload...)
-	// Empty texts too: without them the fold would look into the payload.
-	for _, text := range [...]string{e.Environment, e.Release} {
-		dst = binary.AppendUvarint(dst, uint64(len(text)))
-		dst = append(dst, text...)
-	}
+	dst = appendText(dst, e.Payload)
+	// Empty texts and an empty trail too: without them the fold would look into the
+	// payload.
+	dst = appendText(appendText(dst, e.Environment), e.Release)
+	dst = appendTrail(dst, &e.Trail)
 	putLength(dst[start:], len(dst)-start-lengthSize)
 	return dst, nil
 }
@@ -174,15 +173,13 @@ func (e Entry) Event() (errata.Event, error) {
 	}
 	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
 	ev.Payload = append([]byte(nil), d.bytes()...)
-	if len(d.rest) > 0 {
-		ev.Environment, ev.Release = d.text(), d.text()
-	} else {
-		environment, release := deploymentOf(ev.Payload)
-		ev.Environment, ev.Release = string(environment), string(release)
-	}
-	if d.failed || len(d.rest) != 0 {
+	var o Origin
+	s := skipper{rest: d.rest, failed: d.failed}
+	s.behind(&o, ev.Payload, ev.UserID)
+	if s.failed {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}
+	ev.Environment, ev.Release, ev.Trail = string(o.Environment), string(o.Release), o.Trail()
 	return ev, nil
 }
 

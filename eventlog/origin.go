@@ -1,26 +1,29 @@
 package eventlog
 
-import (
-	"encoding/binary"
+import "encoding/binary"
 
-	"github.com/go-faster/jx"
-)
-
-// Origin says which application an event came from, where that ran, and what was
-// thrown. Its texts share memory with the entry.
+// Origin says which application an event came from, where that ran, what was thrown,
+// and what its occurrence shows. Its texts share memory with the entry.
 type Origin struct {
 	Project              uint64
 	Class                []byte
 	Environment, Release []byte
+
+	// The trail, see [errata.Trail].
+	ClientID                           []byte
+	UserHash                           uint64
+	User, Server, Transaction, TraceID []byte
+	Tags                               TagList
 }
 
 // Origin reads only these fields of the event, and skips the others: the fold does
-// it for each event. It is zero when they cannot be decoded.
+// it for each event. It is zero when they cannot be decoded. Only for an event of an
+// older version it reads the payload, and allocates.
 func (e Entry) Origin() Origin {
 	s := skipper{rest: e.body[min(eventHead, len(e.body)):]}
 	o := Origin{Project: s.uvarint()}
 	s.uvarint() // line
-	s.uvarint() // user id: another meaning of the same bytes
+	user := zigzag(s.uvarint())
 	s.uvarint() // scrub version
 	s.text()    // address, whose length is one byte
 	s.text()    // file
@@ -28,17 +31,36 @@ func (e Entry) Origin() Origin {
 	o.Class = s.text()
 	s.text() // uri
 	s.text() // method
-	payload := s.text()
-	if len(s.rest) > 0 {
-		o.Environment, o.Release = s.text(), s.text()
-	} else if !s.failed {
-		o.Environment, o.Release = deploymentOf(payload)
-	}
-	if s.failed || len(s.rest) > 0 {
+	s.behind(&o, s.text(), user)
+	if s.failed {
 		return Origin{}
 	}
 	return o
 }
+
+// behind reads what stands behind the payload, or what the payload says in its place.
+func (s *skipper) behind(o *Origin, payload []byte, user int64) {
+	deployed := len(s.rest) > 0
+	if deployed {
+		o.Environment, o.Release = s.text(), s.text()
+	}
+	switch {
+	case s.failed:
+	case len(s.rest) > 0:
+		s.trail(o)
+		s.rest = nil // what a newer version wrote
+	default:
+		older := originInPayload(payload, user)
+		older.Project, older.Class = o.Project, o.Class
+		if deployed {
+			older.Environment, older.Release = o.Environment, o.Release
+		}
+		*o = older
+	}
+}
+
+// zigzag is the number of a varint that was read as a uvarint.
+func zigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
 
 // skipper reads fields as [fields] does, without a check of their values. Nearly
 // all lengths and numbers take one byte.
@@ -75,34 +97,4 @@ func (s *skipper) text() []byte {
 	text := s.rest[:n]
 	s.rest = s.rest[n:]
 	return text
-}
-
-// deploymentOf reads environment and release from the payload of an event that an
-// older version wrote. They are empty when it has none or is not JSON.
-func deploymentOf(payload []byte) (environment, release []byte) {
-	if len(payload) == 0 || payload[0] != '{' {
-		return nil, nil
-	}
-	d := jx.GetDecoder()
-	defer jx.PutDecoder(d)
-	d.ResetBytes(payload)
-	err := d.ObjBytes(func(d *jx.Decoder, key []byte) (err error) {
-		into := &environment
-		switch string(key) {
-		case "environment":
-		case "release":
-			into = &release
-		default:
-			return d.Skip()
-		}
-		if d.Next() != jx.String {
-			return d.Skip()
-		}
-		*into, err = d.StrBytes()
-		return err
-	})
-	if err != nil {
-		return nil, nil
-	}
-	return environment, release
 }

@@ -5,25 +5,34 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
 )
 
-// encoded returns the entry of an event. With older it ends with the payload, as
-// older versions wrote it.
-func encoded(t *testing.T, e errata.Event, older bool) Entry {
+// The forms that an event has had on the log.
+const (
+	today    = iota
+	deployed // ends with environment and release
+	older    // ends with the payload
+)
+
+// encoded returns the entry of an event in the form.
+func encoded(t *testing.T, e errata.Event, form int) Entry {
 	t.Helper()
 	raw, err := appendEvent(nil, &e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if older {
-		raw = raw[:len(raw)-2-len(e.Environment)-len(e.Release)]
-		putLength(raw, len(raw)-lengthSize)
+	if form >= deployed {
+		raw = raw[:len(raw)-len(appendTrail(nil, &e.Trail))]
 	}
+	if form == older {
+		raw = raw[:len(raw)-2-len(e.Environment)-len(e.Release)]
+	}
+	putLength(raw, len(raw)-lengthSize)
 	entry, rest, err := parseEntry(e.ID, raw)
 	if err != nil || len(rest) > 0 {
 		t.Fatal(err, len(rest))
@@ -36,23 +45,24 @@ func TestOriginOfAnyVersion(t *testing.T) {
 	for _, test := range []struct {
 		name                 string
 		event                errata.Event
-		older                bool
+		form                 int
 		environment, release string
 	}{
-		{"of today", errata.Event{Environment: "production", Release: "1.4"}, false, "production", "1.4"},
-		{"of today without a release", errata.Event{Environment: "production"}, false, "production", ""},
-		{"of today with neither does not read the payload", errata.Event{Payload: []byte(both)}, false, "", ""},
-		{"older", errata.Event{Payload: []byte(both)}, true, "qa", "1.0"},
-		{"older with escapes", errata.Event{Payload: []byte(`{"\u0065nvironment":"\u0071\n\"a\ud83d\ude00","release":"\u00e9"}`)}, true, "q\n\"a😀", "é"},
-		{"older with neither", errata.Event{Payload: []byte(`{"source":"php"}`)}, true, "", ""},
-		{"older with other types", errata.Event{Payload: []byte(`{"environment":{"environment":"x"},"release":7}`)}, true, "", ""},
-		{"older without a payload", errata.Event{}, true, "", ""},
-		{"older with half a payload", errata.Event{Payload: []byte(`{"environment":"qa","release":`)}, true, "", ""},
-		{"older with another payload", errata.Event{Payload: []byte(`"environment"`)}, true, "", ""},
+		{"of today", errata.Event{Environment: "production", Release: "1.4"}, today, "production", "1.4"},
+		{"of today without a release", errata.Event{Environment: "production"}, today, "production", ""},
+		{"of today with neither does not read the payload", errata.Event{Payload: []byte(both)}, today, "", ""},
+		{"with neither does not read the payload", errata.Event{Payload: []byte(both)}, deployed, "", ""},
+		{"older", errata.Event{Payload: []byte(both)}, older, "qa", "1.0"},
+		{"older with escapes", errata.Event{Payload: []byte(`{"\u0065nvironment":"\u0071\n\"a\ud83d\ude00","release":"\u00e9"}`)}, older, "q\n\"a😀", "é"},
+		{"older with neither", errata.Event{Payload: []byte(`{"source":"php"}`)}, older, "", ""},
+		{"older with other types", errata.Event{Payload: []byte(`{"environment":{"environment":"x"},"release":7}`)}, older, "", ""},
+		{"older without a payload", errata.Event{}, older, "", ""},
+		{"older with half a payload", errata.Event{Payload: []byte(`{"environment":"qa","release":`)}, older, "", ""},
+		{"older with another payload", errata.Event{Payload: []byte(`"environment"`)}, older, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.event.Book, test.event.Project, test.event.Class = errata.BookSystem, 1<<40, "E"
-			entry := encoded(t, test.event, test.older)
+			entry := encoded(t, test.event, test.form)
 			o := entry.Origin()
 			if o.Project != 1<<40 || string(o.Class) != "E" || string(o.Environment) != test.environment || string(o.Release) != test.release {
 				t.Errorf("the origin is %d %q %q %q", o.Project, o.Class, o.Environment, o.Release)
@@ -70,22 +80,23 @@ func TestOriginOfAnyVersion(t *testing.T) {
 func TestOriginOfAPrefix(t *testing.T) {
 	e := goldenEvents()[0]
 	e.Payload = []byte(`{"environment":"production","release":"shop@1.4.2"}`)
-	entry := encoded(t, e, false)
+	entry := encoded(t, e, today)
 	whole := 0
 	for n := range len(entry.body) + 1 {
 		cut := entry
 		cut.body = entry.body[:n]
 		o := cut.Origin()
-		switch _, err := cut.Event(); {
-		case err == nil && string(o.Environment) == e.Environment && string(o.Release) == e.Release && string(o.Class) == e.Class:
+		switch ev, err := cut.Event(); {
+		case err == nil && string(o.Environment) == e.Environment && string(o.Release) == e.Release && string(o.Class) == e.Class &&
+			cmp.Equal(o.Trail(), ev.Trail) && (n < len(entry.body) || cmp.Equal(ev, e, eventOptions)):
 			whole++
-		case err != nil && o.Class == nil && o.Environment == nil && o.Release == nil && o.Project == 0:
+		case err != nil && cmp.Equal(o, Origin{}, cmp.AllowUnexported(TagList{})):
 		default:
 			t.Errorf("of %d bytes: %+v, %v", n, o, err)
 		}
 	}
-	if whole != 2 {
-		t.Errorf("%d prefixes are events, want the whole and the one that ends with the payload", whole)
+	if whole != 3 {
+		t.Errorf("%d prefixes are events, want the whole and the two forms of older versions", whole)
 	}
 }
 
@@ -107,8 +118,8 @@ func TestDeploymentIsThatOfJSON(t *testing.T) {
 		if err := json.Unmarshal(payload, &want); err != nil {
 			t.Fatal(err)
 		}
-		environment, release := deploymentOf(payload)
-		for key, got := range map[string]string{"environment": string(environment), "release": string(release)} {
+		o := originInPayload(payload, 0)
+		for key, got := range map[string]string{"environment": string(o.Environment), "release": string(o.Release)} {
 			// Of several members with one name, the last text counts.
 			if text, ok := want[key].(string); ok && text != got {
 				t.Fatalf("%s of %s is %q, want %q", key, payload, got, text)
@@ -134,24 +145,4 @@ func quoted(t *rapid.T, text string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
-}
-
-// FuzzDeployment: any payload is read, and a valid object as encoding/json reads it.
-func FuzzDeployment(f *testing.F) {
-	f.Add([]byte(`{"environment":"a","release":"b"}`))
-	f.Add([]byte(`{"environment":"\ud800","release":"\`))
-	f.Add([]byte(`{"release":["x"],"release":"y"`))
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		environment, release := deploymentOf(payload)
-		var want map[string]any
-		if !utf8.Valid(payload) || json.Unmarshal(payload, &want) != nil {
-			return
-		}
-		for key, got := range map[string]string{"environment": string(environment), "release": string(release)} {
-			// A half of a pair of surrogates has no one meaning.
-			if text, ok := want[key].(string); ok && text != got && !strings.ContainsRune(text, utf8.RuneError) && payload[0] == '{' {
-				t.Errorf("%s of %s is %q, want %q", key, payload, got, text)
-			}
-		}
-	})
 }

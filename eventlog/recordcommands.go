@@ -58,6 +58,13 @@ func (c *Commander) Erase(ctx context.Context, users, addresses []string) (errat
 	return c.change(ctx, CommandErase, Erase{Users: users, Addresses: addresses})
 }
 
+// Expire removes the occurrences of the projects, at least one, that were received
+// before the time.
+func (c *Commander) Expire(ctx context.Context, projects []uint64, before time.Time) error {
+	_, err := c.change(ctx, CommandExpire, Expire{Before: before.UnixMilli(), Within: Within{projects}})
+	return err
+}
+
 // Settle returns when all events that were on the log before the call are in the
 // records. It appends a barrier, which changes no record. It does not wait for the
 // present end of the log instead: if the last fact there is damaged, the projector

@@ -78,7 +78,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := h.door.Open(w, r, grant, maxOpen)
+	b, err := h.door.OpenFree(w, r, grant, maxOpen)
 	if err != nil {
 		return nil, err
 	}

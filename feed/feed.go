@@ -39,6 +39,8 @@ type Config struct {
 	// ProjectsOf finds the projects of signatures, also of records that are deleted;
 	// signatures that nobody knows are missing.
 	ProjectsOf func(ctx context.Context, keys []errata.RecordKey) (map[errata.Signature]uint64, error)
+	// CountUsers fills in the users of the records.
+	CountUsers func(ctx context.Context, records []errata.Record) error
 	// Follow calls on whenever the checkpoint may have moved, until stop.
 	// Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
@@ -59,7 +61,7 @@ type Feed struct {
 
 // New makes a feed. Nothing runs until somebody listens.
 func New(cfg Config) (*Feed, error) {
-	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.ProjectsOf == nil || cfg.Follow == nil {
+	if cfg.Checkpoint == nil || cfg.Commands == nil || cfg.Changed == nil || cfg.Live == nil || cfg.ProjectsOf == nil || cfg.CountUsers == nil || cfg.Follow == nil {
 		return nil, errors.New("feed: every function is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))

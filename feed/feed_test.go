@@ -93,6 +93,12 @@ func (w *world) config() feed.Config {
 			}
 			return found, nil
 		},
+		CountUsers: func(_ context.Context, records []errata.Record) error {
+			for i := range records {
+				records[i].Users = records[i].Count
+			}
+			return nil
+		},
 		Follow: func(on func()) (func() error, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -2,6 +2,8 @@ package feed
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -102,11 +104,41 @@ func (p *poller) poll(ctx context.Context) error {
 		for _, g := range groups {
 			g.cut()
 		}
+		if err := p.countUsers(limited, groups); err != nil {
+			return err
+		}
 		p.feed.tell(ctx, groups, max(upto, p.at))
 		p.at = max(upto, p.at)
 	}
 	if far {
 		p.farAt, p.farTime = upto, now
+	}
+	return nil
+}
+
+// countUsers fills in the users of the records that are told, of all groups at once.
+func (p *poller) countUsers(ctx context.Context, groups []*group) error {
+	told := map[errata.Position]errata.Record{} // by their ids: a key may be of another record by now
+	for _, g := range groups {
+		for _, r := range g.records {
+			told[r.ID] = r
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	list := slices.Collect(maps.Values(told))
+	if err := p.feed.cfg.CountUsers(ctx, list); err != nil {
+		return err
+	}
+	for _, r := range list {
+		told[r.ID] = r
+	}
+	for _, g := range groups {
+		for key, r := range g.records {
+			r.Users = told[r.ID].Users
+			g.records[key] = r
+		}
 	}
 	return nil
 }

@@ -11,12 +11,15 @@ import (
 // a database or its driver raised, in PHP, Go, Python, Java, JavaScript, Ruby and
 // .NET.
 var defaultDatabaseClasses = []string{
-	"PDOException", "QueryException", `Doctrine\DBAL\`, "mysqli_sql_exception",
-	"pgconn.PgError", "pq.Error", "mysql.MySQLError", "sqlite3.Error", "*proto.Exception",
-	"psycopg2.", "psycopg.", "django.db.utils.", "sqlalchemy.exc.", "pymysql.err.", "pymongo.errors.",
-	"java.sql.", "org.hibernate.", "org.springframework.dao.",
-	"Sequelize", "PrismaClient", "MongoServerError", "ActiveRecord::", "PG::", "Mysql2::",
-	"System.Data.SqlClient.", "Npgsql.",
+	"PDOException", "QueryException", `Doctrine\DBAL\`, "mysqli_sql_exception", "SQLite3Exception", `MongoDB\Driver\`,
+	"pgconn.", "pq.Error", "mysql.MySQLError", "sqlite.Error", "*proto.Exception",
+	"sqlite3.", "psycopg2.", "psycopg.", "asyncpg.exceptions.", "django.db.utils.", "sqlalchemy.exc.", "pymysql.err.", "MySQLdb.", "mysql.connector.",
+	"pyodbc.", "oracledb.", "peewee.", "pymongo.errors.",
+	"java.sql.", "SQLException", "org.postgresql.", "com.mysql.", "org.mariadb.jdbc.", "SQLServerException", "org.hibernate.", "org.springframework.dao.",
+	"org.springframework.jdbc.", "org.jooq.exception.",
+	"Sequelize", "QueryFailedError", "PrismaClient", "PostgresError", "SqliteError", "DrizzleQueryError", "MongoServerError", "MongoNetworkError",
+	"ActiveRecord::", "PG::", "Mysql2::", "SQLite3::",
+	"System.Data.SqlClient.", "Microsoft.Data.Sqlite.", "MySqlConnector.", "Npgsql.",
 }
 
 // sqlStateMark begins the message of a database error of PDO and others.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/projects"
 )
 
 // Draft is one caught error as a receiver read it: not yet normalised, scrubbed or
@@ -68,11 +70,48 @@ type Context struct {
 	Platform, SDK, Runtime, OS       string
 	TraceID, SpanID                  string
 	Transaction, Logger              string
+	// Log is what the application wrote to its log with an exception. Message is then the
+	// exception's own.
+	Log string `json:",omitempty"`
 	// Handled says whether the application caught the error itself; nil: unknown.
 	Handled *bool
-	// Extra is a JSON object of the application's own (native receiver). The pipeline
-	// scrubs and bounds it. nil when there is none.
+	// Extra is a JSON object of the application's own. The pipeline scrubs and bounds
+	// it. nil when there is none.
 	Extra json.RawMessage
+	// ExtraWhole says that Extra has the room of the whole payload and not MaxExtra.
+	ExtraWhole bool `json:",omitempty"`
+	// Contexts is a JSON object of objects about the surroundings, by name, in the
+	// same way. Drafts of one request may share it.
+	Contexts *Shared `json:",omitempty"`
+	// Breadcrumbs are what happened before the error, oldest first.
+	Breadcrumbs []Breadcrumb `json:",omitempty"`
+	// Lost names members of the payload of which the receiver has dropped a part.
+	Lost []string `json:",omitempty"`
+}
+
+// Lose adds the name of a member of which a part is dropped.
+func (c *Context) Lose(name string) {
+	if !slices.Contains(c.Lost, name) {
+		c.Lost = append(c.Lost, name)
+	}
+}
+
+// Shared is a JSON object that many drafts of one request may have. The pipeline scrubs
+// it once. It must not be used by several goroutines at once.
+type Shared struct {
+	Raw   json.RawMessage
+	clean []byte // nil until it was scrubbed
+}
+
+// MarshalJSON is the object.
+func (s *Shared) MarshalJSON() ([]byte, error) { return s.Raw.MarshalJSON() }
+
+// Breadcrumb is one thing that happened before an error.
+type Breadcrumb struct {
+	Time                           time.Time `json:",omitzero"`
+	Type, Category, Level, Message string    `json:",omitempty"`
+	// Data is a JSON object, nil for none.
+	Data json.RawMessage `json:",omitempty"`
 }
 
 // Exception is one link of a chain of causes. A chain begins with the oldest cause
@@ -81,9 +120,23 @@ type Exception struct {
 	Class, Message string
 	Module         string
 	Frames         []Frame // oldest call first
+	// Mechanism says how the SDK caught it, such as "onerror".
+	Mechanism string `json:",omitempty"`
+	// Member is its place in a tree of exceptions, nil when the chain says all.
+	Member *Member `json:",omitempty"`
 }
 
-// Frame is the place of one stack frame, without the values of its variables.
+// Member is the place of an exception in a tree.
+type Member struct {
+	ID int64
+	// Parent is the ID of the exception that holds it, -1 for none.
+	Parent int64
+	// Group says that it stands for several exceptions.
+	Group bool
+}
+
+// Frame is the place of one stack frame, and of a frame of the application what stands
+// around it.
 type Frame struct {
 	File     string
 	Line     int64
@@ -92,6 +145,20 @@ type Frame struct {
 	InApp    bool
 	// Args are the shapes of the arguments, see [IsShape]: int, string(12), object(App\User).
 	Args []string
+	// Column is where in the line, from 1; 0 is unknown.
+	Column int64 `json:",omitempty"`
+	// Around is what the payload keeps for frames of the application only.
+	Around *Around `json:",omitempty"`
+}
+
+// Around is the source lines and the variables at the call of a frame.
+type Around struct {
+	// Before and After are the source lines next to Line, at most MaxSourceLines each.
+	Before, After []string `json:",omitempty"`
+	Line          string   `json:",omitempty"`
+	// Vars is a JSON object of local variables, their values or their shapes; nil for
+	// none.
+	Vars json.RawMessage `json:",omitempty"`
 }
 
 // Pair is a key with its value.
@@ -106,6 +173,10 @@ type Source struct {
 	// RetentionDays is how many days the project keeps records, 0 for ever. An older time
 	// of an event is not believed. [Pipeline] fills it in.
 	RetentionDays int
+	// Context says what of the context is kept, and UserKey is what users are hashed
+	// with, nil for no hash. Pipeline fills them in.
+	Context projects.Context
+	UserKey []byte
 	// Archive says that the drafts come from an old file: their times are believed
 	// since 1970.
 	Archive bool

@@ -48,10 +48,21 @@ const (
 	MaxExceptions  = 10
 	MaxFrameArgs   = 16
 	MaxFingerprint = 16
+	MaxSourceLine  = 200 // a line of source
+	MaxSourceLines = 5   // before and after the line of a call, each
+	MaxVars        = 40  // local variables of a frame
+	MaxVar         = 256 // the value of one
+	MaxCrumbs      = 30  // breadcrumbs, the last ones
+	MaxCrumb       = 1024
+	MaxCrumbData   = 4 << 10
+	// MaxExtra bounds extra and contexts together, once scrubbed.
+	MaxExtra = 16 << 10
 	// PreviewRunes is the length of message_preview.
 	PreviewRunes = 200
+	// MaxVarsRead bounds the local variables of one frame as they are read, in bytes.
+	MaxVarsRead = 32 << 10
 	// MaxContext bounds the payload of a stored event without its message. A larger one
-	// first loses the extra object, then frames from the middle.
+	// first loses extra and contexts, see payload.go.
 	MaxContext = 64 << 10
 	// MaxPayload bounds the payload with its message, of which JSON escapes may write
 	// each byte as two. With all other fields it fits into eventlog.MaxEventSize.

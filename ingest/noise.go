@@ -45,7 +45,7 @@ func (r *Rules) Judged(d *Draft, src Source, id errata.EventID, under *noise.Rul
 	}
 	verdict := under.Decide(&noise.Sighting{
 		Class: e.Class, Message: message, File: e.File, Sent: r.sentFile(d.File), IP: e.IP,
-		Release: r.Text(d.Context.Release, MaxName, false), Logger: r.Text(d.Context.Logger, MaxName, false),
+		Release: e.Release, Logger: r.Text(d.Context.Logger, MaxName, false),
 		UserAgent: r.userAgent(d.Context.Headers),
 	})
 	e.Mute, e.Noise = verdict.Mute, verdict.Noise

@@ -9,87 +9,112 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/projects"
 )
 
-// payload is the context that a record keeps of its first event: one JSON object.
-// Fields without a value are left out:
+// payload is the context of an event: one JSON object. Fields without a value are left
+// out:
 //
-//	{"source": "sentry", "event_id": "…", "message": "the whole message",
-//	 "exceptions": [{"class": "…", "message": "…", "module": "…", "frames": [
-//	     {"file": "…", "line": 7, "function": "…", "module": "…", "in_app": true, "args": ["string(12)"]}]}],
+//	{"source": "sentry", "event_id": "…", "message": "the whole message", "log": "the log's text beside an exception",
+//	 "exceptions": [{"class": "…", "message": "…", "module": "…",
+//	     "mechanism": "onerror", "id": 2, "parent": 0, "group": true, "frames": [
+//	     {"file": "…", "line": 7, "column": 5, "function": "…", "module": "…", "in_app": true, "args": ["string(12)"],
+//	      "pre": ["…"], "context": "the line", "post": ["…"], "vars": {"name": "string(12)"}}]}],
 //	 "handled": true, "user": "u-77",
 //	 "request": {"headers": {"User-Agent": "…"}}, "tags": {"feature": "checkout"},
 //	 "release": "…", "environment": "…", "server_name": "…", "platform": "…", "sdk": "…", "runtime": "…",
-//	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…", "extra": {…},
+//	 "os": "…", "trace_id": "…", "span_id": "…", "transaction": "…", "logger": "…",
+//	 "breadcrumbs": [{"time": "2026-01-02T03:04:05.678Z", "type": "http", "category": "…", "level": "info",
+//	     "message": "…", "data": {…}}],
+//	 "contexts": {"device": {…}}, "extra": {…},
 //	 "truncated": ["frames"]}
 //
-// The oldest cause and the oldest call stand first. "truncated" names what is not
-// complete: a message over MaxMessage, exceptions, frames and tags over their limits,
-// or parts of a payload over MaxContext. A payload that is too large loses first
-// extra, then frames from the middle, then the ends of the exceptions' messages, then
-// the causes, frames and tags. A text that was cut ends in "…". The thrown exception
-// may repeat only the beginning of "message".
-func (r *Rules) payload(d *Draft, e *errata.Event, message cutText) []byte {
-	w := payloadWriters.Get().(*jx.Writer) // the pool holds nothing else
+// The oldest cause, the oldest call and the oldest breadcrumb stand first. Only frames of
+// the application have pre, context, post and vars; the values of vars are shapes, or
+// texts where the project keeps values. "id" and "parent" are those of exceptions in a
+// tree, of which "group" stands for several.
+//
+// "truncated" names what is not complete: a message over MaxMessage; exceptions, frames,
+// tags, breadcrumbs, contexts, extra and vars over their limits; or parts of a payload over
+// MaxContext. A payload that is too large loses first extra and contexts, then the data of
+// breadcrumbs, then breadcrumbs, then source lines and vars, named "source"; then frames
+// from the middle, then the ends of the exceptions' messages, then the causes, frames and
+// tags. A text that was cut ends in "…". The thrown exception may repeat only the beginning
+// of "message".
+func (r *Rules) payload(d *Draft, e *errata.Event, said *texts, message cutText, keep projects.Context) []byte {
+	w := payloadWriters.Get().(*workshop) // the pool holds nothing else
 	defer payloadWriters.Put(w)
-	for _, share := range shares {
-		w.Reset()
-		p := payloadWriter{Writer: w, rules: r, share: share}
-		p.write(d, e, message)
-		if len(w.Buf)-p.message <= MaxContext {
+	w.parts.make(r, d, keep)
+	p := payloadWriter{Writer: &w.out, rules: r, parts: &w.parts, said: said}
+	for i := range shares {
+		p.share = shares[i]
+		over := p.write(d, e, message)
+		if over > 0 && i == 0 && w.parts.drop(over) {
+			over = p.write(d, e, message)
+		}
+		if over <= 0 {
 			break
 		}
 	}
-	return bytes.Clone(w.Buf)
+	return bytes.Clone(w.out.Buf)
 }
 
-// share is how much of a draft a payload holds.
+// share is how much of a draft a payload holds beside its parts.
 type share struct {
-	extra, tags bool
-	exceptions  int
-	frames      int // per exception
-	text        int // bytes of an exception's message
+	tags       bool
+	exceptions int
+	frames     int // per exception
+	text       int // bytes of an exception's message
 }
 
 // shares begin with everything and end with what always fits: the thrown exception
 // and some short fields, less than 32 KiB when every byte is escaped.
 var shares = [...]share{
-	{extra: true, tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxCause},
 	{tags: true, exceptions: MaxExceptions, frames: MaxFrames, text: MaxCause},
 	{tags: true, exceptions: MaxExceptions, frames: 10, text: MaxCause},
 	{tags: true, exceptions: MaxExceptions, frames: 10, text: 1024},
 	{exceptions: 1, text: 1024},
 }
 
-// payloadWriters keep their buffers: a payload is copied out at its true size.
-var payloadWriters = sync.Pool{New: func() any { return new(jx.Writer) }}
+// workshop has the memory in which a payload is made.
+type workshop struct {
+	out   jx.Writer
+	parts parts
+}
+
+// payloadWriters keep their memory: a payload is copied out at its true size.
+var payloadWriters = sync.Pool{New: func() any { return new(workshop) }}
 
 // payloadWriter writes one JSON object, member by member.
 type payloadWriter struct {
 	*jx.Writer
-	rules   *Rules
-	share   share
-	cut     []string // the members of "truncated"
-	whole   string   // the message
-	message int      // bytes of the member "message"
+	rules *Rules
+	parts *parts
+	said  *texts
+	share share
+	cut   []string // the members of "truncated"
+	whole string   // the message
 }
 
 // next begins a member or an element, with a comma unless it is the first one.
-func (p *payloadWriter) next() {
-	if last := p.Buf[len(p.Buf)-1]; last != '{' && last != '[' {
-		p.Comma()
+func (p *payloadWriter) next() { next(p.Writer) }
+
+func next(w *jx.Writer) {
+	if last := w.Buf[len(w.Buf)-1]; last != '{' && last != '[' {
+		w.Comma()
 	}
 }
 
 // name begins a member with a constant key, which needs no escapes. A frame has five.
-func (p *payloadWriter) name(key string) {
-	p.next()
-	b := p.Buf
+func (p *payloadWriter) name(key string) { name(p.Writer, key) }
+
+func name(w *jx.Writer, key string) {
+	next(w)
+	b := w.Buf
 	b = append(b, '"')
 	b = append(b, key...)
 	b = append(b, '"', ':')
-	p.Buf = b
+	w.Buf = b
 }
 
 // text writes a member unless it is empty: one line, scrubbed, cut.
@@ -101,7 +126,7 @@ func (p *payloadWriter) text(key, value string, limit int) {
 	p.Str(p.rules.Text(value, limit, false))
 }
 
-// clean writes a member that the event has too, and that is clean already.
+// clean writes a member whose text is clean already.
 func (p *payloadWriter) clean(key, value string) {
 	if value != "" {
 		p.name(key)
@@ -132,34 +157,45 @@ func (p *payloadWriter) truncated(key string) {
 	}
 }
 
-func (p *payloadWriter) write(d *Draft, e *errata.Event, message cutText) {
+// write writes the payload, and returns how many bytes it is over its limit.
+func (p *payloadWriter) write(d *Draft, e *errata.Event, message cutText) (over int) {
+	p.Reset()
+	p.cut = p.cut[:0]
 	c := &d.Context
 	p.ObjStart()
 	p.text("source", c.Source, MaxTag)
-	p.text("event_id", d.ClientID, MaxTag)
+	p.clean("event_id", p.said.clientID)
+	before := len(p.Buf)
 	p.head(message)
+	free := len(p.Buf) - before // the message does not count
 	p.exceptions(c.Exceptions)
+	p.log(c.Log)
 	if c.Handled != nil {
 		p.name("handled")
 		p.Bool(*c.Handled)
 	}
 	if e.UserID == 0 {
-		p.text("user", d.UserID, MaxTag)
+		p.clean("user", p.said.user)
 	}
 	p.headers(c.Headers)
-	p.tags(c.Tags)
+	p.tags()
 	p.clean("release", e.Release)
 	p.clean("environment", e.Environment)
-	for _, member := range [...]struct {
-		key, value string
-	}{
-		{"server_name", c.ServerName},
-		{"platform", c.Platform}, {"sdk", c.SDK}, {"runtime", c.Runtime}, {"os", c.OS},
-		{"trace_id", c.TraceID}, {"span_id", c.SpanID}, {"transaction", c.Transaction}, {"logger", c.Logger},
-	} {
-		p.text(member.key, member.value, MaxName)
+	p.clean("server_name", p.said.server)
+	p.text("platform", c.Platform, MaxName)
+	p.text("sdk", c.SDK, MaxName)
+	p.text("runtime", c.Runtime, MaxName)
+	p.text("os", c.OS, MaxName)
+	p.clean("trace_id", p.said.traceID)
+	p.text("span_id", c.SpanID, MaxName)
+	p.clean("transaction", p.said.transaction)
+	p.text("logger", c.Logger, MaxName)
+	p.breadcrumbs()
+	p.part("contexts", p.parts.contexts)
+	p.part("extra", p.parts.extra)
+	for _, key := range p.parts.lost {
+		p.truncated(key)
 	}
-	p.extra(c.Extra)
 	if len(p.cut) > 0 {
 		p.list("truncated", func() {
 			for _, key := range p.cut {
@@ -169,6 +205,7 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message cutText) {
 		})
 	}
 	p.ObjEnd()
+	return len(p.Buf) - free - MaxContext
 }
 
 // head writes the message of the event.
@@ -176,28 +213,12 @@ func (p *payloadWriter) head(message cutText) {
 	if message.text == "" {
 		return
 	}
-	before := len(p.Buf)
 	p.name("message")
 	p.Str(message.text)
-	p.whole, p.message = message.text, len(p.Buf)-before
+	p.whole = message.text
 	if message.cut {
 		p.truncated("message")
 	}
-}
-
-// extra writes the application's own object, if it is one and there is room.
-func (p *payloadWriter) extra(extra []byte) {
-	if len(extra) == 0 {
-		return
-	}
-	if p.share.extra && len(extra) <= 2*MaxContext {
-		if kept, err := p.rules.Scrubber.JSON(extra); err == nil {
-			p.name("extra")
-			p.Raw(kept)
-			return
-		}
-	}
-	p.truncated("extra")
 }
 
 func (p *payloadWriter) headers(headers []Pair) {
@@ -231,108 +252,24 @@ func hasKey(pairs []Pair, key string) bool {
 	return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Key == key })
 }
 
-// tags writes the sender's tags, each key once. A key may name a secret or be one.
-func (p *payloadWriter) tags(tags []Pair) {
-	if len(tags) == 0 {
-		return
-	}
-	kept := tags[:min(len(tags), MaxTags)]
-	if len(kept) < len(tags) || !p.share.tags {
+// tags writes the sender's tags.
+func (p *payloadWriter) tags() {
+	if p.said.moreTags || !p.share.tags && len(p.said.tags) > 0 {
 		p.truncated("tags")
 	}
-	if !p.share.tags {
+	if !p.share.tags || len(p.said.tags) == 0 {
 		return
 	}
 	p.object("tags", func() {
-		for i, tag := range kept {
-			if tag.Value == "" || hasKey(kept[:i], tag.Key) {
-				continue
-			}
-			if p.rules.Scrubber.SecretKey(tag.Key) {
-				tag.Value = scrub.Filtered
-			}
+		for _, tag := range p.said.tags {
 			p.next()
-			p.FieldStart(p.rules.Text(tag.Key, MaxTag, false))
-			p.Str(p.rules.Text(tag.Value, MaxTag, false))
+			p.FieldStart(tag.Key)
+			p.Str(tag.Value)
 		}
 	})
-}
-
-func (p *payloadWriter) exceptions(chain []Exception) {
-	if len(chain) == 0 {
-		return
-	}
-	first := max(0, len(chain)-p.share.exceptions) // the thrown one stands last and matters most
-	if first > 0 {
-		p.truncated("exceptions")
-	}
-	p.list("exceptions", func() {
-		for i := range chain[first:] {
-			p.exception(&chain[first+i])
-		}
-	})
-}
-
-func (p *payloadWriter) exception(x *Exception) {
-	p.next()
-	p.ObjStart()
-	p.text("class", x.Class, MaxClass)
-	if x.Message != "" {
-		kept := p.rules.cutText(x.Message, p.share.text, true)
-		if kept.cut && !p.repeats(kept.text) {
-			p.truncated("exceptions")
-		}
-		p.name("message")
-		p.Str(kept.text)
-	}
-	p.text("module", x.Module, MaxName)
-	p.frames(x.Frames)
-	p.ObjEnd()
 }
 
 // repeats says whether the text that was cut is the beginning of the message.
 func (p *payloadWriter) repeats(cut string) bool {
-	return strings.HasPrefix(p.whole, strings.TrimSuffix(cut, scrub.Mark))
-}
-
-// frames writes the frames. Of too many it writes as many of the first as of the
-// last.
-func (p *payloadWriter) frames(frames []Frame) {
-	limit := p.share.frames
-	if len(frames) > limit {
-		p.truncated("frames")
-	}
-	if len(frames) == 0 || limit == 0 {
-		return
-	}
-	p.list("frames", func() {
-		for i := range frames {
-			if len(frames) <= limit || i < limit/2 || i >= len(frames)-limit/2 {
-				p.frame(&frames[i])
-			}
-		}
-	})
-}
-
-func (p *payloadWriter) frame(f *Frame) {
-	p.next()
-	p.ObjStart()
-	p.text("file", p.rules.relativeFile(f.File), MaxFile)
-	if f.Line > 0 {
-		p.name("line")
-		p.Int64(f.Line)
-	}
-	p.text("function", f.Function, MaxName)
-	p.text("module", f.Module, MaxName)
-	p.name("in_app")
-	p.Bool(f.InApp)
-	if len(f.Args) > 0 {
-		p.list("args", func() {
-			for _, arg := range f.Args[:min(len(f.Args), MaxFrameArgs)] {
-				p.next()
-				p.Str(shapeOf(arg))
-			}
-		})
-	}
-	p.ObjEnd()
+	return strings.HasPrefix(p.whole, strings.TrimSuffix(cut, mark))
 }

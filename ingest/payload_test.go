@@ -11,6 +11,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/projects"
 )
 
 // secret is a value that the rules find in any text.
@@ -26,10 +27,17 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		vars, err := json.Marshal(map[string]any{"a": text, "b": []any{text}, text: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
 		d := ingest.Draft{Context: ingest.Context{
-			Exceptions: []ingest.Exception{{Frames: []ingest.Frame{{Args: []string{""}}}}},
-			Headers:    []ingest.Pair{{Key: "User-Agent"}, {Key: "Referer"}, {Key: "X-Request-Id"}, {Key: "Cookie"}},
-			Tags:       []ingest.Pair{{}},
+			Exceptions: []ingest.Exception{{Frames: []ingest.Frame{{Args: []string{""}, InApp: true, Around: &ingest.Around{
+				Before: []string{""}, After: []string{""}, Vars: json.RawMessage(vars),
+			}}}}},
+			Contexts: &ingest.Shared{Raw: extra}, Breadcrumbs: []ingest.Breadcrumb{{Data: extra}},
+			Headers: []ingest.Pair{{Key: "User-Agent"}, {Key: "Referer"}, {Key: "X-Request-Id"}, {Key: "Cookie"}},
+			Tags:    []ingest.Pair{{}},
 		}}
 		plant(reflect.ValueOf(&d).Elem(), text, &planted)
 		for i, name := range []string{"User-Agent", "Referer", "X-Request-Id", "Cookie"} {
@@ -37,15 +45,21 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		}
 		d.Class, d.Context.Exceptions[0].Class = "E", "E" // classes are not scrubbed
 		d.Context.Extra = extra
+		d.Context.Exceptions[0].Frames[0].InApp = true
 		e := eventOf(t, d)
+		trail, err := json.Marshal(e.Trail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		withValues := eventUnder(t, d, projects.Context{Vars: projects.VarsValues})
 		for name, field := range map[string]string{"file": e.File, "message": e.Message, "class": e.Class, "uri": e.URI, "method": e.Method, "payload": string(e.Payload),
-			"environment": e.Environment, "release": e.Release} {
+			"environment": e.Environment, "release": e.Release, "trail": string(trail), "payload with values": string(withValues.Payload)} {
 			if strings.Contains(field, secret[:20]) {
 				t.Errorf("%.30q: %s holds it: %s", text, name, field)
 			}
 		}
 	}
-	if planted < 6*25 {
+	if planted < 6*30 {
 		t.Errorf("only %d texts were planted", planted)
 	}
 }
@@ -61,6 +75,10 @@ func plant(v reflect.Value, text string, count *int) {
 			if v.Type().Field(i).IsExported() {
 				plant(v.Field(i), text, count)
 			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			plant(v.Elem(), text, count)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
+	"runtime"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/projects"
 )
 
 // Log takes events and returns when they are on disk. The appender of package
@@ -34,6 +35,12 @@ type Config struct {
 	// RetentionDays is how many days a project keeps records, 0 for ever; see
 	// [Source]. It is asked for each request and must not block. nil: all for ever.
 	RetentionDays func(project uint64) int
+	// Context says what a project keeps of the context of its events. It is asked for
+	// each request and must not block. nil: what new projects keep.
+	Context func(project uint64) projects.Context
+	// UserKey is the key that users are hashed with, the same on all nodes, nil while
+	// there is none; see [errata.Trail]. It must not block. nil: never a key.
+	UserKey func() []byte
 
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
@@ -47,6 +54,8 @@ type Pipeline struct {
 	switches func() errata.Logging
 	noise    *Noise
 	days     func(project uint64) int
+	context  func(project uint64) projects.Context
+	userKey  func() []byte
 	logger   *slog.Logger
 	metrics  metrics
 
@@ -68,12 +77,18 @@ func New(cfg Config) (*Pipeline, error) {
 	if cfg.RetentionDays == nil {
 		cfg.RetentionDays = func(uint64) int { return 0 }
 	}
+	if cfg.Context == nil {
+		cfg.Context = func(uint64) projects.Context { return projects.Context{} }
+	}
+	if cfg.UserKey == nil {
+		cfg.UserKey = func() []byte { return nil }
+	}
 	metrics, err := newMetrics(cfg.Registerer)
 	if err != nil {
 		return nil, err
 	}
 	return &Pipeline{
-		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, days: cfg.RetentionDays, metrics: metrics,
+		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, days: cfg.RetentionDays, context: cfg.Context, userKey: cfg.UserKey, metrics: metrics,
 		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 	}, nil
 }
@@ -93,6 +108,10 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 // before it appends the events.
 type Store func(ctx context.Context, events []errata.Event, of []int, rejected []Rejection) error
 
+// atATime is after how many drafts other requests may have the processor. They take less
+// than a millisecond; the scheduler would let others wait for ten, at each of their steps.
+const atATime = 8
+
 // AcceptTo is Accept with store in place of the log's Append. store is not called
 // while recording is switched off. events is empty when no draft is to be kept.
 func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, store Store) (Receipt, error) {
@@ -104,8 +123,11 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	events := make([]errata.Event, 0, len(drafts))
 	of := make([]int, 0, len(drafts))
 	under := p.noise.Of(src.Project)
-	src.RetentionDays = p.days(src.Project)
+	src.RetentionDays, src.Context, src.UserKey = p.days(src.Project), p.context(src.Project), p.userKey()
 	for i := range drafts {
+		if i%atATime == atATime-1 {
+			runtime.Gosched()
+		}
 		id, err := p.eventID(src.Project, drafts[i].ClientID)
 		if err != nil {
 			return Receipt{}, err
@@ -157,23 +179,6 @@ func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, 
 // EventID is the id of an event to which a client of the project gave the id
 // clientID. SDKs write the same UUID with and without dashes.
 func EventID(project uint64, clientID string) errata.EventID {
-	if short, ok := UUID(clientID); ok {
-		clientID = short
-	}
-	return errata.NewEventID(project, clientID)
+	short, _ := errata.ShortUUID(clientID)
+	return errata.NewEventID(project, short)
 }
-
-// UUID gives a UUID without dashes and in lower case. ok is false for any other
-// text.
-func UUID(id string) (short string, ok bool) {
-	const dashed, plain = 36, 32
-	if len(id) == dashed && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
-		id = strings.ReplaceAll(id, "-", "")
-	}
-	if len(id) != plain || strings.IndexFunc(id, notHex) >= 0 {
-		return "", false
-	}
-	return strings.ToLower(id), true
-}
-
-func notHex(r rune) bool { return notDigit(r) && ('a' > r|0x20 || r|0x20 > 'f') }

@@ -18,6 +18,9 @@ func (p Projects) Rules(project uint64) []projects.Rule { return p(project).Nois
 // RetentionDays is how many days the project keeps records, 0 for ever.
 func (p Projects) RetentionDays(project uint64) int { return p(project).RetentionDays }
 
+// Context says what is kept of the context of the project's events.
+func (p Projects) Context(project uint64) projects.Context { return p(project).Context }
+
 // EventsPerMinute is the limit that the project has of its own, 0 for no limit; own is
 // false for none.
 func (p Projects) EventsPerMinute(project uint64) (perMinute uint64, own bool) {

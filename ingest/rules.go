@@ -52,7 +52,12 @@ func (r *Rules) event(d *Draft, src Source, id errata.EventID) (e errata.Event, 
 	if e.Level == errata.LevelUnknown {
 		e.Level = errata.LevelError
 	}
-	e.Payload = r.payload(d, &e, read.message)
+	if src.Context.NoUsers {
+		e.UserID = 0
+	}
+	said := r.texts(d, &src)
+	e.Trail = said.trail(d, &src)
+	e.Payload = r.payload(d, &e, &said, read.message, src.Context)
 	return e, read.message.text, nil
 }
 
@@ -75,7 +80,7 @@ func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 	}
 	signing := head
 	if d.Template != "" && d.Template != d.Message {
-		signing = r.Text(d.Template, MaxSigned, true)
+		signing = r.signedText(d.Template)
 	}
 	file := r.File(d.File)
 	identity := signature.Identity{
@@ -90,10 +95,10 @@ func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 // scrubbed on its own.
 func (r *Rules) message(text string) (kept cutText, head string) {
 	kept = r.cutText(text, MaxMessage, true)
-	if len(text) <= MaxSigned+slack {
+	if len(text) <= MaxSigned+slack && !hasJoiner(text) {
 		return kept, scrub.Cut(kept.text, MaxSigned)
 	}
-	return kept, r.Text(text, MaxSigned, true)
+	return kept, r.signedText(text)
 }
 
 // tellsMore says whether an exception of the chain has a class, a message or a frame.

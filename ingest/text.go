@@ -28,11 +28,20 @@ type cutText struct {
 
 // cutText is Text, and says whether it has cut the text.
 func (r *Rules) cutText(s string, limit int, lines bool) cutText {
+	return r.cutCleaned(s, limit, func(s string) string { return clean(s, lines) })
+}
+
+// signedText is Text for what is signed: recipe v1 knows no joiners.
+func (r *Rules) signedText(s string) string {
+	return r.cutCleaned(s, MaxSigned, func(s string) string { return withoutJoiners(clean(s, true)) }).text
+}
+
+func (r *Rules) cutCleaned(s string, limit int, clean func(string) string) cutText {
 	rough := len(s) > limit+slack
 	if rough {
 		s = roughly(s, limit+slack)
 	}
-	s = r.Scrubber.Text(clean(s, lines))
+	s = r.Scrubber.Text(clean(s))
 	if rough {
 		return cutText{scrub.Marked(s, limit), true}
 	}
@@ -49,24 +58,34 @@ func roughly(s string, limit int) string {
 	return s
 }
 
-// oneLine cleans a text that must be one line.
-func oneLine(s string) string { return clean(s, false) }
+// oneLine cleans a name that must be one line.
+func oneLine(s string) string { return withoutJoiners(clean(s, false)) }
 
 // clean repairs invalid UTF-8. It removes control characters, and the bidirectional
-// and invisible characters that make a text look like another one. Tabs and line
-// feeds stay if lines is true, else they become blanks.
+// and invisible characters that make a text look like another one. Joiners stay where a
+// script or an emoji needs them. Tabs and line feeds stay if lines is true, else they
+// become blanks.
 func clean(s string, lines bool) string {
 	if isPlain(s, lines) {
 		return s
 	}
 	s = strings.ToValidUTF8(s, "�")
+	at, previous := 0, rune(0)
 	return strings.Map(func(r rune) rune {
+		at += utf8.RuneLen(r)
+		before := previous
+		previous = r
 		switch {
+		case r == joiner || r == nonJoiner:
+			if next, _ := utf8.DecodeRuneInString(s[at:]); joins(before, r, next) {
+				return r
+			}
+			return -1
 		case r == '\n' && lines, r == '\t' && lines:
 			return r
 		case r == '\n', r == '\t', r == '\r' && !lines:
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\ufeff', r >= '\u200b' && r <= '\u200d', r == '\u2060':
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\ufeff', r == '\u200b', r == '\u2060':
 			return -1
 		case r == '\u2028' || r == '\u2029':
 			return ' '

@@ -45,13 +45,7 @@ func timeOf(d *Draft, src Source) (at time.Time, why Reason) {
 	case d.Time.IsZero():
 		return received, ""
 	}
-	at = d.Time
-	if !d.SentAt.IsZero() {
-		if drift := received.Sub(d.SentAt); drift > minDrift || drift < -minDrift {
-			at = at.Add(drift)
-		}
-	}
-	at = at.UTC().Truncate(time.Millisecond)
+	at = d.Time.Add(driftOf(src.Received.Sub(d.SentAt), d.SentAt)).UTC().Truncate(time.Millisecond)
 	switch {
 	case at.After(received):
 		return received, TimeInFuture
@@ -60,6 +54,21 @@ func timeOf(d *Draft, src Source) (at time.Time, why Reason) {
 	default:
 		return at, ""
 	}
+}
+
+// driftOf is how far the client's clock is behind, by the difference between the receipt of
+// a request and its sending: 0 without a time of sending, and for what the network explains.
+// It is in whole seconds, rounded down, because the network takes a part of the difference
+// that nobody can tell: more digits would only move events against each other.
+func driftOf(apart time.Duration, sent time.Time) time.Duration {
+	if sent.IsZero() || apart.Abs() < minDrift {
+		return 0
+	}
+	drift := apart.Truncate(time.Second)
+	if drift > apart {
+		drift -= time.Second
+	}
+	return drift
 }
 
 // oldest is the first time that is believed. An older record would go with the next

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 )
 
@@ -70,6 +71,43 @@ func TestAdjustedTimes(t *testing.T) {
 			t.Errorf("%s: the event has the time %v", c.name, e.Time)
 		}
 	}
+}
+
+// The clock of a client is corrected by whole seconds, and only where the network cannot
+// explain the difference.
+func TestDriftOfAClock(t *testing.T) {
+	const happened = 7 * time.Millisecond // before it was sent
+	for _, c := range []struct{ behind, network, want time.Duration }{
+		{0, 20 * time.Millisecond, 20 * time.Millisecond}, // as the client said
+		{0, 59 * time.Second, 59 * time.Second},
+		{0, -59 * time.Second, 0}, // ahead of the receipt
+		{time.Hour, 20 * time.Millisecond, 20 * time.Millisecond},
+		{time.Hour, 999 * time.Millisecond, 999 * time.Millisecond},
+		{-time.Hour, 20 * time.Millisecond, 20 * time.Millisecond},
+		{-365 * 24 * time.Hour, 300 * time.Millisecond, 300 * time.Millisecond},
+		{time.Minute, 0, 0},
+	} {
+		at := received.Truncate(time.Millisecond)
+		sent := at.Add(-c.network - c.behind)
+		e := eventAt(t, ingest.Draft{Message: "m", Time: sent.Add(-happened), SentAt: sent}, at)
+		want := at.Add(-c.want - happened)
+		if c.network < 0 {
+			want = at
+		}
+		if !e.Time.Equal(want) {
+			t.Errorf("a clock %v behind and %v for the network: %v before the receipt, want %v", c.behind, c.network, at.Sub(e.Time), at.Sub(want))
+		}
+	}
+}
+
+func eventAt(t *testing.T, d ingest.Draft, at time.Time) errata.Event {
+	t.Helper()
+	var rules ingest.Rules
+	e, refused := rules.Event(&d, ingest.Source{Project: 1, Received: at}, errata.EventID{1})
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	return e
 }
 
 // TestTimesWithinRetention: the time of an event is believed for as long as its project

@@ -225,7 +225,7 @@ func bucketConfigs(cfg LogConfig) []jetstream.KeyValueConfig {
 func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{
 		Bucket:      KeysBucket(cfg.Namespace),
-		Description: "Errata: API keys, by their id; no secret, only its hash",
+		Description: "Errata: API keys, by their id; no secret of theirs, only its hash. And the key that users are hashed with",
 		History:     keysHistory,
 		MaxBytes:    keysMaxBytes,
 		Storage:     jetstream.FileStorage,

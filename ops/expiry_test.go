@@ -3,8 +3,10 @@ package ops_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,7 +59,8 @@ func TestExpiry(t *testing.T) {
 			lastSeen[project] = left
 			return removed, nil
 		},
-		Now: func() time.Time { return now.Add(5 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
+		OccurrenceDays: func() map[uint64]int { return nil },
+		Now:            func() time.Time { return now.Add(5 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
 	})
 	for range 3 {
 		if err := expiry.Look(t.Context()); !errors.Is(err, away) {
@@ -70,5 +73,51 @@ func TestExpiry(t *testing.T) {
 	}
 	if left := len(lastSeen[2]); left != 2 {
 		t.Errorf("%d records of project 2 are left, want those of the last 30 days", left)
+	}
+}
+
+// TestOccurrencesExpire: projects that keep occurrences for the same number of days share
+// one fact a day, and a project without old ones is not in it.
+func TestOccurrencesExpire(t *testing.T) {
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	type fact struct {
+		Before   time.Time
+		Projects string
+	}
+	var facts []fact
+	due := map[uint64]bool{1: true, 2: true, 4: true, 5: true}
+	away := errors.New("away")
+	expiry := ops.NewExpiry(ops.ExpiryConfig{
+		Days:           func() map[uint64]int { return nil },
+		OccurrenceDays: func() map[uint64]int { return map[uint64]int{1: 30, 2: 30, 3: 30, 4: 7, 5: 90} },
+		Due: func(_ context.Context, projects []uint64, _ time.Time) (found []uint64, err error) {
+			for _, project := range projects {
+				if due[project] {
+					found = append(found, project)
+				}
+			}
+			if slices.Contains(found, 5) {
+				err = away
+			}
+			return found, err
+		},
+		Expire: func(_ context.Context, projects []uint64, before time.Time) error {
+			facts = append(facts, fact{before, fmt.Sprint(projects)})
+			for _, project := range projects {
+				delete(due, project)
+			}
+			return nil
+		},
+		Now: func() time.Time { return now.Add(5 * time.Hour) }, Logger: slog.New(slog.DiscardHandler),
+	})
+	for range 3 {
+		if err := expiry.Look(t.Context()); !errors.Is(err, away) {
+			t.Errorf("the trouble of project 5 is told as %v", err)
+		}
+	}
+	slices.SortFunc(facts, func(a, b fact) int { return a.Before.Compare(b.Before) })
+	want := []fact{{now.AddDate(0, 0, -30), "[1 2]"}, {now.AddDate(0, 0, -7), "[4]"}}
+	if diff := cmp.Diff(want, facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }

@@ -27,7 +27,7 @@ type Figures struct {
 	DiskTotal *int64 `json:"disk_total_bytes"`
 	// ClickHouseBytes is what the tables have on disk.
 	ClickHouseBytes *uint64 `json:"clickhouse_bytes"`
-	// LostAtSenders counts the errors that senders told this node they dropped,
+	// LostAtSenders counts the errors that senders told this node they lost,
 	// DroppedBySwitch the events that came while recording was off,
 	// RefusedByLimit, as a lower bound, those that were refused because their
 	// key or project had sent too many, DroppedByNoise those that noise rules of

@@ -83,6 +83,6 @@ func (r *Refold) try(ctx context.Context) error {
 }
 
 const (
-	outdatedDetail = "an older version has made some records, whose level is that of their first event"
+	outdatedDetail = "an older version has made some records, which lack what this one adds"
 	outdatedHint   = "errata replay makes them again; with several nodes on one ClickHouse, stop the others first"
 )

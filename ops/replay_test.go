@@ -108,7 +108,7 @@ func TestReplayResultOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally := `{"checkpoint":0,"records":0,"count":0,"payloads":0,"hours":0,"deployed":0,"records_checksum":"0000000000000000","payloads_checksum":"0000000000000000","hours_checksum":"0000000000000000","deployments_checksum":"0000000000000000"}`
+	tally := `{"checkpoint":0,"records":0,"count":0,"payloads":0,"hours":0,"deployed":0,"occurred":0,"records_checksum":"0000000000000000","payloads_checksum":"0000000000000000","hours_checksum":"0000000000000000","deployments_checksum":"0000000000000000","occurrences_checksum":"0000000000000000"}`
 	want := `{"swapped":false,"from":1,"facts":9,"events":7,"took_ms":12,"paused_ms":3,"live":` + tally + `,"replayed":` + tally + `,"outdated":false,"differences":[],"gaps":[]}`
 	if string(got) != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -23,9 +23,17 @@ func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoi
 		return c.workInChunks(ctx, cmd, before, c.p.store.erasing(cmd))
 	case cmd.matching != nil:
 		return c.workInChunks(ctx, cmd, before, c.p.store.changing(cmd))
+	case cmd.expiry != nil:
+		if err := c.p.store.expireOccurrences(ctx, cmd.expiry, cmd.position()); err != nil {
+			return nil, err
+		}
+		return c.finish(ctx, cmd, before, nil, errata.Changed{})
 	}
 	answer := eventlog.SnapshotTaken{Sequence: cmd.sequence - 1}
 	if !c.p.cfg.Quiet {
+		if err := c.p.keepLatest(ctx, cmd.snapshot.Keep, c.totals.records()); err != nil {
+			return nil, fmt.Errorf("keep the contexts of latest events: %w", err)
+		}
 		if err := c.p.store.takeSnapshot(ctx); err != nil {
 			return nil, fmt.Errorf("take a snapshot: %w", err)
 		}

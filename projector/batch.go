@@ -17,8 +17,8 @@ const (
 	maxBatchRecords = 50_000
 	// maxBatchEvents bounds the events that are folded again after a crash.
 	maxBatchEvents = 1_000_000
-	// maxBatchBytes bounds the first events of records that a batch keeps in
-	// memory.
+	// maxBatchBytes bounds the first events of records, and the occurrences, that a
+	// batch keeps in memory.
 	maxBatchBytes = 64 << 20
 )
 
@@ -54,6 +54,14 @@ type delta struct {
 	// class.
 	overflow      bool
 	overflowClass string
+
+	// part is the number of the delta among the parts of its batch, into the delta that
+	// it was merged into. record is the record after the batch, before its command, and
+	// rows how many of the occurrences are new to the table.
+	part   uint32
+	into   *delta
+	record *errata.Record
+	rows   uint64
 }
 
 // hourCount counts the events of one level in one hour.
@@ -112,6 +120,7 @@ func (d *delta) add(e eventlog.Entry, at errata.Position) {
 
 // merge adds a later delta of the same record, with its others.
 func (d *delta) merge(later *delta) {
+	later.into = d
 	d.count += later.count
 	d.first, d.last = min(d.first, later.first), max(d.last, later.last)
 	d.level = max(d.level, later.level)
@@ -166,15 +175,11 @@ type batch struct {
 	overflowed uint64    // events counted in overflow records
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
-
-	// names are the environments and releases of the batch, each kept once; latest
-	// are those of the last event.
-	names  map[string]string
-	latest struct{ environment, release string }
+	occurred   occurrences
 }
 
 func newBatch(rolled rolledTo) *batch {
-	return &batch{deltas: map[recordKey]*delta{}, names: map[string]string{}, rolled: rolled}
+	return &batch{deltas: map[recordKey]*delta{}, occurred: occurrences{names: newNames()}, rolled: rolled}
 }
 
 // fold counts the events of the block at sequence seq, each id once. It counts none
@@ -197,6 +202,9 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 			at, o := errata.PositionOf(seq, i), e.Origin()
 			d := b.count(e, at, o)
 			b.deploy(d, o, deployment{count: deployed, first: e.Time, last: e.Time, begin: at, end: at})
+			if seq > b.rolled.occurrences {
+				b.occurred.add(d, e, at, &o)
+			}
 			if hourly {
 				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})
 			}
@@ -226,6 +234,7 @@ func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
 	d.deployed.list = d.only[:0]
+	b.occurred.join(d)
 	if b.budget.acts() {
 		d.class = bytes.Clone(o.Class)
 	}
@@ -253,31 +262,17 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 		known.add(event)
 		return
 	}
-	event.environment, event.release = b.name(o.Environment, &b.latest.environment), b.name(o.Release, &b.latest.release)
+	names := &b.occurred.names
+	event.environment, event.release = names.name(environmentName, o.Environment), names.name(releaseName, o.Release)
 	if len(d.deployed.list) > 0 {
 		b.bytes += deploymentBytes
 	}
 	d.deployed.append(event)
 }
 
-// name returns the text as a name that the batch keeps once.
-func (b *batch) name(text []byte, latest *string) string {
-	if *latest == string(text) {
-		return *latest
-	}
-	name, known := b.names[string(text)]
-	if !known {
-		name = string(text)
-		b.names[name] = name
-		b.bytes += len(name)
-	}
-	*latest = name
-	return name
-}
-
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
-	return b.command != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes >= maxBatchBytes
+	return b.command != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
 }
 
 // empty says whether there is nothing to commit.

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -239,6 +240,25 @@ func overflowKeys(refused []*delta) (keys []recordKey) {
 		}
 	}
 	return keys
+}
+
+// spend counts the new records of the batch against the budget. It moves those that
+// are too many into overflow records, and adds these to old.
+func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
+	if c.spentTurn != b.budget.Turn {
+		c.spent, c.spentTurn = spending{}, b.budget.Turn
+	}
+	refused := b.overBudget(old, c.spent)
+	if len(refused) == 0 {
+		return nil
+	}
+	there, err := c.currentRecords(ctx, overflowKeys(refused))
+	if err != nil {
+		return err
+	}
+	maps.Copy(old, there)
+	b.overflow(refused, old, c.spent)
+	return nil
 }
 
 // overflow adds the refused deltas to the batch under the keys of their overflow

@@ -37,9 +37,23 @@ func drawBlock(t *rapid.T, at int64, ids *int) []errata.Event {
 		e.Environment = rapid.SampledFrom([]string{"", "prod", "qa", "dev", "(other)"}).Draw(t, "environment")
 		e.Release = rapid.SampledFrom([]string{"", "1", "2", "3", "4"}).Draw(t, "release")
 		e.Payload = fmt.Appendf(nil, `{"n":%d}`, *ids)
+		e.Trail = drawTrail(t)
 		e.Mute, e.Noise = rapid.IntRange(0, 3).Draw(t, "mute") == 0, rapid.IntRange(0, 3).Draw(t, "noise") == 0
 	}
 	return events
+}
+
+// drawTrail draws what an occurrence shows of its event.
+func drawTrail(t *rapid.T) errata.Trail {
+	text := rapid.SampledFrom([]string{"", "a", "b", "a longer text", "0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789abcdef", strings.Repeat("x", 200)})
+	trail := errata.Trail{
+		ClientID: text.Draw(t, "client id"), UserHash: rapid.Uint64Range(0, 3).Draw(t, "hash"), User: text.Draw(t, "user"),
+		Server: text.Draw(t, "server"), Transaction: text.Draw(t, "transaction"), TraceID: text.Draw(t, "trace"),
+	}
+	for n := range rapid.IntRange(0, 3).Draw(t, "tags") {
+		trail.Tags = append(trail.Tags, errata.Tag{Key: fmt.Sprint("tag ", n), Value: text.Draw(t, "value")})
+	}
+	return trail
 }
 
 // drawLedger draws a log with few problems and classes in two projects, with a

@@ -33,6 +33,7 @@ type ledgerModel struct {
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
 	deployed DeploymentRows
+	occurred OccurrenceRows
 	spent    map[uint64]uint64 // new records of this hour, by project
 	classes  map[uint64]uint64 // new overflow records by class
 }
@@ -40,7 +41,7 @@ type ledgerModel struct {
 func newLedgerModel() *ledgerModel {
 	return &ledgerModel{
 		window: newWindow(maxWindowIDs, 0), records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{},
-		hours: map[hourKey]uint64{}, deployed: DeploymentRows{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{}, own: map[uint64]uint64{},
+		hours: map[hourKey]uint64{}, deployed: DeploymentRows{}, occurred: OccurrenceRows{}, spent: map[uint64]uint64{}, classes: map[uint64]uint64{}, own: map[uint64]uint64{},
 	}
 }
 
@@ -175,6 +176,7 @@ func (m *ledgerModel) event(e errata.Event, at errata.Position) {
 		r.Status, r.Regressed = errata.StatusOpen, true
 	}
 	ModelDeploy(&r, m.deployed, e)
+	ModelOccur(r, m.occurred, e, at)
 	m.records[key] = r
 	m.hours[hourKey{key, r.ID, e.Time.UnixMilli() / millisPerHour, e.Level}]++
 }
@@ -201,6 +203,7 @@ type tables struct {
 	payloads map[errata.Position]string
 	hours    map[hourKey]uint64
 	deployed DeploymentRows
+	occurred OccurrenceRows
 	rolled   rolledTo
 	events   uint64
 }
@@ -239,7 +242,7 @@ func (c *tables) changes(t *rapid.T, b *batch) []change {
 func (c *tables) commit(t *rapid.T, b *batch) {
 	changes := c.changes(t, b)
 	for _, table := range Rollups {
-		c.rollUp(b, changes, table)
+		c.rollUp(t, b, changes, table)
 	}
 	for _, ch := range changes {
 		if ch.removed() {
@@ -309,8 +312,8 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 		case rapid.IntRange(0, 9).Draw(t, "killed") == 0:
 			// The next session folds again what was not committed. Before that it
 			// reads what its window needs.
-			if table := rapid.SampledFrom([]string{"", RollupHours, RollupDeployments}).Draw(t, "written"); table != "" {
-				c.rollUp(b, c.changes(t, b), table)
+			if table := rapid.SampledFrom([]string{"", RollupHours, RollupDeployments, RollupOccurrences}).Draw(t, "written"); table != "" {
+				c.rollUp(t, b, c.changes(t, b), table)
 			}
 			s, b = c.begin(), newBatch(c.rolled)
 			c.spent, _ = openSpending(c.cp.Budget.Spent)
@@ -320,8 +323,8 @@ func (c *tables) fold(t *rapid.T, log []eventlog.Fact) {
 }
 
 // TestBudgetIsIndependentOfBatches: for any way to cut a log into batches, and any
-// interruptions, the records, their overflow, their contexts, their hours and their
-// deployments are those of the model.
+// interruptions, the records, their overflow, their contexts, their hours, their
+// deployments and their occurrences with their numbers are those of the model.
 func TestBudgetIsIndependentOfBatches(t *testing.T) {
 	maxOverflowClasses = 2
 	t.Cleanup(func() { maxOverflowClasses = 100 })
@@ -332,7 +335,7 @@ func TestBudgetIsIndependentOfBatches(t *testing.T) {
 		for _, f := range log {
 			want.fact(t, f)
 		}
-		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}, deployed: DeploymentRows{}}
+		got := &tables{spent: spending{}, records: map[recordKey]errata.Record{}, payloads: map[errata.Position]string{}, hours: map[hourKey]uint64{}, deployed: DeploymentRows{}, occurred: OccurrenceRows{}}
 		got.fold(t, log)
 		if diff := cmp.Diff(want.records, got.records, recordOptions, cmp.AllowUnexported(recordKey{})); diff != "" {
 			t.Fatalf("records (-model +fold):\n%s", diff)
@@ -345,6 +348,9 @@ func TestBudgetIsIndependentOfBatches(t *testing.T) {
 		}
 		if diff := cmp.Diff(want.deployed, got.deployed); diff != "" {
 			t.Fatalf("deployments (-model +fold):\n%s", diff)
+		}
+		if diff := cmp.Diff(want.occurred, got.occurred); diff != "" {
+			t.Fatalf("occurrences (-model +fold):\n%s", diff)
 		}
 	})
 }

@@ -117,7 +117,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (ch
 			if err != nil {
 				unreadable = append(unreadable, now.ID)
 			}
-			ch.now, ch.payload = &now, payload
+			d.record, ch.now, ch.payload = &now, &now, payload
 			ch.hours, ch.deployed, ch.countedOf, ch.project = d.hours, d.deployed.list, now.ID, now.Project
 		}
 		changes = append(changes, ch)

@@ -13,11 +13,13 @@ import (
 //	0  the level of a record is that of its first event
 //	1  the level of a record is the highest of all its events
 //	2  a record has a project, environments and releases
-const FoldVersion = foldDimensions
+//	3  a record has its occurrences
+const FoldVersion = foldOccurrences
 
 const (
-	foldLevels     = 1
-	foldDimensions = 2
+	foldLevels      = 1
+	foldDimensions  = 2
+	foldOccurrences = 3
 )
 
 // Checkpoint says how far the projection of a shard has come, and has what a
@@ -40,6 +42,8 @@ type Checkpoint struct {
 	// Deployed is how many of Events are in the table deployments. An older version
 	// did not count them there.
 	Deployed uint64 `json:"deployed,omitempty"`
+	// Occurred is how many of Events were counted in the table occurrences, likewise.
+	Occurred uint64 `json:"occurred,omitempty"`
 	// WindowFrom is the first sequence that the window of event ids needs,
 	// WindowTime the clock of the window there, in Unix milliseconds.
 	WindowFrom uint64 `json:"window_from"`

@@ -14,6 +14,9 @@ func chunksOf(records uint64) int { return int(min(records/chunkSize+1, maxSweep
 type chunkWork struct {
 	// chunks returns how many there are to be.
 	chunks func(ctx context.Context) (int, error)
+	// before is called before the first chunk, perhaps again after a crash; nil for
+	// nothing.
+	before func(ctx context.Context) error
 	// changes reads the records of a chunk and changes them.
 	changes func(ctx context.Context, c *sweepChunk) ([]change, error)
 	// after is called when the changes of a chunk are in the records, perhaps again
@@ -45,6 +48,11 @@ func (c *committer) workInChunks(ctx context.Context, cmd *command, before Check
 	progress, err := c.progressOf(ctx, cmd, work.chunks)
 	if err != nil {
 		return nil, err
+	}
+	if progress.Done == 0 && work.before != nil {
+		if err := work.before(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for {
 		if progress.Done > 0 && work.after != nil {

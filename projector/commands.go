@@ -11,7 +11,7 @@ import (
 )
 
 // command is a decoded command of the log. A command that changes something has
-// exactly one of edit, sweep, matching, erasure and snapshot.
+// exactly one of edit, sweep, matching, erasure, expiry and snapshot.
 type command struct {
 	sequence uint64
 	// answer is the answer of a command that changes nothing.
@@ -28,6 +28,8 @@ type command struct {
 	matching *matching
 	// erasure removes the data of persons from all records.
 	erasure *erasure
+	// expiry removes occurrences.
+	expiry *expiry
 	// snapshot makes a copy of all tables.
 	snapshot *eventlog.Snapshot
 }
@@ -41,7 +43,7 @@ type sweep struct {
 // alone says whether all facts before the command must be in the tables before it
 // is carried out, because it works on the tables.
 func (c *command) alone() bool {
-	return c != nil && (c.sweep != nil || c.matching != nil || c.erasure != nil || c.snapshot != nil)
+	return c != nil && (c.sweep != nil || c.matching != nil || c.erasure != nil || c.expiry != nil || c.snapshot != nil)
 }
 
 // position is the position of the command.
@@ -89,6 +91,11 @@ func parseCommand(f *eventlog.Fact) *command {
 		var body eventlog.Erase
 		if err = json.Unmarshal(f.Data, &body); err == nil {
 			c.erasure, err = newErasure(body)
+		}
+	case eventlog.CommandExpire:
+		var body eventlog.Expire
+		if err = json.Unmarshal(f.Data, &body); err == nil {
+			c.expiry, err = newExpiry(body)
 		}
 	case eventlog.CommandSnapshot:
 		c.snapshot = new(eventlog.Snapshot)

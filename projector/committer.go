@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -131,11 +130,11 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	}
 	to := c.cp.next(last)
 	to.Events, to.Duplicates, to.Poison, to.Off = to.Events+b.events, to.Duplicates+b.duplicates, to.Poison+b.poison, to.Off+b.off
-	to.Deployed += b.events
+	to.Deployed, to.Occurred = to.Deployed+b.events, to.Occurred+b.events
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
 	to.Budget = b.budget
 	to.Budget.Spent = c.spent.encode()
-	work := &commit{from: c.cp, to: to}
+	work := &commit{from: c.cp, to: to, occurred: &b.occurred}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
@@ -159,25 +158,6 @@ func withCommand(b *batch, cmd *command) []recordKey {
 		}
 	}
 	return keys
-}
-
-// spend counts the new records of the batch against the budget. It moves those that
-// are too many into overflow records, and adds these to old.
-func (c *committer) spend(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
-	if c.spentTurn != b.budget.Turn {
-		c.spent, c.spentTurn = spending{}, b.budget.Turn
-	}
-	refused := b.overBudget(old, c.spent)
-	if len(refused) == 0 {
-		return nil
-	}
-	there, err := c.currentRecords(ctx, overflowKeys(refused))
-	if err != nil {
-		return err
-	}
-	maps.Copy(old, there)
-	b.overflow(refused, old, c.spent)
-	return nil
 }
 
 // apply writes one step and remembers what it changed.
@@ -210,6 +190,9 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	if work.sweep != nil {
 		c.forget(work.sweep)
 	}
+	if c.p.tidier != nil && (work.sweep != nil || slices.ContainsFunc(work.changes, func(ch change) bool { return ch.removed() || ch.fleeting() != 0 })) {
+		c.p.tidier.removed.Store(work.sequence())
+	}
 	c.cp, c.totals = work.to, work.to.Totals
 	return nil
 }
@@ -225,10 +208,13 @@ func (c *committer) precede(ctx context.Context, work *commit) error {
 		return c.addRollup(ctx, deploymentsOf(work.changes, key, to), &c.rolled.deployments, to)
 	})
 	group.Go(func() error {
+		return c.addRollup(ctx, occurrencesOf(work.occurred, key, to), &c.rolled.occurrences, to)
+	})
+	group.Go(func() error {
 		return c.untilWritten(ctx, "insert payloads", func() error { return store.writePayloads(ctx, work.changes) })
 	})
 	group.Go(func() error {
-		return c.untilWritten(ctx, "insert which deployments are gone", func() error { return store.writeGone(ctx, work.changes) })
+		return c.untilWritten(ctx, "insert which deployments are gone", func() error { return store.writeGone(ctx, work.changes, work.sequence()) })
 	})
 	if err := group.Wait(); err != nil {
 		return err

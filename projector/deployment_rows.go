@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
 )
@@ -60,7 +61,9 @@ func deploymentsOf(changes []change, key errata.Signature, to uint64) *rollupBat
 	}
 	return &rollupBatch{
 		table: RollupDeployments, insert: sqlInsertDeployments, rows: len(t.book),
-		columns: []any{t.book, t.signature, t.id, t.environment, t.release, t.project, t.count, t.firstSeen, t.lastSeen, t.sequence},
+		fill: func(batch driver.Batch) error {
+			return appendColumns(batch, t.book, t.signature, t.id, t.environment, t.release, t.project, t.count, t.firstSeen, t.lastSeen, t.sequence)
+		},
 	}
 }
 
@@ -73,15 +76,15 @@ func goneDeployments(ctx context.Context) context.Context {
 	}))
 }
 
-// writeGone marks the deployments of the records that the changes remove. It comes
-// before the records; a repeat writes the same rows.
-func (s *Store) writeGone(ctx context.Context, changes []change) error {
+// writeGone marks the deployments of the records that the changes up to the sequence
+// remove. It comes before the records; a repeat writes the same rows.
+func (s *Store) writeGone(ctx context.Context, changes []change, sequence uint64) error {
 	var book, signature []string
-	var id []uint64
+	var id, since []uint64
 	var gone []uint8
 	add := func(key recordKey, of errata.Position) {
 		book, signature = append(book, key.book.String()), append(signature, string(key.signature[:]))
-		id, gone = append(id, uint64(of)), append(gone, 1)
+		id, gone, since = append(id, uint64(of)), append(gone, 1), append(since, sequence)
 	}
 	for i := range changes {
 		c := &changes[i]
@@ -100,7 +103,7 @@ func (s *Store) writeGone(ctx context.Context, changes []change) error {
 		return err
 	}
 	defer batch.Close()
-	if err := appendColumns(batch, book, signature, id, gone); err != nil {
+	if err := appendColumns(batch, book, signature, id, gone, since); err != nil {
 		return err
 	}
 	return batch.Send()
@@ -109,7 +112,7 @@ func (s *Store) writeGone(ctx context.Context, changes []change) error {
 // sweepDeployments marks the deployments of the records in the range that are older
 // than the cleanup at sequence, as sweepContexts empties their contexts.
 func (s *Store) sweepDeployments(ctx context.Context, c *sweepChunk, sequence uint64) error {
-	args := append(c.args(), clickhouse.Named("until", uint64(errata.PositionOf(sequence, 0))))
+	args := append(c.args(), clickhouse.Named("until", uint64(errata.PositionOf(sequence, 0))), clickhouse.Named("sequence", sequence))
 	if err := s.conn.Exec(goneDeployments(ctx), sqlSweepDeployments, args...); err != nil {
 		return fmt.Errorf("mark the deployments that the cleanup removes: %w", err)
 	}

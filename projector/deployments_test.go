@@ -30,7 +30,17 @@ func rowsOf(ch change) DeploymentRows {
 }
 
 // rollUp adds the changes to one of the rollups.
-func (c *tables) rollUp(b *batch, changes []change, table string) {
+func (c *tables) rollUp(t *rapid.T, b *batch, changes []change, table string) {
+	if table == RollupOccurrences {
+		for at, row := range occurredRows(&b.occurred) {
+			if _, twice := c.occurred[at]; twice {
+				t.Fatalf("two rows of %+v", row)
+			}
+			c.occurred[at] = row
+		}
+		c.rolled.occurrences = max(c.rolled.occurrences, b.last)
+		return
+	}
 	for _, ch := range changes {
 		if table == RollupDeployments {
 			for _, row := range rowsOf(ch) {

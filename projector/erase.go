@@ -116,14 +116,18 @@ func (e *erasure) args(c *sweepChunk) []any {
 	for i, addr := range e.addresses {
 		addresses[i] = netip.AddrFrom16(addr.As16()).String()
 	}
-	pattern := noText
-	if e.inText != nil {
-		pattern = e.inText.String()
-	}
 	// Never nil: the driver binds nil as NULL.
 	users, ids := append([]string{}, e.users...), append([]int64{}, e.ids...)
 	return append(c.rangeArgs(), clickhouse.Named("users", users), clickhouse.Named("ids", ids),
-		clickhouse.Named("addresses", addresses), clickhouse.Named("pattern", pattern))
+		clickhouse.Named("addresses", addresses), clickhouse.Named("pattern", e.pattern()))
+}
+
+// pattern finds the addresses in texts, none without addresses.
+func (e *erasure) pattern() string {
+	if e.inText == nil {
+		return noText
+	}
+	return e.inText.String()
 }
 
 // eraseChunks returns how many inserts an erasure takes.
@@ -164,6 +168,12 @@ func (s *Store) eraseContexts(ctx context.Context, c *sweepChunk, at errata.Posi
 func (s *Store) erasing(cmd *command) chunkWork {
 	return chunkWork{
 		chunks: func(ctx context.Context) (int, error) { return s.eraseChunks(ctx, cmd.erasure) },
+		before: func(ctx context.Context) error {
+			if err := s.eraseLatest(ctx, cmd.erasure, cmd.position()); err != nil {
+				return err
+			}
+			return s.eraseOccurrences(ctx, cmd.erasure, cmd.position())
+		},
 		changes: func(ctx context.Context, c *sweepChunk) ([]change, error) {
 			return s.erasable(ctx, cmd.erasure, c, cmd.position())
 		},

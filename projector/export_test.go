@@ -53,3 +53,8 @@ func Look(ctx context.Context, p *Projector) error { return p.tidier.look(ctx) }
 
 // RunTidier runs the tidier alone until ctx ends or ClickHouse refuses.
 func RunTidier(ctx context.Context, p *Projector) { p.tidier.run(ctx) }
+
+// ExpireOccurrences removes occurrences like the expiry at the position.
+func (s *Store) ExpireOccurrences(ctx context.Context, projects []uint64, before time.Time, at errata.Position) error {
+	return s.expireOccurrences(ctx, &expiry{before: before, projects: projects}, at)
+}

@@ -78,7 +78,7 @@ func (h *history) overflow(e *errata.Event) (key string, r errata.Record, exists
 	if e.Class == "" {
 		e.Message = strings.Replace(e.Message, "of the class ,", "without a class, or of many classes,", 1)
 	}
-	*e = errata.Event{Book: e.Book, Signature: e.Signature, Level: e.Level, Time: e.Time, Message: e.Message, Class: e.Class,
+	*e = errata.Event{ID: e.ID, Received: e.Received, Trail: e.Trail, Book: e.Book, Signature: e.Signature, Level: e.Level, Time: e.Time, Message: e.Message, Class: e.Class,
 		UserID: e.UserID, IP: e.IP, Payload: e.Payload, Project: e.Project, Environment: e.Environment, Release: e.Release}
 	return key, r, exists
 }

@@ -3,6 +3,8 @@ package projector
 import (
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	errata "github.com/errata-log/errata"
 )
 
@@ -43,6 +45,8 @@ func hourlyOf(changes []change, key errata.Signature, to uint64) *rollupBatch {
 	}
 	return &rollupBatch{
 		table: RollupHours, insert: sqlInsertHourly, rows: len(t.book),
-		columns: []any{t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence, t.project},
+		fill: func(batch driver.Batch) error {
+			return appendColumns(batch, t.book, t.signature, t.id, t.hour, t.level, t.count, t.sequence, t.project)
+		},
 	}
 }

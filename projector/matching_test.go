@@ -1,12 +1,14 @@
 package projector_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 )
 
@@ -43,9 +45,24 @@ func (h *history) matching() {
 }
 
 func (h *history) cleanup() {
+	if h.random.IntN(4) == 0 {
+		h.expire()
+		return
+	}
 	before := h.now.Add(-time.Duration(h.random.IntN(45*24*60)) * time.Minute).UnixMilli()
 	name, within := h.within(eventlog.CommandCleanup, eventlog.CommandCleanupIn)
 	h.command(name, eventlog.Cleanup{Before: before, Within: within}, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) {
 		return r, r.LastSeen.UnixMilli() <= before && means(within, r), false
+	})
+}
+
+// expire removes the occurrences of some projects, or none because they are too young.
+func (h *history) expire() {
+	before := h.now.Add(time.Duration(h.random.IntN(3)) * time.Millisecond)
+	projects := [][]uint64{{1}, {2, 99}, {1, 2, 3}}[h.random.IntN(3)]
+	body := eventlog.Expire{Before: before.UnixMilli(), Within: eventlog.Within{Projects: projects}}
+	at := h.command(eventlog.CommandExpire, body, func(r errata.Record, _ errata.Position) (errata.Record, bool, bool) { return r, false, true })
+	maps.DeleteFunc(h.occurred, func(_ errata.Position, row projector.OccurrenceRow) bool {
+		return row.Position < at && row.ReceivedMillis < before.UnixMilli() && slices.Contains(projects, row.Project)
 	})
 }

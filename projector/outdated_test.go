@@ -85,28 +85,20 @@ func TestReplayAfterAnOlderVersion(t *testing.T) {
 		t.Errorf("the records of the older version are forgotten: %+v", cp)
 	}
 
-	rebuild := func() projector.Comparison {
-		t.Helper()
-		done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return done
-	}
-	if done := rebuild(); !done.Equal() || !done.Swapped || !done.Outdated || done.Live.Records != 5 {
+	if done := l.rebuilt(p); !done.Equal() || !done.Swapped || !done.Outdated || done.Live.Records != 5 {
 		t.Errorf("the first replay: %+v", done)
 	}
 	l.wantLevels(map[string]uint64{"fatal": 5})
 	if cp := l.checkpoint(p); cp.Outdated() {
 		t.Errorf("still outdated: %+v", cp)
 	}
-	if done := rebuild(); !done.Equal() || done.Outdated {
+	if done := l.rebuilt(p); !done.Equal() || done.Outdated {
 		t.Errorf("the second replay: %+v", done)
 	}
 	if err := l.ClickHouse.Exec(t.Context(), "ALTER TABLE records UPDATE level = 'error' WHERE book > 'checkpoint' SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
-	if done := rebuild(); done.Equal() || done.Swapped {
+	if done := l.rebuilt(p); done.Equal() || done.Swapped {
 		t.Errorf("other levels in the table are not seen: %+v", done)
 	}
 }
@@ -199,28 +191,20 @@ func TestDeploymentsAfterAnOlderVersion(t *testing.T) {
 	if got, want := l.deployed(p), "[(7,['prod'],['1.1'])] [(7,'prod','1.1',1)]"; !strings.HasPrefix(got, want) {
 		t.Errorf("after the next event there is %s, want %s", got, want)
 	}
-	rebuild := func() projector.Comparison {
-		t.Helper()
-		done, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return done
-	}
-	if done := rebuild(); !done.Equal() || !done.Swapped || !done.Outdated {
+	if done := l.rebuilt(p); !done.Equal() || !done.Swapped || !done.Outdated {
 		t.Errorf("the first replay: %+v", done)
 	}
 	const all = "[(7,['prod','qa'],['1.1','1.0'])] [(7,'prod','1.0',1),(7,'prod','1.1',1),(7,'qa','1.1',1)] [7]"
 	if got := l.deployed(p); got != all {
 		t.Errorf("after a replay there is %s, want %s", got, all)
 	}
-	if done := rebuild(); !done.Equal() || done.Outdated || done.Live.Deployed != 3 {
+	if done := l.rebuilt(p); !done.Equal() || done.Outdated || done.Live.Deployed != 3 {
 		t.Errorf("the second replay: %+v", done)
 	}
 	if err := l.ClickHouse.Exec(t.Context(), "INSERT INTO deployments (book, signature, environment, count) VALUES ('system', '', 'x', 1)"); err != nil {
 		t.Fatal(err)
 	}
-	if done := rebuild(); done.Equal() || done.Swapped {
+	if done := l.rebuilt(p); done.Equal() || done.Swapped {
 		t.Errorf("another row in the table is not seen: %+v", done)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 var (
@@ -19,8 +20,8 @@ var (
 	sqlInsertDeployments string
 )
 
-// A rollup is a table beside the records with sums of their events. Its batches
-// have a checkpoint of their own in the same block, and are written before those of
+// A rollup is a table beside the records with sums of their events, or with the events
+// themselves. Its batches have a checkpoint of their own in the same block, and are written before those of
 // the records. So it is never behind the records; events that it holds already are
 // not added when they are folded again after a crash.
 const (
@@ -28,21 +29,27 @@ const (
 	RollupHours = "hourly"
 	// RollupDeployments has them by environment and release.
 	RollupDeployments = "deployments"
+	// RollupOccurrences has each of them.
+	RollupOccurrences = "occurrences"
 )
 
 // Rollups are the names of the rollups.
-var Rollups = []string{RollupHours, RollupDeployments}
+var Rollups = []string{RollupHours, RollupDeployments, RollupOccurrences}
 
 // rolledTo says for each rollup up to which sequence it holds the events.
-type rolledTo struct{ hourly, deployments uint64 }
+type rolledTo struct{ hourly, deployments, occurrences uint64 }
 
 // InRollup is how many events the rollup must hold at this checkpoint, with those
 // that it has dropped by age.
 func (c Checkpoint) InRollup(table string) uint64 {
-	if table == RollupDeployments {
+	switch table {
+	case RollupDeployments:
 		return c.Deployed
+	case RollupOccurrences:
+		return c.Occurred
+	default:
+		return c.Events
 	}
-	return c.Events
 }
 
 // rollupCheckpoint reads the last sequence whose events are in the rollup.
@@ -53,11 +60,14 @@ func (s *Store) rollupCheckpoint(ctx context.Context, table string) (uint64, err
 
 // rolledTo reads how far all rollups are.
 func (s *Store) rolledTo(ctx context.Context) (to rolledTo, err error) {
-	if to.hourly, err = s.rollupCheckpoint(ctx, RollupHours); err != nil {
-		return to, err
+	for table, sequence := range map[string]*uint64{
+		RollupHours: &to.hourly, RollupDeployments: &to.deployments, RollupOccurrences: &to.occurrences,
+	} {
+		if *sequence, err = s.rollupCheckpoint(ctx, table); err != nil {
+			return to, err
+		}
 	}
-	to.deployments, err = s.rollupCheckpoint(ctx, RollupDeployments)
-	return to, err
+	return to, nil
 }
 
 // RollupCounted reads how many events were counted in the rollup, with those that
@@ -72,16 +82,18 @@ func (s *Store) RollupCounted(ctx context.Context, table string) (events uint64,
 type rollupBatch struct {
 	table, insert string
 	rows          int
-	columns       []any
+	// fill puts the rows into the insert; it may be called again.
+	fill     func(driver.Batch) error
+	settings clickhouse.Settings // beside those of every insert; nil for none
 }
 
 // writeRollup inserts the rows. The token lets only one insert after the checkpoint
 // from count. After an error the insert may have happened.
 func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, salt int) error {
-	batch, err := s.conn.PrepareBatch(once(ctx, b.table+" "+token(s.shard, from, salt)), b.insert)
+	batch, err := s.conn.PrepareBatch(once(ctx, b.table+" "+token(s.shard, from, salt), b.settings), b.insert)
 	if err == nil {
 		defer batch.Close()
-		err = appendColumns(batch, b.columns...)
+		err = b.fill(batch)
 	}
 	if err == nil {
 		err = batch.Send()

@@ -1,6 +1,7 @@
 package projector_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -16,7 +17,7 @@ import (
 // read reads the whole projection of the database as its users see it.
 func (h *history) read(database string) state {
 	h.t.Helper()
-	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}, Rows: projector.DeploymentRows{}}
+	s := state{Records: map[string]errata.Record{}, Payload: map[string]string{}, Hours: map[string]uint64{}, Rows: projector.DeploymentRows{}, Occurred: projector.OccurrenceRows{}}
 	ids := map[string]errata.Position{}
 	h.each(`SELECT book, signature, id, version, count, first_seen, last_seen, level, file, line, message_preview, exception_class,
 		request_uri, request_method, user_id, ip, status, regressed, noise, project, environments, releases FROM `+database+`.records FINAL WHERE book != 'checkpoint'`, func(rows driver.Rows) error {
@@ -63,6 +64,7 @@ func (h *history) read(database string) state {
 		return err
 	})
 	h.readDeployments(database, &s, ids)
+	h.readOccurrences(database, &s, ids)
 	return s
 }
 
@@ -110,6 +112,16 @@ func (h *history) each(query string, row func(driver.Rows) error) {
 	if err := rows.Err(); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// rebuilt rebuilds the projection.
+func (l *ledger) rebuilt(p *projector.Projector) projector.Comparison {
+	l.t.Helper()
+	done, err := projector.Rebuild(context.WithoutCancel(l.t.Context()), p, l.rebuild())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return done
 }
 
 // rebuild is the configuration of a rebuild of the ledger's projection.

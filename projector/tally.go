@@ -18,6 +18,8 @@ var (
 	sqlTallyHourly string
 	//go:embed sql/tally_deployments.sql
 	sqlTallyDeployments string
+	//go:embed sql/tally_occurrences.sql
+	sqlTallyOccurrences string
 )
 
 // Tally sums up a projection: two projections with the same Tally hold the same
@@ -29,15 +31,17 @@ type Tally struct {
 	Records uint64 `json:"records"`
 	Count   uint64 `json:"count"`
 	// Payloads is the number of contexts, Hours the sum of all hours, Deployed that
-	// of all deployments.
+	// of all deployments, Occurred the number of occurrences of records that are there.
 	Payloads uint64 `json:"payloads"`
 	Hours    uint64 `json:"hours"`
 	Deployed uint64 `json:"deployed"`
+	Occurred uint64 `json:"occurred"`
 	// The checksums are over every column of every row.
 	RecordsChecksum     Checksum `json:"records_checksum"`
 	PayloadsChecksum    Checksum `json:"payloads_checksum"`
 	HoursChecksum       Checksum `json:"hours_checksum"`
 	DeploymentsChecksum Checksum `json:"deployments_checksum"`
+	OccurrencesChecksum Checksum `json:"occurrences_checksum"`
 }
 
 // Checksum is 16 hex digits as a text: clients would round a JSON number.
@@ -86,7 +90,30 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
 		}
 	}
-	return t, nil
+	if fold >= foldOccurrences {
+		err = s.tallyOccurrences(ctx, &t)
+	}
+	return t, err
+}
+
+// talliedTogether is of how many records the occurrences are counted with one query,
+// which keeps the keys of these records in memory. Only tests change it.
+var talliedTogether uint64 = 1_000_000
+
+// tallyOccurrences counts the occurrences. Those of records that are gone are left out:
+// they may still be on the disk, or not any more.
+func (s *Store) tallyOccurrences(ctx context.Context, t *Tally) error {
+	chunks := int(min(t.Records/talliedTogether+1, maxSweepChunks))
+	for i := range chunks {
+		var count, checksum uint64
+		row := s.conn.QueryRow(ctx, sqlTallyOccurrences, sweep{}.chunk(i, chunks).rangeArgs()...)
+		if err := row.Scan(&count, &checksum); err != nil {
+			return fmt.Errorf("count the occurrences: %w", err)
+		}
+		t.Occurred += count
+		t.OccurrencesChecksum ^= Checksum(checksum)
+	}
+	return nil
 }
 
 // differences says in words what differs between two tallies.
@@ -101,10 +128,12 @@ func (t Tally) differences(other Tally) (found []string) {
 		{"payloads", t.Payloads, other.Payloads},
 		{"hours", t.Hours, other.Hours},
 		{"deployments", t.Deployed, other.Deployed},
+		{"occurrences", t.Occurred, other.Occurred},
 		{"checksum of the records", t.RecordsChecksum, other.RecordsChecksum},
 		{"checksum of the payloads", t.PayloadsChecksum, other.PayloadsChecksum},
 		{"checksum of the hours", t.HoursChecksum, other.HoursChecksum},
 		{"checksum of the deployments", t.DeploymentsChecksum, other.DeploymentsChecksum},
+		{"checksum of the occurrences", t.OccurrencesChecksum, other.OccurrencesChecksum},
 	} {
 		if part.live != part.rebuilt {
 			found = append(found, fmt.Sprintf("%s: live %v, rebuilt %v", part.name, part.live, part.rebuilt))

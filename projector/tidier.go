@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -38,6 +39,12 @@ type tidier struct {
 	row    uint64    // of the checkpoint when it was last looked at
 	moved  time.Time // when that was seen for the first time
 	tables map[string]*tidied
+
+	// removed is the last fact that has removed a record here; cleared is up to which
+	// fact the occurrences of such records are deleted.
+	removed atomic.Uint64
+	cleared uint64
+	began   bool // the first look does not know what was removed earlier
 }
 
 // tidied is what the tidier remembers of a table.
@@ -56,6 +63,7 @@ func (t *tidier) run(ctx context.Context) {
 	for _, known := range t.tables {
 		known.done = false // a rebuild may have put other tables in their places
 	}
+	t.cleared, t.began = 0, false
 	for t.wait(ctx) {
 		switch err := t.look(ctx); {
 		case err == nil || ctx.Err() != nil:
@@ -84,6 +92,9 @@ func (t *tidier) look(ctx context.Context) error {
 	if cp.Row != t.row || t.moved.IsZero() {
 		t.row, t.moved = cp.Row, t.now()
 	}
+	if err := t.clear(ctx, cp.Sequence); err != nil {
+		return err
+	}
 	tables, err := t.store.tableParts(ctx)
 	if err != nil {
 		return err
@@ -104,6 +115,29 @@ func (t *tidier) look(ctx context.Context) error {
 			return t.tidy(ctx, parts, known)
 		}
 	}
+	return nil
+}
+
+// clear deletes the occurrences of the records that were removed up to the fact.
+func (t *tidier) clear(ctx context.Context, to uint64) error {
+	known := t.known("gone " + RollupOccurrences)
+	if t.began && t.removed.Load() <= t.cleared || t.now().Sub(known.tried) < known.rest {
+		return nil
+	}
+	began := t.now()
+	err := t.store.removeGone(ctx, t.cleared, to)
+	known.tried = t.now()
+	known.rest = restFactor * known.tried.Sub(began)
+	if refused(err) {
+		t.logger.Warn("ClickHouse does not let this user delete the occurrences of removed records; nobody sees them, and they take disk", "error", err)
+		t.cleared, t.began = math.MaxUint64, true
+		return nil
+	}
+	if err != nil {
+		known.rest = max(known.rest, failedRest)
+		return err
+	}
+	t.cleared, t.began = to, true
 	return nil
 }
 

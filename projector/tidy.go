@@ -53,6 +53,8 @@ type tableParts struct {
 	table string
 	// parts is how many are active; rows are theirs, and of the largest of them.
 	parts, rows, largest uint64
+	// masked is how many parts have deleted rows.
+	masked uint64
 	// bare is how many parts lack a projection of the table, and with it what
 	// else a migration added after they were written.
 	bare uint64
@@ -63,7 +65,7 @@ type tableParts struct {
 }
 
 // tidy says that a table has nothing to gain.
-func (t tableParts) tidy() bool { return t.parts <= 1 && t.bare == 0 }
+func (t tableParts) tidy() bool { return t.parts <= 1 && t.bare == 0 && t.masked == 0 }
 
 // moment is what else a decision depends on.
 type moment struct {
@@ -79,6 +81,9 @@ func worthTidying(t tableParts, now moment) bool {
 	}
 	outside := 100 * (t.rows - t.largest)
 	last := min(now.since, t.age)
+	if t.masked > 0 && last >= dailyPause {
+		return true // what was deleted leaves the disk
+	}
 	if now.idle < tidyIdle {
 		return last >= busyPause && (t.bare > 0 || outside >= busyPercent*t.rows)
 	}
@@ -92,12 +97,19 @@ func worthTidying(t tableParts, now moment) bool {
 	}
 }
 
-// Tidy merges each table of the projection into one part, whatever that costs,
-// and returns when it is done: two minutes for ten million records. Readers and
+// Tidy deletes the occurrences of removed records and merges each table of the
+// projection into one part, whatever that costs, and returns when it is done: two minutes for ten million records. Readers and
 // the fold go on meanwhile; what they write then stays outside. A table that is
 // one whole part already is left alone. When ctx ends Tidy returns at once, and
 // ClickHouse finishes the table that it is at. An error names the table.
 func (s *Store) Tidy(ctx context.Context) error {
+	cp, err := s.Checkpoint(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.removeGone(ctx, 0, cp.Sequence); err != nil {
+		return err
+	}
 	tables, err := s.tableParts(ctx)
 	if err != nil {
 		return err
@@ -125,7 +137,7 @@ func (s *Store) tableParts(ctx context.Context) (tables []tableParts, err error)
 		var t tableParts
 		var age uint64
 		var merging uint8
-		if err := rows.Scan(&t.table, &t.parts, &t.rows, &t.largest, &age, &t.bare, &merging); err != nil {
+		if err := rows.Scan(&t.table, &t.parts, &t.rows, &t.largest, &age, &t.bare, &t.masked, &merging); err != nil {
 			return nil, fmt.Errorf("look at the parts of the tables: %w", err)
 		}
 		t.age, t.merging = time.Duration(age)*time.Second, merging != 0
@@ -143,7 +155,7 @@ func (s *Store) tidyTable(ctx context.Context, t tableParts) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyLimit)
 	defer cancel()
 	settings := clickhouse.Settings{"optimize_throw_if_noop": 1}
-	if t.bare == 0 {
+	if t.bare+t.masked == 0 {
 		// Another node may have come first: one part is not written again.
 		settings["optimize_skip_merged_partitions"] = 1
 	}

@@ -37,6 +37,9 @@ func TestWorthTidying(t *testing.T) {
 		{"busy, less outside", tableParts{parts: 8, rows: million, largest: 900_001, age: time.Hour}, busy, false},
 		{"busy, tidied within the hour", tableParts{parts: 8, rows: million, largest: 900_000, age: time.Hour}, moment{since: 59 * time.Minute}, false},
 		{"busy, tidied by another node", tableParts{parts: 8, rows: million, largest: 900_000, age: 59 * time.Minute}, busy, false},
+		{"deleted rows", tableParts{parts: 1, rows: million, largest: million, masked: 1, age: 23 * time.Hour}, idle, false},
+		{"deleted rows, a day", tableParts{parts: 1, rows: million, largest: million, masked: 1, age: 24 * time.Hour}, idle, true},
+		{"deleted rows, a day, busy", tableParts{parts: 1, rows: million, largest: million, masked: 1, age: 24 * time.Hour}, busy, true},
 		{"busy, without a projection", tableParts{parts: 2, rows: million, largest: million - 1, bare: 1, age: time.Hour}, busy, true},
 	} {
 		if got := worthTidying(c.parts, c.now); got != c.want {

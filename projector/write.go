@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,6 +24,7 @@ var (
 type commit struct {
 	from, to Checkpoint
 	changes  []change
+	occurred *occurrences // of the events in changes; nil for none
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
 	// command is the sequence of the command that ends with this step, 0 for none.
@@ -31,6 +33,10 @@ type commit struct {
 	// salt makes another token; see settle.
 	salt int
 }
+
+// sequence is the last fact whose changes the commit has. A command of several commits
+// has not passed the checkpoint before the last of them.
+func (c *commit) sequence() uint64 { return max(c.to.Sequence, c.to.Sweep.Sequence) }
 
 // token names the checkpoint that the commit follows. Another projector that
 // inserts after the same checkpoint uses the same token, and only one insert
@@ -71,16 +77,19 @@ const lateContextIndex = "ix_words"
 // thousand at a time, only cancel others, and disappear at the next merge.
 const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
 
-// once returns a context in which an insert with the token happens at most once.
-func once(ctx context.Context, token string) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+// once returns a context in which an insert with the token happens at most once, with
+// further settings.
+func once(ctx context.Context, token string, further clickhouse.Settings) context.Context {
+	settings := clickhouse.Settings{
 		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
 		settingLateIndex: lateIndex,
-	}))
+	}
+	maps.Copy(settings, further)
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
 func (s *Store) writeRecords(ctx context.Context, c *commit) error {
-	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard)), sqlInsertRecords)
+	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard), nil), sqlInsertRecords)
 	if err != nil {
 		return err
 	}

@@ -13,15 +13,16 @@ type New struct {
 }
 
 // Patch changes what was sent. Errors are of the kinds invalid_name, invalid_slug,
-// invalid_platform, invalid_number and invalid_noise_rule; they name the field.
+// invalid_platform, invalid_number, invalid_context and invalid_noise_rule; they name the field.
 type Patch struct {
-	Slug           errata.Optional[string]      `json:"slug"`
-	Name           errata.Optional[string]      `json:"name"`
-	Platform       errata.Optional[string]      `json:"platform"`
-	Archived       errata.Optional[bool]        `json:"archived"`
-	RetentionDays  errata.Optional[int]         `json:"retention_days"`
-	OccurrenceDays errata.Optional[int]         `json:"occurrence_days"`
-	Limits         errata.Optional[LimitsPatch] `json:"limits"`
+	Slug           errata.Optional[string]       `json:"slug"`
+	Name           errata.Optional[string]       `json:"name"`
+	Platform       errata.Optional[string]       `json:"platform"`
+	Archived       errata.Optional[bool]         `json:"archived"`
+	RetentionDays  errata.Optional[int]          `json:"retention_days"`
+	OccurrenceDays errata.Optional[int]          `json:"occurrence_days"`
+	Limits         errata.Optional[LimitsPatch]  `json:"limits"`
+	Context        errata.Optional[ContextPatch] `json:"context"`
 	// Noise replaces the whole list.
 	Noise errata.Optional[[]Rule] `json:"noise"`
 }
@@ -41,6 +42,8 @@ func (p Patch) apply(to Project) Project {
 	limits, _ := p.Limits.Get()
 	to.Limits.EventsPerMinute = limits.EventsPerMinute.Or(to.Limits.EventsPerMinute)
 	to.Limits.NewRecordsPerHour = limits.NewRecordsPerHour.Or(to.Limits.NewRecordsPerHour)
+	context, _ := p.Context.Get()
+	to.Context = context.apply(to.Context)
 	to.Noise = p.Noise.Or(to.Noise)
 	return to
 }

@@ -48,6 +48,8 @@ type Project struct {
 	// OccurrenceDays is how long single occurrences are kept.
 	OccurrenceDays int    `json:"occurrence_days"`
 	Limits         Limits `json:"limits"`
+	// Context says what is kept of the context of its events.
+	Context Context `json:"context"`
 	// Noise is shared by copies of the project: not to be changed.
 	Noise []Rule `json:"noise"`
 }
@@ -99,7 +101,7 @@ func (p Project) Equal(other Project) bool {
 	}
 	return p.ID == other.ID && p.Slug == other.Slug && p.Name == other.Name && p.Platform == other.Platform &&
 		p.CreatedAt.String() == other.CreatedAt.String() && p.Archived == other.Archived &&
-		p.RetentionDays == other.RetentionDays && p.OccurrenceDays == other.OccurrenceDays && p.Limits == other.Limits
+		p.RetentionDays == other.RetentionDays && p.OccurrenceDays == other.OccurrenceDays && p.Limits == other.Limits && p.Context == other.Context
 }
 
 // check says what is wrong with the values that a caller may send, except with the slug.

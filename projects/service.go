@@ -172,6 +172,15 @@ func (s *Service) RetentionDays() map[uint64]int {
 	return days
 }
 
+// OccurrenceDays is for how many days each project keeps single occurrences.
+func (s *Service) OccurrenceDays() map[uint64]int {
+	days := map[uint64]int{}
+	for _, p := range s.Known().All() {
+		days[p.ID] = p.OccurrenceDays
+	}
+	return days
+}
+
 // used are the numbers of keys and of events without a key, with the time of the first
 // key.
 func (s *Service) used() map[uint64]time.Time {

@@ -91,7 +91,8 @@ func (s Set) hasSlug(slug string, number uint64) bool {
 // changed is the project after the patch, checked. Errors: see [Patch].
 func (s Set) changed(p Project, patch Patch) (Project, error) {
 	after := patch.apply(p)
-	if err := after.check(); err != nil {
+	context, _ := patch.Context.Get()
+	if err := cmp.Or(context.check(), after.check()); err != nil {
 		return Project{}, err
 	}
 	if slug, sent := patch.Slug.Get(); sent {

@@ -24,6 +24,10 @@ type Filter struct {
 	// Environments and Releases are those whose occurrences count; see
 	// [Filter.Scoped]. Then MinOccurrence, From and To go by these occurrences.
 	Environments, Releases Names
+	// Tags must all hold for one occurrence; only such occurrences count.
+	Tags []errata.Tag
+	// EventID is the id of an occurrence, with or without dashes.
+	EventID string
 
 	// File, Class, URI and Message are patterns: texts that the field contains.
 	// Case does not matter; * matches any text, also an empty one. Message is compared
@@ -49,6 +53,8 @@ type Filter struct {
 
 	// among is one more condition, nil for none.
 	among *fragment
+	// since leaves out occurrences before a time, see sinceOnly.
+	since time.Time
 }
 
 // Page says which part of the result is wanted, and in what order.

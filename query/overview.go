@@ -164,9 +164,30 @@ func (r *Reader) tops(ctx context.Context, o *Overview, among Projects) error {
 		short := len(o.Noisy) < topRecords && uint64(len(noisy)) == limit ||
 			len(o.Growing) < topRecords && uint64(len(growing)) == limit
 		if !short || limit >= mostTop {
-			return nil
+			return r.topUsers(ctx, o)
 		}
 	}
+}
+
+// topUsers fills in the users of the top records.
+func (r *Reader) topUsers(ctx context.Context, o *Overview) error {
+	var records []errata.Record
+	for _, n := range o.Noisy {
+		records = append(records, n.Record)
+	}
+	for _, g := range o.Growing {
+		records = append(records, g.Record)
+	}
+	if err := r.countUsers(ctx, records); err != nil {
+		return err
+	}
+	for i := range o.Noisy {
+		o.Noisy[i].Record = records[i]
+	}
+	for i := range o.Growing {
+		o.Growing[i].Record = records[len(o.Noisy)+i]
+	}
+	return nil
 }
 
 // alive are the first candidates whose records still exist.

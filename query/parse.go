@@ -37,6 +37,8 @@ func Parse(values url.Values, now time.Time) (Filter, Page, error) {
 	f.Signature = p.signature()
 	f.Environments = p.names("environment")
 	f.Releases = p.names("release")
+	f.Tags = p.tags("tag")
+	f.EventID = strings.TrimSpace(p.text("event_id"))
 	f.File = p.text("file")
 	f.Class = p.text("exception_class")
 	f.URI = p.text("request_uri")

@@ -80,6 +80,8 @@ func TestParseFilters(t *testing.T) {
 		{"environment=production,+Staging,,production", query.Filter{Environments: query.Names{"Staging", "production"}}},
 		{"environment=(unknown)&environment=prod*", query.Filter{Environments: query.Names{"", "prod*"}}},
 		{"environment=,&release=+", query.Filter{}},
+		{"tag=url:https://shop,+x&tag=+a+:+b+%0Aa:b%0A%0Ac:", query.Filter{Tags: []errata.Tag{{Key: "a", Value: "b"}, {Key: "c"}, {Key: "url", Value: "https://shop, x"}}}},
+		{"event_id=+order+7+&tag=", query.Filter{EventID: "order 7"}},
 		{"release=shop@1.0,a%ff", query.Filter{Releases: query.Names{"a\uFFFD", "shop@1.0"}}},
 		{"project=web-shop", query.Filter{}}, // the API reads it
 	} {

@@ -86,7 +86,7 @@ func (f Filter) dense() bool {
 // wide says that the filter needs columns that the ClickHouse projection by_time
 // does not have.
 func (f Filter) wide() bool {
-	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" ||
+	return f.File != "" || f.URI != "" || f.Message != "" || f.Search != "" || f.EventID != "" ||
 		f.UserID != nil || f.IP.IsValid() || f.among != nil
 }
 

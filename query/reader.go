@@ -25,6 +25,7 @@ type Reader struct {
 	patience time.Duration
 	trust    Trust // nil: all files are whole
 	now      func() time.Time
+	payloads Payloads
 }
 
 // Config is what a [Reader] needs. ClickHouse is required.
@@ -34,6 +35,8 @@ type Config struct {
 	// Trust is asked before each query, and learns of damage that a query finds.
 	// nil means that all files are whole.
 	Trust Trust
+	// Payloads has the contexts of occurrences; nil: that of the first sighting only.
+	Payloads Payloads
 	// Now is the clock for relative dates and ranges; nil is the system's clock.
 	Now func() time.Time
 }
@@ -43,7 +46,7 @@ func New(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, now: cfg.Now, patience: answerTimeout}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout}
 }
 
 // List is one page of records and its place in the result.
@@ -115,13 +118,19 @@ func (r *Reader) unscoped(ctx context.Context, f Filter, p Page) (list List, set
 		return List{}, false, err
 	}
 	records, settled := at.records, at.full
-	if records == nil {
-		if records, err = r.rows(ctx, at.keys); err != nil {
-			return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.keys), err)
-		}
-		settled = at.full && len(records) == len(at.keys)
+	if records != nil {
+		return listOf(records, at.total, p), settled, r.countUsers(ctx, records)
 	}
-	return listOf(records, at.total, p), settled, nil
+	var counted users
+	err = atOnce(
+		func() (err error) { records, err = r.rows(ctx, at.keys); return err },
+		func() (err error) { counted, err = r.usersOf(ctx, signaturesIn(at.keys)); return err },
+	)
+	if err != nil {
+		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.keys), err)
+	}
+	counted.into(records)
+	return listOf(records, at.total, p), at.full && len(records) == len(at.keys), nil
 }
 
 func listOf(records []errata.Record, total uint64, p Page) List {

@@ -17,7 +17,14 @@ import (
 func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.Signature, among Projects) (errata.Record, json.RawMessage, error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	record, payload, err := r.detail(ctx, book, signature, among)
+	var (
+		record  errata.Record
+		payload json.RawMessage
+	)
+	err := r.trusting(func() (err error) {
+		record, payload, err = r.detail(ctx, book, signature, among)
+		return err
+	})
 	if err != nil {
 		return errata.Record{}, nil, r.explain(ctx, "read a record", err)
 	}
@@ -25,33 +32,31 @@ func (r *Reader) Detail(ctx context.Context, book errata.Book, signature errata.
 }
 
 func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.Signature, among Projects) (errata.Record, json.RawMessage, error) {
-	type answer struct {
-		id      uint64
+	var (
+		record  errata.Record
+		counted users
+		newest  uint64
 		payload json.RawMessage
-		err     error
-	}
-	newest := make(chan answer, 1) // the sender never waits
-	go func() {
-		var a answer
-		a.id, a.payload, a.err = r.payload(ctx, book, signature, 0)
-		newest <- a
-	}()
-	record, err := r.record(ctx, book, signature, among)
-	// Wait for the other read also when there is no record. It takes no longer,
-	// and a cancelled query costs the pool a connection.
-	a := <-newest
+		failed  error // to read the payload: without a record it does not matter
+	)
+	err := atOnce(
+		func() (err error) { record, err = r.record(ctx, book, signature, among); return err },
+		func() (err error) { counted, err = r.usersOf(ctx, []errata.Signature{signature}); return err },
+		func() error { newest, payload, failed = r.payload(ctx, book, signature, 0); return nil },
+	)
 	if err != nil {
 		return errata.Record{}, nil, err
 	}
 	// The newest context may be of a later record: when this one is deleted and
 	// seen again, the new context is written first. The older one is still there.
-	if a.err == nil && a.id != uint64(record.ID) {
-		_, a.payload, a.err = r.payload(ctx, book, signature, uint64(record.ID))
+	if failed == nil && newest != uint64(record.ID) {
+		_, payload, failed = r.payload(ctx, book, signature, uint64(record.ID))
 	}
-	if a.err != nil {
-		return errata.Record{}, nil, fmt.Errorf("read the payload: %w", a.err)
+	if failed != nil {
+		return errata.Record{}, nil, fmt.Errorf("read the payload: %w", failed)
 	}
-	return record, a.payload, nil
+	record.Users = counted[record.ID]
+	return record, payload, nil
 }
 
 // noRecord is the error where there is none.

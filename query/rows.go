@@ -56,12 +56,20 @@ func (r *Reader) rows(ctx context.Context, keys []key) ([]errata.Record, error) 
 
 // rowsStatement reads the rows of the keys.
 func rowsStatement(keys []key) (statement, error) {
-	signatures, versions := make([]errata.Signature, len(keys)), make([]uint64, len(keys))
+	versions := make([]uint64, len(keys))
 	for i, k := range keys {
-		signatures[i], versions[i] = k.signature, uint64(k.version)
+		versions[i] = uint64(k.version)
 	}
 	return build("rows.sql", statementData{}, nil, keySettings(),
-		bind("signatures", names(signatures)), bind("versions", versions))
+		bind("signatures", names(signaturesIn(keys))), bind("versions", versions))
+}
+
+func signaturesIn(keys []key) []errata.Signature {
+	signatures := make([]errata.Signature, len(keys))
+	for i, k := range keys {
+		signatures[i] = k.signature
+	}
+	return signatures
 }
 
 // scanRecord reads a row of rows.sql or live.sql.

@@ -50,18 +50,24 @@ func (n Names) String() string {
 
 // Scoped says that only the occurrences in some environments or releases count: a
 // record's count, first_seen and last_seen are theirs.
-func (f Filter) Scoped() bool { return len(f.Environments) > 0 || len(f.Releases) > 0 }
+func (f Filter) Scoped() bool {
+	return len(f.Environments) > 0 || len(f.Releases) > 0 || len(f.Tags) > 0
+}
 
-// A filter that is scoped has three parts: what a row of deployments says by itself,
+// A filter that is scoped has three parts: what a row of its source says by itself,
 // what only the record says, and what the sum of the rows says.
 
-func (f Filter) ofDeployments() []fragment {
+func (f Filter) ofOccurrences() []fragment {
 	of := Filter{Books: f.Books, Projects: f.Projects, Signature: f.Signature}
-	return append(append(of.fragments(), f.Environments.fragment("environment")...), f.Releases.fragment("release")...)
+	all := append(append(of.fragments(), f.Environments.fragment("environment")...), f.Releases.fragment("release")...)
+	if all = append(all, tagFragments(f.Tags)...); !f.since.IsZero() {
+		all = append(all, fragment{name: "time_from", args: []any{bind("from", storable(f.since))}})
+	}
+	return all
 }
 
 func (f Filter) ofRecord() Filter {
-	f.Books, f.Projects, f.Signature, f.Environments, f.Releases = nil, Projects{}, nil, nil, nil
+	f.Books, f.Projects, f.Signature, f.Environments, f.Releases, f.Tags = nil, Projects{}, nil, nil, nil, nil
 	f.MinOccurrence, f.From, f.To = 0, time.Time{}, time.Time{}
 	return f
 }
@@ -69,14 +75,19 @@ func (f Filter) ofRecord() Filter {
 func (f Filter) ofSums() []fragment {
 	sums := Filter{MinOccurrence: f.MinOccurrence, From: f.From, To: f.To}.fragments()
 	for i := range sums {
-		sums[i].name = "sum_" + sums[i].name
+		sums[i].name, sums[i].number = "sum_"+sums[i].name, zeroOrOne(len(f.Tags) > 0)
 	}
 	return sums
 }
 
-// scopedOrders are the orders whose values are in deployments.
-var scopedOrders = map[Order]string{
-	OrderLastSeen: "max(last_seen)", OrderFirstSeen: "min(first_seen)", OrderCount: "sum(count)", OrderID: "id", OrderType: "any(book)",
+// scopedOrders are the orders whose values the source has.
+func scopedOrders(from source) map[Order]string {
+	return map[Order]string{OrderLastSeen: from.Last, OrderFirstSeen: from.First, OrderCount: from.Count, OrderID: "id", OrderType: "any(book)"}
+}
+
+func scopedOrder(f Filter, p Page) string {
+	word := strings.ToUpper(string(p.Direction))
+	return scopedOrders(f.source())[p.Order] + " " + word + ", id " + word
 }
 
 // scopedStatement fills in a file of sql/ that reads the occurrences of the filter.
@@ -91,7 +102,8 @@ func scopedStatement(file string, f Filter, data statementData, settings clickho
 		}
 		*part.into, args = texts, append(args, more...)
 	}
-	return build(file, data, f.ofDeployments(), settings, args...)
+	data.From = f.source()
+	return build(file, data, f.ofOccurrences(), settings, args...)
 }
 
 // scopedSettings are for reading deployments as a whole.
@@ -108,15 +120,18 @@ func scopedTotalStatement(f Filter) (statement, error) {
 }
 
 func scopedPageStatement(f Filter, p Page) (statement, error) {
-	word := strings.ToUpper(string(p.Direction))
-	data := statementData{Order: scopedOrders[p.Order] + " " + word + ", id " + word}
+	data := statementData{Order: scopedOrder(f, p)}
 	return scopedStatement("scoped_page.sql", f, data, scopedSettings(f), bind("limit", uint64(p.Limit)), bind("offset", p.offset()))
 }
 
-// scopedWindowStatement finds the records of the last occurrences in by_time.
+// scopedWindowStatement finds the records of the last occurrences: in by_time, or with
+// tags those since the last times of so many rows of records.
 func scopedWindowStatement(f Filter, window uint64) (statement, error) {
-	fragments := renamed(f.ofDeployments(), "books", "books_unindexed")
-	return build("scoped_window.sql", statementData{}, fragments, inOrderSettings(window), bind("window", window))
+	if len(f.Tags) > 0 {
+		return build("tagged_window.sql", statementData{From: f.source()}, f.ofOccurrences(), taggedWindowSettings(), bind("window", window))
+	}
+	fragments := renamed(f.ofOccurrences(), "books", "books_unindexed")
+	return build("scoped_window.sql", statementData{From: f.source()}, fragments, inOrderSettings(window), bind("window", window))
 }
 
 // deployedKey names a record in deployments.
@@ -127,20 +142,54 @@ type deployedKey struct {
 
 // inScope lists a page of a scoped filter.
 func (r *Reader) inScope(ctx context.Context, f Filter, p Page) (list List, settled bool, err error) {
-	if _, sums := scopedOrders[p.Order]; !sums {
+	if _, sums := scopedOrders(f.source())[p.Order]; !sums {
 		return r.scopedByRecord(ctx, f, p)
+	}
+	if f = f.sinceOnly(); len(f.Tags) > 0 && !f.latest(p) {
+		return r.inTags(ctx, f, p)
 	}
 	total, keys, err := r.scopedKeys(ctx, f, p)
 	if err != nil {
 		return List{}, false, err
 	}
-	found := make([]errata.RecordKey, len(keys))
-	for i, k := range keys {
-		found[i] = k.RecordKey
+	var (
+		records []errata.Record
+		numbers map[errata.Position]sums
+	)
+	if err := atOnce(
+		func() (err error) { records, err = r.liveOf(ctx, keys); return err },
+		func() (err error) { numbers, err = r.numbersOf(ctx, f, keys); return err },
+	); err != nil {
+		return List{}, false, err
 	}
-	live, err := r.live(ctx, found)
+	scopeNumbers(records, numbers)
+	return listOf(records, total, p), len(records) == int(totals{total: total}.due(p)), nil
+}
+
+// latest says that a page is of the records whose occurrences were last, and that nothing
+// but single occurrences says which those are.
+func (f Filter) latest(p Page) bool {
+	alone := len(f.ofRecord().fragments()) == 0 && len(f.ofSums()) == 0 && f.Signature == nil
+	return alone && p.Order == OrderLastSeen && p.Direction == Descending
+}
+
+// liveOf reads the records of the keys with their users, in their order. A record that
+// is gone is missing.
+func (r *Reader) liveOf(ctx context.Context, keys []deployedKey) ([]errata.Record, error) {
+	found, signatures := make([]errata.RecordKey, len(keys)), make([]errata.Signature, len(keys))
+	for i, k := range keys {
+		found[i], signatures[i] = k.RecordKey, k.Signature
+	}
+	var (
+		live    map[errata.RecordKey]errata.Record
+		counted users
+	)
+	err := atOnce(
+		func() (err error) { live, err = r.live(ctx, found); return err },
+		func() (err error) { counted, err = r.usersOf(ctx, signatures); return err },
+	)
 	if err != nil {
-		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(keys), err)
+		return nil, fmt.Errorf("read %d records of the page: %w", len(keys), err)
 	}
 	records := make([]errata.Record, 0, len(keys))
 	for _, k := range keys {
@@ -148,9 +197,8 @@ func (r *Reader) inScope(ctx context.Context, f Filter, p Page) (list List, sett
 			records = append(records, record)
 		}
 	}
-	settled = len(records) == int(totals{total: total}.due(p))
-	records, err = r.scopeNumbers(ctx, f, records)
-	return listOf(records, total, p), settled, err
+	counted.into(records)
+	return records, nil
 }
 
 // amongOccurrences is the filter with its occurrences as one more condition on the
@@ -163,7 +211,7 @@ func (f Filter) amongOccurrences() (Filter, error) {
 	of := f.ofRecord()
 	of.Books, of.Signature = f.Books, f.Signature
 	f.Books, f.Signature = nil, nil
-	ids, err := build("scoped_ids.sql", statementData{Sums: sums}, f.ofDeployments(), nil, args...)
+	ids, err := build("scoped_ids.sql", statementData{Sums: sums, From: f.source()}, f.ofOccurrences(), nil, args...)
 	if err != nil {
 		return Filter{}, err
 	}
@@ -182,7 +230,12 @@ func (r *Reader) scopedByRecord(ctx context.Context, f Filter, p Page) (list Lis
 	if err != nil {
 		return List{}, false, err
 	}
-	list.Records, err = r.scopeNumbers(ctx, f, list.Records)
+	keys := make([]deployedKey, len(list.Records))
+	for i, record := range list.Records {
+		keys[i] = deployedKey{record.Key(), record.ID}
+	}
+	numbers, err := r.numbersOf(ctx, f, keys)
+	scopeNumbers(list.Records, numbers)
 	return list, settled, err
 }
 
@@ -192,24 +245,18 @@ func (r *Reader) scopedKeys(ctx context.Context, f Filter, p Page) (total uint64
 	if err != nil {
 		return 0, nil, err
 	}
-	type answer struct {
-		keys []deployedKey
-		full bool
-		err  error
-	}
-	window := make(chan answer, 1) // the sender never waits
-	go func() {
-		var a answer
-		a.keys, a.full, a.err = r.scopedLatest(ctx, f, p)
-		window <- a
-	}()
-	err = r.queryRow(ctx, q).Scan(&total)
-	a := <-window // also after an error: a cancelled query costs the pool a connection
-	if err != nil {
-		return 0, nil, fmt.Errorf("count the records: %w", err)
-	}
-	if a.err != nil || a.full || p.offset() >= total {
-		return total, a.keys, a.err
+	var full bool
+	err = atOnce(
+		func() error {
+			if err := r.queryRow(ctx, q).Scan(&total); err != nil {
+				return fmt.Errorf("count the records: %w", err)
+			}
+			return nil
+		},
+		func() (err error) { keys, full, err = r.scopedLatest(ctx, f, p); return err },
+	)
+	if err != nil || full || p.offset() >= total {
+		return total, keys, err
 	}
 	if q, err = scopedPageStatement(f, p); err != nil {
 		return 0, nil, err
@@ -218,19 +265,20 @@ func (r *Reader) scopedKeys(ctx context.Context, f Filter, p Page) (total uint64
 	return total, keys, err
 }
 
-// maxScopedWindow is the largest window that is searched for the last occurrences.
-const maxScopedWindow = 4 * shallowWindow
+// maxScopedWindow is the largest window that is searched for the last occurrences, and
+// widening how much larger the next one is.
+const maxScopedWindow, widening = 4 * shallowWindow, 4
 
 // scopedLatest finds a page of the records that occurred last, without reading the
-// others: of the rows of a record, the first that by_time has is its last occurrence.
+// others: of the rows of a record, the first that by_time has is its last occurrence, and
+// of single occurrences only those of a short time are read.
 // full is false when that is not possible, or takes too long.
 func (r *Reader) scopedLatest(ctx context.Context, f Filter, p Page) (keys []deployedKey, full bool, err error) {
 	upTo := p.offset() + uint64(p.Limit)
-	alone := len(f.ofRecord().fragments()) == 0 && len(f.ofSums()) == 0
-	if !alone || p.Order != OrderLastSeen || p.Direction != Descending || f.Signature != nil {
+	if !f.latest(p) {
 		return nil, false, nil
 	}
-	for rows := window(upTo); rows <= maxScopedWindow; rows *= 4 {
+	for rows, found := window(upTo), uint64(0); rows <= maxScopedWindow; rows *= widening {
 		q, err := scopedWindowStatement(f, rows)
 		if err != nil {
 			return nil, false, err
@@ -239,8 +287,11 @@ func (r *Reader) scopedLatest(ctx context.Context, f Filter, p Page) (keys []dep
 		if err != nil {
 			return nil, false, err
 		}
-		if found := uint64(len(keys)); found >= upTo || read < rows {
+		if found = uint64(len(keys)); found >= upTo || read < rows && len(f.Tags) == 0 {
 			return keys[min(p.offset(), found):min(upTo, found)], true, nil
+		}
+		if len(f.Tags) > 0 && found*widening < upTo {
+			break // few have the tags, and all of those are read faster
 		}
 	}
 	return nil, false, nil
@@ -268,34 +319,50 @@ func (r *Reader) deployedKeys(ctx context.Context, q statement) (keys []deployed
 	return keys, read, nil
 }
 
-// scopeNumbers are the records with the numbers of the occurrences that count.
-func (r *Reader) scopeNumbers(ctx context.Context, f Filter, records []errata.Record) ([]errata.Record, error) {
-	if len(records) == 0 {
-		return records, nil
+// sums are the numbers of the occurrences of a record that match.
+type sums struct {
+	count       uint64
+	first, last time.Time
+}
+
+// scopeNumbers sets the count and the first and last sighting of each record to those of
+// the occurrences that match the filter.
+func scopeNumbers(records []errata.Record, numbers map[errata.Position]sums) {
+	for i := range records {
+		if of, there := numbers[records[i].ID]; there {
+			records[i].Count, records[i].FirstSeen, records[i].LastSeen = of.count, of.first, of.last
+		}
 	}
-	keys, ids, at := make([]errata.RecordKey, len(records)), make([]uint64, len(records)), map[uint64]int{}
-	for i, record := range records {
-		keys[i], ids[i], at[uint64(record.ID)] = record.Key(), uint64(record.ID), i
+}
+
+// numbersOf reads those numbers, by the id of the record.
+func (r *Reader) numbersOf(ctx context.Context, f Filter, keys []deployedKey) (map[errata.Position]sums, error) {
+	if len(keys) == 0 {
+		return nil, nil //nolint:nilnil // of no record there are none
 	}
-	of := Filter{Environments: f.Environments, Releases: f.Releases}
-	q, err := scopedStatement("scoped_numbers.sql", of, statementData{}, keySettings(), bind("signatures", signaturesOf(keys)), bind("ids", ids))
+	signatures, ids := make([]errata.RecordKey, len(keys)), make([]uint64, len(keys))
+	for i, k := range keys {
+		signatures[i], ids[i] = k.RecordKey, uint64(k.id)
+	}
+	of := Filter{Environments: f.Environments, Releases: f.Releases, Tags: f.Tags}
+	q, err := scopedStatement("scoped_numbers.sql", of, statementData{}, keySettings(), bind("signatures", signaturesOf(signatures)), bind("ids", ids))
 	if err != nil {
 		return nil, err
 	}
+	numbers := make(map[errata.Position]sums, len(keys))
 	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
-			id, count   uint64
-			first, last time.Time
+			id uint64
+			of sums
 		)
-		if err := row.Scan(&id, &count, &first, &last); err != nil {
+		if err := row.Scan(&id, &of.count, &of.first, &of.last); err != nil {
 			return fmt.Errorf("read the occurrences of a record: %w", err)
 		}
-		record := &records[at[id]]
-		record.Count, record.FirstSeen, record.LastSeen = count, first, last
+		numbers[errata.Position(id)] = of
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the occurrences: %w", err)
 	}
-	return records, nil
+	return numbers, nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
 )
 
 //go:embed sql/*.sql
@@ -70,6 +72,9 @@ func (f Filter) fragments() []fragment {
 			wild.number, wild.args = 1, append(wild.args, bind(pattern.name+"_like", whole))
 		}
 	}
+	if f.EventID != "" {
+		all = append(all, eventFragment("of_event", f.EventID))
+	}
 	all = append(all, searchFragments(f.Search)...)
 	if f.among != nil {
 		all = append(all, *f.among)
@@ -105,7 +110,7 @@ func searchFragments(search string) (all []fragment) {
 	for i, word := range words(search) {
 		number := strconv.Itoa(i)
 		found := fragment{name: "word", number: i, args: []any{bind("word_"+number, contains(word))}}
-		if digits, ok := eventID(word); ok {
+		if digits, ok := errata.ShortUUID(word); ok {
 			found.name += "_id"
 			found.args = append(found.args, bind("word_id_"+number, digits))
 		}
@@ -137,8 +142,9 @@ type statementData struct {
 	Key     string
 	ByID    bool
 	// Records and Sums are the conditions of a scoped filter on the records, and on
-	// the sums of their occurrences.
+	// the sums of their occurrences, which are in the table From.
 	Records, Sums []string
+	From          source
 }
 
 // build makes a statement from a file of sql/ and the fragments.

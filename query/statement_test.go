@@ -37,6 +37,11 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 	}
 	p = p.normal()
 	s := p.slice()
+	if f = f.sinceOnly(); len(f.Tags) > 0 && !f.latest(p) {
+		q, err := taggedStatement(f, p)
+		add("total and page", q, err)
+		return titles, all
+	}
 	if f.Scoped() {
 		q, err := scopedTotalStatement(f)
 		add("total", q, err)
@@ -110,6 +115,10 @@ func TestStatements(t *testing.T) {
 		"hide_noise":         {filter: "hide_noise=1"},
 		"environment":        {filter: "environment=production,(unknown)"},
 		"environment_others": {filter: "types=system&environment=production&release=shop@1.*&levels=fatal&min_occurrence=2&date_range=today", page: Page{Order: OrderCount, Number: 3}},
+		"tag":                {filter: "tag=region:eu-1"},
+		"tag_others":         {filter: "types=system&environment=production&tag=region:eu-1%0Abrowser:Chrome:+130&levels=fatal&min_occurrence=2&date_range=today", page: Page{Order: OrderCount, Number: 3}},
+		"event_id":           {filter: "event_id=00112233-4455-6677-8899-AABBCCDDEEFF"},
+		"event_id_text":      {filter: "event_id=order+77"},
 		"order_count":        {page: Page{Order: OrderCount, Direction: Ascending, Number: 2, Limit: 50}},
 		"order_file":         {filter: "search=x", page: Page{Order: OrderFile}},
 		"deep":               {page: Page{Number: 1001, Limit: 25}},
@@ -121,22 +130,67 @@ func TestStatements(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := mustParse(t, c.filter)
 			titles, all := statements(t, f, c.page, many)
-			got := golden(t, titles, all)
-			file := filepath.Join("testdata", "statements", name+".sql")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("differs from %s, -update writes it anew (-want +got):\n%s", file, diff)
-			}
+			expectGolden(t, name, golden(t, titles, all))
 		})
 	}
+}
+
+func expectGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "statements", name+".sql")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("differs from %s, -update writes it anew (-want +got):\n%s", file, diff)
+	}
+}
+
+// TestOccurrenceStatements: the questions about single occurrences.
+func TestOccurrenceStatements(t *testing.T) {
+	record := errata.Record{Book: errata.BookDatabase, Signature: errata.Signature{0: 1, 15: 0xff}, ID: 8192, Count: 118}
+	values, err := url.ParseQuery("environment=qa,prod*&release=1&user=ann&tag=region:eu-1&tag=a:b&from=2026-11-01&to=2026-11-21T03:58:25.5Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ParseOccurrences(values, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHash := OccurrenceFilter{User: "#00000000000000ff"}
+	var (
+		titles []string
+		all    []statement
+	)
+	add := func(title string, q statement, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", title, err)
+		}
+		titles, all = append(titles, title), append(all, q)
+	}
+	q, err := occurrencesStatement(&record, append(f.fragments(), upTo(9000)), Descending, 26)
+	add("a page", q, err)
+	q, err = occurrencesStatement(&record, append(byHash.fragments(), after(9000)), Ascending, 1)
+	add("of a user without a name, the next one", q, err)
+	q, err = nextStatement(&record, 9000)
+	add("where the next one is", q, err)
+	q, err = eventStatement("00112233-4455-6677-8899-AABBCCDDEEFF", OnlyProjects(7))
+	add("an event id", q, err)
+	q, err = eventStatement("order 77", Projects{})
+	add("another event id", q, err)
+	q, err = usersStatement([]errata.Signature{record.Signature})
+	add("users of the rows of a page", q, err)
+	for _, file := range []string{"facets_deployments.sql", "facets_users.sql", "facets_tags.sql"} {
+		q, err = facetsStatement(file, &record, facetSettings())
+		add(file, q, err)
+	}
+	expectGolden(t, "occurrences", golden(t, titles, all))
 }
 
 func mustParse(t *testing.T, raw string) Filter {
@@ -215,7 +269,7 @@ func plain(f Filter) Filter {
 	}
 	plainWords := words(f.Search)
 	for i, word := range plainWords {
-		_, id := eventID(word)
+		_, id := errata.ShortUUID(word)
 		_, _, hex := signatureRange(word)
 		plainWords[i] = map[[2]bool]string{
 			{false, false}: "x", {false, true}: "beef", {true, true}: strings.Repeat("0", 32), {true, false}: "00112233-4455-6677-8899-aabbccddeeff",

@@ -14,7 +14,7 @@ import (
 // FilterParameters are the parameters of the list that select records. The others say
 // how the selected ones are shown.
 var FilterParameters = []string{
-	"search", "project", "environment", "release", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
+	"search", "project", "environment", "release", "tag", "event_id", "types", "levels", "status", "signature", "file", "exception_class", "request_uri", "message",
 	"http_method", "user_id", "ip", "min_occurrence", "date_range", "hide_noise",
 }
 
@@ -71,6 +71,8 @@ func (f Filter) values() url.Values {
 	set("project", f.Projects.String())
 	set("environment", f.Environments.String())
 	set("release", f.Releases.String())
+	set("tag", tagLines(f.Tags))
+	set("event_id", f.EventID)
 	set("types", strings.Join(names(f.Books), ","))
 	set("levels", strings.Join(names(f.Levels), ","))
 	set("status", strings.Join(texts(f.Statuses), ","))

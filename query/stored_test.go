@@ -33,6 +33,8 @@ func someFilter(t *rapid.T) query.Filter {
 	}
 	names := rapid.SampledFrom([]query.Names{nil, nil, {"production"}, {"", "qa *"}, {"größe", "shop@1.2"}})
 	f.Environments, f.Releases = names.Draw(t, "environments"), names.Draw(t, "releases")
+	f.EventID = rapid.SampledFrom([]string{"", "", "order 7", "00112233445566778899aabbccddeeff"}).Draw(t, "event")
+	f.Tags = rapid.SampledFrom([][]errata.Tag{nil, nil, {{Key: "region", Value: "eu-1"}}, {{Key: "a", Value: ""}, {Key: "url", Value: "https://shop, x"}}}).Draw(t, "tags")
 	if rapid.Bool().Draw(t, "books") {
 		f.Books = []errata.Book{errata.BookSystem, errata.BookDatabase}
 	}
@@ -103,7 +105,7 @@ func TestFilterParametersAreStored(t *testing.T) {
 	values := url.Values{
 		"search": {"x"}, "types": {"system"}, "environment": {"production,(unknown)"}, "release": {"1.*"}, "levels": {"error"}, "status": {"open"}, "signature": {strings.Repeat("a1", 16)}, "file": {"f"},
 		"exception_class": {"c"}, "request_uri": {"/"}, "message": {"m"}, "http_method": {"GET"}, "user_id": {"0"}, "ip": {"10.0.0.0/8"},
-		"min_occurrence": {"2"}, "date_range": {"24h"}, "hide_noise": {"on"},
+		"min_occurrence": {"2"}, "date_range": {"24h"}, "hide_noise": {"on"}, "tag": {"tier:gold"}, "event_id": {strings.Repeat("e1", 16)},
 	}
 	f, _, err := query.Parse(values, time.Now())
 	if err != nil {

@@ -39,18 +39,3 @@ func words(search string) (all []string) {
 // blanks makes every kind of white space that texts do not have a blank: what records
 // and contexts are searched in has none of them.
 var blanks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
-
-const (
-	idDigits = 32 // of an event id
-	idDashed = 36 // with the dashes of a UUID
-)
-
-// eventID is the hex digits of an event id, with or without dashes. ok is false for
-// any other text.
-func eventID(word string) (digits string, ok bool) {
-	if len(word) == idDashed && word[8] == '-' && word[13] == '-' && word[18] == '-' && word[23] == '-' {
-		word = strings.ReplaceAll(word, "-", "")
-	}
-	word = strings.ToLower(word)
-	return word, len(word) == idDigits && strings.Trim(word, hexDigits) == ""
-}

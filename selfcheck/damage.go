@@ -75,7 +75,7 @@ func (d Damage) beside() bool { return d.Kind == KindProjection || d.Kind == Kin
 
 // remade reports whether a replay of the log makes the table again.
 func (d Damage) remade() bool {
-	return d.Table == "" || d.Table == tableRecords || followed(d.Table)
+	return d.Table == "" || d.Table == tableRecords || d.Table == projector.LatestContexts || followed(d.Table)
 }
 
 // Names of the alarms.

@@ -115,7 +115,7 @@ func TestRecordsAreMadeAgain(t *testing.T) {
 
 // A part of a table without totals is missing: the mark shows that.
 func TestPartOfAnotherTableIsMissed(t *testing.T) {
-	for _, table := range []string{"contexts", "hourly", "deployments"} {
+	for _, table := range []string{"contexts", "hourly", "deployments", "occurrences"} {
 		for _, all := range []bool{false, true} {
 			t.Run(table, func(t *testing.T) {
 				h := newHouse(t)
@@ -144,7 +144,7 @@ func TestAllPartsDeleted(t *testing.T) {
 	if err := h.checker.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"records", "contexts", "hourly", "deployments"} {
+	for _, table := range []string{"records", "contexts", "hourly", "deployments", "occurrences"} {
 		removed(t, h.folders(table)...)
 	}
 	h.restart()
@@ -315,7 +315,7 @@ func TestNothingTakesThePlaceOfRecordsThatTheLogLacks(t *testing.T) {
 // ClickHouse sets aside a part that it cannot load at its start. The check names the
 // part and what was done, also after another restart, and counts it once.
 func TestPartsSetAsideAreTold(t *testing.T) {
-	for _, table := range []string{"records", "contexts", "hourly", "deployments"} {
+	for _, table := range []string{"records", "contexts", "hourly", "deployments", "occurrences"} {
 		t.Run(table, func(t *testing.T) {
 			h := newHouse(t)
 			h.exec("SYSTEM STOP MERGES " + table)

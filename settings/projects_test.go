@@ -53,9 +53,10 @@ func TestFactOfAProject(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	const context = `"context":{"source_lines":true,"breadcrumbs":true,"extra":true,"vars":"shapes","users":true},`
 	const head = `{"id":7,"slug":"s-7","name":"shop","platform":"","created_at":null,"archived":`
-	first := head + `false,"retention_days":0,"occurrence_days":0,"limits":{"events_per_minute":null,"new_records_per_hour":null},"noise":[]}`
-	second := head + `true,"retention_days":0,"occurrence_days":0,"limits":{"events_per_minute":100,"new_records_per_hour":null},` +
+	first := head + `false,"retention_days":0,"occurrence_days":0,"limits":{"events_per_minute":null,"new_records_per_hour":null},` + context + `"noise":[]}`
+	second := head + `true,"retention_days":0,"occurrence_days":0,"limits":{"events_per_minute":100,"new_records_per_hour":null},` + context +
 		`"noise":[{"field":"class","match":"Bot*","action":"drop"}]}`
 	var got []string
 	for _, f := range facts(t, env) {

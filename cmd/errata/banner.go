@@ -43,7 +43,7 @@ Tell the command "errata" in this shell where the service is and which key to us
 
 Make a project for each application, which prints its DSN and code for its platform:
 
-  errata projects create "Web shop" --platform python
+  {{.Program | quote}} projects create "Web shop" --platform python
 
 `))
 
@@ -57,9 +57,10 @@ var leafBanner = template.Must(template.New("leaf").Parse(
 
 var bannerFuncs = template.FuncMap{"quote": shellQuote}
 
-// printBanner tells the operator where the service is. It shows the files of the
-// keys and no key. A DSN is no secret: applications publish it.
-func printBanner(w io.Writer, welcome app.Welcome) error {
+// printBanner tells the operator where the service is. It names the files of the keys and
+// shows no key; a DSN is no secret, because applications publish it. program is the
+// command with which this process was started, for the commands that the banner shows.
+func printBanner(w io.Writer, program string, welcome app.Welcome) error {
 	banner := laterBanner
 	switch {
 	case welcome.Leaf:
@@ -67,7 +68,11 @@ func printBanner(w io.Writer, welcome app.Welcome) error {
 	case welcome.First:
 		banner = firstBanner
 	}
-	if err := banner.Execute(w, welcome); err != nil {
+	about := struct {
+		app.Welcome
+		Program string
+	}{welcome, program}
+	if err := banner.Execute(w, about); err != nil {
 		return fmt.Errorf("print where the service is: %w", err)
 	}
 	return nil

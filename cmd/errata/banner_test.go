@@ -29,7 +29,7 @@ func TestBanner(t *testing.T) {
 func render(t *testing.T, welcome app.Welcome) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := printBanner(&out, welcome); err != nil {
+	if err := printBanner(&out, "bin/errata", welcome); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

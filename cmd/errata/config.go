@@ -68,6 +68,7 @@ func loadConfig(flags *pflag.FlagSet, environ []string) (*config, error) {
 		return nil, usageError{err}
 	}
 	c.openSecret = openSecret(known, layers)
+	c.strays = straysIn(environ, known)
 	return c, nil
 }
 

@@ -73,6 +73,7 @@ func TestPrecedence(t *testing.T) {
 		"scrub-patterns":       {"f[0-9]{2,}", "e[0-9]", `g[0-9]{2,3} h\s+x`},
 		"scrub-query-allow":    {"f", "e", "g,h"},
 		"nats-listen":          {"127.0.0.1:4", "127.0.0.1:5", "127.0.0.1:6"},
+		"clickhouse-listen":    {"127.0.0.1:4", "127.0.0.1:5", "127.0.0.1:6"},
 		"nats-replicas":        {"2", "3", "5"},
 		"nats-project":         {"2", "3", "4"},
 		"nats-leaf-listen":     {"127.0.0.1:7", "127.0.0.1:8", "127.0.0.1:9"},

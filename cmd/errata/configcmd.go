@@ -18,7 +18,10 @@ func newConfig(t *terminal) *cobra.Command {
 	validate := &cobra.Command{
 		Use:   "validate",
 		Short: "Check the settings; exit code 2 names the wrong one",
-		RunE: configured(t, func(cmd *cobra.Command, _ *config, _ []string) error {
+		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
+			if err := checkStrays(c.strays, func(s stray) { fmt.Fprintln(cmd.ErrOrStderr(), s) }); err != nil {
+				return err
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
 			return err
 		}),

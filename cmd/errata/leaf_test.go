@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/errata-log/errata/test/product"
 	"github.com/errata-log/errata/test/testenv"
 )
 
@@ -34,12 +34,11 @@ type pair struct {
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := product.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer free.Close()
-	return &pair{t: t, hubData: filepath.Join(t.TempDir(), "hub"), leafData: filepath.Join(t.TempDir(), "leaf"), listen: free.Addr().String()}
+	return &pair{t: t, hubData: filepath.Join(t.TempDir(), "hub"), leafData: filepath.Join(t.TempDir(), "leaf"), listen: addr}
 }
 
 func (p *pair) startHub() {

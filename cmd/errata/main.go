@@ -22,13 +22,14 @@ func main() {
 	// that a second signal ends the process at once.
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, release)
-	code := run(ctx, &terminal{args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	code := run(ctx, &terminal{program: os.Args[0], args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	release()
 	os.Exit(code)
 }
 
 // terminal is what one run reads from and writes to.
 type terminal struct {
+	program  string // as it was called
 	args     []string
 	environ  []string
 	in       io.Reader

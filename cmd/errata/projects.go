@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ type apiProject struct {
 	RetentionDays  int             `json:"retention_days"`
 	OccurrenceDays int             `json:"occurrence_days"`
 	Limits         apiLimits       `json:"limits"`
+	Context        apiContext      `json:"context"`
 	Noise          json.RawMessage `json:"noise"`
 	Key            string          `json:"key,omitempty"` // of a new project only
 }
@@ -35,6 +37,15 @@ type apiProject struct {
 type apiLimits struct {
 	EventsPerMinute   *uint64 `json:"events_per_minute"`
 	NewRecordsPerHour *uint64 `json:"new_records_per_hour"`
+}
+
+// apiContext says what of the context of events is kept.
+type apiContext struct {
+	SourceLines bool   `json:"source_lines"`
+	Breadcrumbs bool   `json:"breadcrumbs"`
+	Extra       bool   `json:"extra"`
+	Vars        string `json:"vars"`
+	Users       bool   `json:"users"`
 }
 
 const projectsHelp = `Lists, shows and makes projects of the running service, through its HTTP API. A
@@ -144,6 +155,7 @@ func printProject(w io.Writer, p apiProject) error {
 	fmt.Fprintf(table, "DSN\t%s\n", cmp.Or(p.DSN, "none: the project has no ingest key that works"))
 	fmt.Fprintf(table, "records kept\t%s\noccurrences kept\t%s\n", days(p.RetentionDays), days(p.OccurrenceDays))
 	fmt.Fprintf(table, "events a minute\t%s\nnew records an hour\t%s\n", most(p.Limits.EventsPerMinute), most(p.Limits.NewRecordsPerHour))
+	fmt.Fprintf(table, "context kept\t%s\n", p.Context)
 	for _, rule := range rules {
 		looks := rule.Field + " " + rule.Match
 		if rule.Set != "" {
@@ -152,6 +164,23 @@ func printProject(w io.Writer, p apiProject) error {
 		fmt.Fprintf(table, "noise rule\t%s: %s\n", looks, rule.Action)
 	}
 	return table.Flush() // it returns the first error of all writes
+}
+
+// String names what is kept.
+func (c apiContext) String() string {
+	kept := []string{}
+	for _, part := range []struct {
+		name string
+		on   bool
+	}{
+		{"source lines", c.SourceLines}, {"breadcrumbs", c.Breadcrumbs}, {"extra", c.Extra},
+		{"variables as " + c.Vars, c.Vars != "off"}, {"users", c.Users},
+	} {
+		if part.on {
+			kept = append(kept, part.name)
+		}
+	}
+	return cmp.Or(strings.Join(kept, ", "), "nothing")
 }
 
 func days(n int) string {

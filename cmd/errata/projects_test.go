@@ -14,7 +14,8 @@ func TestPrintProject(t *testing.T) {
 	p := apiProject{
 		ID: 2, Slug: "web-shop", Name: "Web shop", Platform: "go", CreatedAt: "2026-11-23T14:00:00.000Z", Archived: true,
 		DSN: "http://k@h/2", RetentionDays: 0, OccurrenceDays: 30, Limits: apiLimits{&limit, &none},
-		Noise: json.RawMessage(`[{"field":"class","match":"Bot*","action":"drop"}]`),
+		Context: apiContext{SourceLines: true, Breadcrumbs: true, Extra: true, Vars: "shapes", Users: true},
+		Noise:   json.RawMessage(`[{"field":"class","match":"Bot*","action":"drop"}]`),
 	}
 	var full, bare strings.Builder
 	if err := printProject(&full, p); err != nil {
@@ -22,6 +23,7 @@ func TestPrintProject(t *testing.T) {
 	}
 	golden(t, "projects-show", full.String())
 	p.DSN, p.CreatedAt, p.Platform, p.Limits, p.Noise, p.Archived = "", "", "", apiLimits{}, json.RawMessage(`[]`), false
+	p.Context = apiContext{Vars: "off"}
 	if err := printProject(&bare, p); err != nil {
 		t.Fatal(err)
 	}

@@ -67,10 +67,12 @@ func printReplay(w io.Writer, r projector.Comparison) error {
 		{"payloads", r.Live.Payloads, r.Rebuilt.Payloads},
 		{"sum of hours", r.Live.Hours, r.Rebuilt.Hours},
 		{"sum of deployments", r.Live.Deployed, r.Rebuilt.Deployed},
+		{"occurrences", r.Live.Occurred, r.Rebuilt.Occurred},
 		{"checksum of records", r.Live.RecordsChecksum, r.Rebuilt.RecordsChecksum},
 		{"checksum of payloads", r.Live.PayloadsChecksum, r.Rebuilt.PayloadsChecksum},
 		{"checksum of hours", r.Live.HoursChecksum, r.Rebuilt.HoursChecksum},
 		{"checksum of deployments", r.Live.DeploymentsChecksum, r.Rebuilt.DeploymentsChecksum},
+		{"checksum of occurrences", r.Live.OccurrencesChecksum, r.Rebuilt.OccurrencesChecksum},
 	} {
 		fmt.Fprintf(table, "%s\t%v\t%v\n", row.name, row.live, row.then)
 	}

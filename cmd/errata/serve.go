@@ -43,6 +43,9 @@ func serve(ctx context.Context, t *terminal, c *config) error {
 	if c.openSecret != "" {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)
 	}
+	for _, s := range c.strays {
+		logger.Warn("a variable of the environment is passed over: " + s.String())
+	}
 	c.service.Logger = logger
 	c.service.Version = thisBuild().Version
 	service, err := app.New(ctx, c.service)
@@ -52,7 +55,7 @@ func serve(ctx context.Context, t *terminal, c *config) error {
 		}
 		return err
 	}
-	if err := printBanner(t.out, service.Welcome()); err != nil {
+	if err := printBanner(t.out, t.program, service.Welcome()); err != nil {
 		logger.Warn("standard output is gone", "error", err)
 	}
 	return service.Run(ctx)

@@ -78,7 +78,7 @@ func (s *service) read(t *testing.T, out *bufio.Reader) {
 		}
 		short := strings.HasPrefix(line, "Errata is ready") && strings.Contains(line, "admin key in")
 		short = short || strings.HasPrefix(line, "Errata takes events")
-		if short || strings.HasPrefix(line, "  errata ") {
+		if short || strings.HasPrefix(line, "  "+os.Args[0]+" ") {
 			return
 		}
 	}
@@ -120,7 +120,7 @@ func commands(banner string) []string {
 		switch {
 		case goesOn:
 			found[len(found)-1] += "\n" + text
-		case strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "export ") || strings.HasPrefix(text, "errata "):
+		case strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "export ") || strings.HasPrefix(text, os.Args[0]+" "):
 			found = append(found, text)
 		default:
 			continue
@@ -151,8 +151,7 @@ func TestFirstStartForAPerson(t *testing.T) {
 	if got := shell(t, steps[2]+"\nprintf %s \"$ERRATA_KEY\""); !strings.HasPrefix(got, "eik_adm_") {
 		t.Errorf("the exported key is %q", got)
 	}
-	program := "errata() { " + asProgram + "=1 '" + os.Args[0] + "' \"$@\"; }\n"
-	if got := shell(t, program+steps[2]+"\n"+steps[3]); !regexp.MustCompile(`^DSN  http://\S+/2\nkey  eik_ing_\w+\n$`).MatchString(got) {
+	if got := shell(t, "export "+asProgram+"=1\n"+steps[2]+"\n"+steps[3]); !regexp.MustCompile(`^DSN  http://\S+/2\nkey  eik_ing_\w+\n$`).MatchString(got) {
 		t.Errorf("the first project of one's own was answered with %q", got)
 	}
 	noSecrets(t, s, data)

@@ -25,6 +25,8 @@ type config struct {
 	// openSecret is the path of the configuration file if it holds a password that
 	// other users can read, else "".
 	openSecret string
+	// strays are the variables of the environment that look like a setting and are none.
+	strays []stray
 }
 
 // origin says where a setting was set.
@@ -70,6 +72,7 @@ func settings(c *config) []setting {
 		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
 		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
+		textSetting("clickhouse-listen", "host:port", "Address at which analysts reach the embedded ClickHouse, over its native protocol. Empty: none. DATA/keys/clickhouse-analyst.password has the password.", &o.ClickHouseListen),
 		sizeSetting("log-max-bytes", "Size that the log may grow to; then new events are refused, never old ones dropped. \"auto\": 10GiB, at most 80 % of what the disk has for it.", &o.LogMaxBytes),
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
 		textSetting("log-gaps", "choice", "What becomes of facts of the log that a damaged disk took: accept goes on behind them and raises an alarm, stop shows nothing new until an operator has decided.", &o.LogGaps),

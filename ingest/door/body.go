@@ -25,6 +25,9 @@ type Options struct {
 	// Sender is charged for the memory. If its key is not known yet, the caller calls
 	// Identify when it is.
 	Sender Sender
+	// Turns gives a large body its turn before it is parsed; nil: none is needed, or the
+	// sender is not known yet.
+	Turns Turns
 }
 
 const (
@@ -41,6 +44,7 @@ const (
 // body_too_large and overloaded. Close it when the memory that was charged to it
 // is free, not earlier and not later.
 type Body struct {
+	ahead   ahead
 	wire    wireReader
 	src     *bufio.Reader // of gzip and deflate
 	begin   *Buffer       // of brotli and zstd: what was read before decompression began
@@ -81,7 +85,8 @@ func Open(w http.ResponseWriter, r *http.Request, o Options) (*Body, error) {
 	if c == identity && r.ContentLength >= 0 {
 		b.most = min(r.ContentLength, o.MaxOpen)
 	}
-	b.wire.r = http.MaxBytesReader(w, r.Body, o.MaxWire)
+	b.ahead = ahead{body: b, ctx: r.Context(), r: http.MaxBytesReader(w, r.Body, o.MaxWire), length: r.ContentLength, turns: o.Turns}
+	b.wire.r = &b.ahead
 	if err := b.sit(r.Context(), o.Sender, baseCharge); err != nil {
 		return nil, err
 	}
@@ -110,8 +115,9 @@ func (b *Body) rise() {
 }
 
 // Identify charges the body to its sender from now on, when the key was read from the
-// body. The error has kind overloaded; then the body can only be closed.
-func (b *Body) Identify(ctx context.Context, from Sender) error {
+// body, and asks turns for its turn. The error has kind overloaded; then the body can
+// only be closed.
+func (b *Body) Identify(ctx context.Context, from Sender, turns Turns) error {
 	held, decoder := b.held, b.decoder
 	// The bytes are given back first: a key that has to wait must not use the share
 	// of the senders without a key.
@@ -120,12 +126,17 @@ func (b *Body) Identify(ctx context.Context, from Sender) error {
 		return err
 	}
 	b.held, b.decoder = held, decoder
+	b.ahead.turns = turns
 	return nil
 }
 
 // Read gives decompressed bytes.
 func (b *Body) Read(p []byte) (int, error) {
 	if b.err != nil {
+		return 0, b.err
+	}
+	if err := b.ahead.begin(b.read); err != nil {
+		b.err = b.explain(err)
 		return 0, b.err
 	}
 	n, err := b.open.Read(p)
@@ -164,10 +175,12 @@ func (b *Body) Charge(n int) error {
 	return nil
 }
 
-// Close gives back the decompressor and all memory. The server closes the request's
-// own body. A second Close does nothing.
+// Close gives back the turn, the decompressor and all memory. The server closes the
+// request's own body. A second Close does nothing.
 func (b *Body) Close() error {
+	b.ahead.leave()
 	b.releaseDecoder()
+	b.ahead.free()
 	b.rise()
 	if b.err == nil {
 		b.err = errata.Errorf(errata.KindInvalidBody, "the body was read after it was closed")

@@ -120,10 +120,16 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 	return c, nil
 }
 
-// Open opens the body of a request with the grant, and charges its memory to the
-// budget.
+// Open opens the body of a request with events of the grant, and charges its memory to
+// the budget. A large body is parsed in its turn, and refused then if the quota is used up
+// by requests before it. Kinds: those of [Open] and [Door.Admit].
 func (d *Door) Open(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
-	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g)})
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, d.Admit)})
+}
+
+// OpenFree is Open for a body without events, which no quota refuses.
+func (d *Door) OpenFree(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, free)})
 }
 
 // OpenUnknown is Open for a body that has the key in it. The caller calls
@@ -134,12 +140,12 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 		return nil, errata.Errorf(errata.KindUnauthorized,
 			"a body in br or zstd is opened only for a key outside of it; send the key in the header X-Sentry-Auth or the query parameter sentry_key, or compress with gzip")
 	}
-	return d.Open(w, r, access.Grant{}, maxOpen)
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, access.Grant{})})
 }
 
 // Identify charges a body of OpenUnknown to the key of the grant.
 func (d *Door) Identify(r *http.Request, b *Body, g access.Grant) error {
-	return b.Identify(r.Context(), d.charged(r, g))
+	return b.Identify(r.Context(), d.charged(r, g), turnsOf(d.Quotas, g, d.Admit))
 }
 
 // charged is the sender that the memory of a request is charged to.
@@ -154,10 +160,10 @@ func (d *Door) Sender(r *http.Request) netip.Addr { return origin.Client(r, d.Tr
 // as soon as the key is known, before they read the body. Kind: rate_limited.
 func (d *Door) Admit(g access.Grant) error { return d.Quotas.Check(g) }
 
-// Accept waits until the request has its turns of the key and of the project. Then it puts
-// the drafts on the log and charges them to the quota.
-func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
-	leave, err := d.Quotas.Enter(ctx, g, len(drafts))
+// Accept waits until the request has its turns of the key and of the project, unless its
+// body has them already. Then it puts the drafts on the log and charges them to the quota.
+func (d *Door) Accept(ctx context.Context, b *Body, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
+	leave, err := d.enter(ctx, b, g, len(drafts))
 	if err != nil {
 		return ingest.Receipt{}, err
 	}
@@ -167,6 +173,17 @@ func (d *Door) Accept(ctx context.Context, g access.Grant, drafts []ingest.Draft
 		d.Quotas.Charge(g, receipt.Accepted+receipt.Noise+len(receipt.Rejected))
 	}
 	return receipt, err
+}
+
+// enter waits for the turn of so many events. The turn of a large body is used if it is
+// enough, and given back with the body.
+func (d *Door) enter(ctx context.Context, b *Body, g access.Grant, events int) (leave func(), err error) {
+	if turn := b.ahead.turn; turn != nil && turn.Covers(events) {
+		return func() {}, nil
+	}
+	b.ahead.leave()
+	turn, err := d.Quotas.Enter(ctx, g, events)
+	return turn.Leave, err
 }
 
 // Done counts the answer to a request and logs an error that the sender must not see.

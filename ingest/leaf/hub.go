@@ -124,6 +124,44 @@ func (h *Hub) serve(connected []string) {
 	ending.Wait()
 }
 
+// copyKeys copies the API keys to a node, and each change of them. A node takes events
+// once it has a key, so what it does with them comes first: the key for users, and the
+// settings of projects. A node that has keys gets their changes at once.
+func (h *Hub) copyKeys(js jetstream.JetStream) func(context.Context) error {
+	return func(ctx context.Context) error {
+		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
+		if err != nil {
+			return err
+		}
+		before, err := access.Copied(ctx, to)
+		if err != nil {
+			return err
+		}
+		if !before {
+			if err := errors.Join(h.copyUserKey(js)(ctx), h.copyProjects(js)(ctx)); err != nil {
+				return err
+			}
+		}
+		return access.CopyKeys(ctx, h.cfg.Keys, to)
+	}
+}
+
+// copyUserKey copies the key that users are hashed with to a node, once: it never changes.
+func (h *Hub) copyUserKey(js jetstream.JetStream) func(context.Context) error {
+	copied := false
+	return func(ctx context.Context) error {
+		if copied {
+			return nil
+		}
+		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
+		if err != nil {
+			return err
+		}
+		copied, err = access.CopyUserKey(ctx, h.cfg.Keys, to)
+		return err
+	}
+}
+
 // copyProjects copies what receivers must know of projects to a node each time that has
 // changed.
 func (h *Hub) copyProjects(js jetstream.JetStream) func(context.Context) error {
@@ -172,19 +210,16 @@ func (h *Hub) begin(id string) {
 			h.metrics.pending.WithLabelValues(id).Set(float64(pending))
 		},
 	})
-	copies := background.Loop{Every: look, Do: func(ctx context.Context) error {
-		to, err := js.KeyValue(ctx, h.cfg.CopiedKeys)
-		if err != nil {
-			return err
-		}
-		return access.CopyKeys(ctx, h.cfg.Keys, to)
-	}, Failed: func(err error, _ int) {
+	copies := background.Loop{Every: look, Do: h.copyKeys(js), Failed: func(err error, _ int) {
 		logger.Debug("the keys could not be copied to the ingest node; trying again", "error", err)
 	}}
 	settings := background.Loop{Every: look, Do: h.copyProjects(js), Failed: func(err error, _ int) {
 		logger.Debug("the settings of projects could not be copied to the ingest node; trying again", "error", err)
 	}}
+	userKey := background.Loop{Every: look, Do: h.copyUserKey(js), Failed: func(err error, _ int) {
+		logger.Debug("the key that users are hashed with could not be copied to the ingest node; trying again", "error", err)
+	}}
 	work := &background.Runner{}
-	work.Start(drain.Run, copies.Run, settings.Run)
+	work.Start(drain.Run, copies.Run, settings.Run, userKey.Run)
 	h.nodes[id] = work
 }

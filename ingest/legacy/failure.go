@@ -187,6 +187,11 @@ func (c *contextReader) field(key []byte) error {
 		}
 		return err
 	}
+	if string(key) == "userId" { // of Laravel
+		raw, err := c.dec.Raw()
+		c.draft.UserID = strings.Trim(string(raw), `"`)
+		return err
+	}
 	if c.kept > 0 {
 		c.rest.Comma()
 	}

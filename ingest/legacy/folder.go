@@ -84,8 +84,27 @@ func (f *folder) names() (names []string, err error) {
 	return names, nil
 }
 
+// misplaced tells of the files that lie beside the folders of the books.
+func (r *run) misplaced(root *os.Root) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return // the folders are opened by their names
+	}
+	for _, e := range entries {
+		name := e.Name()
+		_, book := errata.ParseBook(name)
+		if !e.IsDir() && !book && name[0] != '.' && len(r.result.Skipped) < maxMisplaced {
+			r.skip(name, errMisplaced)
+		}
+	}
+}
+
+// maxMisplaced bounds the files of which misplaced tells.
+const maxMisplaced = 20
+
 // Reasons to skip a file.
 var (
+	errMisplaced = errors.New("it lies beside the folders; move it into system, or into database if it is the log of one")
 	errNoFolder  = errors.New("it is not a folder")
 	errLink      = errors.New("it is a symbolic link; put the file itself here")
 	errHardLinks = errors.New("it has another name elsewhere (a hard link); put a copy here")

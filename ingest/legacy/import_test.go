@@ -23,6 +23,17 @@ func (b *bench) exists(name string) bool {
 	return err == nil
 }
 
+// Files that lie beside the folders of the books are not imported, and this is told.
+func TestFilesBesideTheFolders(t *testing.T) {
+	b := newBench(t)
+	b.put(t, "laravel.log", "[2026-11-21T03:58:25+00:00] app.ERROR: boom [] []\n")
+	b.put(t, ".hidden", "not to be touched")
+	got := b.run(t)
+	if got.Files != 0 || len(got.Skipped) != 1 || got.Skipped[0].File != "laravel.log" || !strings.Contains(got.Skipped[0].Reason, "move it into system") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestImport(t *testing.T) {
 	b := newBench(t)
 	b.put(t, "system/php.log", string(phpLines(2500)))

@@ -141,6 +141,7 @@ func (r *run) all(ctx context.Context, root *os.Root) error {
 		folder *folder
 		name   string
 	}
+	r.misplaced(root)
 	var jobs, later []job
 	for _, book := range errata.Books {
 		f, err := openFolder(root, book)

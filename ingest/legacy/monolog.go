@@ -36,9 +36,10 @@ func cutChannel(text string) (channel string, level errata.Level, message string
 // and the data of processors as JSON. In Laravel's context, the text of an
 // exception has line breaks, so that it is no valid JSON.
 func parseMonolog(text string, d *ingest.Draft) {
-	if at := strings.Index(text, ` {"exception":"[object] (`); at >= 0 {
-		d.Message = text[:at]
-		parseObject(text[at:], d)
+	if message, context, exception, ok := cutObject(text); ok {
+		d.Message = message
+		readContext([]byte(context), d)
+		parseObject(exception, d)
 		return
 	}
 	at := contextOf(text)
@@ -55,11 +56,36 @@ func parseMonolog(text string, d *ingest.Draft) {
 	readContext(raw, d)
 }
 
+// tries bounds the places at which a context is looked for, so that a message full of
+// brackets costs no more than another.
+const tries = 8
+
+// cutObject splits a text whose context has an exception as Laravel writes it. context is
+// an object of what stands before the exception: Laravel puts "userId" there.
+func cutObject(text string) (message, context, exception string, ok bool) {
+	at := strings.Index(text, `"exception":"[object] (`)
+	if at < 0 {
+		return "", "", "", false
+	}
+	from := 0
+	for range tries {
+		begin := strings.Index(text[from:at], ` {`)
+		if begin < 0 {
+			return "", "", "", false
+		}
+		begin += from
+		context = strings.TrimSuffix(strings.TrimSpace(text[begin:at]), ",") + "}"
+		if isJSONTail(context) {
+			return text[:begin], context, text[at:], true
+		}
+		from = begin + 1
+	}
+	return "", "", "", false
+}
+
 // contextOf finds where the context begins: at the first JSON that has only JSON
-// behind it. It tries few places, so that a message full of brackets costs no more
-// than another.
+// behind it.
 func contextOf(text string) int {
-	const tries = 8
 	from := 0
 	for range tries {
 		object, array := strings.Index(text[from:], ` {"`), strings.Index(text[from:], " []")

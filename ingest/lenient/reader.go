@@ -203,6 +203,15 @@ func (r *Reader) Raw() ([]byte, error) {
 	return r.RawWithBlanks()
 }
 
+// Mark is where the next value begins, for [Reader.Since].
+func (r *Reader) Mark() int {
+	r.peek()
+	return r.at
+}
+
+// Since is what was read since the mark, as it is written.
+func (r *Reader) Since(mark int) []byte { return r.doc[mark:r.at] }
+
 // RawWithBlanks is [Reader.Raw] with the white space before the value.
 func (r *Reader) RawWithBlanks() ([]byte, error) {
 	begin := r.at

@@ -25,6 +25,8 @@ type parser struct {
 	draft   ingest.Draft
 	trace   stacktrace.Trace
 	frame   ingest.Frame
+	around  ingest.Around
+	crumb   ingest.Breadcrumb
 	refused *errata.Error // the first reason to reject the event
 }
 
@@ -118,6 +120,27 @@ func (p *parser) field(key []byte) error {
 	case "tags":
 		return p.tags()
 	default:
+		return p.contextField(key)
+	}
+}
+
+// contextField reads a key about what was around the error.
+func (p *parser) contextField(key []byte) error {
+	c := &p.draft.Context
+	switch string(key) {
+	case "server_name":
+		return p.set(&c.ServerName)
+	case "transaction":
+		return p.set(&c.Transaction)
+	case "trace_id":
+		return p.set(&c.TraceID)
+	case "span_id":
+		return p.set(&c.SpanID)
+	case "contexts":
+		return p.contexts()
+	case "breadcrumbs":
+		return p.breadcrumbs()
+	default:
 		return p.dec.Skip()
 	}
 }
@@ -208,7 +231,7 @@ func (p *parser) payload() error {
 		return p.dec.Skip()
 	case jx.Object:
 		raw, err := p.dec.Raw()
-		p.draft.Context.Extra = bytes.Clone(bytes.TrimSpace(raw))
+		p.draft.Context.Extra, p.draft.Context.ExtraWhole = bytes.Clone(bytes.TrimSpace(raw)), true
 		return err
 	default:
 		p.refuse(errata.KindInvalidEvent, "payload must be an object")

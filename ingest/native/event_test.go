@@ -279,6 +279,7 @@ func FuzzNative(f *testing.F) {
 	f.Add([]byte("[" + full + ",{}]"))
 	f.Add([]byte(full + "\n{\n\"message\":\"x\"}\n"))
 	f.Add([]byte("{\n\"payload\":\n{},\"message\":\"m\"}"))
+	f.Add([]byte(fullContext))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		h, recorder := newHandler(t)
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/events", strings.NewReader(string(content)))

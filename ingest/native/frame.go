@@ -1,9 +1,6 @@
 package native
 
 import (
-	"bytes"
-	"strconv"
-
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
@@ -19,9 +16,12 @@ func (p *parser) frames() error {
 		p.refuse(errata.KindInvalidEvent, "frames must be an array of objects")
 	}
 	return lenient.Array(&p.dec, p, func(p *parser) error {
-		p.frame = ingest.Frame{}
+		p.frame, p.around = ingest.Frame{}, ingest.Around{}
 		if err := lenient.Object(&p.dec, p, (*parser).frameField); err != nil {
 			return err
+		}
+		if a := p.around; a.Line != "" || len(a.Before)+len(a.After)+len(a.Vars) > 0 {
+			p.frame.Around = &a
 		}
 		if p.frame.File != "" || p.frame.Function != "" {
 			p.trace.Add(p.frame)
@@ -37,6 +37,18 @@ func (p *parser) frameField(key []byte) (err error) {
 		return p.set(&f.File)
 	case "line":
 		f.Line, err = p.dec.Int()
+		return err
+	case "column":
+		f.Column, err = p.dec.Int()
+		return err
+	case "pre":
+		return p.lines(&p.around.Before, true)
+	case "context":
+		return p.set(&p.around.Line)
+	case "post":
+		return p.lines(&p.around.After, false)
+	case "vars":
+		p.around.Vars, err = p.object("vars", ingest.MaxVarsRead)
 		return err
 	case "function":
 		return p.set(&f.Function)
@@ -54,37 +66,9 @@ func (p *parser) frameField(key []byte) (err error) {
 }
 
 func (p *parser) arg() error {
-	shape, err := shapeOf(&p.dec)
+	shape, err := ingest.ReadShape(&p.dec)
 	if len(p.frame.Args) < ingest.MaxFrameArgs {
 		p.frame.Args = append(p.frame.Args, shape)
 	}
 	return err
-}
-
-// shapeOf reads an argument as its shape, such as string(5). A text that is a
-// shape stays. A value, which a client must not send, becomes its shape here and
-// goes no further.
-func shapeOf(d *lenient.Reader) (string, error) {
-	switch d.Next() {
-	case jx.String:
-		text, err := d.Text()
-		if ingest.IsShape(text) {
-			return text, err
-		}
-		return "string(" + strconv.Itoa(len(text)) + ")", err
-	case jx.Number:
-		raw, err := d.Raw()
-		if bytes.ContainsAny(raw, ".eE") {
-			return "float", err
-		}
-		return "int", err
-	case jx.Bool:
-		return "bool", d.Skip()
-	case jx.Null:
-		return "null", d.Skip()
-	case jx.Array:
-		return "array", d.Skip()
-	default:
-		return "object", d.Skip()
-	}
 }

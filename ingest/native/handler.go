@@ -74,7 +74,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	var receipt ingest.Receipt
 	if len(t.drafts) > 0 {
 		var err error
-		if receipt, err = h.door.Accept(r.Context(), grant, t.drafts); err != nil {
+		if receipt, err = h.door.Accept(r.Context(), t.body, grant, t.drafts); err != nil {
 			return nil, err
 		}
 		for _, x := range receipt.Rejected {

@@ -5,6 +5,7 @@ import (
 	encoding64 "encoding/binary"
 	"encoding/hex"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -76,8 +77,14 @@ func (f *finder) visit() error {
 	if f.visited++; f.visited > maxRecords {
 		return errata.Errorf(errata.KindBodyTooLarge, "the request holds more than %d records; send smaller batches", maxRecords)
 	}
+	if f.visited%atATime == 0 {
+		runtime.Gosched()
+	}
 	return nil
 }
+
+// atATime is after how many of them other requests may have the processor.
+const atATime = 32
 
 const (
 	// draftSize is the memory of a draft without its texts, pairSize that of a tag.

@@ -171,15 +171,17 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, req *request) (pa
 	if err != nil {
 		return partialSuccess{}, err
 	}
-	if req.signal != &metrics { // they hold no events
+	open := h.door.OpenFree // metrics hold no events
+	if req.signal != &metrics {
 		if err := h.door.Admit(grant); err != nil {
 			return partialSuccess{}, err
 		}
+		open = h.door.Open
 	}
 	if req.encoding == foreign {
 		return partialSuccess{}, errata.Errorf(errata.KindUnsupportedMediaType, "the content type must be application/x-protobuf or application/json")
 	}
-	b, err := h.door.Open(w, r, grant, maxOpen)
+	b, err := open(w, r, grant, maxOpen)
 	if err != nil {
 		return partialSuccess{}, err
 	}
@@ -216,7 +218,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	var recorded, dropped int
 	for len(found.drafts) > 0 {
 		part := found.nextPart()
-		receipt, err := h.door.Accept(r.Context(), grant, part)
+		receipt, err := h.door.Accept(r.Context(), found.body, grant, part)
 		if err != nil {
 			return partialSuccess{}, err
 		}

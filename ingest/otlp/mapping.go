@@ -24,6 +24,7 @@ func (f *finder) begin(raw []byte, attrs []attr) {
 	f.resource = resource{digest: sha256.Sum256(raw)}
 	c := &f.resource.context
 	var sdk, sdkVersion, runtime, runtimeVersion, os, osVersion string
+	var rest []attr
 	for _, a := range attrs {
 		switch text := a.value.String(); a.key {
 		case "service.version":
@@ -50,6 +51,14 @@ func (f *finder) begin(raw []byte, attrs []attr) {
 			osVersion = text
 		case "service.name", "service.namespace":
 			c.Tags = append(c.Tags, ingest.Pair{Key: keep(a.key), Value: text})
+		default:
+			rest = append(rest, a)
+		}
+	}
+	if raw, whole := objectOf(rest); raw != nil {
+		c.Contexts = &ingest.Shared{Raw: slices.Concat([]byte(`{"resource":`), raw, []byte("}"))}
+		if !whole {
+			c.Lose("contexts")
 		}
 	}
 	c.SDK = join(sdk, "/", sdkVersion)
@@ -62,6 +71,9 @@ func (f *finder) begin(raw []byte, attrs []attr) {
 func contextSize(c *ingest.Context) (n int) {
 	for _, text := range []string{c.Release, c.Environment, c.ServerName, c.Platform, c.SDK, c.Runtime, c.OS, c.Transaction} {
 		n += len(text)
+	}
+	if c.Contexts != nil {
+		n += len(c.Contexts.Raw)
 	}
 	for _, pairs := range [][]ingest.Pair{c.Tags, c.Headers} {
 		for i := range pairs {
@@ -96,6 +108,7 @@ type mapping struct {
 	Attributes
 	target         string
 	book, dbSystem string
+	extra          []attr // attributes without a field that are no tags, or too long for one
 }
 
 func (m *mapping) begin(r *resource, scope, source string) {
@@ -108,7 +121,7 @@ func (m *mapping) begin(r *resource, scope, source string) {
 // seal protects the shared tags and headers: appending copies them.
 func (m *mapping) seal() {
 	c := &m.draft.Context
-	c.Tags, c.Headers = slices.Clip(c.Tags), slices.Clip(c.Headers)
+	c.Tags, c.Headers, c.Lost, m.extra = slices.Clip(c.Tags), slices.Clip(c.Headers), slices.Clip(c.Lost), slices.Clip(m.extra)
 }
 
 // fork is a copy of m that shares its texts.
@@ -119,7 +132,11 @@ func (m *mapping) fork() mapping {
 
 // size is the length of the texts that forks share, in bytes.
 func (m *mapping) size() int {
-	return contextSize(&m.draft.Context) + len(m.Class) + len(m.Message) + len(m.File) + len(m.Method) + len(m.User) +
+	extra := 0
+	for i := range m.extra {
+		extra += len(m.extra[i].key) + len(m.extra[i].value.text) + len(m.extra[i].value.bytes)
+	}
+	return extra + contextSize(&m.draft.Context) + len(m.Class) + len(m.Message) + len(m.File) + len(m.Method) + len(m.User) +
 		len(m.Trace) + len(m.Path) + len(m.Query) + len(m.target) + len(m.URL)
 }
 
@@ -130,7 +147,7 @@ func (m *mapping) attributes(attrs []attr) {
 }
 
 // attribute puts an attribute into its field. A plain one without a field is a
-// tag.
+// tag, any other one is in the extra object, and a long text in both.
 func (m *mapping) attribute(key string, v value) {
 	switch to := m.Field(key); {
 	case to == &m.Trace:
@@ -165,7 +182,7 @@ func (m *mapping) place(key string, v value) bool {
 func (m *mapping) other(key string, v value) {
 	switch key {
 	case "exception.escaped":
-		m.draft.Context.Handled = new(v.String() == "false")
+		m.draft.Context.Handled = handledOf(v.String())
 	case "http.method":
 		older(&m.Method, v)
 	case "http.client_ip":
@@ -191,6 +208,18 @@ func (m *mapping) other(key string, v value) {
 	}
 }
 
+// handledOf reads exception.escaped, which Python sends as a text.
+func handledOf(escaped string) *bool {
+	switch strings.ToLower(escaped) {
+	case "false":
+		return new(true)
+	case "true":
+		return new(false)
+	default:
+		return nil
+	}
+}
+
 // headerPrefix begins the attributes that are request headers. They become
 // headers of the draft, of which ingest keeps only the allowed ones.
 const headerPrefix = "http.request.header."
@@ -203,8 +232,12 @@ func (m *mapping) tag(key string, v value) {
 		}
 		return
 	}
-	if v.scalar() && len(c.Tags) < ingest.MaxTags {
+	isTag := v.scalar() && len(c.Tags) < ingest.MaxTags
+	if isTag {
 		c.Tags = append(c.Tags, ingest.Pair{Key: keep(key), Value: v.String()})
+	}
+	if !isTag || len(v.text) > ingest.MaxTag {
+		m.extra = append(m.extra, attr{key, v})
 	}
 }
 
@@ -216,10 +249,16 @@ func (m *mapping) finish(said value) ingest.Draft {
 	d.Method, d.IP = strings.ToUpper(m.Method), origin.ParseAddr(m.Client)
 	if d.Message == "" {
 		d.Message = said.message()
+	} else {
+		d.Context.Log = said.message()
 	}
 	d.URI = cmp.Or(m.PathQuery(), m.target, m.URL)
 	if d.Book, _ = errata.ParseBook(m.book); d.Book == errata.BookUnknown && m.dbSystem != "" {
 		d.Book = errata.BookDatabase
+	}
+	var whole bool
+	if d.Context.Extra, whole = objectOf(m.extra); !whole {
+		d.Context.Lose("extra")
 	}
 	if d.Class == "" && m.Trace == "" {
 		return *d
@@ -228,6 +267,8 @@ func (m *mapping) finish(said value) ingest.Draft {
 	if d.File == "" && at.Known {
 		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
-	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}
+	d.Context.Exceptions = append(stacktrace.Causes(m.Trace), ingest.Exception{
+		Class: d.Class, Message: d.Message, Module: stacktrace.Module(m.Trace, d.Class), Frames: frames,
+	})
 	return *d
 }

@@ -1,10 +1,11 @@
 // Package quota bounds how many events one key and one project may send, so that
 // a flood of one sender does not slow the others.
 //
-//	request ─▶ Check ─▶ body, parser ─▶ Enter ─▶ log ─▶ Charge
-//	             └─ refused: Settle counts it and delays the answer
+//	small: request ─▶ Check ─▶ body, parser ─▶ Enter ─▶ log ─▶ Charge
+//	large: request ─▶ Read, Check ─▶ body ─▶ EnterLarge, Check ─▶ parser ─▶ log ─▶ Charge
+//	                            └─ refused: Settle counts it and delays the answer
 //
-// A request is taken or refused as a whole, before its body is read. It is taken if
+// A request is taken or refused as a whole, before its body is parsed. It is taken if
 // the buckets of its key and its project are not empty. Then all its events are
 // charged, even if a bucket goes into debt, and the next requests are refused until
 // the debt is paid. So no request is cut, none is too large for its bucket, and on

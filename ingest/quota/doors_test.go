@@ -217,3 +217,41 @@ func TestFewRequestsOfAKeyAreBeforeTheLog(t *testing.T) {
 	close(log.proceed)
 	done.Wait()
 }
+
+// A large batch that waited for its turn while the one before it used up the quota is refused
+// unparsed: it counts as one event, and nothing of it is taken.
+func TestALargeBatchIsRefusedUnparsed(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	quotas, _ := newQuotas(t, quota.Config{KeyPerMinute: 600, Registerer: registry})
+	log := slowLog{make(chan struct{}, 100), make(chan struct{})}
+	h, err := native.New(door.Config{Accepter: log, Keyring: doortest.Keys{}, Quotas: quotas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &doors{}
+	// The array is not complete, which a parser would say.
+	cut := "[" + strings.Repeat(`{"message":"it broke"},`, 10_000)
+	whole := strings.Repeat("{\"message\":\""+strings.Repeat("it broke ", 100)+"\"}\n", 300)
+	var done sync.WaitGroup
+	done.Go(func() {
+		if w := d.send(h, "/api/v1/events", strings.NewReader(whole), token...); w.Code != http.StatusAccepted {
+			t.Errorf("the first: %d %s", w.Code, w.Body)
+		}
+	})
+	<-log.inside
+	for range 3 {
+		done.Go(func() {
+			if w := d.send(h, "/api/v1/events", strings.NewReader(cut), token...); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+				t.Errorf("a later one: %d %s", w.Code, w.Body)
+			}
+		})
+	}
+	close(log.proceed)
+	done.Wait()
+	if n := doortest.Counters(registry)["errata_refused_events_total 7 key_limit"]; n != 3 {
+		t.Errorf("%v refused events were counted, want one for each request", n)
+	}
+	if n := quotas.Lanes(); n != 0 {
+		t.Errorf("%d lanes are left behind", n)
+	}
+}

@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -19,14 +20,14 @@ func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 	var done sync.WaitGroup
 	for range requests {
 		done.Go(func() {
-			leave, err := q.Enter(t.Context(), loud, 1)
+			turn, err := q.Enter(t.Context(), loud, 1)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			inside <- struct{}{}
 			<-proceed
-			leave()
+			turn.Leave()
 		})
 	}
 	for range 6 {
@@ -37,10 +38,10 @@ func TestRequestsOfAKeyTakeTurns(t *testing.T) {
 		t.Error("a seventh request is under way")
 	case <-time.After(50 * time.Millisecond): // reason: only time shows that no request comes
 	}
-	if leave, err := q.Enter(t.Context(), quiet, 1); err != nil {
+	if turn, err := q.Enter(t.Context(), quiet, 1); err != nil {
 		t.Errorf("another key: %v", err)
 	} else {
-		leave()
+		turn.Leave()
 	}
 	if _, err := q.Enter(ended(), loud, 1); errata.KindOf(err) != errata.KindOverloaded {
 		t.Errorf("a request whose sender is gone: %v", err)
@@ -74,20 +75,20 @@ func TestALargeRequestTakesTheTurnsOfMany(t *testing.T) {
 	q, _ := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
 	enter := func(g access.Grant, events int) func() {
 		t.Helper()
-		leave, err := q.Enter(t.Context(), g, events)
+		turn, err := q.Enter(t.Context(), g, events)
 		if err != nil {
 			t.Fatalf("%d events of %s: %v", events, g.KeyID, err)
 		}
-		return leave
+		return turn.Leave
 	}
 	leave := enter(loud, 500)
 	second := make(chan func(), 1)
 	go func() { // ends with leave
-		leave, err := q.Enter(t.Context(), loud, 1)
+		turn, err := q.Enter(t.Context(), loud, 1)
 		if err != nil {
 			t.Error(err)
 		}
-		second <- leave
+		second <- turn.Leave
 	}()
 	enter(quiet, 99)()
 	enter(other, 500)()
@@ -102,4 +103,56 @@ func TestALargeRequestTakesTheTurnsOfMany(t *testing.T) {
 	if n := q.Lanes(); n != 0 {
 		t.Errorf("%d lanes are left behind", n)
 	}
+}
+
+// TestALargeRequestRestsBesideOthers: while another project sends, a large request takes
+// all turns of its key, and they are free only after a rest; alone, it takes turns by its size and
+// does not rest.
+func TestALargeRequestRestsBesideOthers(t *testing.T) {
+	q, clock := newQuotas(t, quota.Config{KeyPerMinute: 60_000})
+	large := func(size int64) *quota.Turn {
+		t.Helper()
+		turn, err := q.EnterLarge(t.Context(), loud, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &turn
+	}
+	tries := func() bool { // whether a small request finds a turn at once
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		turn, err := q.Enter(ctx, loud, 1)
+		turn.Leave()
+		return err == nil
+	}
+	alone := large(100 << 10)
+	if !tries() || !alone.Covers(199) || alone.Covers(200) {
+		t.Error("alone: 100 KiB are not three turns")
+	}
+	clock.at = clock.at.Add(time.Hour)
+	alone.Leave()
+	if n := q.Lanes(); n != 0 {
+		t.Errorf("alone: %d lanes are left, as if it rested", n)
+	}
+	if _, err := q.Enter(t.Context(), other, 1); err != nil {
+		t.Fatal(err)
+	}
+	beside := large(40 << 10)
+	if tries() || !beside.Covers(100_000) {
+		t.Error("beside another: a large request does not take all turns")
+	}
+	clock.at = clock.at.Add(time.Second)
+	left := time.Now()
+	beside.Leave()
+	beside.Leave() // does nothing
+	large(1).Refused()
+	if rest := time.Since(left); rest < 20*time.Millisecond {
+		t.Errorf("the next request came after %v", rest)
+	}
+	clock.at = clock.at.Add(time.Minute) // the other project is silent
+	again := large(40 << 10)
+	if !tries() {
+		t.Error("alone again: a request of 40 KiB takes all turns")
+	}
+	again.Leave()
 }

@@ -88,6 +88,8 @@ type Quotas struct {
 	answers  buckets[string] // refusals that a key gets at once
 	named    map[uint64]bool // projects with a label of their own
 	lanes    map[owner]*lane // nil: keys have no limit
+	// latest is who sent last, and before who did so of the others.
+	latest, before sender
 }
 
 // New checks the configuration. All buckets are full at first.
@@ -106,7 +108,7 @@ func New(cfg Config) (*Quotas, error) {
 		named:   map[uint64]bool{},
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "errata_refused_events_total",
-			Help: "Events not kept because their key (key_limit) or their project (project_limit) sent too many, or a noise rule drops them (noise_rule), by project. A request whose body was not read counts as one.",
+			Help: "Events not kept because their key (key_limit) or their project (project_limit) sent too many, or a noise rule drops them (noise_rule), by project. A request that was refused unparsed counts as one.",
 		}, []string{"project", "reason"}),
 	}
 	others := perMinute(cfg.ProjectPerMinute)

@@ -81,8 +81,12 @@ func (w *jsonScrubber) object() error {
 		w.out.StrEscape(kept)
 		w.out.RawStr(":")
 		name, value := pairKey(kept)
-		secret, err := w.value((w.rules.SecretKey(key) || w.rules.SecretKey(kept)) && !name || named && value)
-		named = named || name && secret
+		if name {
+			secret, err := w.value(named && value, true)
+			named = named || secret
+			return err
+		}
+		_, err := w.value(w.rules.SecretKey(key) || kept != key && w.rules.SecretKey(kept) || named && value, false)
 		return err
 	})
 	w.out.ObjEnd()
@@ -110,9 +114,9 @@ func pairKey(key string) (name, value bool) {
 	return false, false
 }
 
-// value writes one value, filtered if it is secret. secretName says that the value
-// is a string that is a secret key.
-func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
+// value writes one value, filtered if it is secret. Of a value that may be a name,
+// secretName says that it is a string that is a secret key.
+func (w *jsonScrubber) value(secret, mayBeName bool) (secretName bool, err error) {
 	if w.values++; w.values > MaxValues {
 		return false, ErrTooMany
 	}
@@ -132,7 +136,7 @@ func (w *jsonScrubber) value(secret bool) (secretName bool, err error) {
 		}
 		kept := Cut(w.rules.Text(Cut(valid(s), maxString+slack)), maxString)
 		w.out.StrEscape(kept)
-		return len(kept) <= maxKeyLen && w.rules.SecretKey(kept), nil
+		return mayBeName && len(kept) <= maxKeyLen && w.rules.SecretKey(kept), nil
 	default:
 		raw, err := w.in.Raw()
 		if err != nil {
@@ -173,7 +177,7 @@ func (w *jsonScrubber) array() error {
 		if index > 0 {
 			w.out.Comma()
 		}
-		secret, err := w.value(pair && index == 1)
+		secret, err := w.value(pair && index == 1, index == 0)
 		pair = index == 0 && secret
 		index++
 		return err

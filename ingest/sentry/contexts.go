@@ -1,18 +1,61 @@
 package sentry
 
-// contexts reads the few contexts that are kept.
-func (p *parser) contexts(key []byte) error {
+import (
+	"bytes"
+
+	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest"
+)
+
+// context reads one of the contexts. What is told in fields of the event is read; the
+// others, and these if they say more, are kept as they stand.
+func (p *parser) context(key []byte) error {
+	if p.dec.Next() != jx.Object {
+		return p.dec.Skip()
+	}
+	begin := p.dec.Mark()
+	p.more = false
+	var err error
 	switch string(key) {
 	case "trace":
 		return p.object((*parser).traceField)
 	case "runtime":
-		return p.named(&p.runtime)
+		err = p.named(&p.runtime)
 	case "browser":
-		return p.named(&p.browser)
+		err = p.named(&p.browser)
 	case "os":
-		return p.named(&p.os)
+		err = p.named(&p.os)
 	default:
-		return p.dec.Skip()
+		p.more, err = true, p.dec.Skip()
+	}
+	raw := p.dec.Since(begin)
+	if err != nil || !p.more || len(raw) <= len("{}") {
+		return err
+	}
+	w := &p.contexts
+	if len(w.Buf)+len(raw) > maxContexts {
+		p.draft.Context.Lose("contexts")
+		return nil
+	}
+	if len(w.Buf) == 0 {
+		w.ObjStart()
+	} else {
+		w.Comma()
+	}
+	w.FieldStart(string(key))
+	w.Raw(raw)
+	return nil
+}
+
+// maxContexts bounds the contexts as they are read, in bytes. Less is kept.
+const maxContexts = 4 * ingest.MaxExtra
+
+// finishContexts copies the contexts.
+func (p *parser) finishContexts() {
+	if w := &p.contexts; len(w.Buf) > 0 {
+		w.ObjEnd()
+		p.draft.Context.Contexts = &ingest.Shared{Raw: bytes.Clone(w.Buf)}
 	}
 }
 
@@ -27,6 +70,7 @@ func (p *parser) traceField(key []byte) error {
 	}
 }
 
+// named reads a context, and sets more when it has more than a name and a version.
 func (p *parser) named(to *named) error {
 	return p.object(func(p *parser, key []byte) error { return p.namedField(to, key) })
 }
@@ -37,7 +81,10 @@ func (p *parser) namedField(to *named, key []byte) error {
 		return p.bytes(&to.name)
 	case "version":
 		return p.bytes(&to.version)
+	case "type":
+		return p.dec.Skip()
 	default:
+		p.more = true
 		return p.dec.Skip()
 	}
 }

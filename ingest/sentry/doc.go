@@ -11,6 +11,7 @@
 // The package is lenient on purpose. It refuses a request for broken framing,
 // broken JSON and size, never for a header or a field of an event. It builds
 // nothing from the parts that it does not keep, so their depth and width need no
-// limit. It must not scrub, sign or store, and must not keep variables, source
-// lines, cookies or bodies of requests.
+// limit. Of source lines and variables it keeps those of the application's
+// frames. It must not scrub, sign or store, and must not keep cookies or bodies of
+// requests.
 package sentry

@@ -144,6 +144,10 @@ func TestLostErrorsAreCounted(t *testing.T) {
 	post(h, envelopeURL, "{}\n{\"type\":\"client_report\"}\n"+`{"discarded_events":[{"reason":"made up","category":"error","quantity":3},`+
 		`{"reason":"queue_overflow","category":"default","quantity":"4"},{"reason":"queue_overflow","category":"error","quantity":-5},`+
 		`{"reason":"queue_overflow","category":"error","quantity":1e12},{"reason":"queue_overflow","category":"error"},null,7]}`)
+	// The duplicate of an exception, which sentry-python does not send, is no loss.
+	for _, rec := range recordings(t, "python/enable-logs.http") {
+		h.ServeHTTP(&nullWriter{header: map[string][]string{}}, replay(t, rec))
+	}
 	// A request without a valid key does not count, nor does a broken envelope.
 	post(h, "/api/7/envelope/?sentry_key="+strings.Repeat("0", 32), "{}\n{\"type\":\"client_report\"}\n"+`{"discarded_events":[{"reason":"send_error","category":"error","quantity":9}]}`)
 	if diff := cmp.Diff(map[string]uint64{"send_error": 2, "other": 3, "queue_overflow": 4}, h.Lost()); diff != "" {
@@ -159,6 +163,9 @@ func TestLostErrorsAreCounted(t *testing.T) {
 		if reason, ok := strings.CutPrefix(name, "errata_client_lost_total "); ok && want[reason] != value {
 			t.Errorf("%s: %v, want %v", reason, value, want[reason])
 		}
+	}
+	if n := got["errata_client_left_out_total event_processor"]; n != 1 {
+		t.Errorf("%v duplicates were left out", n)
 	}
 	for reason := range want {
 		if _, ok := got["errata_client_lost_total "+reason]; !ok {

@@ -43,12 +43,19 @@ type parser struct {
 	remoteAddr []byte
 
 	sdk, runtime, browser, os named
+	more                      bool      // the context that is read says more than a name and a version
+	contexts                  jx.Writer // those that are kept; empty for none
+	extra                     []byte    // raw JSON
 
-	// The exception, thread, stack trace and frame that is being read.
+	crumbs     []breadcrumb // the last ones, as a ring
+	crumbsSeen int
+
+	// The exception, thread, stack trace, frame and breadcrumb that is being read.
 	link       exception
 	threadRank int
 	scratch    stacktrace.Trace
 	frame      frame
+	crumb      breadcrumb
 }
 
 // named is a thing with a version: an SDK, a runtime, an operating system.
@@ -119,7 +126,11 @@ func (p *parser) free() {
 	p.scratch.Clear()
 	p.stack.Clear()
 	clear(p.exceptions)
-	*p = parser{keep: p.keep, scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0]}
+	clear(p.crumbs)
+	p.contexts.Reset()
+	*p = parser{
+		keep: p.keep, scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0], contexts: p.contexts, crumbs: p.crumbs[:0],
+	}
 	parsers.Put(p)
 }
 
@@ -184,7 +195,13 @@ func (p *parser) event(key []byte) error {
 	case "user", "sentry.interfaces.User":
 		return p.object((*parser).user)
 	case "contexts":
-		return p.object((*parser).contexts)
+		p.contexts.Reset()
+		return p.object((*parser).context)
+	case "breadcrumbs", "sentry.interfaces.Breadcrumbs":
+		p.crumbs, p.crumbsSeen = p.crumbs[:0], 0
+		return p.list(&crumbElement)
+	case "extra":
+		return p.raw(&p.extra)
 	case "sdk":
 		return p.object((*parser).sdkField)
 	case "tags":
@@ -275,8 +292,8 @@ func levelOf(text []byte) errata.Level {
 // eventID is an event id without dashes, "" for any other text. The id of zeros
 // is none: SDKs that have no id send it, and their events must not count as one.
 func eventID(text []byte) string {
-	id, _ := ingest.UUID(string(text))
-	if strings.Trim(id, "0") == "" {
+	id, ok := errata.ShortUUID(string(text))
+	if !ok || strings.Trim(id, "0") == "" {
 		return ""
 	}
 	return id

@@ -10,6 +10,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
+	"github.com/errata-log/errata/projects"
 )
 
 // event is the event item of a recorded envelope.
@@ -90,5 +91,36 @@ func BenchmarkParseEvent(b *testing.B) {
 			}
 			b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N), "cpu-ns/op")
 		})
+	}
+}
+
+// BenchmarkContext is what the context of an event costs: parser and rules, for a
+// project that keeps all and one that keeps nothing of it.
+func BenchmarkContext(b *testing.B) {
+	var rules ingest.Rules
+	source := ingest.Source{Project: 7, Received: time.Date(2026, 11, 21, 3, 19, 0, 0, time.UTC), UserKey: make([]byte, 32)}
+	nothing := projects.Context{NoSourceLines: true, NoBreadcrumbs: true, NoExtra: true, Vars: projects.VarsOff}
+	for name, document := range map[string][]byte{
+		"django": largeEvent(b), "node": recordedEvent(b, "sentry-node-exception.http"), "go": recordedEvent(b, "sentry-go-exception.http"),
+	} {
+		for kept, keep := range map[string]projects.Context{"all": {}, "nothing": nothing, "values": {Vars: projects.VarsValues}} {
+			b.Run(name+"/"+kept, func(b *testing.B) {
+				source.Context = keep
+				b.ReportAllocs()
+				began := doortest.CPU()
+				var event errata.Event
+				for b.Loop() {
+					draft, ok, err := parseEvent(document, netip.Addr{})
+					if err != nil || !ok {
+						b.Fatal(ok, err)
+					}
+					if event, _ = rules.Event(&draft, source, errata.EventID{}); event.Payload == nil {
+						b.Fatal("no event")
+					}
+				}
+				b.ReportMetric(float64(doortest.CPU()-began)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(len(event.Payload)), "payload-bytes")
+			})
+		}
 	}
 }

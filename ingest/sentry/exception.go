@@ -16,6 +16,10 @@ type exception struct {
 	handled   bool
 	known     bool // the event says handled
 	place     stacktrace.Place
+
+	id, parent int64
+	hasID      bool
+	group      bool
 }
 
 // element reads the elements of one kind of list: exceptions or threads.
@@ -69,7 +73,7 @@ func (p *parser) one(e *element) error {
 }
 
 func (p *parser) beginException() {
-	p.link = exception{}
+	p.link = exception{parent: -1}
 	p.scratch.Clear()
 }
 
@@ -100,6 +104,9 @@ func (p *parser) endException() {
 	if p.link.Class == "" && p.link.Message == "" && p.scratch.Seen() == 0 {
 		return
 	}
+	if x := &p.link; x.hasID || x.group {
+		x.Member = &ingest.Member{ID: x.id, Parent: x.parent, Group: x.group}
+	}
 	p.link.Frames, p.link.place = p.scratch.JudgedFrames(), p.scratch.Place()
 	if len(p.exceptions) == ingest.MaxExceptions {
 		p.exceptions = slices.Delete(p.exceptions, 0, 1)
@@ -111,6 +118,25 @@ func (p *parser) mechanism(key []byte) (err error) {
 	switch string(key) {
 	case "handled":
 		p.link.handled, p.link.known, err = p.dec.Bool()
+		return err
+	case "type":
+		text, err := p.dec.Bytes()
+		if string(text) != "generic" {
+			p.link.Mechanism = p.keep.String(text)
+		}
+		return err
+	case "exception_id":
+		p.link.hasID = p.dec.Next() == jx.Number
+		p.link.id, err = p.dec.Int()
+		return err
+	case "parent_id":
+		if p.dec.Next() != jx.Number {
+			return p.dec.Skip()
+		}
+		p.link.parent, err = p.dec.Int()
+		return err
+	case "is_exception_group":
+		p.link.group, _, err = p.dec.Bool()
 		return err
 	case "synthetic":
 		p.link.synthetic, _, err = p.dec.Bool()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/errata-log/errata/ingest"
 )
@@ -19,6 +20,9 @@ func (p *parser) finish(sender netip.Addr) {
 	c.SDK = p.sdk.join("/")
 	c.OS = p.os.join(" ")
 	c.Runtime = cmp.Or(p.runtime.join(" "), p.browser.join(" "))
+	c.Extra = p.part("extra", p.extra, maxContexts)
+	p.finishContexts()
+	p.finishCrumbs()
 	p.finishMessage()
 	p.finishPlace()
 }
@@ -37,18 +41,26 @@ func (p *parser) finishMessage() {
 		for i := range p.exceptions {
 			c.Exceptions[i] = p.exceptions[i].Exception
 		}
-		if !thrown.synthetic {
+		if !thrown.synthetic || namesError(thrown.Class) {
 			d.Class = ingest.ClassOf(thrown.Class, c.Exceptions)
 		}
-	}
-	if d.Message != "" {
-		return
 	}
 	said := &p.logentry
 	if len(said.formatted) == 0 && len(said.message) == 0 {
 		said = &p.message
 	}
-	d.Message, d.Template = said.text()
+	text, template := said.text()
+	if d.Message != "" {
+		c.Log = text
+		return
+	}
+	d.Message, d.Template = text, template
+}
+
+// namesError says whether a class that the SDK made up tells what was thrown. TimeoutError
+// tells it: an abort signal of a browser throws that. Error and PointerEvent do not.
+func namesError(class string) bool {
+	return class != "Error" && strings.HasSuffix(class, "Error")
 }
 
 // finishPlace finds file and line: in the thrown exception's frames, else in

@@ -8,7 +8,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
-	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/quota"
 )
@@ -18,8 +17,9 @@ type Config = door.Config
 
 // Handler serves the Sentry protocol. It is safe for concurrent use.
 type Handler struct {
-	door *door.Door
-	lost losses
+	door   *door.Door
+	lost   losses
+	echoes *echoes
 }
 
 // New makes the handler. The error names the field of cfg that is wrong.
@@ -30,6 +30,9 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h := &Handler{door: d}
 	if err := h.lost.register(cfg.Registerer); err != nil {
+		return nil, err
+	}
+	if h.echoes, err = newEchoes(d.Now, cfg.Registerer); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -98,10 +101,11 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", err
 	}
 	h.lost.count(in.lost)
+	defer h.echoes.once(grant.Project, in)(&err)
 	if over != nil && len(in.drafts) > 0 {
 		return "", quota.Holding(over, len(in.drafts))
 	}
-	return in.firstID, h.accept(w, r, grant, in.drafts)
+	return in.firstID, h.accept(w, r, grant, in)
 }
 
 // identify finds the grant of the key in the envelope's header and charges the
@@ -119,11 +123,11 @@ func (h *Handler) identify(r *http.Request, in *intake, project uint64) (access.
 }
 
 // accept stores the drafts. The request fails when all of them are rejected.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, drafts []ingest.Draft) error {
-	if len(drafts) == 0 {
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Grant, in *intake) error {
+	if len(in.drafts) == 0 {
 		return nil
 	}
-	receipt, err := h.door.Accept(r.Context(), grant, drafts)
+	receipt, err := h.door.Accept(r.Context(), in.body, grant, in.drafts)
 	if err != nil {
 		return err
 	}
@@ -131,7 +135,7 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 		sayDropped(w.Header(), receipt.Accepted)
 		return nil
 	}
-	if receipt.Accepted == 0 && len(receipt.Rejected) == len(drafts) {
+	if receipt.Accepted == 0 && len(receipt.Rejected) == len(in.drafts) {
 		return receipt.Rejected[0].Err
 	}
 	return nil

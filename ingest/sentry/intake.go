@@ -44,7 +44,9 @@ type intake struct {
 	kept    int    // bytes of the errors as sent
 	firstID string // id of the first event
 	logs    map[[16]byte]uint64
-	lost    []loss
+	// byLogger has the ids of the logs that an integration made of calls to a logger.
+	byLogger map[string]bool
+	lost     []loss
 }
 
 var lines = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineSize) }}

@@ -75,8 +75,21 @@ func (in *intake) addLog(raw []byte) error {
 		draft.ClientID = "sl-" + hex.EncodeToString(again[:16])
 	}
 	draft.SentAt = in.sentAt
+	if strings.HasPrefix(l.origin, byIntegration) {
+		if in.byLogger == nil {
+			in.byLogger = map[string]bool{}
+		}
+		in.byLogger[draft.ClientID] = true
+	}
 	return in.add(draft)
 }
+
+const (
+	sourceLog = "sentry-log"
+	// byIntegration begins the origin of a log that an integration made of a call to a
+	// logger. A log that the application sends itself has another origin, or none.
+	byIntegration = "auto.log."
+)
 
 // logItem reads one log.
 type logItem struct {
@@ -84,8 +97,9 @@ type logItem struct {
 	draft    ingest.Draft
 	severity int64
 
-	said otlp.Attributes
-	sdk  named
+	said   otlp.Attributes
+	sdk    named
+	origin string
 
 	name  []byte // of the attribute being read
 	value []byte
@@ -166,6 +180,10 @@ func (l *logItem) keep(name, value string) {
 		c.Environment = value
 	case "server.address", "sentry.server.address":
 		c.ServerName = value
+	case "logger.name":
+		c.Logger = value
+	case "sentry.origin":
+		l.origin = value
 	case "sentry.sdk.name":
 		l.sdk.name = []byte(value)
 	case "sentry.sdk.version":
@@ -199,7 +217,7 @@ func (l *logItem) finish() (ingest.Draft, bool) {
 	if d.Level < errata.LevelError {
 		return ingest.Draft{}, false
 	}
-	c.Source = "sentry-log"
+	c.Source = sourceLog
 	c.SDK = l.sdk.join("/")
 	said := &l.said
 	d.Message = cmp.Or(d.Message, said.Message)
@@ -218,7 +236,7 @@ func (l *logItem) finishTrace() {
 		return
 	}
 	frames, at := stacktrace.Parse(l.said.Trace)
-	d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: l.said.Message, Frames: frames}}
+	d.Context.Exceptions = append(stacktrace.Causes(l.said.Trace), ingest.Exception{Class: d.Class, Message: l.said.Message, Frames: frames})
 	if d.File == "" {
 		d.File, d.Line = at.File, at.Line
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
+	"github.com/errata-log/errata/ingest/sentry"
 )
 
 // full is an event that uses every part of the parser.
@@ -148,6 +149,24 @@ func TestNoPrefixIsMistakenForAnEvent(t *testing.T) {
 	}
 }
 
+// fullContext is an event with everything that may stand around an error.
+const fullContext = `{"message":"m","breadcrumbs":{"values":[{"timestamp":1795231120.5,"type":"http","category":"fetch","level":"info","message":"GET","data":{"url":"/x","token":"x"}}]},
+	"contexts":{"device":{"arch":"amd64"},"trace":{"trace_id":"4a26014cd67500fbc00344411860d024"},"runtime":{"name":"go","go_maxprocs":2}},"extra":{"cart":[1,{"a":null}]},
+	"exception":{"values":[{"type":"E","mechanism":{"type":"chained","exception_id":1,"parent_id":0,"is_exception_group":true},"stacktrace":{"frames":[
+	{"filename":"a.py","lineno":7,"colno":5,"in_app":true,"pre_context":["a","b"],"context_line":"c\tc","post_context":["d"],"vars":{"x":"'\u00e9'","y":{"z":[1]}}}]}}]}}`
+
+// TestNoPrefixOfContext: an event that breaks off anywhere is refused.
+func TestNoPrefixOfContext(t *testing.T) {
+	for n := range len(fullContext) {
+		if _, err := sentry.ParseEvent([]byte(fullContext[:n])); err == nil {
+			t.Errorf("taken when cut at %d: %s", n, fullContext[:n])
+		}
+	}
+	if d, err := sentry.ParseEvent([]byte(fullContext)); err != nil || len(d.Context.Breadcrumbs) != 1 {
+		t.Errorf("%v, %+v", err, d)
+	}
+}
+
 func FuzzEnvelope(f *testing.F) {
 	for _, name := range []string{"sentry-go-exception.http", "sentry-node-small-items.http", "sentry-go-slog-log-item.http", "client-reports-after-errors.http"} {
 		for _, rec := range recordings(f, name) {
@@ -171,6 +190,7 @@ func FuzzEvent(f *testing.F) {
 		f.Add(recordings(f, name)[0].Body)
 	}
 	f.Add([]byte(`{"exception":{"values":[{"type":"E"}],"type":"x"},"logentry":{"message":"%(a)s {0}","params":{"a":[1]}}}`))
+	f.Add([]byte(fullContext))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		h, recorder := newHandler(t)
 		r := httptest.NewRequest(http.MethodPost, storeURL, bytes.NewReader(content))

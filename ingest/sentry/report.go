@@ -10,20 +10,28 @@ import (
 	"github.com/errata-log/errata/ingest/lenient"
 )
 
-// losses count the errors that SDKs say they lost, by reason. The set of reasons
-// is fixed, so that a sender cannot fill the metrics.
+// losses count the errors that SDKs say they did not send, by reason: those that were
+// lost, and apart from them those that were left out on purpose. The set of reasons is
+// fixed, so that a sender cannot fill the metrics.
 type losses struct {
-	counters *prometheus.CounterVec
-	mu       sync.Mutex
-	totals   map[string]uint64
+	lost, leftOut *prometheus.CounterVec
+	mu            sync.Mutex
+	totals        map[string]uint64 // of those that were lost
 }
 
-// register makes the counter and registers it, if there is a registerer.
+// register makes the counters and registers them, if there is a registerer.
 func (l *losses) register(to prometheus.Registerer) (err error) {
 	l.totals = map[string]uint64{}
-	l.counters, err = door.Register(to, prometheus.NewCounterVec(prometheus.CounterOpts{
+	l.lost, err = door.Register(to, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "errata_client_lost_total",
-		Help: "Errors that Sentry SDKs say they dropped before sending, by their reason.",
+		Help: "Errors that Sentry SDKs say they lost before sending, by their reason.",
+	}, []string{"reason"}))
+	if err != nil {
+		return err
+	}
+	l.leftOut, err = door.Register(to, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "errata_client_left_out_total",
+		Help: "Errors that Sentry SDKs say they left out on purpose, such as duplicates and samples, by their reason.",
 	}, []string{"reason"}))
 	return err
 }
@@ -36,12 +44,16 @@ func (l *losses) count(lost []loss) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range lost {
-		l.counters.WithLabelValues(one.reason).Add(float64(one.quantity))
+		if reasons[one.reason] == onPurpose {
+			l.leftOut.WithLabelValues(one.reason).Add(float64(one.quantity))
+			continue
+		}
+		l.lost.WithLabelValues(one.reason).Add(float64(one.quantity))
 		l.totals[one.reason] += uint64(one.quantity) // never negative, see readLoss
 	}
 }
 
-// Lost is how many errors SDKs say they dropped before sending since the service
+// Lost is how many errors SDKs say they lost before sending since the service
 // started, by reason: send_error, ratelimit_backoff, queue_overflow, … or other.
 // A reason that no SDK gave is absent. Some SDKs do not report, so the real
 // number can be higher. The map is a copy.
@@ -51,17 +63,27 @@ func (h *Handler) Lost() map[string]uint64 {
 	return maps.Clone(h.lost.totals)
 }
 
-// loss is a number of errors that an SDK dropped for one reason.
+// loss is a number of errors that an SDK did not send for one reason.
 type loss struct {
 	reason   string
 	quantity int64
 }
 
+// purpose says whether an SDK meant to send the error that it did not send.
+type purpose uint8
+
+const (
+	failed purpose = iota + 1
+	// onPurpose is an error that the application or its SDK decides not to send. SDKs drop
+	// the second event of one exception as "event_processor": it is counted already.
+	onPurpose
+)
+
 // reasons are the reasons that SDKs give; others count as "other".
-var reasons = map[string]bool{
-	"sample_rate": true, "before_send": true, "event_processor": true, "ignored": true, "invalid": true,
-	"network_error": true, "send_error": true, "internal_sdk_error": true, "ratelimit_backoff": true,
-	"queue_overflow": true, "cache_overflow": true, "buffer_overflow": true, "backpressure": true,
+var reasons = map[string]purpose{
+	"sample_rate": onPurpose, "before_send": onPurpose, "event_processor": onPurpose, "ignored": onPurpose,
+	"invalid": failed, "network_error": failed, "send_error": failed, "internal_sdk_error": failed, "ratelimit_backoff": failed,
+	"queue_overflow": failed, "cache_overflow": failed, "buffer_overflow": failed, "backpressure": failed,
 }
 
 const (
@@ -72,7 +94,7 @@ const (
 	maxLosses = 100
 )
 
-// addReport reads a client report: the errors that the sender lost. Reports are
+// addReport reads a client report: the errors that the sender did not send. Reports are
 // optional, so a broken one is ignored and returns no error.
 func (in *intake) addReport(payload []byte) error {
 	d := &in.head
@@ -115,7 +137,7 @@ func readLoss(d *lenient.Reader) (l loss, err error) {
 	if category != "error" && category != "default" || l.quantity > maxLost {
 		l.quantity = 0
 	}
-	if !reasons[l.reason] {
+	if reasons[l.reason] == 0 {
 		l.reason = "other"
 	}
 	return l, err

@@ -55,6 +55,10 @@ func TestParse(t *testing.T) {
 		"/srv/app/cart.js:6",
 		" node:internal/process/task_queues:95 |process.processTicksAndRejections", " /srv/app/node_modules/express/lib/router.js:47 |",
 		"*file:///srv/app/shop.mjs:3 |new Shop", "*/srv/app/main.js:13 |", "*/srv/app/cart.js:6 |Object.load")
+	f("Python, a group", "  + Exception Group Traceback (most recent call last):\n  |   File \"/srv/app/shop.py\", line 35, in all\n  |     raise ExceptionGroup(\"many\", [a, b])\n"+
+		"  | ExceptionGroup: many (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/srv/app/other.py\", line 9, in one\n"+
+		"    | ValueError: a\n    +---------------- 2 ----------------\n    | TypeError: b\n    +------------------------------------\n",
+		"/srv/app/shop.py:35", "*/srv/app/shop.py:35 |all")
 	f("Java", "java.lang.IllegalStateException: order 42\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)\n\tat com.shop.cart.Cart.load(Cart.java:17)\n"+
 		"\tat com.shop.Main.main(Main.java:5)\n\tat java.base/jdk.internal.Native.run(Native Method)\nCaused by: java.io.IOException: disk\n\tat com.shop.Disk.read(Disk.java:99)\n\t... 2 more\n",
 		"com/shop/cart/Cart.java:17",

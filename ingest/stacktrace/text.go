@@ -34,6 +34,7 @@ type scanner struct {
 	trace       Trace
 	oldestFirst bool   // as Python prints them
 	function    string // Go prints the function on a line of its own
+	members     bool   // the members of one of Python's exception groups follow
 }
 
 // line reads one line. It returns false if the rest of the text is not needed.
@@ -41,11 +42,14 @@ func (s *scanner) line(line string) bool {
 	text := strings.TrimLeft(line, " \t")
 	function := s.function
 	s.function = ""
+	if text, s.members = ofGroup(text, s.members); s.members {
+		return true
+	}
 	switch {
 	case text == "":
 	case strings.HasPrefix(text, "Caused by:"): // Java: the causes follow
 		return s.trace.Seen() == 0
-	case strings.HasPrefix(text, "Traceback (most recent call last)"):
+	case strings.HasPrefix(text, traceback), strings.HasPrefix(text, "Exception Group "+traceback):
 		s.trace.Clear() // Python: the thrown one comes last
 		s.oldestFirst = true
 	case strings.HasPrefix(text, `File "`):

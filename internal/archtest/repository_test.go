@@ -1,3 +1,8 @@
+//go:build !race
+
+// reason: nothing here runs at the same time, and with the race detector it takes nine
+// times as long.
+
 package archtest
 
 import (

@@ -1,1 +1,1 @@
-INSERT INTO deployments (book, signature, id, gone)
+INSERT INTO deployments (book, signature, id, gone, sequence)

@@ -1,7 +1,7 @@
 -- Marks the deployments of the records that a cleanup removes. A record that is newer
 -- than the cleanup keeps its own: a projector that slept may run this late.
-INSERT INTO deployments (book, signature, id, gone)
-SELECT book, signature, id, 1 AS gone
+INSERT INTO deployments (book, signature, id, gone, sequence)
+SELECT book, signature, id, 1 AS gone, {sequence:UInt64} AS sequence
 FROM records FINAL
 WHERE book IN ('system', 'database')
   AND signature BETWEEN unhex({first:String}) AND unhex({last:String})

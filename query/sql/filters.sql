@@ -37,12 +37,39 @@ values compares once for each value. */ -}}
 
 {{define "release_like"}}match(release, {release:String}){{end}}
 
-{{- /* The same bounds for sums of rows of deployments. */ -}}
-{{define "sum_min_occurrence"}}sum(count) >= {min_occurrence:UInt64}{{end}}
+{{- /* A tag of a single occurrence. */ -}}
+{{define "tag"}}has(tags, {tag_{{.}}:String}){{end}}
 
-{{define "sum_from"}}max(last_seen) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC'){{end}}
+{{- /* The same bounds for sums of rows of deployments, or of single occurrences. */ -}}
+{{define "sum_min_occurrence"}}{{if .}}count(){{else}}sum(count){{end}} >= {min_occurrence:UInt64}{{end}}
 
-{{define "sum_to"}}max(last_seen) <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
+{{define "sum_from"}}max({{template "sum_time" .}}) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC'){{end}}
+
+{{define "sum_to"}}max({{template "sum_time" .}}) <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
+
+{{define "sum_time"}}{{if .}}time{{else}}last_seen{{end}}{{end}}
+
+{{- /* Of the occurrences of one record. */ -}}
+{{define "up_to"}}position <= {up_to:UInt64}{{end}}
+
+{{define "after"}}position > {after:UInt64}{{end}}
+
+{{define "user"}}user = {user:String}{{end}}
+
+{{define "user_hash"}}user_hash = {user_hash:UInt64}{{end}}
+
+{{define "time_from"}}time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC'){{end}}
+
+{{define "time_to"}}time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'){{end}}
+
+{{- /* The id of an occurrence: that of a client as a UUID, or as any other text. */ -}}
+{{define "event"}}event_id = toFixedString(unhex({event_id:String}), 16){{end}}
+
+{{define "event_text"}}client_id = {event_id:String}{{end}}
+
+{{define "of_event"}}(signature, id) IN (SELECT signature, id FROM occurrences WHERE book > 'checkpoint' AND {{template "event"}}){{end}}
+
+{{define "of_event_text"}}(signature, id) IN (SELECT signature, id FROM occurrences WHERE book > 'checkpoint' AND {{template "event_text"}}){{end}}
 
 {{define "levels"}}level IN {levels:Array(String)}{{end}}
 
@@ -110,12 +137,13 @@ contexts name ix_signature. */ -}}
 {{- /* The word may also be the beginning of a signature. */ -}}
 {{define "word_hex"}}({{template "signature_range" .}} OR {{template "word" .}}){{end}}
 
-{{- /* The word may also be the id of an event. */ -}}
+{{- /* The word may also be the id of an event: of the first, or of any that is kept. */ -}}
 {{define "word_id"}}(texts LIKE lowerUTF8({word_{{.}}:String}) OR (signature, id) IN
         (
             SELECT signature, id FROM contexts
             WHERE (words LIKE lowerUTF8({word_{{.}}:String}) OR event_id = unhex({word_id_{{.}}:String})) AND {{template "not_erased"}}
-        ))
+        )
+        OR (signature, id) IN (SELECT signature, id FROM occurrences WHERE book > 'checkpoint' AND event_id = toFixedString(unhex({word_id_{{.}}:String}), 16)))
     {{- end}}
 
 {{define "word_id_hex"}}({{template "signature_range" .}} OR {{template "word_id" .}}){{end}}
@@ -128,11 +156,11 @@ context of a record that was deleted may be found: no record has its id.) */ -}}
 
 {{define "hide_noise"}}status != 'muted' AND level NOT IN ('debug', 'info', 'notice') AND NOT noise{{end}}
 
-{{- /* Occurrences in deployments that count, of records that are there: an id belongs
-to one record. The rows of a record that is removed stay, and one says that it is
-gone; the index of that column finds those few. A record matches when one more of its
+{{- /* Occurrences that count, of records that are there: an id belongs to one record. The
+rows of a record that is removed stay, and one row of deployments says that it is gone;
+the index of that column finds those few. A record matches when one more of its
 rows match than are cancelled. */ -}}
-{{define "occurrences"}}FROM deployments
+{{define "occurrences"}}FROM {{.From.Table}}
 WHERE book > 'checkpoint'
 {{- range .Filters}}
     AND {{.}}

@@ -1,5 +1,5 @@
-SELECT id, sum(count) AS seen, min(first_seen) AS first, max(last_seen) AS last
-FROM deployments
+SELECT id, {{.From.Count}} AS seen, {{.From.First}} AS first, {{.From.Last}} AS last
+FROM {{.From.Table}}
 WHERE book IN ('system', 'database')
     AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
     AND id IN {ids:Array(UInt64)}

@@ -5,7 +5,7 @@ FROM
 (
     SELECT name, uuid
     FROM system.tables
-    WHERE database = currentDatabase() AND name IN ('records', 'contexts', 'hourly', 'deployments', 'module_log', 'query_log')
+    WHERE database = currentDatabase() AND name IN ('records', 'contexts', 'latest_contexts', 'hourly', 'deployments', 'occurrences', 'module_log', 'query_log')
 ) AS t
 LEFT JOIN
 (

@@ -34,7 +34,10 @@ func (b *bench) listOf(ctx context.Context, f *folding, c corpus, done filled) e
 	}
 	for i, q := range b.listQueries(nil, c) {
 		if strings.HasPrefix(q.name, b.queries) {
-			if err := b.listRow(ctx, f, c, i); err != nil {
+			fresh := func() listQuery {
+				return b.listQueries(query.New(query.Config{ClickHouse: f.engines.ReadOnlyClickHouse()}), c)[i]
+			}
+			if err := b.queryRow(ctx, f, c.n, fresh); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 		}
@@ -42,11 +45,9 @@ func (b *bench) listOf(ctx context.Context, f *folding, c corpus, done filled) e
 	return nil
 }
 
-// listRow measures the i-th query in rounds, each by a reader of its own.
-func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error {
-	fresh := func() listQuery {
-		return b.listQueries(query.New(query.Config{ClickHouse: f.engines.ReadOnlyClickHouse()}), c)[i]
-	}
+// queryRow measures a query on tables of the size n in rounds, each by a reader of its
+// own.
+func (b *bench) queryRow(ctx context.Context, f *folding, n int, fresh func() listQuery) error {
 	q := fresh()
 	for run := range warmRuns {
 		if err := q.run(ctx, run); err != nil {
@@ -69,7 +70,7 @@ func (b *bench) listRow(ctx context.Context, f *folding, c corpus, i int) error 
 	if err != nil {
 		return err
 	}
-	row{name: sizeName(c.n) + ": " + q.name, ours: median(p99s), ceiling: median(ones), unit: "ms p99", limit: q.limits[column(c.n)],
+	row{name: sizeName(n) + ": " + q.name, ours: median(p99s), ceiling: median(ones), unit: "ms p99", limit: q.limits[column(n)],
 		note: fmt.Sprintf("p50 %s ms; best of %d rounds %s; %.0f %% of the processors stolen; the ceiling is SELECT 1",
 			figure(median(p50s)), len(p99s), figure(slices.Min(p99s)), 100*after.stolenSince(before))}.write(b.out)
 	return nil
@@ -101,10 +102,11 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 
 // loadRows prints how fast the stock was filled, and its size on disk.
 func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled) error {
-	var records, contexts, hourly, deployments, parts uint64
+	var records, contexts, hourly, deployments, occurrences, parts uint64
 	err := f.engines.ClickHouse().QueryRow(ctx, `SELECT sumIf(bytes_on_disk, table = 'records'), sumIf(bytes_on_disk, table = 'contexts'),
-		sumIf(bytes_on_disk, table = 'hourly'), sumIf(bytes_on_disk, table = 'deployments'), countIf(table = 'records')
-		FROM system.parts WHERE active AND database = currentDatabase()`).Scan(&records, &contexts, &hourly, &deployments, &parts)
+		sumIf(bytes_on_disk, table = 'hourly'), sumIf(bytes_on_disk, table = 'deployments'),
+		sumIf(bytes_on_disk, table = 'occurrences'), countIf(table = 'records')
+		FROM system.parts WHERE active AND database = currentDatabase()`).Scan(&records, &contexts, &hourly, &deployments, &occurrences, &parts)
 	if err != nil {
 		return fmt.Errorf("read the size of the tables: %w", err)
 	}
@@ -116,8 +118,8 @@ func (b *bench) loadRows(ctx context.Context, f *folding, c corpus, done filled)
 	name := sizeName(c.n)
 	row{name: name + ": filled through the log", ours: float64(c.n) / done.took.Seconds(), unit: "records/s",
 		note: fmt.Sprintf("%d events, %.0f a second, until visible", done.events, float64(done.events)/done.took.Seconds())}.write(b.out)
-	row{name: name + ": on the disk", ours: float64(records+contexts+hourly+deployments) / float64(c.n), unit: "B/record",
-		note: fmt.Sprintf("records %s in %d parts, contexts %s, hourly %s, deployments %s; the log %s more",
-			each(records), parts, each(contexts), each(hourly), each(deployments), each(state.Bytes))}.write(b.out)
+	row{name: name + ": on the disk", ours: float64(records+contexts+hourly+deployments+occurrences) / float64(c.n), unit: "B/record",
+		note: fmt.Sprintf("records %s in %d parts, contexts %s, hourly %s, deployments %s, occurrences %s; the log %s more",
+			each(records), parts, each(contexts), each(hourly), each(deployments), each(occurrences), each(state.Bytes))}.write(b.out)
 	return nil
 }

@@ -51,13 +51,15 @@ type bench struct {
 
 // sizes are the sizes of the rows about stored records.
 type sizes struct {
-	lists   []int // records, one run of the list row for each
-	changed int   // records of the delete and cleanup rows
-	events  int   // events of the replay row
-	lines   int   // lines of the file of the import row
+	lists []int // records, one run of the list row for each
+	// occurrences has one run of the occurrences row for each.
+	occurrences []int
+	changed     int // records of the delete and cleanup rows
+	events      int // events of the replay row
+	lines       int // lines of the file of the import row
 }
 
-const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,steady,delete,cleanup,cleanup-quiet,replay,import"
+const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import"
 
 func main() {
 	b := &bench{out: os.Stdout}
@@ -65,12 +67,13 @@ func main() {
 	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")
 	lists := flag.String("records", "100k", "records of the list and steady rows, a list such as 100k,1M,10M")
+	occurrences := flag.String("occurrences", "2M", "occurrences of the occurrences row, a list such as 2M,20M")
 	changed := flag.String("change-records", "1M", "records of the delete and cleanup rows")
 	events := flag.String("events", "1M", "events of the replay row")
 	flag.StringVar(&b.engine, "engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
-	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list and steady rows in this folder, and use those that are there")
+	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list, occurrences and steady rows in this folder, and use those that are there")
 	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
 	flag.IntVar(&b.floodOf, "flood-problems", 100_000, "new problems of the flood")
@@ -81,7 +84,7 @@ func main() {
 		b.engine = path // the child runs in a folder of its own
 	}
 	var err error
-	if b.sizes, err = parseSizes(*lists, *changed, *events, *lines); err == nil {
+	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines); err == nil {
 		err = b.profiled(*profile, strings.Split(*rows, ","))
 	}
 	if err != nil {
@@ -143,7 +146,7 @@ func (b *bench) measures() map[string]measure {
 		"flood":  {do: b.flood, alone: true},
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"sentry-cpu": {do: b.sentryCPU, alone: true},
-		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "replay": {do: b.replay, alone: true},
+		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "occurrences": {do: b.occurrences, alone: true}, "replay": {do: b.replay, alone: true},
 		"steady": {do: b.steadyState, alone: true},
 		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true}, "cleanup-quiet": {do: b.quietCleanup, prefilled: true},
 	}

@@ -25,13 +25,12 @@ func parseSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-func parseSizes(lists, changed, events, lines string) (s sizes, err error) {
-	for text := range strings.SplitSeq(lists, ",") {
-		n, err := parseSize(text)
-		if err != nil {
-			return sizes{}, fmt.Errorf("-records: %w", err)
-		}
-		s.lists = append(s.lists, n)
+func parseSizes(lists, occurrences, changed, events, lines string) (s sizes, err error) {
+	if s.lists, err = parseList(lists); err != nil {
+		return sizes{}, fmt.Errorf("-records: %w", err)
+	}
+	if s.occurrences, err = parseList(occurrences); err != nil {
+		return sizes{}, fmt.Errorf("-occurrences: %w", err)
 	}
 	if s.changed, err = parseSize(changed); err != nil {
 		return sizes{}, fmt.Errorf("-change-records: %w", err)
@@ -43,6 +42,18 @@ func parseSizes(lists, changed, events, lines string) (s sizes, err error) {
 		return sizes{}, fmt.Errorf("-lines: %w", err)
 	}
 	return s, nil
+}
+
+// parseList reads sizes with commas.
+func parseList(text string) (sizes []int, err error) {
+	for one := range strings.SplitSeq(text, ",") {
+		n, err := parseSize(one)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
 }
 
 // sizeName is the inverse of parseSize.

@@ -65,8 +65,10 @@ func TestEverything(t *testing.T) {
 	s.lastWords(t)
 	s.look(t)
 	s.compare(t)
+	s.compareOccurrences(t)
 	s.replay(t)
 	s.compare(t)
+	s.compareOccurrences(t)
 	t.Logf("%d requests taken, %d retried, %d resent; %d kills; %d records made, %d of them again, %d regressed, %d left",
 		s.recorder.taken.Load(), s.recorder.retried.Load(), s.recorder.resent.Load(), s.kills,
 		s.books.made, s.books.reborn, s.books.regressed, len(s.books.records))

@@ -3,7 +3,6 @@
 package clients
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/test/openapitest"
+	"github.com/errata-log/errata/test/product"
 	"github.com/errata-log/errata/test/servicetest"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -66,12 +66,11 @@ func newProcess(t *testing.T) *process {
 // freeAddress is one that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := product.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return addr
 }
 
 // start starts the process and waits until it is ready. It may run beside the

@@ -3,10 +3,14 @@
 package clients
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/errata-log/errata/test/servicetest"
 )
@@ -39,6 +43,25 @@ func TestSentryPython(t *testing.T) {
 					thrown("app.py", servicetest.Place(t, "app.py", "unhandled"), "boom").shop("sentry"),
 			)
 		})
+	}
+}
+
+func TestSentryPythonWithLogs(t *testing.T) {
+	python := pythonWith(t, pythonPackages...)
+	for _, stack := range []string{"no", "yes"} {
+		s := start(t)
+		if r := servicetest.Run(t, []string{"DSN=" + s.DSN(t, s.URL), "STACK=" + stack}, python, "testdata/logs.py"); r.Code != 0 {
+			t.Errorf("%d %s", r.Code, r.Output)
+		}
+		var got []string
+		for _, r := range s.records(t) {
+			got = append(got, fmt.Sprintf("%d %s %s %s", r.Count, r.Payload.Source, r.Class, r.Message))
+		}
+		slices.Sort(got)
+		want := []string{"1 sentry KeyError 'sku'", "1 sentry-log  only a log", "120 sentry  loop", "3 sentry  payment of order 0 failed"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with a stack: %s (-want +got):\n%s", stack, diff)
+		}
 	}
 }
 

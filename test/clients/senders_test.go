@@ -118,10 +118,7 @@ func (s *senders) post(client *http.Client, events []planned) error {
 	var body bytes.Buffer
 	lines := json.NewEncoder(&body)
 	for _, e := range events {
-		if err := lines.Encode(map[string]any{
-			"id": e.ID, "time": e.time(), "type": e.Book, "level": e.Level, "message": e.Message, "exception_class": e.Class,
-			"fingerprint": []string{e.Class}, "environment": e.Environment, "release": e.Release,
-		}); err != nil {
+		if err := lines.Encode(e.document()); err != nil {
 			return err
 		}
 	}
@@ -144,6 +141,14 @@ func (s *senders) post(client *http.Client, events []planned) error {
 		return fmt.Errorf("%d events: %.1000s (%v)", len(events), text, err)
 	}
 	return nil
+}
+
+// document is the event as the native receiver takes it.
+func (e *planned) document() map[string]any {
+	return map[string]any{
+		"id": e.ID, "time": e.time(), "type": e.Book, "level": e.Level, "message": e.Message, "exception_class": e.Class,
+		"fingerprint": []string{e.Class}, "environment": e.Environment, "release": e.Release,
+	}
 }
 
 // sentryGo has an application with sentry-go in each project.

@@ -23,28 +23,9 @@ type placed struct{ nested, message, panicked int }
 
 func TestSentryGo(t *testing.T) {
 	s := start(t)
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	client, err := sentry.NewClient(sentry.ClientOptions{
-		Dsn: s.DSN(t, s.URL), Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
-		AttachStacktrace: true, SendDefaultPII: true, HTTPTransport: transport, //nolint:staticcheck // applications still set it
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
 	var at placed
-	handler := sentryhttp.New(sentryhttp.Options{}).HandleFunc(func(_ http.ResponseWriter, r *http.Request) { sentryGoShop(r, &at) })
-	for _, path := range []string{"/checkout?page=2&token=s3cret", "/checkout?page=2&token=s3cret", "/queue", "/boom"} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
-		hub := sentry.NewHub(client, sentry.NewScope())
-		handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(sentry.SetHubOnContext(r.Context(), hub)))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), servicetest.RequestTimeout)
-	defer cancel()
-	if !client.FlushWithContext(ctx) {
-		t.Fatal("the SDK did not get rid of its events")
-	}
+	serveWithSentry(t, s.DSN(t, s.URL), func(r *http.Request) { sentryGoShop(r, &at) },
+		"/checkout?page=2&token=s3cret", "/checkout?page=2&token=s3cret", "/queue", "/boom")
 
 	const file, function = "test/clients/sentrygo_test.go", "sentryGoShop"
 	s.check(t,
@@ -61,6 +42,33 @@ func TestSentryGo(t *testing.T) {
 			Chain: []string{"runtime.plainError: assignment to entry in nil map"},
 		}.thrown(file, at.panicked, function).shop("sentry"),
 	)
+}
+
+// serveWithSentry lets an application with sentry-go answer one request to each path, and
+// returns when the SDK has sent what it captured.
+func serveWithSentry(t *testing.T, dsn string, app func(*http.Request), paths ...string) {
+	t.Helper()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	client, err := sentry.NewClient(sentry.ClientOptions{
+		Dsn: dsn, Release: "shop@1.4.2", Environment: "production", ServerName: "web-1",
+		AttachStacktrace: true, SendDefaultPII: true, HTTPTransport: transport, //nolint:staticcheck // applications still set it
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	handler := sentryhttp.New(sentryhttp.Options{}).HandleFunc(func(_ http.ResponseWriter, r *http.Request) { app(r) })
+	for _, path := range paths {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
+		hub := sentry.NewHub(client, sentry.NewScope())
+		handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(sentry.SetHubOnContext(r.Context(), hub)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), servicetest.RequestTimeout)
+	defer cancel()
+	if !client.FlushWithContext(ctx) {
+		t.Fatal("the SDK did not get rid of its events")
+	}
 }
 
 // sentryGoShop is the application.

@@ -66,6 +66,8 @@ type payload struct {
 	Platform    string            `json:"platform"`
 	TraceID     string            `json:"trace_id"`
 	Tags        map[string]string `json:"tags"`
+	User        string            `json:"user"`
+	Breadcrumbs []breadcrumb      `json:"breadcrumbs"`
 	Extra       extra             `json:"extra"`
 }
 
@@ -89,6 +91,12 @@ type frame struct {
 	Line     int    `json:"line"`
 	Function string `json:"function"`
 	InApp    bool   `json:"in_app"`
+	Context  string `json:"context"`
+}
+
+type breadcrumb struct {
+	Category string `json:"category"`
+	Message  string `json:"message"`
 }
 
 const listPath = "/api/v1/admin/tools/logs/errors"

@@ -31,7 +31,7 @@ func TestCounting(t *testing.T) {
 		UserID: json.RawMessage("9"), IP: "::9", Fingerprint: e.Fingerprint, Payload: map[string]any{"sighting": 2}}
 	s.send(t, other.at(s.now), other.at(at.Add(-time.Hour)))
 	s.settle(t)
-	want := strings.NewReplacer(`"count":1`, `"count":3`, `"level":"error"`, `"level":"fatal"`, `"first_seen":"`+instant(at), `"first_seen":"`+instant(at.Add(-time.Hour)),
+	want := strings.NewReplacer(`"count":1`, `"count":3`, `"users":0`, `"users":1`, `"level":"error"`, `"level":"fatal"`, `"first_seen":"`+instant(at), `"first_seen":"`+instant(at.Add(-time.Hour)),
 		`"last_seen":"`+instant(at), `"last_seen":"`+instant(s.now)).Replace(was)
 	if diff := cmp.Diff(want, s.get(t, path)); diff != "" || want == was {
 		t.Errorf("a repeat changes the record (-want +got):\n%s", diff)

@@ -111,6 +111,9 @@ func (l *ledger) sight(number int) (event, errata.Record) {
 		Signature: e.signature(), Count: 1, FirstSeen: kept, LastSeen: kept, Message: message.shown, Class: class.shown,
 		File: file.shown, Line: e.Line, URI: uri.shown, Method: method.shown, UserID: user, Status: errata.StatusOpen, Project: project,
 	}
+	if user > 0 {
+		r.Users = 1
+	}
 	l.whole[r.Signature] = cleaned.Replace(message.sent)
 	r.Book, _ = errata.ParseBook(e.Book)
 	r.Level, _ = errata.ParseLevel(level.shown)
@@ -126,6 +129,9 @@ func (l *ledger) again(i int) event {
 	level := pick(l.random, levels)
 	r, e := &l.records[i], event{Book: l.events[i].Book, Fingerprint: l.events[i].Fingerprint, Message: "seen again", Level: level.sent, UserID: json.RawMessage("5")}
 	sent, kept := l.moment()
+	if r.Count == 1 {
+		r.Users++ // nobody else is user 5
+	}
 	r.Count++
 	if seen, _ := errata.ParseLevel(level.shown); seen > r.Level {
 		r.Level = seen

@@ -23,13 +23,17 @@ import (
 // operation says here how a limited key would try to reach another project with it.
 var asks = map[string][]struct{ query, body string }{
 	"GET " + errorsPath: {
-		{"?limit=100", ""}, {"?signature={signature}", ""}, {"?search=quokka", ""}, {"?search={signature}", ""}, {"?order=count", ""}, {"?hide_noise=1", ""},
+		{"?limit=100", ""}, {"?signature={signature}", ""}, {"?search=quokka", ""}, {"?search={signature}", ""}, {"?search={event_id}", ""}, {"?event_id={event_id}", ""}, {"?tag=animal:quokka", ""}, {"?order=count", ""}, {"?hide_noise=1", ""},
 		{"?message=quokka", ""}, {"?project={slug}", ""}, {"?project={project}", ""}, {"?project=1,{project}", ""},
 	},
-	"GET " + errorsPath + "/trends":            {{"?signatures={signature}", ""}, {"?signatures={signature}&project={project}", ""}},
-	"GET " + overviewPath:                      {{"?range=24h", ""}, {"?project={slug}", ""}},
-	"GET " + errorsPath + "/{signature}":       {{"", ""}, {"?type=database", ""}},
-	"GET " + errorsPath + "/{signature}/trend": {{"", ""}},
+	"GET " + errorsPath + "/trends":                             {{"?signatures={signature}", ""}, {"?signatures={signature}&project={project}", ""}},
+	"GET " + overviewPath:                                       {{"?range=24h", ""}, {"?project={slug}", ""}},
+	"GET " + errorsPath + "/{signature}":                        {{"", ""}, {"?type=database", ""}},
+	"GET " + errorsPath + "/{signature}/trend":                  {{"", ""}},
+	"GET " + errorsPath + "/{signature}/occurrences":            {{"", ""}, {"?type=database", ""}, {"?environment=quokka-land", ""}},
+	"GET " + errorsPath + "/{signature}/occurrences/{position}": {{"", ""}, {"?type=database", ""}},
+	"GET " + errorsPath + "/{signature}/facets":                 {{"", ""}, {"?type=database", ""}},
+	"GET /api/v1/admin/tools/logs/occurrences/{event_id}":       {{"", ""}},
 	"DELETE " + errorsPath: {
 		{"", `{"signatures":["{signature}"]}`}, {"", `{"filter":{"signature":"{signature}"}}`}, {"", `{"filter":{"message":"quokka"}}`},
 	},
@@ -94,7 +98,8 @@ func TestLimitedKeySeesNothingElse(t *testing.T) {
 		t.Errorf("the list of its own project: %s", list.body)
 	}
 	before := s.stateOf(t)
-	nowhere := strings.NewReplacer("{signature}", strings.Repeat("f", 32), "{project}", "77", "{slug}", "nobody-there", "{id}", "zzzzzzzzzzzz")
+	nowhere := strings.NewReplacer("{signature}", strings.Repeat("f", 32), "{project}", "77", "{slug}", "nobody-there", "{id}", "zzzzzzzzzzzz",
+		"{event_id}", strings.Repeat("e", 32), "{position}", "latest")
 	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodPost, http.MethodDelete} { // reads first
 		for _, path := range paths(t, method) {
 			s.walk(t, limited, method, path, there, nowhere)
@@ -146,7 +151,7 @@ func (s *service) walk(t *testing.T, key, method, path string, there foreign, no
 		rest := got.body
 		if strings.Contains(said, "{") && there.names.Replace(said) != said {
 			unknown := ask(nowhere)
-			for _, name := range []string{"{signature}", "{project}", "{slug}", "{id}"} {
+			for _, name := range []string{"{signature}", "{project}", "{slug}", "{id}", "{event_id}"} {
 				if name == "{project}" { // a short number stands in other texts too
 					rest = strings.ReplaceAll(rest, "There is no project "+there.names.Replace(name), "There is no project "+nowhere.Replace(name))
 					rest = strings.ReplaceAll(rest, `"project":`+there.names.Replace(name), `"project":`+nowhere.Replace(name))
@@ -188,7 +193,7 @@ func (s *service) otherProject(t *testing.T) (foreign, string) {
 	}
 	sign := func(book string) string { return s.foreignSignature(t, book) }
 	for _, book := range []string{"system", "database"} {
-		s.sendForeign(t, desk.Data.Key, book, "quokka trouble")
+		s.sendForeign(t, desk.Data.Key, book, foreignEvent[book])
 	}
 	s.settle(t)
 	public, _, _ := strings.Cut(strings.TrimPrefix(desk.Data.DSN, "http://"), "@")
@@ -209,12 +214,13 @@ func (s *service) otherProject(t *testing.T) (foreign, string) {
 	if err := json.Unmarshal([]byte(s.get(t, errorsPath)), &list); err != nil || len(list) != 2 {
 		t.Fatalf("%d records of the other project, %v", len(list), err)
 	}
-	secrets := []string{"quokka", "Quokka", "cobol", public, keys[at].ID, sign("system"), sign("database")}
+	secrets := []string{"quokka", "Quokka", "cobol", public, foreignEvent["system"], foreignEvent["database"], keys[at].ID, sign("system"), sign("database")}
 	for _, r := range list {
 		secrets = append(secrets, `"id":`+r.ID.String()+",")
 	}
 	return foreign{
-		strings.NewReplacer("{signature}", sign("system"), "{project}", "2", "{slug}", desk.Data.Slug, "{id}", keys[at].ID),
+		strings.NewReplacer("{signature}", sign("system"), "{project}", "2", "{slug}", desk.Data.Slug, "{id}", keys[at].ID,
+			"{event_id}", foreignEvent["system"], "{position}", "latest"),
 		secrets,
 	}, desk.Data.Key
 }
@@ -228,11 +234,14 @@ func (s *service) foreignSignature(t *testing.T, book string) string {
 	return signature.Sign(id).String()
 }
 
-func (s *service) sendForeign(t *testing.T, key, book, message string) {
+// foreignEvent are the ids of the first events of the other project, by book.
+var foreignEvent = map[string]string{"system": "c0ffee33ec9942ab8353589fcb2e04dc", "database": "c0ffeecdef9942ab8353589fcb2e04dc"}
+
+func (s *service) sendForeign(t *testing.T, key, book, id string) {
 	t.Helper()
 	a := s.do(t, request{
 		method: http.MethodPost, path: eventsPath, key: key,
-		body: body("type", book, "message", message, "fingerprint", []string{"quokka"}, "user_id", "quokka user", "environment", "quokka-land"),
+		body: body("type", book, "id", id, "message", "quokka trouble", "tags", map[string]string{"animal": "quokka"}, "fingerprint", []string{"quokka"}, "user_id", "quokka user", "environment", "quokka-land"),
 	})
 	if a.status != http.StatusAccepted {
 		t.Fatalf("send: %d %s", a.status, a.body)
@@ -297,7 +306,7 @@ func (s *service) listen(t *testing.T, key string) <-chan string {
 func (s *service) streamsNothing(t *testing.T, key string, open <-chan string, theirKey string, there foreign) {
 	t.Helper()
 	again := s.listen(t, key)
-	s.sendForeign(t, theirKey, "system", "quokka trouble")
+	s.sendForeign(t, theirKey, "system", strings.Repeat("9", 32))
 	system, database := s.foreignSignature(t, "system"), s.foreignSignature(t, "database")
 	s.want(t, request{method: http.MethodPost, path: statusPath, body: body("signatures", []string{system}, "status", "resolved")}, "")
 	s.want(t, request{method: http.MethodDelete, path: errorsPath, body: signaturesBody(database)}, "")

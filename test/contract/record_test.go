@@ -54,7 +54,7 @@ func shown(r errata.Record) string {
 		"file", r.File, "line", r.Line, "message_preview", r.Message, "exception_class", r.Class,
 		"request_uri", r.URI, "request_method", r.Method, "user_id", r.UserID, "ip", address(r.IP),
 		"status", string(r.Status), "regressed", r.Regressed,
-		"project", map[uint64]string{project: projects.DefaultName}[r.Project], "project_id", r.Project,
+		"project", map[uint64]string{project: projects.DefaultName}[r.Project], "project_id", r.Project, "users", r.Users,
 		"environments", append([]string{}, r.Environments...), "releases", append([]string{}, r.Releases...), "overflow", r.Signature.Overflow())
 }
 

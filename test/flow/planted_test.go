@@ -124,7 +124,10 @@ func (p *plants) native(key string, n int) string {
 		"user_id": p.oneText("native user", key), "fingerprint": []any{fmt.Sprint(n), key + "=" + v("fingerprint")},
 		"template": p.oneText("native template", key), "payload": p.tree("native payload", key),
 		"release": p.oneText("native release", key), "environment": p.oneText("native environment", key), "tags": map[string]any{key: v("tag")},
-		"frames": []any{map[string]any{"file": "src/app.go", "line": 7, "function": "main", "in_app": true, "args": []any{v("argument"), map[string]any{key: v("argument")}}}},
+		"frames": []any{map[string]any{"file": "src/app.go", "line": 7, "function": "main", "in_app": true, "args": []any{v("argument"), map[string]any{key: v("argument")}},
+			"pre": []any{p.sourceLine("native", key)}, "context": p.sourceLine("native", key), "post": []any{p.oneText("native source", key)}, "vars": p.object("native variable", key)}},
+		"server_name": p.oneText("native server", key), "transaction": p.oneText("native transaction", key), "contexts": map[string]any{"own": p.object("native context", key)},
+		"breadcrumbs": []any{map[string]any{"message": p.oneText("native breadcrumb", key), "category": p.oneText("native category", key), "data": p.object("native breadcrumb", key)}},
 	})
 }
 
@@ -134,8 +137,8 @@ func (p *plants) sentry(key string, n int) string {
 	pair := func(place string) map[string]any { return map[string]any{key: v(place)} }
 	return asJSON(map[string]any{
 		"event_id": fmt.Sprintf("%032x", n+1), "platform": "python", "tags": pair("tag"), "extra": p.tree("sentry extra", key), "modules": pair("module"),
-		"user": pair("user"), "contexts": map[string]any{"own": pair("context")}, "fingerprint": []any{fmt.Sprint("s", n), key + "=" + v("fingerprint")},
-		"breadcrumbs": map[string]any{"values": []any{map[string]any{"message": p.texts("sentry breadcrumb", key), "data": pair("breadcrumb")}}},
+		"user": pair("user"), "contexts": map[string]any{"own": p.object("sentry context", key)}, "fingerprint": []any{fmt.Sprint("s", n), key + "=" + v("fingerprint")},
+		"breadcrumbs": map[string]any{"values": []any{map[string]any{"message": p.texts("sentry breadcrumb", key), "category": p.oneText("sentry category", key), "data": p.object("sentry breadcrumb", key)}}},
 		"logentry":    map[string]any{"message": "login %s", "params": []any{p.texts("sentry param", key)}},
 		"transaction": p.oneText("sentry transaction", key), "server_name": p.oneText("sentry server", key),
 		"request": map[string]any{
@@ -145,14 +148,31 @@ func (p *plants) sentry(key string, n int) string {
 		"exception": map[string]any{"values": []any{map[string]any{
 			"type": fmt.Sprintf("Sentry%d", n), "value": p.texts("sentry value", key),
 			"stacktrace": map[string]any{"frames": []any{map[string]any{
-				"filename": "shop/cart.py", "function": "add", "lineno": 7, "in_app": true, "vars": pair("variable"),
-				"context_line": key + " = '" + v("source") + "'", "pre_context": []any{key + " = '" + v("source") + "'"},
+				"filename": "shop/cart.py", "function": "add", "lineno": 7, "in_app": true, "vars": p.object("sentry variable", key),
+				"context_line": p.sourceLine("sentry", key), "pre_context": []any{p.sourceLine("sentry", key)}, "post_context": []any{p.oneText("sentry source", key)},
 			}}},
 		}}},
 	})
 }
 
-// otlp is a log record of OTLP/HTTP with a key in every place of it.
+// object is a key with its value in an object.
+func (p *plants) object(place, key string) map[string]any {
+	secret := p.secret(place + " with " + key)
+	if isBare(key) {
+		return map[string]any{"pairs": []any{[]any{key, secret}}}
+	}
+	return map[string]any{key: secret, "repr": "{'" + key + "': '" + p.secret(place+" as Python writes it with "+key) + "'}"}
+}
+
+// sourceLine is a line of source with a key and its value.
+func (p *plants) sourceLine(receiver, key string) string {
+	if isBare(key) {
+		return "none"
+	}
+	return "\t" + key + " = '" + p.secret(receiver+" source with "+key) + "'"
+}
+
+// otlp is a resource with a log record of OTLP/HTTP, with a key in every place of them.
 func (p *plants) otlp(key string, n int) string {
 	v := func(place string) any {
 		return map[string]any{"stringValue": p.secret("otlp " + place + " with " + key)}
@@ -162,7 +182,7 @@ func (p *plants) otlp(key string, n int) string {
 	if isBare(key) {
 		v = func(string) any { return text("none") }
 	}
-	return asJSON(map[string]any{
+	return otlpLog([]any{attr(key, v("resource")), attr("process.command_line", text(p.oneText("otlp resource", key)))}, map[string]any{
 		"severityNumber": 17, "body": map[string]any{"kvlistValue": map[string]any{"values": []any{attr(key, v("body")), attr("text", text(p.texts("otlp body", key)))}}},
 		"attributes": []any{
 			attr("exception.type", text(fmt.Sprintf("Otlp%d", n))), attr(key, v("attribute")), attr("http.request.header."+key, v("header")),
@@ -170,6 +190,13 @@ func (p *plants) otlp(key string, n int) string {
 			attr("exception.stacktrace", text("panic: "+p.oneText("otlp trace", key)+"\n\nmain.add(0x1)\n\t/srv/app/main.go:7 +0x1f\n")),
 			attr("url.full", text("https://bob:"+p.secret("otlp userinfo with "+key)+"@shop.example/x?"+key+"="+p.secret("otlp query with "+key))),
 		},
+	})
+}
+
+// otlpLog is one log record of a resource with the attributes.
+func otlpLog(resource []any, record map[string]any) string {
+	return asJSON(map[string]any{
+		"resource": map[string]any{"attributes": resource}, "scopeLogs": []any{map[string]any{"logRecords": []any{record}}},
 	})
 }
 

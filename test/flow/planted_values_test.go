@@ -116,17 +116,23 @@ func sendValues(post poster, k key, values []value) {
 		natives = append(natives, asJSON(map[string]any{
 			"id": fmt.Sprintf("v-%d", i), "exception_class": fmt.Sprintf("Value%d", i), "file": "src/app.go", "message": text + "\n" + text2,
 			"payload": map[string]any{"note": v.text, "list": list}, "request_uri": "/x?note=" + v.text, "user_id": "is " + v.text, "fingerprint": []any{v.text},
-			"release": text, "environment": text2, "tags": map[string]any{"note": v.text, text: text2},
+			"release": text, "environment": text2, "tags": map[string]any{"note": v.text, text: text2}, "transaction": text, "server_name": text2,
+			"contexts": map[string]any{"own": map[string]any{"note": v.text}}, "breadcrumbs": []any{map[string]any{"message": text, "data": map[string]any{"note": text2}}},
+			"frames": []any{map[string]any{"file": "src/app.go", "in_app": true, "context": text, "pre": []any{text2, text}, "vars": map[string]any{"note": v.text, "list": list}}},
 		}))
-		records = append(records, asJSON(map[string]any{
+		records = append(records, otlpLog([]any{map[string]any{"key": "note", "value": map[string]any{"stringValue": text2}}}, map[string]any{
 			"severityNumber": 17, "body": map[string]any{"stringValue": text},
 			"attributes": []any{map[string]any{"key": "note", "value": map[string]any{"stringValue": v.text}}},
 		}))
 		post(message{
 			fmt.Sprintf("/api/%d/envelope/", k.project), string(eventEnvelope(asJSON(map[string]any{
 				"event_id": fmt.Sprintf("%032x", 0xabc0000+i), "tags": map[string]any{"note": v.text, "url": "https://shop.example/x?note=" + v.text},
-				"transaction": text2, "exception": map[string]any{"values": []any{map[string]any{"type": fmt.Sprintf("SentryValue%d", i), "value": text}}},
-				"request": map[string]any{"url": "https://shop.example/" + strings.ReplaceAll(v.text, " ", "%20"), "headers": map[string]any{"Referer": "https://shop.example/?r=" + v.text, "User-Agent": text}},
+				"transaction": text2, "exception": map[string]any{"values": []any{map[string]any{"type": fmt.Sprintf("SentryValue%d", i), "value": text, "stacktrace": map[string]any{
+					"frames": []any{map[string]any{"filename": "a.py", "in_app": true, "context_line": text, "post_context": []any{text2}, "vars": map[string]any{"note": v.text, "repr": "'" + v.text + "'"}}},
+				}}}},
+				"extra": map[string]any{"note": v.text}, "contexts": map[string]any{"own": map[string]any{"note": text2}},
+				"breadcrumbs": []any{map[string]any{"message": text, "category": v.text, "data": map[string]any{"note": v.text, "deep": list}}},
+				"request":     map[string]any{"url": "https://shop.example/" + strings.ReplaceAll(v.text, " ", "%20"), "headers": map[string]any{"Referer": "https://shop.example/?r=" + v.text, "User-Agent": text}},
 			}))), []string{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_key=" + k.public}, 1,
 		})
 	}

@@ -39,7 +39,8 @@ func startAlone(t *testing.T) *service {
 	}
 	log := &servicetest.Journal{}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), dataVariable+"="+data, engineVariable+"="+testenv.EngineBinary(t))
+	// Its collector works as the product's does, whatever the tests are told.
+	cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=", dataVariable+"="+data, engineVariable+"="+testenv.EngineBinary(t))
 	cmd.Stderr = log
 	orders, err := cmd.StdinPipe()
 	if err != nil {

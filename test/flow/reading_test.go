@@ -165,7 +165,7 @@ func answersHaveTheShape(t *testing.T, s *service) {
 	want := regexp.MustCompile(`^\{"data":\[\{"id":\d+,"signature":"[0-9a-f]{32}","type":"(system|database)","level":"error","count":1,` +
 		`"first_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","last_seen":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",` +
 		`"file":"src/\w+\.go","line":\d+,"message_preview":"it broke","exception_class":"Error_\w+","request_uri":"/p\?page=\d+","request_method":"GET",` +
-		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false,"project":"default","project_id":1,"environments":\[\],"releases":\[\],"overflow":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2,"scoped":false\}\}\s*$`)
+		`"user_id":\d+,"ip":"203\.0\.113\.\d+","status":"open","regressed":false,"project":"default","project_id":1,"users":\d+,"environments":\[\],"releases":\[\],"overflow":false\}\],"meta":\{"total":60,"page":1,"limit":1,"next_page":2,"scoped":false\}\}\s*$`)
 	if a.status != http.StatusOK || !want.MatchString(a.body) {
 		t.Errorf("list: %d %s", a.status, a.body)
 	}

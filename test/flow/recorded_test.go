@@ -232,12 +232,11 @@ func line(t *testing.T, d detailed) string {
 }
 
 // noSecretIn looks for secrets of the recordings: a token in a query, cookies, an
-// authorization, a mail address, source lines and values of variables.
+// authorization, a mail address, and values of variables.
 func noSecretIn(t *testing.T, text string) {
 	t.Helper()
 	for _, secret := range []string{
-		"token=secret", "sid=", "Bearer ", "user@example.test", "context_line", "pre_context", "vars", "Cookie", "Authorization",
-		"functools.partial", "'/checkout'", "sys.argv", doortest.PublicKey,
+		"token=secret", "sid=", "Bearer ", "user@example.test", "Cookie", "Authorization", "functools.partial", doortest.PublicKey,
 	} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%q stands in a record", secret)

@@ -38,6 +38,7 @@ type record struct {
 	Regressed      bool      `json:"regressed"`
 	Project        string    `json:"project"`
 	ProjectID      uint64    `json:"project_id"`
+	Users          uint64    `json:"users"`
 	Environments   []string  `json:"environments"`
 	Releases       []string  `json:"releases"`
 	Overflow       bool      `json:"overflow"`

@@ -32,6 +32,7 @@ import (
 	nativereceiver "github.com/errata-log/errata/ingest/native"
 	otlpreceiver "github.com/errata-log/errata/ingest/otlp"
 	sentryreceiver "github.com/errata-log/errata/ingest/sentry"
+	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/test/servicetest"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -94,7 +95,7 @@ type collector struct {
 func (c *collector) Append(_ context.Context, events []errata.Event) error {
 	for i := range events {
 		e := &events[i]
-		c.look.in("an event", []byte(strings.Join([]string{e.File, e.Message, e.Class, e.URI, e.Method, string(e.Payload)}, "\n")))
+		c.look.in("an event", []byte(strings.Join([]string{e.File, e.Message, e.Class, e.URI, e.Method, string(e.Payload), fmt.Sprintf("%+v", e.Trail)}, "\n")))
 	}
 	c.events += len(events)
 	return nil
@@ -108,7 +109,7 @@ func TestNoPlantedSecretReachesTheLog(t *testing.T) {
 	values := plantedValues(p)
 	look := &search{plants: p, needles: needles(values), seen: map[string]bool{}, found: map[string]string{}}
 	to := &collector{look: look}
-	pipeline, err := ingest.New(ingest.Config{Log: to, Random: rand.Reader})
+	pipeline, err := ingest.New(ingest.Config{Log: to, Random: rand.Reader, Context: func(uint64) projects.Context { return projects.Context{Vars: projects.VarsValues} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,11 +230,11 @@ func sendPlanted(post poster, k key, p *plants, keys []string) {
 	sendLines(post, k, natives, records)
 }
 
-// sendLines sends native events and OTLP log records.
+// sendLines sends native events, and resources with OTLP log records.
 func sendLines(post poster, k key, natives, records []string) {
 	post(message{"/api/v1/events", strings.Join(natives, "\n"), []string{"Authorization", "Bearer " + k.text, "Content-Type", "application/x-ndjson"}, len(natives)})
 	post(message{
-		"/v1/logs", `{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + strings.Join(records, ",") + `]}]}]}`,
+		"/v1/logs", `{"resourceLogs":[` + strings.Join(records, ",") + `]}`,
 		[]string{"Authorization", "Bearer " + k.text, "Content-Type", "application/json"}, len(records),
 	})
 }

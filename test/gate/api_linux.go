@@ -51,8 +51,8 @@ func (s *service) request(ctx context.Context, method, path, body string) ([]byt
 	if err != nil {
 		return nil, fmt.Errorf("make a request: %w", err)
 	}
-	if s.admin != "" {
-		req.Header.Set("Authorization", "Bearer "+s.admin)
+	if key := s.adminKey(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -108,9 +108,20 @@ func (s *service) awaitUp(ctx context.Context) error {
 	return s.readAdmin()
 }
 
-func (s *service) readAdmin() (err error) {
-	s.admin, err = s.key("admin.key")
+func (s *service) readAdmin() error {
+	key, err := s.key("admin.key")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admin = key
 	return err
+}
+
+// adminKey is the admin key, "" before the first start. Others ask with it while a
+// restart reads it again.
+func (s *service) adminKey() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admin
 }
 
 // check is one of the service's own checks.

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/errata-log/errata/test/product"
 )
 
 // brokerCommand makes the gate a NATS server, a process that can be frozen.
@@ -116,7 +118,7 @@ func (g *gate) newCluster(ctx context.Context) (c *cluster, err error) {
 // freePorts finds ports on which nobody listens.
 func freePorts(n int) (ports []int, err error) {
 	for len(ports) < n {
-		port, err := freePort()
+		port, err := product.FreePort()
 		if err != nil {
 			return nil, err
 		}

@@ -47,6 +47,7 @@ var kinds = []kind{
 	{name: "payload data", find: inPart("contexts", "data.bin")},
 	{name: "hours data", find: inPart("hourly", "data.bin")},
 	{name: "deployments data", find: inPart("deployments", "data.bin")},
+	{name: "occurrences data", find: inPart("occurrences", "data.bin")},
 }
 
 const streamsDir = "nats/jetstream/$G/streams"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/errata-log/errata/test/product"
 )
 
 const (
@@ -43,30 +44,14 @@ type service struct {
 
 // newService prepares a service on a folder; nothing is started.
 func (g *gate) newService(name, data string, args ...string) (*service, error) {
-	port, err := freePort()
+	addr, err := product.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
 	return &service{
-		gate: g, data: data, addr: loopback(port),
+		gate: g, data: data, addr: addr,
 		log: filepath.Join(g.out, name+".service.log"), args: args,
 	}, nil
-}
-
-// Ports below those that the kernel gives out by itself: between two starts of
-// a service nobody takes its port for a connection.
-const firstPort, ports = 12_000, 18_000
-
-// freePort is a port of this machine on which nobody listens.
-func freePort() (port int, err error) {
-	for range 100 {
-		port = firstPort + rand.IntN(ports)
-		var l net.Listener
-		if l, err = net.Listen("tcp", loopback(port)); err == nil {
-			return port, l.Close()
-		}
-	}
-	return 0, fmt.Errorf("find a free port: %w", err)
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
@@ -224,7 +209,7 @@ func (s *service) run(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.gate.binary, append(args, "--data", s.data)...)
-	cmd.Env = append(cleanEnv(), "ERRATA_KEY="+s.admin)
+	cmd.Env = append(cleanEnv(), "ERRATA_KEY="+s.adminKey())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return string(out), fmt.Errorf("errata %s: %w: %.400s", strings.Join(args, " "), err, out)

@@ -56,7 +56,7 @@ var mutations = []mutation{
 	{
 		Name: "scrub-after-the-append",
 		Edits: []edit{{"ingest/text.go",
-			"	s = r.Scrubber.Text(clean(s, lines))\n", "	s = clean(s, lines)\n"}},
+			"	s = r.Scrubber.Text(clean(s))\n", "	s = clean(s)\n"}},
 		Package: "./test/flow", Run: "^TestNoPlantedSecretReachesTheLog$",
 	},
 	{
@@ -100,6 +100,24 @@ var mutations = []mutation{
 		Edits: []edit{{"projector/deployments.go",
 			"return cmp.Compare(a.begin, b.begin)", "return cmp.Compare(a.end, b.end)"}},
 		Package: "./projector", Run: "^(TestDeploymentsAreIndependentOfBatches|TestBudgetIsIndependentOfBatches)$",
+	},
+	{
+		Name: "occurrences-written-again-after-a-crash",
+		Edits: []edit{{"projector/batch.go",
+			"			if seq > b.rolled.occurrences {\n", "			if seq > 0 {\n"}},
+		Package: "./projector", Run: "^TestBudgetIsIndependentOfBatches$",
+	},
+	{
+		Name: "occurrences-numbered-from-the-batch",
+		Edits: []edit{{"projector/occurrence_rows.go",
+			"of.record.Count-of.rows+rows[of.part]", "rows[of.part]"}},
+		Package: "./projector", Run: "^TestBudgetIsIndependentOfBatches$",
+	},
+	{
+		Name: "occurrences-of-deleted-records-kept",
+		Edits: []edit{{"projector/gone.go",
+			"	if err != nil || gone == 0 {\n", "	if err != nil || gone >= 0 {\n"}},
+		Package: "./projector", Run: "^TestGoneOccurrencesLeaveTheDisk$",
 	},
 	{
 		Name: "older-records-taken-for-new",

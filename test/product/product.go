@@ -1,6 +1,7 @@
 // Package product builds the programs of the service for tests that start them,
-// as the Makefile does. The go command keeps what was compiled with the same
-// flags, and compiles everything again with other ones, which takes minutes.
+// as the Makefile does, and finds ports for them. The go command keeps what was
+// compiled with the same flags, and compiles everything again with other ones, which
+// takes minutes.
 package product
 
 import (

@@ -13,6 +13,10 @@ func Join(a, b query.Filter) query.Filter {
 	b.Signature, b.UserID, b.IP = cmp.Or(b.Signature, a.Signature), cmp.Or(b.UserID, a.UserID), cmp.Or(b.IP, a.IP)
 	b.MinOccurrence = cmp.Or(b.MinOccurrence, a.MinOccurrence)
 	b.Projects = b.Projects.And(a.Projects)
+	b.EventID = cmp.Or(b.EventID, a.EventID)
+	if b.Tags == nil {
+		b.Tags = a.Tags
+	}
 	if b.Environments == nil {
 		b.Environments = a.Environments
 	}

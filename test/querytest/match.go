@@ -16,6 +16,9 @@ type Seen struct {
 	Causes      []string // classes and messages
 	Transaction string
 	EventID     string // 32 hex digits
+	// Events are the ids of its occurrences that are kept: 32 hex digits, or any other
+	// text.
+	Events []string
 }
 
 // Ready is records with their texts made ready once for many filters. Many
@@ -30,6 +33,7 @@ type ready struct {
 	searched []string
 	// signature is in hex digits, as eventID is.
 	signature, eventID string
+	events             []string
 }
 
 // Prepare folds the texts of the records. seen has the context of a record.
@@ -42,7 +46,7 @@ func Prepare(records []errata.Record, seen func(errata.Record) Seen) Ready {
 		}
 		p := ready{
 			Record: r, message: fold(r.Message), whole: fold(oneLine(of.Message)), file: fold(r.File), class: fold(r.Class), uri: fold(r.URI),
-			signature: r.Signature.String(), eventID: of.EventID,
+			signature: r.Signature.String(), eventID: of.EventID, events: of.Events,
 		}
 		p.searched = []string{p.message, p.class, fold(place), p.uri, p.whole, fold(of.Transaction)}
 		for _, cause := range of.Causes {
@@ -75,7 +79,7 @@ func matches(r *ready, f *query.Filter, searched []string) bool {
 		in(len(f.Levels) > 0, slices.Contains(f.Levels, r.Level)) &&
 		in(len(f.Statuses) > 0, slices.Contains(f.Statuses, r.Status)) &&
 		in(f.Signature != nil, f.Signature != nil && *f.Signature == r.Signature) &&
-		r.has(searched) &&
+		r.has(searched) && in(f.EventID != "", slices.Contains(r.events, plainID(f.EventID))) &&
 		matchesPattern(r.file, f.File) && matchesPattern(r.class, f.Class) &&
 		matchesPattern(r.uri, f.URI) && (matchesPattern(r.message, f.Message) || matchesPattern(r.whole, f.Message)) &&
 		in(f.Method != "", strings.EqualFold(f.Method, r.Method)) &&
@@ -115,11 +119,22 @@ func (r *ready) has(words []string) bool {
 	for _, word := range words {
 		if !slices.ContainsFunc(r.searched, func(text string) bool { return strings.Contains(text, word) }) &&
 			!strings.HasPrefix(r.signature, strings.TrimSpace(word)) &&
-			(r.eventID == "" || r.eventID != strings.ReplaceAll(word, "-", "")) {
+			(r.eventID == "" || r.eventID != strings.ReplaceAll(word, "-", "")) &&
+			(!uuid.MatchString(word) || !slices.Contains(r.events, plainID(word))) {
 			return false
 		}
 	}
 	return true
+}
+
+var uuid = regexp.MustCompile(`^(?i)([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
+// plainID is the id of an event as it is kept.
+func plainID(id string) string {
+	if uuid.MatchString(id) {
+		return strings.ReplaceAll(strings.ToLower(id), "-", "")
+	}
+	return id
 }
 
 // matchesPattern looks for the parts between the stars, one after the other.

@@ -17,6 +17,28 @@ type Occurrence struct {
 	First, Last          time.Time
 }
 
+// Single is one occurrence of the record with the id.
+type Single struct {
+	ID                   errata.Position
+	Environment, Release string
+	Tags                 []errata.Tag
+	Time                 time.Time
+}
+
+// Tagged are the occurrences that have all of the tags.
+func Tagged(all []Single, tags []errata.Tag) (tagged []Occurrence) {
+	for _, s := range all {
+		has := true
+		for _, tag := range tags {
+			has = has && slices.Contains(s.Tags, tag)
+		}
+		if has {
+			tagged = append(tagged, Occurrence{ID: s.ID, Environment: s.Environment, Release: s.Release, Count: 1, First: s.Time, Last: s.Time})
+		}
+	}
+	return tagged
+}
+
 // Scope is the records with the numbers of the occurrences in the filter's environments
 // and releases. Records without such an occurrence are left out.
 func (all Ready) Scope(occurrences []Occurrence, f query.Filter) Ready {

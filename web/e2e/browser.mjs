@@ -3,7 +3,8 @@
 //	ERRATA_URL   its URL, by default http://127.0.0.1:8080
 //	ERRATA_KEY   an admin key with the scope *
 //	ERRATA_DSN   a DSN of it
-//	CHROMIUM     the browser, by default /usr/bin/chromium
+//	CHROMIUM     the browser, by default /usr/bin/chromium-headless-shell: Chromium
+//                without its window, which needs a quarter less of a processor
 import { chromium } from 'playwright-core';
 
 export const url = need('ERRATA_URL').replace(/\/$/, '');
@@ -21,7 +22,7 @@ function need(name) {
 
 export async function browser() {
   return chromium.launch({
-    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
   });
 }
@@ -83,7 +84,7 @@ export async function visit(page, place) {
 export async function settled(page) {
   const asked = waiting.get(page);
   do {
-    await until('an answer to all that the page asked for', () => asked.size === 0);
+    await until(() => `an answer to ${[...asked].map((r) => `${r.method()} ${r.url()}`).join(', ')}`, () => asked.size === 0);
     // Drawing an answer may cause further requests, in an effect, which runs in a
     // timer after the next frame; that effect may cause more.
     await page.evaluate(async () => {
@@ -163,12 +164,12 @@ export function event(type, value, more = {}) {
   };
 }
 
-/** Waits until the API's list has the wanted records: a write is visible only to reads after its answer. */
+/** Waits until something is true. what names it: a text, or a function that makes one when it is needed. */
 export async function until(what, ask, ms = patience) {
   const end = Date.now() + ms;
   for (;;) {
     if (await ask()) return;
-    if (Date.now() > end) throw new Error(`${what} did not come true within ${ms} ms`);
+    if (Date.now() > end) throw new Error(`${typeof what === 'function' ? what() : what} did not come true within ${ms} ms`);
     await new Promise((done) => setTimeout(done, 100));
   }
 }

@@ -96,7 +96,7 @@ await run({
     await until('one step back', async () => !page.url().includes('order=count'));
     // Every other filter, by its address.
     const all = await api('GET', '/tools/logs/errors?limit=1');
-    for (const filter of ['types=database', 'file=src*', 'exception_class=type*', 'request_uri=checkout', 'http_method=GET', 'user_id=0', 'min_occurrence=5', 'date_range=24h', 'hide_noise=1', 'message=order']) {
+    for (const filter of ['types=database', 'file=src*', 'exception_class=type*', 'request_uri=checkout', 'http_method=GET', 'user_id=0', 'min_occurrence=5', 'date_range=24h', 'hide_noise=1', 'message=order', 'tag=feature:checkout']) {
       const want = (await api('GET', `/tools/logs/errors?limit=50&${filter}`)).meta.total;
       await visit(page, `?${filter}`);
       await settled(page);

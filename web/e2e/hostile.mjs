@@ -34,10 +34,12 @@ function hostile(s, n) {
   return {
     event_id: id(), level: ['error', 'fatal', 'warning'][n % 3], timestamp: Date.now() / 1000, platform: s.slice(0, 40), release: s.slice(0, 200), environment: s.slice(0, 60), server_name: s.slice(0, 200), transaction: s.slice(0, 200), logger: s.slice(0, 100),
     exception: { values: [{ type: where === 0 ? s.slice(0, 300) : `Hostile${n}`, value: `${mark} ${s}`, module: s.slice(0, 100), stacktrace: { frames: [
-      { filename: where === 1 ? s.slice(0, 500) : `f${n}.js`, lineno: n, function: s.slice(0, 300), module: s.slice(0, 100), in_app: true, context_line: s.slice(0, 200) }, { filename: s.slice(0, 100), abs_path: s.slice(0, 100), function: 'lib', in_app: false },
+      { filename: where === 1 ? s.slice(0, 500) : `f${n}.js`, lineno: n, function: s.slice(0, 300), module: s.slice(0, 100), in_app: true, colno: 3, context_line: s.slice(0, 200), pre_context: [s.slice(0, 300), `"${s.slice(0, 100)}`], post_context: [`/* ${s.slice(0, 100)}`, s.slice(0, 100)], vars: { [s.slice(0, 40) || 'k']: s.slice(0, 100) } }, { filename: s.slice(0, 100), abs_path: s.slice(0, 100), function: 'lib', in_app: false },
       { filename: `own${n}.js`, lineno: n, function: s.slice(0, 100), in_app: true },
     ] } }] },
     request: { method: s.slice(0, 20), url: where === 2 ? s.slice(0, 500) : `https://shop.example/${encodeURIComponent(s.slice(0, 100).toWellFormed?.() ?? 'x')}`, headers: { 'User-Agent': s.slice(0, 300), Referer: s.slice(0, 300) } },
+    breadcrumbs: { values: [{ timestamp: s.slice(0, 20), category: s.slice(0, 60), type: s.slice(0, 20), level: s.slice(0, 20), message: s.slice(0, 500), data: { url: 'javascript:alert(1)', method: s.slice(0, 20), [s.slice(0, 40) || 'k']: s.slice(0, 100) } }] },
+    contexts: { [s.slice(0, 40) || 'k']: { name: s.slice(0, 200), link: 'javascript:alert(1)' } },
     user: { id: s.slice(0, 100) }, tags: { [s.slice(0, 30) || 'k']: s.slice(0, 190), link: 'javascript:alert(1)' },
     extra: { [s.slice(0, 100) || 'k']: s.slice(0, 20_000), link: 'javascript:alert(1)', good: 'https://ok.example/?a=<b>', deep: JSON.parse('['.repeat(60) + ']'.repeat(60)) },
   };
@@ -49,7 +51,7 @@ await send(events);
 await until('all of them', async () => (await counted(`search=${mark}`)) === events.length);
 
 // Only the elements that the page is made of.
-const tags = new Set(['DIV', 'SPAN', 'A', 'BDI', 'INPUT', 'SVG', 'PATH', 'RECT', 'TIME', 'BUTTON', 'H1', 'H2', 'H3', 'DL', 'DT', 'DD', 'P', 'OL', 'UL', 'LI', 'DETAILS', 'SUMMARY', 'PRE', 'CODE', 'SECTION', 'HEADER', 'FIELDSET', 'LEGEND', 'LABEL', 'CANVAS', 'B', 'I', 'KBD', 'SELECT', 'OPTION', 'NAV', 'MAIN', 'FORM', 'TEXTAREA']);
+const tags = new Set(['DIV', 'SPAN', 'A', 'BDI', 'INPUT', 'SVG', 'PATH', 'RECT', 'TIME', 'BUTTON', 'H1', 'H2', 'H3', 'H4', 'MARK', 'TABLE', 'THEAD', 'TBODY', 'TR', 'TH', 'TD', 'DATALIST', 'DL', 'DT', 'DD', 'P', 'OL', 'UL', 'LI', 'DETAILS', 'SUMMARY', 'PRE', 'CODE', 'SECTION', 'HEADER', 'FIELDSET', 'LEGEND', 'LABEL', 'CANVAS', 'B', 'I', 'KBD', 'SELECT', 'OPTION', 'NAV', 'MAIN', 'FORM', 'TEXTAREA']);
 
 const foreign = (page) => page.evaluate((allowed) => {
   const all = [...document.querySelectorAll('body *')];
@@ -86,7 +88,7 @@ await run({
   },
   'and opened': async (open) => {
     const { page } = await open();
-    await enter(page, `?limit=100&search=${mark}`);
+    await enter(page, `?limit=1&search=${mark}`);
     await page.waitForSelector('.list-rows .line');
     const rows = (await Promise.all([1, 2, 3].map((at) => api('GET', `/tools/logs/errors?limit=100&page=${at}&search=${mark}`)))).flatMap((a) => a.data);
     // One of each string: every part of a record is the same for all. The line is
@@ -94,12 +96,14 @@ await run({
     const each = new Map(rows.map((row) => [row.line % strings.length, row]));
     check(each.size === strings.length, `only ${each.size} of ${strings.length} strings have a record`);
     for (const row of each.values()) {
-      await page.evaluate((to) => { history.replaceState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); }, `?limit=100&search=${mark}&record=${row.signature}&book=${row.type}`);
-      await page.waitForFunction((s) => document.querySelector('.record-body > p > code')?.textContent === s, row.signature);
+      await page.evaluate((to) => { history.replaceState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); }, `?limit=1&search=${mark}&record=${row.signature}&book=${row.type}`);
+      await page.waitForFunction((s) => document.querySelector('.record-event > p > code')?.textContent === s, row.signature);
       await page.evaluate(() => document.querySelectorAll('.record details.part:not([open]) > summary').forEach((s) => s.click()));
       await page.evaluate(() => document.querySelectorAll('.record .folded, .record .tree details:not([open]) > summary').forEach((s) => s.click()));
       // A branch is drawn after the event that reports that it unfolded.
       await page.waitForFunction(() => !document.querySelector('.record .folded') && [...document.querySelectorAll('.record .tree details[open]')].every((d) => d.querySelector(':scope > .branch')));
+      await page.evaluate(() => document.querySelectorAll('.record .unfolds:not([open]) > summary, .record .crumb-data:not([open]) > summary').forEach((s) => s.click()));
+      await settled(page);
       const bad = await foreign(page);
       check(bad.length === 0, `${row.signature}: ${bad.slice(0, 3).join('\n')}`);
     }

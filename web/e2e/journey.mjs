@@ -163,7 +163,7 @@ await run({
       check((await page.locator('.record-message').innerText()) === tea, 'the message is another');
       const told = await facts(page);
       const want = {
-        Seen: '1×', Book: 'system', Where: `shop.js:${line}`, Request: '/cart?page=2', 'First seen in': 'shop@2.0.1',
+        Seen: '1×', Book: 'system', Request: '/cart?page=2', Since: 'shop@2.0.1',
         Release: 'shop@2.0.1', Environment: 'staging', feature: 'tea counter', Platform: 'javascript', Handled: 'no: the application did not catch it',
       };
       for (const [name, value] of Object.entries(want)) check(told[name]?.endsWith(value), `${name} is ${told[name]} and not ${value}: ${JSON.stringify(told)}`);

@@ -1,7 +1,7 @@
 // Accessibility, dark, phone, zoom: in every view axe finds nothing, and nothing
 // is wider than the page.
 import { all, clean, colours, layout } from './axe.mjs';
-import { api, check, enter, event, run, send, settled, until, url, visit } from './browser.mjs';
+import { api, check, counted, enter, event, run, send, settled, until, url, visit } from './browser.mjs';
 
 const errors = '/tools/logs/errors';
 const listed = async () => (await api('GET', `${errors}?limit=100`)).data;
@@ -137,6 +137,35 @@ steps['no label of a chart is cut off'] = async (open) => {
       return data.filter((value, i) => i % 4 === 3 && value > 0).length;
     });
     check(ink === 0, `${range}: ${ink} pixels at the edge`);
+  }
+};
+
+steps['a text from right to left is cut at its end'] = async (open) => {
+  const words = { Hebrew: 'ההזמנה לא נשמרה ', Arabic: 'تعذر حفظ الطلب ', English: 'the order was not saved ' };
+  const told = Object.entries(words).map(([name, text]) => event(`Script\\${name}Error`, `${text.repeat(12)}(${name})`));
+  await send(Array.from({ length: 30 }, () => told).flat());
+  await until('their records', async () => (await counted('exception_class=Script*Error')) >= 30 * told.length);
+  const { page } = await open();
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    for (const [place, texts] of [['?exception_class=Script*Error', '.c-message a'], ['?view=overview', '.top-name']]) {
+      await enter(page, place);
+      for (const name of Object.keys(words)) {
+        const line = page.locator(texts).filter({ hasText: `${name}Error` }).first();
+        await line.waitFor();
+        await settled(page);
+        const shown = await line.evaluate((link) => {
+          const box = link.getBoundingClientRect();
+          const letter = document.createRange();
+          const message = [...link.querySelectorAll('bdi')].at(-1).firstChild;
+          letter.setStart(message, 0);
+          letter.setEnd(message, 1);
+          const at = letter.getBoundingClientRect();
+          return at.left >= box.left - 1 && at.right <= box.right + 1;
+        });
+        check(shown, `${name} at ${width} in ${place}: the beginning of the message is cut off`);
+      }
+    }
   }
 };
 

@@ -376,7 +376,7 @@ await run({
     await open(page, 'replay');
     await page.getByRole('button', { name: 'Replay the log' }).click();
     await page.locator('[aria-label="What the replay found"]').waitFor({ timeout: 120_000 });
-    check((await page.locator('.table tbody tr').count()) === 10, 'the comparison is missing');
+    check((await page.locator('.table tbody tr').count()) === 12, 'the comparison is missing');
     const cells = async (name) => (await page.getByRole('row', { name }).getByRole('cell').allInnerTexts()).slice(-3);
     for (const name of ['Events by environment and release', 'Checksum of environments and releases']) {
       const [live, again, agrees] = await cells(name);

@@ -1,8 +1,8 @@
 // Pictures of every view, light and dark, wide and narrow, into the named folder:
 // node e2e/shots.mjs shots
 import { mkdirSync } from 'node:fs';
-import { api, browser, enter, tab, until, url } from './browser.mjs';
-import { seed } from './seed.mjs';
+import { api, browser, enter, send, tab, until, url } from './browser.mjs';
+import { group, occurrence, seed } from './seed.mjs';
 
 const folder = process.env.ERRATA_SHOTS || process.argv[2] || 'shots';
 mkdirSync(folder, { recursive: true });
@@ -57,6 +57,21 @@ await each('errors-selected', async (page) => {
 });
 await each('errors-none', async (page) => { await enter(page, '?search=nothing+has+this'); await page.waitForSelector('.state.empty'); });
 await each('record', async (page) => { await enter(page, `?${record}`); await page.waitForSelector('.stack-trace'); await page.waitForSelector('.plot canvas'); });
+for (let i = 0; i < 30; i++) await send([occurrence('PaymentError', i)]);
+await send([group('ExceptionGroup')]);
+await until('their records', async () => (await api('GET', '/tools/logs/errors?exception_class=PaymentError')).data.some((r) => r.count >= 30) && (await api('GET', '/tools/logs/errors?exception_class=ExceptionGroup')).meta.total === 1);
+const happened = async (page, name, more = '') => {
+  const [{ signature }] = (await api('GET', `/tools/logs/errors?exception_class=${name}`)).data;
+  await enter(page, `?record=${signature}${more}`);
+  await page.waitForSelector('.stack-trace');
+  await page.waitForSelector('.facet');
+};
+await each('occurrence', (page) => happened(page, 'PaymentError'));
+await each('occurrence-whole', async (page) => { await happened(page, 'PaymentError'); await page.setViewportSize({ width: page.viewportSize().width, height: 2600 }); });
+await each('occurrence-first', async (page) => { await happened(page, 'PaymentError', '&occurrence=first'); await page.getByRole('button', { name: '1 earlier one' }).click(); await page.locator('.crumb-data > summary').click(); });
+await each('occurrence-list', async (page) => { await happened(page, 'PaymentError'); await page.getByRole('button', { name: 'All occurrences' }).click(); await page.waitForSelector('#occurrences tbody'); });
+await each('occurrence-group', (page) => happened(page, 'ExceptionGroup'));
+await each('errors-tag', (page) => list(page, '?tag=feature:checkout'));
 await each('delete', async (page) => {
   await list(page);
   await page.locator('.list-rows .line input').nth(1).click();

@@ -5,7 +5,7 @@ import { frameText, place, quote, stackText, toCurl, toJSON, toMarkdown } from '
 const record: Detail = {
   id: 7, signature: '00112233445566778899aabbccddeeff', type: 'database', level: 'critical', count: 12345, first_seen: '2026-11-19T03:58:25.123Z',
   last_seen: '2026-11-21T03:58:25.123Z', file: 'src/Orders.php', line: 51, message_preview: 'order 42', exception_class: 'App\\Missing', request_uri: '/checkout?page=2',
-  request_method: 'POST', user_id: 3, ip: '203.0.113.9', status: 'open', regressed: true, overflow: false, project: 'shop', project_id: 2, environments: ['production'], releases: ['1.4.2'],
+  request_method: 'POST', user_id: 3, ip: '203.0.113.9', status: 'open', regressed: true, overflow: false, project: 'shop', project_id: 2, environments: ['production'], releases: ['1.4.2'], users: 2,
   payload: {
     message: 'order 42 failed', release: 'shop@1.4.2',
     exceptions: [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { active, asName, pageSizes, chips, emptied, namesOf, narrowing, scopeWords, toCommand, withName, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
+import { searchedTag, tagsOf, withTag, active, asName, pageSizes, chips, emptied, namesOf, narrowing, scopeWords, toCommand, withName, describe as words, noRecord, recordOf, recordParams, fromQuery, instantOf, localOf, members, parseViews, toggled, toRequest, viewQuery, withView, filterNames, orderNames } from '../src/lib/filters';
 
 describe('filters and the address', () => {
   test('every name goes there and back', () => {
-    const query = new URLSearchParams([...filterNames, ...orderNames].map((name, i) => [name, `v${i}`]));
+    const query = new URLSearchParams([...filterNames, ...orderNames].map((name, i) => [name, name === 'tag' ? 'a:b' : `v${i}`]));
     const filters = fromQuery(query);
     expect(Object.keys(filters)).toHaveLength(filterNames.length + orderNames.length);
     expect(toRequest(filters).toString()).toBe(query.toString());
@@ -121,4 +121,26 @@ describe('a command over the list', () => {
     expect(toCommand(fromQuery(new URLSearchParams('levels=fatal&project=shop&hide_noise=1&order=count&page=3&limit=25&record=ab')))).toEqual({ levels: 'fatal', project: 'shop', hide_noise: '1' });
   });
   test('over everything says so', () => expect(toCommand({ order: 'count' })).toEqual({ types: 'system,database' }));
+});
+
+describe('tags', () => {
+  test('several in an address, each by itself, in one request', () => {
+    const filters = fromQuery(new URLSearchParams('tag=feature:checkout&tag=tenant:a,b&tag=nokey&tag=:x&tag=feature:checkout'));
+    expect(tagsOf(filters.tag)).toEqual(['feature:checkout', 'tenant:a,b']);
+    expect(toRequest(filters).getAll('tag')).toEqual(['feature:checkout', 'tenant:a,b']);
+    expect(toCommand(filters)).toEqual({ tag: ['feature:checkout', 'tenant:a,b'] });
+    expect(fromQuery(new URLSearchParams(viewQuery(new URLSearchParams('tag=a:1&tag=b:2')))).tag).toBe('a:1\nb:2');
+    expect(words('tag', filters.tag!)).toBe('Tag: feature:checkout and tenant:a,b');
+  });
+  test('in and out', () => {
+    expect(withTag(undefined, 'a:1')).toBe('a:1');
+    expect(withTag('a:1\nb:2', 'a:1')).toBe('b:2');
+  });
+  test.each([['tag:a:b', 'a:b'], [' tag:url:http://x y ', 'url:http://x y'], ['tag:a', ''], ['tag:a:', ''], ['a tag:a:b', ''], ['stag:a:b', '']])('%s is the tag %s', (text, tag) => expect(searchedTag(text)).toBe(tag));
+});
+
+test('a record is opened at an occurrence, and closed with it', () => {
+  expect(recordParams({ type: 'system', signature: 's' }, 12).occurrence).toBe('12');
+  expect(recordParams({ type: 'system', signature: 's' }).occurrence).toBe('');
+  expect(noRecord.occurrence).toBe('');
 });

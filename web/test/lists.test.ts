@@ -4,7 +4,6 @@ import { grown, keyOf, unseen, updated, withNumbersOf, without } from '../src/li
 import { holds } from '../src/lib/scopes';
 import { parseDSN, snippets, suits } from '../src/lib/snippets';
 import { sparkPath, sparkTitle } from '../src/lib/spark';
-import { context, crumbs, runs, thrown } from '../src/lib/stack';
 
 const row = (signature: string, count = 1, type: Row['type'] = 'system') => ({ signature, type, count }) as Row;
 
@@ -54,36 +53,6 @@ describe('sparklines', () => {
     expect(sparkTitle([0, 3, 1], 0, 'hour', at)).toBe('4 in this time, at most 3 an hour (1970-01-01T01:00:00.000Z)');
     expect(sparkTitle([5], 0, 'day', at)).toContain('5 a day');
     expect(sparkTitle([0], 0, 'day', at)).toBe('none in this time');
-  });
-});
-
-describe('stacks', () => {
-  test('the latest call first, libraries in runs', () => {
-    const frames = [{ function: 'main', in_app: true }, { function: 'v1', in_app: false }, { function: 'v2' }, { function: 'load', in_app: true }];
-    expect(runs(frames).map((r) => [r.vendor, r.frames.map((f) => f.function)])).toEqual([[false, ['load']], [true, ['v2', 'v1']], [false, ['main']]]);
-  });
-  test('when nobody said what is in the app, nothing is folded', () => {
-    expect(runs([{ function: 'a' }, { function: 'b' }])).toHaveLength(1);
-    expect(runs([{ function: 'a' }])[0]!.vendor).toBe(false);
-  });
-  test('payloads may be anything', () => {
-    expect(thrown('x')).toEqual([]);
-    expect(thrown([null, 3, { class: 'A' }])).toEqual([{ class: 'A' }]);
-    expect(runs({})).toEqual([]);
-    expect(runs([null, 1])).toEqual([]);
-    expect(crumbs({ breadcrumbs: 'x' })).toEqual([]);
-  });
-  test('lines around a frame', () => {
-    expect(context({ line: 7, pre_context: ['a', 'b'], context_line: 'c', post_context: ['d'] }).map((l) => [l.number, l.text, l.at])).toEqual([
-      [5, 'a', false], [6, 'b', false], [7, 'c', true], [8, 'd', false],
-    ]);
-    expect(context({ line: 7 })).toEqual([]);
-  });
-  test('breadcrumbs, wherever they are', () => {
-    const values = [{ timestamp: 1, category: 'http', message: 'GET /', level: 'info' }, { type: 'ui', data: { a: 1 } }];
-    const want = [{ time: '1970-01-01T00:00:01.000Z', category: 'http', message: 'GET /', level: 'info' }, { time: '', category: 'ui', message: '{"a":1}', level: '' }];
-    expect(crumbs({ breadcrumbs: values })).toEqual(want);
-    expect(crumbs({ extra: { breadcrumbs: { values } } })).toEqual(want);
   });
 });
 

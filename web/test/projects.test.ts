@@ -4,7 +4,8 @@ import { checkProject, limitOf, setRule, marksOf, newRule, numberOf, projectName
 
 const shop: Project = {
   id: 2, slug: 'web-shop', name: 'Web shop', platform: 'go', created_at: null, archived: false, dsn: '', retention_days: 0, occurrence_days: 30,
-  limits: { events_per_minute: null, new_records_per_hour: 0 }, noise: [{ field: 'class', match: 'Bot*', action: 'drop' }], totals: null,
+  limits: { events_per_minute: null, new_records_per_hour: 0 },
+  context: { source_lines: true, breadcrumbs: true, extra: false, vars: 'shapes', users: true }, noise: [{ field: 'class', match: 'Bot*', action: 'drop' }], totals: null,
 };
 
 describe('what is typed', () => {
@@ -69,3 +70,9 @@ describe('a project', () => {
 });
 
 test('a ready set needs no text', () => expect(checkProject({ ...shop, noise: [setRule('crawlers')] })).toEqual({}));
+
+test('switches of the context in a note', () => {
+  expect(showValue('context.vars', 'shapes')).toBe('Keep their shapes');
+  expect(showValue('context.extra', false)).toBe('not kept');
+  expect(showValue('context.extra', true)).toBe('kept');
+});

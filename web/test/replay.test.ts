@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogGap, Tally } from '../src/api/settings';
 import { agreement, lacking, verdict } from '../src/lib/replay';
 
-const tally = (more: Partial<Tally> = {}): Tally => ({ checkpoint: 9, records: 4, count: 7, payloads: 4, hours: 5, deployed: 5, records_checksum: 'a', payloads_checksum: 'b', hours_checksum: 'c', deployments_checksum: 'd', ...more });
+const tally = (more: Partial<Tally> = {}): Tally => ({ checkpoint: 9, records: 4, count: 7, payloads: 4, hours: 5, deployed: 5, occurred: 5, records_checksum: 'a', payloads_checksum: 'b', hours_checksum: 'c', deployments_checksum: 'd', occurrences_checksum: 'e', ...more });
 
 describe('what a replay found', () => {
   test('byte for byte only when all was compared', () => {

@@ -20,7 +20,8 @@ WITH
         (
             SELECT signature, id FROM contexts
             WHERE (words LIKE lowerUTF8({word_0:String}) OR event_id = unhex({word_id_0:String})) AND (signature, id) NOT IN (SELECT signature, id FROM contexts WHERE gone = 2)
-        ))
+        )
+        OR (signature, id) IN (SELECT signature, id FROM occurrences WHERE book > 'checkpoint' AND event_id = toFixedString(unhex({word_id_0:String}), 16)))
         )
     )
 ) AS found

@@ -29,7 +29,7 @@ export async function getTrends(refs: readonly RecordRef[], range: SparkRange, s
 }
 
 /** The records that a command is about: by their signatures, or all that the list shows for its parameters. */
-export type Meant = { signatures: readonly string[] } | { filter: Record<string, string> };
+export type Meant = { signatures: readonly string[] } | { filter: Record<string, string | string[]> };
 
 /** Returns how many records were meant. */
 export async function setStatus(of: Meant, status: Status): Promise<number> {

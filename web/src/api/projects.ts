@@ -22,6 +22,19 @@ export interface NoiseSet {
   rules: { field: string; match: string }[];
 }
 
+export const shapesOf = ['off', 'shapes', 'values'] as const;
+
+/** What is kept of the context of its events. */
+export interface KeptContext {
+  source_lines: boolean;
+  breadcrumbs: boolean;
+  /** The contexts of SDKs too. */
+  extra: boolean;
+  vars: (typeof shapesOf)[number];
+  /** The ids of users, beside their hashes. */
+  users: boolean;
+}
+
 /** 0 for no limit; null for the limit of the service. */
 export type Limit = number | null;
 
@@ -41,6 +54,7 @@ export interface Project {
   occurrence_days: number;
   limits: { events_per_minute: Limit; new_records_per_hour: Limit };
   noise: NoiseRule[];
+  context: KeptContext;
   /** null while the records do not answer. */
   totals: { records: number; events_24h: number } | null;
   /** The text of the ingest key, only in the answer to its creation. */

@@ -174,10 +174,13 @@ export interface Tally {
   hours: number;
   /** The events by environment and release; 0 where an older version has made the records. */
   deployed: number;
+  /** The occurrences of all records; 0 where an older version has made the records. */
+  occurred: number;
   records_checksum: string;
   payloads_checksum: string;
   hours_checksum: string;
   deployments_checksum: string;
+  occurrences_checksum: string;
 }
 
 /** Facts that the log lacks. */

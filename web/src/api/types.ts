@@ -60,6 +60,8 @@ export interface Row {
   /** The three in which it was seen last, the latest first. */
   environments: string[];
   releases: string[];
+  /** Different users within the occurrences kept. */
+  users: number;
 }
 
 export interface Frame {
@@ -70,10 +72,12 @@ export interface Frame {
   module?: string;
   in_app?: boolean;
   args?: string[];
-  context?: string[];
-  pre_context?: string[];
-  context_line?: string;
-  post_context?: string[];
+  /** The line of the call, and some before and after it. */
+  context?: string;
+  pre?: string[];
+  post?: string[];
+  /** The variables there: the shape of each, or its value. */
+  vars?: Record<string, string>;
 }
 
 export interface Exception {
@@ -81,9 +85,15 @@ export interface Exception {
   message?: string;
   module?: string;
   frames?: Frame[];
+  /** With the id of the one that it belongs to; without them each is the cause of the next. */
+  id?: number;
+  parent?: number;
+  /** Those that name it as their parent are its members, not its causes. */
+  group?: boolean;
+  mechanism?: string;
 }
 
-/** The context of the first event. Applications may send anything, so no field is certain. */
+/** The context of an event. Applications may send anything, so no field is certain. */
 export interface Payload {
   source?: string;
   event_id?: string;
@@ -105,12 +115,14 @@ export interface Payload {
   transaction?: string;
   logger?: string;
   breadcrumbs?: unknown;
+  contexts?: Record<string, unknown>;
   extra?: Record<string, unknown>;
   truncated?: string[];
   [name: string]: unknown;
 }
 
 export interface Detail extends Row {
+  /** That of the first event. */
   payload: Payload;
 }
 
@@ -119,7 +131,7 @@ export interface PageMeta {
   page: number;
   limit: number;
   next_page: number;
-  /** The numbers of the rows are those within the chosen environments and releases. */
+  /** The numbers of the rows are those within the chosen environments, releases and tags. */
   scoped: boolean;
 }
 

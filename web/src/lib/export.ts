@@ -54,15 +54,15 @@ export function stackText(exceptions: readonly Exception[] | undefined): string 
 export function frameText(frame: Frame): string {
   const name = [frame.module, frame.function].filter(Boolean).join('.');
   const args = frame.args?.length ? `(${frame.args.join(', ')})` : '';
-  const where = place(frame.file, frame.line);
+  const where = place(frame.file, frame.line, frame.column);
   if (!name) return where;
   return `${name}${args}${where ? ` (${where})` : ''}`;
 }
 
-/** file:line, or the part of it that is known. */
-export function place(file: string | undefined, line: number | undefined): string {
+/** file:line:column, or the part of it that is known. */
+export function place(file: string | undefined, line: number | undefined, column?: number): string {
   if (!file) return '';
-  return line ? `${file}:${line}` : file;
+  return line ? `${file}:${line}${column ? `:${column}` : ''}` : file;
 }
 
 // More backticks than inside the text.

@@ -13,11 +13,13 @@ const table = {
   project: { label: 'Project', control: true },
   environment: { label: 'Environment', control: true },
   release: { label: 'Release', control: true },
+  tag: { label: 'Tag', control: true },
   search: { label: 'Search', control: true },
   types: { label: 'Book', control: true },
   levels: { label: 'Level', control: true },
   status: { label: 'Status', control: true },
   signature: { label: 'Signature' },
+  event_id: { label: 'Event' },
   file: { label: 'File' },
   exception_class: { label: 'Class' },
   request_uri: { label: 'Request' },
@@ -45,7 +47,7 @@ export const orderNames = ['order', 'direction', 'page', 'limit'] as const;
 
 export type ListName = FilterName | (typeof orderNames)[number];
 
-/** Only the values that are set; blanks are left out. */
+/** Only the values that are set; blanks are left out. Several tags stand on a line each, because a tag may hold any other character. */
 export type Filters = Partial<Record<ListName, string>>;
 
 export function labelOf(name: FilterName): string {
@@ -65,7 +67,7 @@ export function pageSizes(now: number): number[] {
 export function fromQuery(query: URLSearchParams): Filters {
   const out: Filters = {};
   for (const name of [...filterNames, ...orderNames]) {
-    const value = query.get(name)?.trim();
+    const value = name === 'tag' ? tagsOf(query.getAll(name).join('\n')).join('\n') : query.get(name)?.trim();
     if (value) out[name] = value;
   }
   return out;
@@ -76,7 +78,8 @@ export function toRequest(filters: Filters): URLSearchParams {
   const out = new URLSearchParams();
   for (const name of [...filterNames, ...orderNames]) {
     const value = filters[name];
-    if (value) out.set(name, value);
+    if (name === 'tag') tagsOf(value).forEach((tag) => out.append(name, tag));
+    else if (value) out.set(name, value);
   }
   if (!filters.limit) out.set('limit', String(defaultLimit));
   return out;
@@ -102,13 +105,13 @@ export function chips(filters: Filters): FilterName[] {
   return active(filters).filter((name) => !abouts[name].control);
 }
 
-/** The parameters that open a record. */
-export function recordParams(of: RecordRef): Record<'record' | 'book', string> {
-  return { record: of.signature, book: of.type === 'database' ? 'database' : '' };
+/** The parameters that open a record, at the occurrence at a position, or else at the latest. */
+export function recordParams(of: RecordRef, at: string | number = ''): Record<'record' | 'book' | 'occurrence', string> {
+  return { record: of.signature, book: of.type === 'database' ? 'database' : '', occurrence: String(at) };
 }
 
 /** The parameters that close it. */
-export const noRecord = { record: '', book: '' } as const;
+export const noRecord = { record: '', book: '', occurrence: '' } as const;
 
 /** The open record of an address. */
 export function recordOf(query: URLSearchParams): RecordRef | null {
@@ -149,19 +152,38 @@ export function withName(list: string | undefined, name: string): string {
   return (names.includes(name) ? names.filter((n) => n !== name) : [...names, name]).join(',');
 }
 
-/** The filters as the body of a command over all that match. Without any, it says on purpose that all are meant. */
-export function toCommand(filters: Filters): Record<string, string> {
-  const names = active(filters);
-  return names.length === 0 ? { types: 'system,database' } : Object.fromEntries(names.map((name) => [name, filters[name]!]));
+/** The tags of the filter, each as key:value; blanks and lines without a key are left out. */
+export function tagsOf(lines: string | undefined): string[] {
+  return [...new Set((lines ?? '').split('\n').map((t) => t.trim()).filter((t) => t.indexOf(':') > 0))];
 }
 
-/** The choice of environments and releases in words; '' for none. */
+/** The lines with one tag added or removed. */
+export function withTag(lines: string | undefined, tag: string): string {
+  const tags = tagsOf(lines);
+  return (tags.includes(tag) ? tags.filter((t) => t !== tag) : [...tags, tag]).join('\n');
+}
+
+/** The tag that a text of the search asks for, as tag:key:value; '' for any other text. */
+export function searchedTag(text: string): string {
+  const found = /^\s*tag:([^:\s]+:.*\S)\s*$/.exec(text);
+  return found?.[1] ?? '';
+}
+
+/** The filters as the body of a command over all that match. Without any, it says on purpose that all are meant. */
+export function toCommand(filters: Filters): Record<string, string | string[]> {
+  const names = active(filters);
+  return names.length === 0 ? { types: 'system,database' } : Object.fromEntries(names.map((name) => [name, name === 'tag' ? tagsOf(filters.tag) : filters[name]!]));
+}
+
+/** The choice of environments, releases and tags in words; '' for none. */
 export function scopeWords(filters: Filters): string {
   const of = (word: string, list: string | undefined) => {
     const names = namesOf(list);
     return names.length === 0 ? [] : [`${word}${names.length > 1 ? 's' : ''} ${names.join(' or ')}`];
   };
-  return [...of('environment', filters.environment), ...of('release', filters.release)].join(' and ');
+  const tags = tagsOf(filters.tag);
+  const tagged = tags.length === 0 ? [] : [`occurrences with ${tags.join(' and ')}`];
+  return [...of('environment', filters.environment), ...of('release', filters.release), ...tagged].join(' and ');
 }
 
 /** A saved view: a name and its query, without page and record. */
@@ -203,6 +225,7 @@ export function withView(list: readonly SavedView[], view: SavedView): SavedView
 export function describe(name: FilterName, value: string): string {
   if (name === 'hide_noise') return labelOf(name);
   if (name === 'date_range') return `${labelOf(name)}: ${value.replace('..', ' to ')}`;
+  if (name === 'tag') return `${labelOf(name)}: ${tagsOf(value).join(' and ')}`;
   if (name === 'min_occurrence') return `${labelOf(name)} ${value}×`;
   return `${labelOf(name)}: ${value}`;
 }

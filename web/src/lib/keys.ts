@@ -2,7 +2,7 @@
 
 export type Action =
   | 'next' | 'previous' | 'first' | 'last' | 'open' | 'select' | 'select-all' | 'resolve' | 'mute' | 'reopen' | 'delete' | 'undo'
-  | 'search' | 'project' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-projects' | 'go-settings';
+  | 'older' | 'newer' | 'oldest' | 'newest' | 'search' | 'project' | 'help' | 'close' | 'refresh' | 'filters' | 'next-page' | 'previous-page' | 'go-errors' | 'go-overview' | 'go-projects' | 'go-settings';
 
 export interface Press {
   key: string;
@@ -31,7 +31,7 @@ export const idle: KeyState = { prefix: false };
 const actions: Record<string, Action> = {
   j: 'next', ArrowDown: 'next', k: 'previous', ArrowUp: 'previous', Home: 'first', End: 'last', o: 'open', Enter: 'open', x: 'select', '*': 'select-all',
   e: 'resolve', m: 'mute', u: 'reopen', z: 'undo', '#': 'delete', '/': 'search', '?': 'help', Escape: 'close', r: 'refresh', f: 'filters', p: 'project',
-  ']': 'next-page', '[': 'previous-page',
+  ']': 'next-page', '[': 'previous-page', h: 'older', l: 'newer', H: 'oldest', L: 'newest',
 };
 
 const moves = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End']);
@@ -73,6 +73,10 @@ export const sheet: readonly { title: string; keys: readonly (readonly [string, 
   {
     title: 'For the selected records, else the open one, else the one under the cursor',
     keys: [['e', 'resolve'], ['m', 'mute'], ['u', 'reopen'], ['z', 'undo the last, for ten seconds'], ['#', 'delete, after you confirm']],
+  },
+  {
+    title: 'In a record',
+    keys: [['h  l', 'previous, next occurrence'], ['H  L', 'first, latest occurrence']],
   },
   {
     title: 'Everywhere',

@@ -1,5 +1,5 @@
 // Projects: what is typed for their fields, and how it reads.
-import { ruleActions, ruleFields, type NoiseRule, type Project } from '../api/projects';
+import { ruleActions, ruleFields, shapesOf, type NoiseRule, type Project } from '../api/projects';
 import { fullCount } from './text';
 
 /** Platforms to choose from; any other word may be typed. */
@@ -60,6 +60,10 @@ export const actionWords: Record<(typeof ruleActions)[number], string> = {
   drop: 'Drop: count the event and forget it', mute: 'Mute its record', noise: 'Mark as noise, for “Hide noise”',
 };
 
+export const shapeWords: Record<(typeof shapesOf)[number], string> = {
+  off: 'Keep none', shapes: 'Keep their shapes', values: 'Keep their values, scrubbed, up to 256 bytes each',
+};
+
 /** The label of a field inside the rules, such as noise[1].match. */
 export function ruleLabel(path: string): string | undefined {
   const found = /^noise\[(\d+)\](?:\.(\w+))?$/.exec(path);
@@ -76,6 +80,8 @@ export function ruleErrors(errors: Readonly<Record<string, string>>, at: number)
 export function showValue(path: string, value: unknown): string | undefined {
   if (path === 'noise' && Array.isArray(value)) return value.length === 1 ? '1 rule' : `${value.length} rules`;
   if (path.startsWith('limits.')) return value === null ? 'the limit of the service' : value === 0 ? 'no limit' : String(value);
+  if (path === 'context.vars') return shapeWords[value as (typeof shapesOf)[number]];
+  if (path.startsWith('context.')) return value === true ? 'kept' : 'not kept';
   if (path.endsWith('_days')) return value === 0 ? 'for ever' : `${String(value)} days`;
   return undefined;
 }

@@ -28,7 +28,7 @@ export const scopeGroups: readonly ScopeGroup[] = [
     ],
   },
   {
-    group: 'Settings', label: 'Sign-in security',
+    group: 'Settings', label: 'Sign-ins of your applications’ users',
     scopes: [
       { name: 'Settings/GetTwoFactor', means: 'read the two-step settings' },
       { name: 'Settings/UpdateTwoFactor', means: 'change the two-step settings, send a test mail' },

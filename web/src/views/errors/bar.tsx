@@ -1,11 +1,14 @@
 // The area above the rows: filters, and the selected or waiting records.
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../../api/client';
+import { findEvent } from '../../api/occurrences';
 import { levels, statuses, type Row, type SparkRange, type Status } from '../../api/types';
 import {
-  chips, describe, instantOf, labelOf, localOf, members, narrowing, parseViews, scopeWords, toggled, viewQuery, withView, type FilterName, type SavedView,
+  chips, describe, instantOf, labelOf, localOf, members, narrowing, parseViews, recordParams, scopeWords, searchedTag, tagsOf, toggled, viewQuery, withTag, withView, type FilterName, type SavedView,
 } from '../../lib/filters';
 import { keyOf } from '../../lib/live';
+import { eventIdOf } from '../../lib/occurrence';
 import { fullCount, plural } from '../../lib/text';
 import { shortcuts } from '../../keyboard';
 import { live } from '../../live';
@@ -21,7 +24,8 @@ import { chosen, projects } from '../../projects';
 import { ProjectMarks } from '../marks';
 import { clearFilters } from './list';
 import { moveMatching, removeMatching } from './matching';
-import { NamePicker } from './names';
+import { NamePicker, TagPicker } from './names';
+import { toTop } from './shown';
 import { allSelected, filters, held, loaded, release, selected, selectMatching, setSparkRange, sparkRange } from './store';
 
 /** Changes a filter: from the first page again, with no record open. */
@@ -43,6 +47,7 @@ export function Bar() {
           <BookFilter />
           <NamePicker name="environment" />
           <NamePicker name="release" />
+          <TagPicker />
           <TimeFilter />
           <More />
           <button type="button" class={`btn${filters.value.hide_noise ? ' on' : ''}`} aria-pressed={filters.value.hide_noise ? 'true' : 'false'}
@@ -73,8 +78,25 @@ function Search() {
       setText(value);
     }
   }, [value]);
-  const send = (next: string) => {
+  const send = (next: string, entered = false) => {
     clearTimeout(timer.current);
+    const tag = searchedTag(next);
+    // A tag ends with Enter: its value is still being typed.
+    if (/^\s*tag:/.test(next) && !entered) return;
+    if (tag) {
+      empty();
+      change({ search: '', page: '', tag: tagsOf(filters.peek().tag).includes(tag) ? filters.peek().tag : withTag(filters.peek().tag, tag) });
+      return;
+    }
+    const id = eventIdOf(next);
+    if (id) void openEvent(id).then((found) => (found ? empty() : search(next)));
+    else search(next);
+  };
+  const empty = () => {
+    sent.current = '';
+    setText('');
+  };
+  const search = (next: string) => {
     sent.current = next.trim();
     const was = query.peek().get('search') ?? '';
     // A word is one step of Back, not one for each letter.
@@ -84,18 +106,31 @@ function Search() {
   return (
     <div class="search">
       <input
-        type="search" aria-label="Search message, class, file, request or signature" placeholder="Search message, class, file, request" value={text} spellcheck={false} autocomplete="off"
+        type="search" aria-label="Search message, class, file, request, signature or event id; tag:key:value for a tag" placeholder="Search message, class, file, event id, tag:key:value" value={text} spellcheck={false} autocomplete="off"
         onInput={(e) => {
           const next = e.currentTarget.value;
           setText(next);
           clearTimeout(timer.current);
           timer.current = setTimeout(() => send(next), typing);
         }}
-        onKeyDown={(e) => { if (e.key === 'Enter') send(e.currentTarget.value); }}
+        onKeyDown={(e) => { if (e.key === 'Enter') send(e.currentTarget.value, true); }}
       />
       {text || !shortcuts.value ? null : <kbd aria-hidden="true">/</kbd>}
     </div>
   );
+}
+
+/** Opens the occurrence of an event id, and limits the list to its record; false when there is none, as for a signature. */
+async function openEvent(id: string): Promise<boolean> {
+  try {
+    const { record, occurrence } = await findEvent(id);
+    change({ ...recordParams(record, occurrence.position), search: '', event_id: id, page: '' });
+    toTop();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) toast.failed(error);
+    return false;
+  }
 }
 
 function StatusFilter() {

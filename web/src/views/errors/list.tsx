@@ -32,6 +32,7 @@ const heads: readonly Head[] = [
   { name: 'where', label: 'Where', order: 'file', first: 'asc' },
   { name: 'spark', label: 'Trend' },
   { name: 'count', label: 'Count', order: 'count', first: 'desc' },
+  { name: 'users', label: 'Users' },
   { name: 'first', label: 'First', order: 'first_seen', first: 'desc' },
   { name: 'last', label: 'Last', order: 'last_seen', first: 'desc' },
   { name: 'book', label: 'Book', order: 'type', first: 'asc' },
@@ -145,6 +146,7 @@ class Line extends Component<LineProps> {
         <span role="cell" class="c-where" title={visible(row.file ? `${row.file}:${row.line}` : '')}><Where file={row.file} line={row.line} /></span>
         <span role="cell" class="c-spark"><Spark counts={counts} from={from} step={step} /></span>
         <span role="cell" class="c-count"><Count n={row.count} /></span>
+        <span role="cell" class="c-users">{row.users > 0 ? <Count n={row.users} /> : null}</span>
         <span role="cell" class="c-first"><Time iso={row.first_seen} /></span>
         <span role="cell" class="c-last"><Time iso={row.last_seen} /></span>
         <span role="cell" class="c-book">{row.type}</span>

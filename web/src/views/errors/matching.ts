@@ -23,7 +23,7 @@ function words() {
 }
 
 /** Asks about the number and the filter, does it, and reports the exact number from the answer. */
-async function ask(scope: string, question: (count: number) => Omit<Question, 'text'> & { effect: string }, act: (filter: Record<string, string>) => Promise<string>): Promise<boolean> {
+async function ask(scope: string, question: (count: number) => Omit<Question, 'text'> & { effect: string }, act: (filter: Record<string, string | string[]>) => Promise<string>): Promise<boolean> {
   const denied = lacking(scope);
   if (denied) {
     toast.bad(`${denied} Ask the person who manages the keys for a key with this scope.`);
@@ -32,7 +32,7 @@ async function ask(scope: string, question: (count: number) => Omit<Question, 't
   // What is asked about is what is done, whatever the address says by then.
   const filter = toCommand(filters.peek());
   const { effect, ...rest } = question(loaded.peek()?.meta.total ?? 0);
-  const whole = filter.environment || filter.release ? h('p', null, wholeRecords) : null;
+  const whole = filter.environment || filter.release || filter.tag ? h('p', null, wholeRecords) : null;
   if (!(await confirm({ ...rest, text: h('div', { class: 'stack' }, words(), whole, h('p', null, effect)) }))) return false;
   try {
     const told = await act(filter);
@@ -46,7 +46,7 @@ async function ask(scope: string, question: (count: number) => Omit<Question, 't
   }
 }
 
-const wholeRecords = 'These are whole records, with what was seen in other environments and releases.';
+const wholeRecords = 'These are whole records, with what was seen elsewhere too.';
 
 const sinceThen = 'Records that begin to match before the service has the command are among them; the answer tells the exact number.';
 

@@ -2,13 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { getError, type RecordRef } from '../../api/errors';
+import { getFacets, type Facets } from '../../api/occurrences';
 import type { Detail, Payload, Row, Status } from '../../api/types';
-import { place, toCurl, toJSON, toMarkdown } from '../../lib/export';
-import { asName, noRecord, recordParams } from '../../lib/filters';
+import { toCurl, toJSON, toMarkdown } from '../../lib/export';
+import { noRecord, recordParams } from '../../lib/filters';
 import { keyOf, withNumbersOf } from '../../lib/live';
+import { scopeOf } from '../../lib/occurrence';
 import { projectName, projectParam } from '../../lib/projects';
 import { fullCount } from '../../lib/text';
-import { exact } from '../../lib/time';
 import { recordTitle } from '../../lib/title';
 import { root } from '../../api/client';
 import { projects } from '../../projects';
@@ -23,11 +24,15 @@ import { closeMenu, Menu } from '../../ui/menu';
 import { Denied, Failure, Loading } from '../../ui/state';
 import { Safe, Time } from '../../ui/text';
 import { toast } from '../../ui/toast';
-import { Long, Tree } from '../../ui/tree';
+import { Long } from '../../ui/tree';
 import { move, remove, scopes } from './actions';
+import { FacetBars, Releases, SinceMark } from './facets';
 import { showRow } from './list';
-import { Crumbs, Stack } from './stack';
-import { goneKeys, loaded } from './store';
+import { OccurrenceList } from './occurrences';
+import { listed, useShown, type Shown } from './shown';
+import { filters, goneKeys, loaded } from './store';
+import { Fact, Moment, NoPayload, Strip } from './strip';
+import { Part, Told } from './told';
 import { undone } from './undo';
 import { TrendChart } from './trend';
 
@@ -57,14 +62,17 @@ function Whole({ of }: { of: RecordRef }) {
   const whole = load.data && inList && scoped ? withNumbersOf([load.data], [inList])[0] : inList;
   const record: Detail | undefined = load.data && whole ? { ...load.data, ...whole, payload: load.data.payload } : load.data;
   const known: Row | undefined = record ?? inList;
+  const shown = useShown(of);
+  // What is copied is what is seen.
+  const seen = record && shown.data?.payload_available ? { ...record, payload: shown.data.payload ?? {} } : record;
   useOpenTitle(known ? recordTitle(known) : 'Record');
   // The head is one element from the beginning: its heading has the focus.
   return (
     <>
       <Head record={record} title={known?.exception_class || (record ? 'Error' : known?.message_preview || 'Record')}>
-        {record ? <Tools record={record} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record, status, regressed: status === 'open' && record.regressed })} /> : null}
+        {seen ? <Tools record={seen} at={shown.at} gone={goneKeys.value.has(key)} onMoved={(status) => load.set({ ...record!, status, regressed: status === 'open' && record!.regressed })} /> : null}
       </Head>
-      {record ? <Body record={record} within={scoped ? inList.count : undefined} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="Loading the record" />}
+      {record ? <Body record={record} shown={shown} within={scoped ? inList.count : undefined} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="Loading the record" />}
     </>
   );
 }
@@ -81,27 +89,49 @@ function Head({ record, title, children }: { record: Row | undefined; title: str
   );
 }
 
-/** within is its count in the environments and releases that the list is limited to. */
-function Body({ record, within }: { record: Detail; within: number | undefined }) {
-  const p: Payload = record.payload ?? {};
+/** within is its count in the environments, releases and tags that the list is limited to. */
+function Body({ record, shown, within }: { record: Detail; shown: Shown; within: number | undefined }) {
+  const spread = useFacets(record);
+  useEffect(() => { listed.value = { filter: scopeOf(filters.peek()), open: false }; }, []);
+  const one = shown.data;
+  const first = !one || one.number === 1;
+  const told = one?.payload_available ? one.payload : first ? record.payload : null;
+  const p: Payload = told ?? {};
   const message = typeof p.message === 'string' && p.message ? p.message : record.message_preview;
   return (
     <div class="record-body" tabIndex={0} role="region" aria-label="Details of the record">
-      <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
-      <Sums record={record} within={within} />
-      <TrendChart of={record} count={record.count} />
-      <Part title="Stack" open when={Array.isArray(p.exceptions) && p.exceptions.length > 0}><Stack payload={p} /></Part>
-      <Part title="Request" open when={!!record.request_uri || !!record.request_method || !!p.request}><Request record={record} /></Part>
-      <Part title="Tags" open when={!!p.tags && Object.keys(p.tags).length > 0}><Pairs of={p.tags!} /></Part>
-      <Part title="Where it ran" open when={environment(p).length > 0}><Facts list={environment(p)} /></Part>
-      <Crumbs payload={p} part={(content, n) => <Part title={`Breadcrumbs (${n})`} when>{content}</Part>} />
-      <Part title="Extra" open when={!!p.extra && Object.keys(p.extra).length > 0}><Tree value={p.extra} /></Part>
-      <Part title="Payload" when><Tree value={p} /></Part>
-      <p class="dim small">
-        The context is that of the first sighting{p.truncated?.length ? `; these parts of it are incomplete: ${p.truncated.join(', ')}` : ''}. Signature <code class="mono">{record.signature}</code>, row {record.id}.
-      </p>
+      <div class="record-event">
+        <Numbers record={record} facets={spread} within={within} />
+        <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
+        {shown.error ? <Failure error={shown.error} retry={shown.reload} /> : one === undefined ? <Loading what="Loading the occurrence" /> : (
+          <>
+            <Strip record={record} shown={shown} told={told} first={first} />
+            {told ? <Told key={String(one?.position ?? '')} record={record} payload={p} one={one} first={first} /> : (
+              <>
+                <NoPayload shown={shown} />
+                <Part title="What the first sighting told" when><div class="record-event"><Told record={record} payload={record.payload} one={null} first /></div></Part>
+              </>
+            )}
+          </>
+        )}
+        <p class="dim small">
+          {p.truncated?.length ? <>These parts of the context are incomplete: {p.truncated.join(', ')}. </> : null}Signature <code class="mono">{record.signature}</code>, row {record.id}.
+        </p>
+      </div>
+      <div class="record-all">
+        <TrendChart of={record} count={record.count} />
+        <Sums record={record} />
+        {spread ? <><Releases list={spread.releases} /><FacetBars facets={spread} /></> : null}
+        <OccurrenceList of={record} at={String(one?.position ?? '')} facets={spread} />
+      </div>
     </div>
   );
+}
+
+/** They are read again now and then while events come, not for each. */
+function useFacets(record: Detail) {
+  const load = useLoad((signal) => getFacets(record, signal), `${Math.floor(Math.log2(record.count))} ${record.regressed}`);
+  return load.data;
 }
 
 /** To the previous and next record of the list, and back to the list. */
@@ -119,7 +149,7 @@ function Walk({ row }: { row: Row | undefined }) {
   );
 }
 
-function Tools({ record, gone, onMoved }: { record: Detail; gone: boolean; onMoved: (status: Status) => void }) {
+function Tools({ record, at, gone, onMoved }: { record: Detail; at: string; gone: boolean; onMoved: (status: Status) => void }) {
   const to = (status: Status) => async () => { if (await move([record], status)) onMoved(status); };
   const mayMove = lacking(scopes.status);
   const mayDelete = lacking(scopes.delete);
@@ -132,13 +162,14 @@ function Tools({ record, gone, onMoved }: { record: Detail; gone: boolean; onMov
       {record.status === 'muted' ? null : <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void to('muted')()}>Mute</Button>}
       {record.status === 'open' ? null : <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void to('open')()}>Reopen</Button>}
       <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove([record]).then((done) => { if (done) change(noRecord); })}>Delete…</Button>
-      <span class="tools-end"><CopyMenu record={record} /></span>
+      <span class="tools-end"><CopyMenu record={record} at={at} /></span>
     </div>
   );
 }
 
-function CopyMenu({ record }: { record: Detail }) {
-  const link = location.origin + hrefTo({ ...recordParams(record), project: '' });
+/** at is the occurrence that the address names. */
+function CopyMenu({ record, at }: { record: Detail; at: string }) {
+  const link = location.origin + hrefTo({ ...recordParams(record, at), project: '' });
   const kinds: readonly [string, () => string][] = [
     ['Link', () => link],
     ['Markdown', () => toMarkdown(record, link)],
@@ -161,90 +192,29 @@ function CopyMenu({ record }: { record: Detail }) {
   );
 }
 
-/** The most important numbers. */
-function Sums({ record, within }: { record: Detail; within: number | undefined }) {
-  const release = record.payload?.release;
+/** How often and when it was seen, in a line. */
+function Numbers({ record, facets, within }: { record: Detail; facets: Facets | undefined; within: number | undefined }) {
+  const users = facets?.users.count ?? record.users ?? 0;
+  return (
+    <dl class="numbers">
+      <Fact name="Seen"><b class="num">{fullCount(record.count)}×</b></Fact>
+      {within === undefined ? null : <Fact name="Within the filter"><b class="num">{fullCount(within)}×</b></Fact>}
+      {users > 0 ? <Fact name="Users"><b class="num">{fullCount(users)}</b></Fact> : null}
+      <Fact name="First"><Time iso={record.first_seen} sentence /></Fact>
+      <Fact name="Last"><Time iso={record.last_seen} sentence /></Fact>
+      <SinceMark facets={facets} regressed={record.regressed && record.status === 'open'} />
+    </dl>
+  );
+}
+
+/** What belongs to all occurrences. */
+function Sums({ record }: { record: Detail }) {
   return (
     <dl class="sums">
-      <div><dt>Seen</dt><dd class="num">{fullCount(record.count)}×</dd></div>
-      {within === undefined ? null : <div><dt>Within the filter</dt><dd class="num">{fullCount(within)}×</dd></div>}
-      <div><dt>First</dt><dd><Moment iso={record.first_seen} /></dd></div>
-      <div><dt>Last</dt><dd><Moment iso={record.last_seen} /></dd></div>
-      {release ? <div><dt>First seen in</dt><dd><Safe class="mono" text={release} /></dd></div> : null}
-      <div><dt>Book</dt><dd>{record.type}</dd></div>
-      <div><dt>Project</dt><dd><PageLink to={{ project: projectParam(record) }}><Safe text={projectName(projects.value ?? [], record)} /></PageLink></dd></div>
-      <Names title="Environments" name="environment" of={record.environments} />
-      <Names title="Releases" name="release" of={record.releases} />
-      {record.file ? <div class="wide"><dt>Where</dt><dd><Safe class="mono" text={place(record.file, record.line)} /></dd></div> : null}
+      <Fact name="First seen"><Moment iso={record.first_seen} /></Fact>
+      <Fact name="Last seen"><Moment iso={record.last_seen} /></Fact>
+      <Fact name="Project"><PageLink to={{ project: projectParam(record) }}><Safe text={projectName(projects.value ?? [], record)} /></PageLink></Fact>
+      <Fact name="Book">{record.type}</Fact>
     </dl>
   );
 }
-
-/** Where it was seen last, each with a link to the list of what was seen there. */
-function Names({ title, name, of }: { title: string; name: 'environment' | 'release'; of: readonly string[] }) {
-  if (of.length === 0) return null;
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="names">{of.map((n) => <PageLink key={n} to={{ [name]: asName(n) }}><Safe text={n || 'not named'} /></PageLink>)}</dd>
-    </div>
-  );
-}
-
-/** A time in both forms, because a touch screen has no hover. */
-function Moment({ iso }: { iso: string }) {
-  return <><Time iso={iso} /> <span class="dim num">{exact(iso).replace(/\.\d+/, '')}</span></>;
-}
-
-export function Part({ title, open, when, children }: { title: string; open?: boolean; when: boolean; children: ComponentChildren }) {
-  if (!when) return null;
-  return (
-    <details class="part" open={open}>
-      <summary><h3>{title}</h3></summary>
-      <div class="part-body">{children}</div>
-    </details>
-  );
-}
-
-type Fact = readonly [string, string];
-
-function Facts({ list }: { list: readonly Fact[] }) {
-  return <dl class="facts">{list.map(([name, value]) => <div key={name}><dt>{name}</dt><dd><Long text={value} /></dd></div>)}</dl>;
-}
-
-function Request({ record }: { record: Detail }) {
-  const headers = record.payload?.request?.headers;
-  const list: Fact[] = [];
-  const line = [record.request_method, record.request_uri].filter(Boolean).join(' ');
-  if (line) list.push(['Request', line]);
-  if (record.user_id) list.push(['User', String(record.user_id)]);
-  if (record.ip) list.push(['Address', record.ip]);
-  return (
-    <div class="stack">
-      <Facts list={list} />
-      {headers && Object.keys(headers).length > 0 ? <Pairs of={headers} /> : null}
-    </div>
-  );
-}
-
-function Pairs({ of }: { of: { [name: string]: unknown } }) {
-  return (
-    <dl class="facts pairs">
-      {Object.entries(of).map(([name, value]) => (
-        <div key={name}><dt><Safe text={name} /></dt><dd><Long text={typeof value === 'string' ? value : JSON.stringify(value)} /></dd></div>
-      ))}
-    </dl>
-  );
-}
-
-const environments: readonly (readonly [string, keyof Payload & string])[] = [
-  ['Release', 'release'], ['Environment', 'environment'], ['Server', 'server_name'], ['Transaction', 'transaction'], ['Logger', 'logger'], ['User', 'user'],
-  ['Platform', 'platform'], ['Runtime', 'runtime'], ['System', 'os'], ['SDK', 'sdk'], ['Trace', 'trace_id'], ['Span', 'span_id'], ['Received as', 'source'], ['Event', 'event_id'],
-];
-
-function environment(p: Payload): Fact[] {
-  const list = environments.flatMap(([label, name]): Fact[] => (typeof p[name] === 'string' && p[name] ? [[label, p[name]]] : []));
-  if (typeof p.handled === 'boolean') list.push(['Handled', p.handled ? 'yes' : 'no: the application did not catch it']);
-  return list;
-}
-

@@ -1,36 +1,66 @@
-// Exceptions with their frames, and the breadcrumbs before them.
-import type { ComponentChildren } from 'preact';
+// Exceptions with their causes and frames.
 import { useState } from 'preact/hooks';
-import type { Exception, Frame, Payload } from '../../api/types';
+import type { Frame, Payload } from '../../api/types';
 import { place, stackText } from '../../lib/export';
-import { context, crumbs, runs, thrown, type Run } from '../../lib/stack';
+import { causes, context, firstFrame, runs, thrown, variables, type Cause, type Run } from '../../lib/stack';
 import { plural } from '../../lib/text';
-import { CopyButton } from '../../ui/button';
-import { Safe, Time } from '../../ui/text';
+import { Button, CopyButton } from '../../ui/button';
+import { Safe } from '../../ui/text';
 import { Long } from '../../ui/tree';
+import { Code, Variables } from './code';
+
+/** Which frames are unfolded: the first one to read, or all, or none. */
+type Unfolded = 'first' | 'all' | 'none';
 
 export function Stack({ payload }: { payload: Payload }) {
+  const [unfolded, setUnfolded] = useState<Unfolded>('first');
   const list = thrown(payload.exceptions);
+  const top = causes(payload.exceptions);
+  if (!top) return null;
+  const more = list.some((e) => runs(e.frames).some((run) => run.frames.some(unfolds)));
   return (
     <div class="stack-trace">
-      <CopyButton class="small stack-copy" label="Copy stack" text={() => stackText(payload.exceptions)} />
-      {list.map((e, i) => <Thrown key={i} exception={e} cause={i > 0} only={list.length === 1} />)}
+      <div class="stack-tools">
+        {more ? <Button kind="quiet" class="small" onClick={() => setUnfolded(unfolded === 'all' ? 'none' : 'all')}>{unfolded === 'all' ? 'Fold all' : 'Unfold all'}</Button> : null}
+        <CopyButton class="small" label="Copy stack" text={() => stackText(payload.exceptions)} />
+      </div>
+      <Thrown key={unfolded} of={top} only={list.length === 1} said={payload.message} unfolded={unfolded} top />
     </div>
   );
 }
 
-function Thrown({ exception, cause, only }: { exception: Exception; cause: boolean; only: boolean }) {
+function unfolds(frame: Frame): boolean {
+  return context(frame).length > 0 || variables(frame).length > 0;
+}
+
+interface ThrownProps {
+  of: Cause;
+  only?: boolean;
+  top?: boolean;
+  /** The message above the stack, which need not stand here again. */
+  said?: string;
+  unfolded: Unfolded;
+}
+
+function Thrown({ of: { exception, how, causes: below }, only, top, said, unfolded }: ThrownProps) {
   const parts = runs(exception.frames);
+  const first = top ? firstFrame(exception) : undefined;
   return (
     <div class="thrown">
       {only ? null : (
         <p class="thrown-head">
-          {cause ? <span class="dim">caused by </span> : null}<b><Safe text={exception.class ?? 'Error'} /></b>
-          {exception.message ? <>: <Long text={exception.message} limit={300} /></> : null}
+          {how ? <span class="dim">{how} </span> : null}<b><Safe text={exception.class ?? 'Error'} /></b>
+          {exception.message && exception.message !== said ? <>: <Long text={exception.message} limit={300} /></> : null}
+          {exception.group ? <span class="dim"> ({plural(below.length, 'exception')} in it)</span> : null}
         </p>
       )}
       {parts.length === 0 ? <p class="dim">This exception has no stack.</p> : null}
-      {parts.map((run, i) => <Frames key={i} run={run} />)}
+      {parts.map((run, i) => <Frames key={i} run={run} first={first} unfolded={unfolded} />)}
+      {below.length === 0 ? null : (
+        <ul class={exception.group || below.length > 1 ? 'causes members' : 'causes'}>
+          {below.map((c, i) => <li key={i}><Thrown of={c} unfolded={unfolded} /></li>)}
+        </ul>
+      )}
     </div>
   );
 }
@@ -38,46 +68,36 @@ function Thrown({ exception, cause, only }: { exception: Exception; cause: boole
 // Folding two frames saves nothing.
 const foldFrom = 2;
 
-function Frames({ run }: { run: Run }) {
-  const [open, setOpen] = useState(!run.vendor || run.frames.length < foldFrom);
+function Frames({ run, first, unfolded }: { run: Run; first: Frame | undefined; unfolded: Unfolded }) {
+  const [open, setOpen] = useState(!run.vendor || run.frames.length < foldFrom || unfolded === 'all');
   if (!open) {
     return <button type="button" class="folded" aria-expanded="false" onClick={() => setOpen(true)}>{plural(run.frames.length, 'frame')} of libraries</button>;
   }
-  return <ol class="frames">{run.frames.map((f, i) => <FrameLine key={i} frame={f} vendor={run.vendor} />)}</ol>;
-}
-
-function FrameLine({ frame, vendor }: { frame: Frame; vendor: boolean }) {
-  const name = [frame.module, frame.function].filter(Boolean).join('.');
-  const lines = context(frame);
-  const args = Array.isArray(frame.args) ? frame.args.join(', ') : '';
   return (
-    <li class={vendor ? 'vendor' : undefined}>
-      <span class="frame">
-        {name ? <span class="frame-name"><Safe text={name} />{args || frame.args ? <span class="args">(<Safe text={args} />)</span> : null}</span> : null}
-        <Safe class="frame-place" text={place(frame.file, frame.line) || (name ? '' : 'unknown')} />
-      </span>
-      {lines.length > 0 ? (
-        <pre class="code">
-          {lines.map((l) => <div key={l.number} class={l.at ? 'at' : undefined}><span class="number">{l.number}</span><Safe text={l.text} /></div>)}
-        </pre>
-      ) : null}
-    </li>
+    <ol class="frames">
+      {run.frames.map((f, i) => <li key={i} class={run.vendor ? 'vendor' : undefined}><OneFrame frame={f} open={unfolded === 'all' || (unfolded === 'first' && f === first)} /></li>)}
+    </ol>
   );
 }
 
-export function Crumbs({ payload, part }: { payload: Payload; part: (content: ComponentChildren, n: number) => ComponentChildren }) {
-  const list = crumbs(payload);
-  if (list.length === 0) return null;
+function OneFrame({ frame, open }: { frame: Frame; open: boolean }) {
+  if (!unfolds(frame)) return <Line frame={frame} />;
   return (
-    <>
-      {part(
-        <ol class="crumbs">
-          {list.map((c, i) => (
-            <li key={i}><Time iso={c.time} never="" /><span class="dim"><Safe text={c.category} /></span><Long text={c.message} limit={200} /></li>
-          ))}
-        </ol>,
-        list.length,
-      )}
-    </>
+    <details class="unfolds" open={open}>
+      <summary><Line frame={frame} /></summary>
+      <Code frame={frame} />
+      <Variables frame={frame} />
+    </details>
+  );
+}
+
+function Line({ frame }: { frame: Frame }) {
+  const name = [frame.module, frame.function].filter(Boolean).join('.');
+  const args = Array.isArray(frame.args) ? frame.args.join(', ') : '';
+  return (
+    <span class="frame">
+      {name ? <span class="frame-name"><Safe text={name} />{args || frame.args ? <span class="args">(<Safe text={args} />)</span> : null}</span> : null}
+      <Safe class="frame-place" text={place(frame.file, frame.line, frame.column) || (name ? '' : 'unknown')} />
+    </span>
   );
 }

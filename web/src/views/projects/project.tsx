@@ -1,20 +1,20 @@
 // One project: its DSN, its settings, the archive.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { projectPath, projectScopes, type Limit, type Project } from '../../api/projects';
-import { checkProject, limitOf, numberOf, platforms, ruleLabel, showValue } from '../../lib/projects';
+import { projectPath, projectScopes, shapesOf, type Limit, type Project } from '../../api/projects';
+import { checkProject, limitOf, numberOf, platforms, ruleLabel, shapeWords, showValue } from '../../lib/projects';
 import { lacking } from '../../session';
 import { changeProject } from '../../projects';
 import { useOpenTitle } from '../../title';
 import { Badge } from '../../ui/badge';
 import { Button, PageLink } from '../../ui/button';
 import { confirm } from '../../ui/dialog';
-import { TextField } from '../../ui/field';
+import { Select, TextField } from '../../ui/field';
 import { Secret } from '../../ui/secret';
 import { Snippets } from '../../ui/snippets';
 import { Note, Panel } from '../../ui/state';
 import { Safe } from '../../ui/text';
 import { toast } from '../../ui/toast';
-import { Group, SettingForm } from '../settings/form';
+import { Group, SettingForm, SettingSwitch } from '../settings/form';
 import { setting, type Setting } from '../settings/setting';
 import { MadeProject, made } from './made';
 import { Rules } from './rules';
@@ -28,6 +28,7 @@ function settingOf(id: number): Setting<Project> {
     labels: {
       name: 'Name', slug: 'Slug', platform: 'Platform', archived: 'Archived', retention_days: 'Records', occurrence_days: 'Occurrences',
       'limits.events_per_minute': 'Events a minute', 'limits.new_records_per_hour': 'New records an hour', noise: 'Noise rules',
+      'context.source_lines': 'Source lines', 'context.breadcrumbs': 'Breadcrumbs', 'context.extra': 'Contexts and extra', 'context.vars': 'Variables', 'context.users': 'Users',
     },
     labelOf: ruleLabel, show: showValue, check: checkProject, write: changeProject,
   });
@@ -95,11 +96,30 @@ function Fields({ of, draft }: { of: Setting<Project>; draft: Project }) {
       <Group title="Days to keep">
         <div class="two">
           <TextField {...days('retention_days', draft.retention_days)} hint="A cleanup once a day deletes records that were not seen for so long; 0 means for ever." />
-          <TextField {...days('occurrence_days', draft.occurrence_days)} hint="For later: this version keeps no single occurrences." />
+          <TextField {...days('occurrence_days', draft.occurrence_days)} hint="Single occurrences, with their users and tags, go once a day when they are so old. Counts stay exact." />
         </div>
       </Group>
+      <Context of={of} draft={draft} />
       <Rules of={of} rules={draft.noise} />
     </>
+  );
+}
+
+/** What is kept of each event, beyond what is counted. */
+function Context({ of, draft: { context } }: { of: Setting<Project>; draft: Project }) {
+  const turn = (name: 'source_lines' | 'breadcrumbs' | 'extra' | 'users', hint: string) => <SettingSwitch of={of} path={`context.${name}`} checked={context[name]} label={of.label(`context.${name}`)} hint={hint} />;
+  return (
+    <Group title="Context of an event" hint="All of it is scrubbed and bounded. A change holds for events from then on; what is kept already stays.">
+      {turn('source_lines', 'Up to five lines before and after the call, where the SDK sends them.')}
+      {turn('breadcrumbs', 'The last 30 things that happened before.')}
+      {turn('extra', 'What the SDK and the application add, up to 16 KiB together.')}
+      {turn('users', 'The id of the user. Switched off, users are still counted, by a keyed hash.')}
+      <Select
+        name="context.vars" label={of.label('context.vars')} value={context.vars} error={of.errors.value['context.vars']} changed={of.isChanged('context.vars')}
+        hint="Of the calls in a stack. A shape says only what kind of thing a variable held, such as string(12)."
+        choices={shapesOf.map((value) => ({ value, label: shapeWords[value] }))} onChange={(v) => of.set('context.vars', v)}
+      />
+    </Group>
   );
 }
 

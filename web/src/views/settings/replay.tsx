@@ -89,8 +89,10 @@ function Replay() {
 const lines: readonly { name: keyof Tally; label: string }[] = [
   { name: 'checkpoint', label: 'Last fact' }, { name: 'records', label: 'Records' }, { name: 'count', label: 'Sum of counts' },
   { name: 'payloads', label: 'Payloads' }, { name: 'hours', label: 'Events in trends' }, { name: 'deployed', label: 'Events by environment and release' },
+  { name: 'occurred', label: 'Occurrences' },
   { name: 'records_checksum', label: 'Checksum of records' }, { name: 'payloads_checksum', label: 'Checksum of payloads' }, { name: 'hours_checksum', label: 'Checksum of trends' },
   { name: 'deployments_checksum', label: 'Checksum of environments and releases' },
+  { name: 'occurrences_checksum', label: 'Checksum of occurrences' },
 ];
 
 function Outcome({ of }: { of: Replayed }) {

@@ -33,7 +33,7 @@ const groups: readonly { label: string; tabs: readonly Tab[] }[] = [
     ],
   },
   {
-    label: 'Sign-in security',
+    label: 'Sign-ins of your users',
     tabs: [
       { name: 'two-step', label: 'Two-step', content: () => <TwoStepTab /> },
       { name: 'location', label: 'Location', content: () => <LocationTab /> },

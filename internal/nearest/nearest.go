@@ -1,4 +1,5 @@
-package api
+// Package nearest finds the name that somebody meant who wrote another one.
+package nearest
 
 import (
 	"slices"
@@ -6,15 +7,15 @@ import (
 	"unicode"
 )
 
-// maxCompared bounds the names that are compared, in letters; the longest name of a
-// parameter has 15.
+// maxCompared bounds the names that are compared, in letters; the longest known one
+// has 27.
 const maxCompared = 32
 
-// nearest is the known name that somebody may have meant, "" when none is near: a
+// Name is the known name that somebody may have meant, "" when none is near: a
 // name of which at most a third of the letters is different, else one that has the
 // sent name as one of its words, as exception_class has class. Case and everything
 // that is neither letter nor digit do not count: userId and user-id are user_id.
-func nearest(sent string, known []string) string {
+func Name(sent string, known []string) string {
 	letters := lettersOf(sent)
 	if len(letters) == 0 || len(letters) > maxCompared {
 		return ""
@@ -29,17 +30,19 @@ func nearest(sent string, known []string) string {
 		return best
 	}
 	for _, name := range known {
-		if slices.Contains(strings.Split(name, "_"), string(letters)) {
+		if slices.Contains(strings.FieldsFunc(name, notLetter), string(letters)) {
 			return name
 		}
 	}
 	return ""
 }
 
+func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
 func lettersOf(name string) []rune {
 	var letters []rune
 	for _, r := range strings.ToLower(name) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if !notLetter(r) {
 			letters = append(letters, r)
 		}
 	}

@@ -1,0 +1,146 @@
+//go:build linux
+
+package engine_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/engine"
+)
+
+// forAnalysts is an engine that is open to analysts at the address, and its password.
+func forAnalysts(t *testing.T, dir, addr string) (e *engine.Engines, password string) {
+	t.Helper()
+	cfg := config(t, dir)
+	cfg.ClickHouseListen = addr
+	e = start(t, cfg)
+	path := filepath.Join(dir, datadir.AnalystFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has mode %v", path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, strings.TrimSpace(string(text))
+}
+
+// ask sends a query as the user.
+func ask(t *testing.T, addr, user, password, query string) (n uint64, err error) {
+	t.Helper()
+	conn, err := clickhouse.Open(&clickhouse.Options{
+		Addr: []string{addr}, Auth: clickhouse.Auth{Username: user, Password: password}, DialTimeout: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = conn.QueryRow(t.Context(), query).Scan(&n)
+	return n, err
+}
+
+// A tool that has stored address and password goes on after a restart of the service.
+func TestAnalystsKeepAddressAndPassword(t *testing.T) {
+	dir := t.TempDir()
+	e, password := forAnalysts(t, dir, "127.0.0.1:0")
+	addr := e.AnalystAddr().String()
+	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT sum(number) FROM numbers(10)"); err != nil || n != 45 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	// More than a socket holds, in both directions.
+	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT length('"+strings.Repeat("x", 200_000)+"')"); err != nil || n != 200_000 {
+		t.Errorf("%d, %v", n, err)
+	}
+	stop(t, e)
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("the address is open after the stop")
+	}
+	_, again := forAnalysts(t, dir, addr)
+	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT toUInt64(7)"); again != password || err != nil || n != 7 {
+		t.Errorf("the password is the same: %t; %d, %v", again == password, n, err)
+	}
+}
+
+// The engine has users who are for this machine alone, one of them without a password.
+func TestOnlyAnalystsUseTheirAddress(t *testing.T) {
+	dir := t.TempDir()
+	e, password := forAnalysts(t, dir, "127.0.0.1:0")
+	addr := e.AnalystAddr().String()
+	before, _ := e.EmbeddedClickHouse()
+	for user, with := range map[string]string{"default": "", "errata": "", "errata_reader": "", engine.AnalystUser: "wrong", "": ""} {
+		if _, err := ask(t, addr, user, with, "SELECT toUInt64(1)"); err == nil {
+			t.Errorf("%q was let in", user)
+		}
+	}
+	for _, text := range []string{"GET / HTTP/1.0\r\n\r\n", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x00", "\x00\x01a\x01\x01\x01\x00\x07default\x00"} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Error(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Error(err)
+		}
+		if answer, _ := io.ReadAll(conn); len(answer) > 0 {
+			t.Errorf("%q is answered %q", text, answer)
+		}
+		conn.Close()
+	}
+	// Half a greeting, and the whole one, each followed by a reset.
+	greeting := "\x00\x01a\x01\x01\xd4\xa9\x03\x00" + string(rune(len(engine.AnalystUser))) + engine.AnalystUser
+	for range 20 {
+		for _, text := range []string{greeting[:9], greeting, greeting + "\x03abc"} {
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(conn, text)
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			conn.Close()
+		}
+	}
+	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT toUInt64(7)"); err != nil || n != 7 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if after, ok := e.EmbeddedClickHouse(); !ok || after != before {
+		t.Errorf("the engine was process %d and is %d", before, after)
+	}
+}
+
+// An operator may choose the password, if nobody can guess it.
+func TestPasswordForAnalysts(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, datadir.AnalystFile)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Start(t.Context(), config(t, dir)); err == nil || !strings.Contains(err.Error(), "16 characters") {
+		t.Errorf("a short one: %v", err)
+	}
+	const chosen = "chosen by an operator"
+	if err := os.WriteFile(path, []byte(chosen+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, _ := forAnalysts(t, dir, "127.0.0.1:0")
+	if n, err := ask(t, e.AnalystAddr().String(), engine.AnalystUser, chosen, "SELECT toUInt64(7)"); err != nil || n != 7 {
+		t.Errorf("%d, %v", n, err)
+	}
+}

@@ -1,0 +1,3 @@
+-- Deletes them. A merge takes them from the disk.
+DELETE FROM occurrences
+WHERE (book, signature, id) IN (SELECT book, signature, id FROM deployments WHERE gone = 1 AND sequence > {after:UInt64} AND sequence <= {to:UInt64})

@@ -1,0 +1,33 @@
+-- total
+SELECT uniqExact(id) AS total
+FROM occurrences
+WHERE book > 'checkpoint'
+    AND has(tags, {tag_0:String})
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- tag_0 = "region\teu-1"
+-- page, in order
+SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() AS read
+FROM occurrences
+WHERE book > 'checkpoint'
+    AND has(tags, {tag_0:String})
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+    AND time >= (SELECT min(last_seen) FROM (SELECT last_seen FROM records WHERE book > 'checkpoint' ORDER BY last_seen DESC LIMIT {window:UInt64}))
+GROUP BY id
+ORDER BY max(time) DESC, id DESC
+-- SETTINGS max_threads = 2, optimize_use_projections = 1, read_in_order_use_buffering = 0, use_top_k_dynamic_filtering = 0
+-- window = 250
+-- tag_0 = "region\teu-1"
+-- page
+SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() AS read
+FROM occurrences
+WHERE book > 'checkpoint'
+    AND has(tags, {tag_0:String})
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+GROUP BY id
+ORDER BY max(time) DESC, id DESC
+LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+-- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- limit = 25
+-- offset = 0
+-- tag_0 = "region\teu-1"
