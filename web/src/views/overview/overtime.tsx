@@ -120,8 +120,9 @@ function Chart({ of, by }: { of: Overview; by: By }) {
       <Plot
         label={label} data={data} height={200} shape={`${of.range}/${by}/${drawn.map((l) => l.name).join()}/${length}`}
         options={(colour, tools) => ({
-          // Half of the last label stands beyond the middle of its bar.
-          padding: [18, 12, 0, 0],
+          // Half of the last label stands beyond the middle of its bar; a date is the
+          // widest.
+          padding: [18, 20, 0, 0],
           legend: { show: false },
           cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
           scales: {
