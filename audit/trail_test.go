@@ -3,6 +3,7 @@ package audit_test
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ func TestListFilters(t *testing.T) {
 	}
 	bob := errata.Actor{KeyID: "000000000008", KeyName: "bob"}
 	for i := range 6 { // 1 to 12: ada greets and sets, bob deletes
+		if i == 2 {
+			nextMillisecond()
+		}
 		l.factBy([]errata.Actor{ada, bob}[i%2], []string{"cmd.greet", "cmd.delete"}[i%2], i)
 		l.fact("set.logging", i)
 	}
@@ -65,6 +69,14 @@ func TestListFilters(t *testing.T) {
 		if err != nil || numbers(page) != c.want {
 			t.Errorf("%+v: got %s, %v, want %s", c.q, numbers(page), err, c.want)
 		}
+	}
+}
+
+// nextMillisecond returns when what is written next has a later time on the log, which
+// tells milliseconds.
+func nextMillisecond() {
+	for began := time.Now().UnixMilli(); time.Now().UnixMilli() <= began; {
+		runtime.Gosched()
 	}
 }
 

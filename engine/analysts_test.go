@@ -90,12 +90,9 @@ func TestOnlyAnalystsUseTheirAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, text); err != nil {
-			t.Error(err)
-		}
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Error(err)
-		}
+		// The other side may hang up as soon as it has read enough to refuse.
+		_, _ = io.WriteString(conn, text)
+		_ = conn.(*net.TCPConn).CloseWrite()
 		if answer, _ := io.ReadAll(conn); len(answer) > 0 {
 			t.Errorf("%q is answered %q", text, answer)
 		}
