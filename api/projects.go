@@ -81,7 +81,9 @@ func (s *service) oneProject(c *call, p projects.Project) (answer, error) {
 func (s *service) projectTotals(c *call) func(number uint64) *projectTotalsJSON {
 	all, err := s.Insights.ProjectTotals(c.Request.Context(), c.visible())
 	if err != nil {
-		s.Logger.WarnContext(c.Request.Context(), "projects are shown without their totals", "error", err, "request_id", c.requestID)
+		if c.Request.Context().Err() == nil { // else nobody waits for the answer
+			s.Logger.WarnContext(c.Request.Context(), "projects are shown without their totals", "error", err, "request_id", c.requestID)
+		}
 		return func(uint64) *projectTotalsJSON { return nil }
 	}
 	return func(number uint64) *projectTotalsJSON {
