@@ -89,7 +89,10 @@ Times are UTC.`
 
 func newErrors(t *terminal) *cobra.Command {
 	return group("errors", "List, show, resolve, mute, delete and follow errors", errorsHelp,
-		newErrorsList(t), newErrorsShow(t))
+		newErrorsList(t), newErrorsShow(t),
+		newErrorsChange(t, resolveErrors, "Mark errors as resolved", errorsResolveHelp),
+		newErrorsChange(t, muteErrors, "Mute errors", errorsMuteHelp),
+		newErrorsChange(t, deleteErrors, "Delete errors for good", errorsDeleteHelp))
 }
 
 // listParameters are the parameters of the list that take a text, by the API's names.
