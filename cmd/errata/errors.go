@@ -92,7 +92,8 @@ func newErrors(t *terminal) *cobra.Command {
 		newErrorsList(t), newErrorsShow(t),
 		newErrorsChange(t, resolveErrors, "Mark errors as resolved", errorsResolveHelp),
 		newErrorsChange(t, muteErrors, "Mute errors", errorsMuteHelp),
-		newErrorsChange(t, deleteErrors, "Delete errors for good", errorsDeleteHelp))
+		newErrorsChange(t, deleteErrors, "Delete errors for good", errorsDeleteHelp),
+		newErrorsTail(t))
 }
 
 // listParameters are the parameters of the list that take a text, by the API's names.
@@ -180,6 +181,7 @@ func newErrorsList(t *terminal) *cobra.Command {
 	flags.StringArrayVar(&tags, "tag", nil, "A tag and its value, `key:value`, as they were sent; may be given again.")
 	flags.BoolVar(&quiet, "hide_noise", false, "Without muted records, levels below warning, and what noise rules have marked.")
 	addJSON(cmd, "Print one JSON array, as the API answers it.")
+	completeValues(t, cmd)
 	return cmd
 }
 

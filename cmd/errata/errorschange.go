@@ -62,6 +62,7 @@ func newErrorsChange(t *terminal, change errorChange, short, long string) *cobra
 		}
 		return change.run(cmd, &patient, records)
 	})
+	cmd.ValidArgsFunction = completeErrors(t)
 	if change.ask {
 		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "Do not ask.")
 	}

@@ -50,6 +50,7 @@ func newErrorsShow(t *terminal) *cobra.Command {
 		}
 		return show(cmd, d, func(out io.Writer, d detail) error { return printDetail(out, t.width(), allFrames, d) })
 	})
+	cmd.ValidArgsFunction = completeErrors(t)
 	cmd.Flags().BoolVar(&allFrames, "all-frames", false, "Show the calls of libraries too.")
 	addJSON(cmd, "Print one JSON object: the record and its latest occurrence, as the API answers them.")
 	return cmd

@@ -67,7 +67,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
+		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"errors", "tail"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
@@ -99,7 +99,7 @@ func TestUsageMistakes(t *testing.T) {
 		{[]string{"keys"}, "create, list, revoke"},
 		{[]string{"projects"}, "create, list, show"},
 		{[]string{"projects", "show"}, "arg"},
-		{[]string{"errors"}, "delete, list, mute, resolve, show"},
+		{[]string{"errors"}, "delete, list, mute, resolve, show, tail"},
 		{[]string{"errors", "resolve"}, "arg"},
 		{[]string{"errors", "list", "--level", "error"}, "unknown flag: --level"},
 		{[]string{"keys", "revoke"}, "arg"},
