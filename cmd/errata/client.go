@@ -72,10 +72,23 @@ func addJSON(cmd *cobra.Command, usage string) { cmd.Flags().Bool("json", false,
 
 // show prints a value: as JSON where --json is given, else for people.
 func show[T any](cmd *cobra.Command, value T, print func(io.Writer, T) error) error {
-	if asJSON, err := cmd.Flags().GetBool("json"); err != nil || asJSON {
-		return errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(value))
+	asJSON, err := cmd.Flags().GetBool("json")
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), value)
 	}
 	return print(cmd.OutOrStdout(), value)
+}
+
+// printJSON prints a value as one line of JSON that cannot change a terminal.
+func printJSON(w io.Writer, value any) error {
+	text, err := json.Marshal(value)
+	if err == nil {
+		_, err = io.WriteString(w, printedJSON(string(text))+"\n")
+	}
+	return err
 }
 
 // errNoKey says where the command looks for a key.
@@ -120,23 +133,53 @@ func (e *apiError) Error() string {
 	if e.Code == "" {
 		return fmt.Sprintf("the service answered %d %s", e.Status, http.StatusText(e.Status))
 	}
-	return fmt.Sprintf("the service answered %d %s: %s", e.Status, e.Code, e.Message)
+	return fmt.Sprintf("the service answered %d %s: %s", e.Status, printed(e.Code), printed(e.Message))
 }
 
 // call sends one request and decodes the "data" of the answer into data, which may be
 // nil. The error is an *apiError when the service refuses the request.
 func (c *client) call(ctx context.Context, method, path string, body, data any) error {
+	if data == nil {
+		return c.answer(ctx, method, path, body, nil)
+	}
+	return c.answer(ctx, method, path, body, &struct {
+		Data any `json:"data"`
+	}{data})
+}
+
+// answer is call with the whole answer.
+func (c *client) answer(ctx context.Context, method, path string, body, whole any) error {
+	resp, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if whole == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, whole); err != nil {
+		return fmt.Errorf("the answer of %s %s is not Errata's: %w", method, path, err)
+	}
+	return nil
+}
+
+// send sends one request. The caller closes the body of the answer.
+func (c *client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("encode request: %w", err)
+			return nil, fmt.Errorf("encode request: %w", err)
 		}
 		content = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
 	if err != nil {
-		return usagef("url: %w", err)
+		return nil, usagef("url: %w", err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -146,29 +189,20 @@ func (c *client) call(ctx context.Context, method, path string, body, data any) 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("reach the service: %w", err)
+		return nil, fmt.Errorf("reach the service: %w", err)
+	}
+	if resp.StatusCode < http.StatusMultipleChoices {
+		return resp, nil
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		refusal := struct {
-			Error apiError `json:"error"`
-		}{}
-		_ = json.Unmarshal(text, &refusal) // of an answer that is not Errata's only the status is known
-		refusal.Error.Status = resp.StatusCode
-		return &refusal.Error
-	}
-	if data == nil {
-		return nil
-	}
-	envelope := struct {
-		Data any `json:"data"`
-	}{data}
-	if err := json.Unmarshal(text, &envelope); err != nil {
-		return fmt.Errorf("the answer of %s %s is not Errata's: %w", method, path, err)
-	}
-	return nil
+	refusal := struct {
+		Error apiError `json:"error"`
+	}{}
+	_ = json.Unmarshal(text, &refusal) // of an answer that is not Errata's only the status is known
+	refusal.Error.Status = resp.StatusCode
+	return nil, &refusal.Error
 }

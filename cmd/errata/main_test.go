@@ -36,8 +36,14 @@ type outcome struct {
 // for the variables given.
 func command(t *testing.T, environ []string, args ...string) outcome {
 	t.Helper()
+	return commandWithInput(t, "", environ, args...)
+}
+
+// commandWithInput is command for one that reads what a person types.
+func commandWithInput(t *testing.T, input string, environ []string, args ...string) outcome {
+	t.Helper()
 	var out, errs bytes.Buffer
-	code := run(t.Context(), &terminal{args: args, environ: environ, in: strings.NewReader(""), out: &out, err: &errs})
+	code := run(t.Context(), &terminal{args: args, environ: environ, in: strings.NewReader(input), out: &out, err: &errs})
 	return outcome{code, out.String(), errs.String()}
 }
 
@@ -61,7 +67,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
+		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"errors", "tail"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"},
 		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
@@ -93,6 +99,9 @@ func TestUsageMistakes(t *testing.T) {
 		{[]string{"keys"}, "create, list, revoke"},
 		{[]string{"projects"}, "create, list, show"},
 		{[]string{"projects", "show"}, "arg"},
+		{[]string{"errors"}, "delete, list, mute, resolve, show, tail"},
+		{[]string{"errors", "resolve"}, "arg"},
+		{[]string{"errors", "list", "--level", "error"}, "unknown flag: --level"},
 		{[]string{"keys", "revoke"}, "arg"},
 		{[]string{"keys", "nonsense"}, "nonsense"},
 		{[]string{"config", "validate", "--log-level=loud"}, `--log-level: "loud"`},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -106,19 +107,22 @@ func newProjectsList(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodGet, projectsPath, nil, &all); err != nil {
 			return fmt.Errorf("list the projects: %w", err)
 		}
-		return show(cmd, all, printProjects)
+		return show(cmd, all, func(out io.Writer, all []apiProject) error { return printProjects(out, t.width(), all) })
 	})
 	addJSON(cmd, "Print one JSON array.")
 	return cmd
 }
 
-func printProjects(w io.Writer, all []apiProject) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NUMBER\tSLUG\tSTATE\tPLATFORM\tCREATED\tNAME")
-	for _, p := range all {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Slug, p.state(), cmp.Or(p.Platform, "-"), cmp.Or(day(p.CreatedAt), "-"), p.Name)
+var projectColumns = []column{
+	{name: "NUMBER"}, {name: "SLUG", least: 12}, {name: "STATE"}, {name: "PLATFORM", least: 8, leave: 2}, {name: "CREATED", leave: 1}, {name: "NAME", least: 12},
+}
+
+func printProjects(w io.Writer, width int, all []apiProject) error {
+	rows := make([][]string, len(all))
+	for i, p := range all {
+		rows[i] = []string{strconv.FormatUint(p.ID, 10), p.Slug, p.state(), cmp.Or(p.Platform, "-"), cmp.Or(day(p.CreatedAt), "-"), p.Name}
 	}
-	return table.Flush() // it returns the first error of all writes
+	return printTable(w, width, projectColumns, rows)
 }
 
 func (p apiProject) state() string {

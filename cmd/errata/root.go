@@ -15,6 +15,7 @@ exactly, found again by signature.
 
   errata serve            start the service; everything is kept in ./data
   errata doctor           check this machine and the running service
+  errata errors list      the errors, those seen last first
   errata projects create  make a project for an application, with its DSN
   errata keys list        the API keys of the running service
   errata import           import old error files
@@ -47,7 +48,7 @@ func newRoot(t *terminal) *cobra.Command {
 		return usagef("%w\nRun \"%s -h\" for the flags.", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newServe(t), newProjects(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newErase(t), newDead(t), newSignature(t), newDoctor(t), newHealthcheck(t), newConfig(t), newVersion(),
+		newServe(t), newErrors(t), newProjects(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newErase(t), newDead(t), newSignature(t), newDoctor(t), newHealthcheck(t), newConfig(t), newVersion(),
 	)
 	for _, cmd := range root.Commands() {
 		refuseStray(cmd)
