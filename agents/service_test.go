@@ -225,6 +225,12 @@ func useTools(t *testing.T, s shop, session *mcp.ClientSession) {
 			}
 		}
 	}
+	refuseTools(t, session, signature)
+}
+
+// refuseTools calls tools with arguments that cannot be.
+func refuseTools(t *testing.T, session *mcp.ClientSession, signature string) {
+	t.Helper()
 	for code, c := range map[string]struct {
 		tool string
 		args map[string]any
