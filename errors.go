@@ -17,7 +17,9 @@ const (
 	KindUnauthorized      Kind = "unauthorized"
 	KindInsufficientScope Kind = "insufficient_scope"
 	// KindKeyIsLimited: the key is limited to projects, and this is not theirs alone.
-	KindKeyIsLimited         Kind = "key_is_limited"
+	KindKeyIsLimited Kind = "key_is_limited"
+	// KindForeignOrigin: a page of another origin sends the request.
+	KindForeignOrigin        Kind = "foreign_origin"
 	KindNotFound             Kind = "not_found"
 	KindMethodNotAllowed     Kind = "method_not_allowed"
 	KindNotImplemented       Kind = "not_implemented"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/errata-log/errata/agents"
 	"github.com/errata-log/errata/api/openapi"
 	"github.com/errata-log/errata/origin"
 )
@@ -110,6 +111,7 @@ type service struct {
 	reportLimits *limiter[netip.Prefix]
 	streams      streams
 	files        openapi.Files
+	agents       *agents.Handler
 	methods      map[string][]string // of each path of the table
 	// warnedForwarded is set once the operator was told about forwarding
 	// headers from a peer that is not trusted.
@@ -143,6 +145,7 @@ func New(cfg Config) (http.Handler, error) {
 	engine.RedirectFixedPath = false
 	engine.HandleMethodNotAllowed = true
 	engine.ForwardedByClientIP = false // package origin says who calls, Gin does not
+	s.agents = agents.NewHandler(cfg.Version, engine, cfg.Logger)
 	s.mountReceivers(engine)
 	routes := s.served()
 	if err := withQueries(routes, queries); err != nil {

@@ -28,6 +28,14 @@ func (c *call) bind(dst any) error {
 	if len(body) == 0 {
 		return decode([]byte("{}"), dst)
 	}
+	if err := c.checkMedia(); err != nil {
+		return err
+	}
+	return decode(body, dst)
+}
+
+// checkMedia refuses bodies that say that they are something else than plain JSON.
+func (c *call) checkMedia() error {
 	if media := c.GetHeader("Content-Type"); media != "" {
 		if kind, _, err := mime.ParseMediaType(media); err != nil || kind != "application/json" {
 			return errata.Errorf(errata.KindUnsupportedMediaType, "Send the body as Content-Type: application/json.")
@@ -36,7 +44,7 @@ func (c *call) bind(dst any) error {
 	if coding := c.GetHeader("Content-Encoding"); coding != "" && coding != "identity" {
 		return errata.Errorf(errata.KindUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}
-	return decode(body, dst)
+	return nil
 }
 
 // withBody reads the body for a handler, see [call.bind].

@@ -29,6 +29,7 @@ type changes struct {
 	filter     string
 	calls      int
 	projects   []uint64
+	actor      errata.Actor // of the last Move
 	answer     errata.Changed
 	err        error
 	settle     func(context.Context) error // nil: everything is visible
@@ -49,7 +50,8 @@ func (c *changes) Cleanup(_ context.Context, projects []uint64, before time.Time
 	return c.note(projects, nil, before, "")
 }
 
-func (c *changes) Move(_ context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+func (c *changes) Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
+	c.actor = errata.ActorOf(ctx)
 	return c.note(projects, signatures, time.Time{}, status)
 }
 

@@ -28,6 +28,7 @@ var reaches = map[api.Reach][]string{
 	api.ReachChanges: {
 		"POST /api/v1/admin/keys", "DELETE /api/v1/admin/keys/:id", "PATCH /api/v1/admin/projects/:project",
 		"DELETE /api/v1/admin/tools/logs/errors", "POST /api/v1/admin/tools/logs/errors/cleanup", "POST /api/v1/admin/tools/logs/errors/status",
+		"POST /mcp", // each tool reaches what its request to the API reaches
 	},
 	api.ReachOpen: {"GET /api/v1/admin/tools/logs/settings", "GET /api/v1/admin/noise-sets"},
 }

@@ -79,6 +79,7 @@ func (s *service) routes() []route {
 		quiet(s.open("GET", "/readyz", s.readyz)),
 		quiet(s.local("GET", "/metrics", access.OpsRead, whole, s.metrics)),
 		s.anyKey("GET", admin+"/whoami", reads, s.whoami),
+		s.anyKey("POST", "/mcp", changes, s.askAgents),
 		s.scoped("GET", admin+"/ops/status", access.OpsRead, whole, s.opsStatus),
 		s.scoped("POST", admin+"/ops/replay", access.OpsReplay, whole, withBody(s.replay)),
 		s.scoped("GET", admin+"/ops/replay", access.OpsReplay, whole, s.replaying),

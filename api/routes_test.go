@@ -18,7 +18,7 @@ func TestEveryRouteSaysWhoMayPass(t *testing.T) {
 		"GET /", "GET /assets/*name", "POST /api/v1/csp-reports", "GET /api/v1/admin/ping", "GET /healthz", "GET /readyz",
 		"GET /api/v1/openapi.json", "GET /api/v1/docs", "GET /api/v1/docs/explorer.js", "GET /api/v1/docs/explorer.css",
 	}
-	local, anyKey := []string{"GET /metrics"}, []string{"GET /api/v1/admin/whoami"}
+	local, anyKey := []string{"GET /metrics"}, []string{"GET /api/v1/admin/whoami", "POST /mcp"}
 	seen := map[string]bool{}
 	for _, r := range api.Routes() {
 		name := r.Method + " " + r.Path
@@ -105,7 +105,8 @@ var reached = map[string]int{
 	"GET /api/v1/admin/tools/logs/errors/trends":           http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/cleanup/preview": http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/status":          http.StatusUnprocessableEntity,
-	"POST /api/v1/admin/ops/erase":                         http.StatusUnprocessableEntity,
+	"POST /mcp":                    http.StatusBadRequest,
+	"POST /api/v1/admin/ops/erase": http.StatusUnprocessableEntity,
 }
 
 func target(r api.Route) string {

@@ -18,7 +18,7 @@ func Of(kind errata.Kind) int {
 		return http.StatusBadRequest
 	case errata.KindUnauthorized:
 		return http.StatusUnauthorized
-	case errata.KindInsufficientScope, errata.KindKeyIsLimited, errata.KindProjectArchived:
+	case errata.KindInsufficientScope, errata.KindKeyIsLimited, errata.KindForeignOrigin, errata.KindProjectArchived:
 		return http.StatusForbidden
 	case errata.KindNotFound:
 		return http.StatusNotFound

@@ -37,6 +37,15 @@ var asks = map[string][]struct{ query, body string }{
 	"DELETE " + errorsPath: {
 		{"", `{"signatures":["{signature}"]}`}, {"", `{"filter":{"signature":"{signature}"}}`}, {"", `{"filter":{"message":"quokka"}}`},
 	},
+	"POST /mcp": {
+		{"", toolCall("list_errors", `{"search":"quokka"}`)}, {"", toolCall("list_errors", `{"search":"{signature}"}`)},
+		{"", toolCall("list_errors", `{"tags":["animal:quokka"]}`)}, {"", toolCall("list_errors", `{"project":"{slug}"}`)},
+		{"", toolCall("get_error", `{"signature":"{signature}"}`)}, {"", toolCall("get_error", `{"signature":"{signature}","type":"database"}`)},
+		{"", toolCall("list_occurrences", `{"signature":"{signature}"}`)}, {"", toolCall("list_occurrences", `{"signature":"{signature}","environment":"quokka-land"}`)},
+		{"", toolCall("get_occurrence", `{"signature":"{signature}","at":"{position}"}`)}, {"", toolCall("get_occurrence", `{"event_id":"{event_id}"}`)},
+		{"", toolCall("get_facets", `{"signature":"{signature}"}`)}, {"", toolCall("get_trend", `{"signature":"{signature}"}`)},
+		{"", toolCall("explain_signature", `{"signature":"{signature}"}`)}, {"", toolCall("set_status", `{"signatures":["{signature}"],"status":"muted"}`)},
+	},
 	"POST " + statusPath: {
 		{"", `{"signatures":["{signature}"],"status":"muted"}`}, {"", `{"filter":{"signature":"{signature}"},"status":"muted"}`},
 		{"", `{"filter":{"types":"system,database"},"status":"muted"}`},
@@ -68,6 +77,11 @@ var asks = map[string][]struct{ query, body string }{
 	"POST /api/v1/sign-in/authenticators/verify":                {{"", `{}`}},
 	"POST /api/v1/sign-in/evaluate":                             {{"", `{}`}},
 	"POST /api/v1/sign-in/outcomes":                             {{"", `{}`}},
+}
+
+// toolCall is a message of an agent.
+func toolCall(name, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
 }
 
 const overviewPath = "/api/v1/admin/tools/logs/overview"
