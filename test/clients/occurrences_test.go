@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -100,7 +101,7 @@ func (c *sightings) record(t *testing.T, l *line, kept *kept) {
 // occurrences are all of a record, the newest first.
 func (c *sightings) occurrences(t *testing.T, l *line) (all []occurrence) {
 	t.Helper()
-	values := url.Values{"limit": {"100"}}
+	values := url.Values{"type": {l.Type}, "limit": {"100"}}
 	for {
 		from := c.unchecked
 		if len(all) == 0 {
@@ -110,17 +111,17 @@ func (c *sightings) occurrences(t *testing.T, l *line) (all []occurrence) {
 		var answer struct {
 			Data []occurrence `json:"data"`
 			Meta struct {
-				NextCursor string `json:"next_cursor"`
+				NextCursor uint64 `json:"next_cursor"`
 			} `json:"meta"`
 		}
 		if err := json.Unmarshal([]byte(body), &answer); err != nil {
 			t.Fatalf("%v in %.1000s", err, body)
 		}
 		all = append(all, answer.Data...)
-		if answer.Meta.NextCursor == "" {
+		if answer.Meta.NextCursor == 0 {
 			return all
 		}
-		values.Set("cursor", answer.Meta.NextCursor)
+		values.Set("cursor", strconv.FormatUint(answer.Meta.NextCursor, 10))
 	}
 }
 
@@ -167,7 +168,7 @@ func (c *sightings) payload(t *testing.T, l *line, i int, o *occurrence) {
 		return
 	}
 	var shown occurrence
-	c.unchecked.GetData(t, fmt.Sprintf("%s/%s/occurrences/%d", listPath, l.Signature, o.Position), &shown)
+	c.unchecked.GetData(t, fmt.Sprintf("%s/%s/occurrences/%d?type=%s", listPath, l.Signature, o.Position, l.Type), &shown)
 	document, err := json.Marshal(e.document())
 	if err != nil {
 		t.Fatal(err)
