@@ -81,8 +81,8 @@ func (f keyFolder) blocks(t *testing.T) []string {
 	return blocks
 }
 
-// awaitNote returns when the note that a key was used is on disk. The list of the keys
-// tells of a use before that.
+// awaitNote waits until the disk has the note that a key was used. The list of the keys
+// shows the use earlier.
 func (f keyFolder) awaitNote(t *testing.T) {
 	t.Helper()
 	late := time.After(10 * time.Second)

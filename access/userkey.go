@@ -51,7 +51,7 @@ func (s *Store) MakeUserKey(ctx context.Context) error {
 }
 
 // CopyUserKey copies the key that users are hashed with into the bucket of an ingest
-// node. copied is false while there is none.
+// node. As long as there is no such key, copied is false.
 func CopyUserKey(ctx context.Context, from, to jetstream.KeyValue) (copied bool, err error) {
 	key, err := from.Get(ctx, userKeyEntry)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

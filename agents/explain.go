@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/scrub"
 	"github.com/errata-log/errata/signature"
@@ -53,10 +52,7 @@ func identity(row map[string]any) (id signature.Identity, said string, replaced 
 		said = text(row, "message_preview")
 	}
 	said = scrub.Cut(said, ingest.MaxSigned)
-	id = signature.Identity{Book: errata.BookSystem, Class: text(row, "exception_class"), Place: signature.Place(text(row, "file"))}
-	if text(row, "type") == errata.BookDatabase.String() {
-		id.Book = errata.BookDatabase
-	}
+	id = signature.Identity{Book: bookOf(text(row, "type")), Class: text(row, "exception_class"), Place: signature.Place(text(row, "file"))}
 	if number, ok := row["project_id"].(interface{ String() string }); ok {
 		id.Project, _ = strconv.ParseUint(number.String(), 10, 64)
 	}

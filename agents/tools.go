@@ -20,8 +20,7 @@ type toolset struct {
 	who func(context.Context) caller
 }
 
-// result is the answer of a tool before it is cut: an object, and the names of those of
-// its members that are never cut.
+// result is the answer of a tool before it is cut.
 type result map[string]any
 
 // warning stands in the description of every tool that answers texts of applications.
@@ -106,20 +105,21 @@ func segment(what, text string) error {
 // about has the members that every answer about a record begins with.
 func (r record) about(who caller) result {
 	signature := strings.ToLower(r.Signature)
-	return result{"signature": signature, "type": bookOf(r.Type), "link": link(who, signature, r.Type, "")}
+	return result{"signature": signature, "type": bookOf(r.Type).String(), "link": link(who, signature, r.Type, "")}
 }
 
-func bookOf(book string) string {
-	if strings.EqualFold(book, "database") {
-		return "database"
+// bookOf is the book that an argument chooses; the system book unless it names the other.
+func bookOf(name string) errata.Book {
+	if strings.EqualFold(name, errata.BookDatabase.String()) {
+		return errata.BookDatabase
 	}
-	return "system"
+	return errata.BookSystem
 }
 
 // link is where the page shows a record, at one of its occurrences or at the latest.
 func link(who caller, signature, book, position string) string {
 	at := "/?record=" + url.QueryEscape(signature)
-	if bookOf(book) == "database" {
+	if bookOf(book) == errata.BookDatabase {
 		at += "&book=database"
 	}
 	if position != "" {

@@ -79,8 +79,8 @@ func TestChildDoesNotOutliveItsParent(t *testing.T) {
 	}
 }
 
-// poll waits until the descriptor is readable; a signal to this process, as the Go
-// runtime sends them, does not end the wait.
+// poll waits until the descriptor is readable. The Go runtime sends signals to this
+// process; they do not end the wait.
 func poll(fd int, limit time.Duration) (n int, err error) {
 	for end := time.Now().Add(limit); ; {
 		left := max(0, time.Until(end).Milliseconds())

@@ -129,7 +129,7 @@ func (m *memo) object(by *scrub.Scrubber, raw []byte) []byte {
 	return append(kept, '}')
 }
 
-// maxMember is the longest member that is remembered, in bytes.
+// maxMember is how many bytes a member may have to be remembered.
 const maxMember = 2 << 10
 
 // appendMember appends a comma and a member of an object, scrubbed.

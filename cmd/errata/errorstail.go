@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -156,7 +157,7 @@ func (f *follower) take(ctx context.Context, m streamMessage) error {
 			return f.catchUp(ctx)
 		}
 		fmt.Fprintln(f.about, tailConnected)
-		f.newest = time.Now().UTC().Format(time.RFC3339Nano)
+		f.newest = errata.Instant(time.Now()).String() // texts of one form can be compared
 		return nil
 	case "records":
 		var c changes
