@@ -6,4 +6,4 @@ SELECT book, signature, id, max(position), count(), min(time), max(time), 'error
 FROM occurrences
 WHERE book > 'checkpoint'
 GROUP BY book, signature, id
-SETTINGS max_threads = 1, optimize_aggregation_in_order = 1
+SETTINGS max_threads = 1, max_bytes_before_external_group_by = 300000000
