@@ -13,10 +13,14 @@ import (
 )
 
 const (
-	// commitPause is the least time between the starts of two inserts. With ten
-	// inserts a second a table has 5 to 12 parts. A batch takes more facts during
-	// the pause.
-	commitPause = 100 * time.Millisecond
+	// minPause and maxPause bound the time between the starts of two inserts. With ten
+	// inserts a second a table has 5 to 12 parts. A batch takes more facts during the
+	// pause, and one large insert costs far less than several small ones.
+	minPause = 100 * time.Millisecond
+	maxPause = 500 * time.Millisecond
+	// commitShare is how many times as long as an insert the time to the next one is. On
+	// busy processors an insert takes longer, and then they are given fewer of them.
+	commitShare = 6
 	// factsAhead is how many facts the reader may be ahead of the fold; the bytes
 	// are bounded by the pull.
 	factsAhead = 64
@@ -154,7 +158,7 @@ func (s *session) fold(ctx context.Context) error {
 		}
 		if b.full() || s.held != nil || s.last(b) {
 			in = nil
-			s.hurryUp(b)
+			s.hurryUp()
 		}
 		select {
 		case f := <-in:
@@ -176,12 +180,9 @@ func (s *session) fold(ctx context.Context) error {
 	}
 }
 
-// hurryUp lets the committer take the batch without a pause when it ends with a
-// command, whose sender waits, or with the last fact to fold.
-func (s *session) hurryUp(b *batch) {
-	if b.command == nil && !s.last(b) {
-		return
-	}
+// hurryUp lets the committer take the batch without a pause: it takes no more facts. It
+// is full, or its sender waits for a command, or it has the last fact to fold.
+func (s *session) hurryUp() {
 	select {
 	case s.hurry <- struct{}{}:
 	default:
@@ -299,10 +300,12 @@ func (s *session) commit(ctx context.Context) error {
 		}
 		select {
 		case b := <-s.batches:
-			timer.Reset(commitPause)
+			began := time.Now()
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
+			took := time.Since(began)
+			timer.Reset(pauseAfter(took) - took)
 			if s.last(b) {
 				return errUntil
 			}
@@ -310,4 +313,10 @@ func (s *session) commit(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// pauseAfter is the time between the starts of an insert that took so long and the next
+// one.
+func pauseAfter(took time.Duration) time.Duration {
+	return min(max(commitShare*took, minPause), maxPause)
 }
