@@ -97,8 +97,9 @@ type Firing struct {
 	Position errata.Position
 	Rule     string
 	Cause    Cause
-	// Received is when the event came, in Unix milliseconds.
-	Received int64
+	// Clock is the latest time at which an event was received up to then, in Unix
+	// milliseconds.
+	Clock int64
 	// Record is the problem, ID its record and Count the events of the record with this one.
 	Record      errata.RecordKey
 	ID          errata.Position

@@ -1,0 +1,234 @@
+package alerts
+
+import (
+	"slices"
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Decider decides which events fire which rules. One goroutine shows it the events that are
+// counted, along the log. It needs to remember what was before them; [Decider.Remember]
+// and [Decider.RememberFiring] tell it, so that it decides the same wherever it begins.
+type Decider struct {
+	rules   []watched
+	windows windows
+	// fired is when each rule has last fired for a record, in Unix milliseconds of the clock.
+	fired map[pair]int64
+}
+
+// pair is a rule and a record.
+type pair struct {
+	rule string
+	of   errata.Position
+}
+
+// watched is a rule in the form in which events are compared with it.
+type watched struct {
+	Rule
+	search string // in lower case
+	levels []errata.Level
+	books  []errata.Book
+}
+
+// NewDecider makes a decider for the rules that are in force. It remembers nothing.
+func NewDecider(rules Set) *Decider {
+	d := &Decider{fired: map[pair]int64{}, windows: newWindows()}
+	for _, rule := range rules {
+		if rule.Enabled {
+			d.rules = append(d.rules, watch(rule))
+		}
+	}
+	return d
+}
+
+func watch(rule Rule) watched {
+	w := watched{Rule: rule, search: strings.ToLower(rule.Search)}
+	for _, name := range rule.Levels {
+		level, _ := errata.ParseLevel(name)
+		w.levels = append(w.levels, level)
+	}
+	for _, name := range rule.Books {
+		book, _ := errata.ParseBook(name)
+		w.books = append(w.books, book)
+	}
+	return w
+}
+
+// Idle says whether no rule is in force, so that events need not be shown.
+func (d *Decider) Idle() bool { return len(d.rules) == 0 }
+
+// Counting are the rules that count the events of the last minutes.
+func (d *Decider) Counting() (rules Set) {
+	for i := range d.rules {
+		if d.rules[i].When.Frequency != nil {
+			rules = append(rules, d.rules[i].Rule)
+		}
+	}
+	return rules
+}
+
+// Remember tells of events that a rule of Counting has to remember: those of a record in one
+// minute that the rule is about, behind the last event with which the rule has fired for its
+// frequency. users are their different users, when the rule tells users apart.
+func (d *Decider) Remember(rule string, r *errata.Record, minute int64, events uint64, users []uint64) {
+	i := slices.IndexFunc(d.rules, func(w watched) bool { return w.ID == rule })
+	if i >= 0 && d.rules[i].looksAt(r) {
+		d.windows.remember(pair{rule, r.ID}, d.rules[i].When.Frequency, minute, events, users)
+	}
+}
+
+// RememberFiring tells when a rule has last fired for a record; all of a week are needed.
+func (d *Decider) RememberFiring(rule string, of errata.Position, clock int64) {
+	d.fired[pair{rule, of}] = clock
+}
+
+// Problem is a record whose events are shown, as it is behind a stretch of the log.
+type Problem struct {
+	*errata.Record
+	// Before is its count at the beginning of the stretch.
+	Before uint64
+	// Regressing says that it was resolved at the beginning of the stretch.
+	Regressing bool
+}
+
+// Watching is a record with the rules that look at its events.
+type Watching struct {
+	of   Problem
+	seen uint64
+	// each are the rules that count each event, next is the number of the next event at
+	// which another rule fires, 0 for none.
+	each []*watched
+	all  []*watched
+	next uint64
+}
+
+// Watch begins with the events of a record; nil when no rule looks at any of them. A record
+// that a noise rule hides fires nothing.
+func (d *Decider) Watch(p Problem) *Watching {
+	if p.Noise {
+		return nil
+	}
+	w := &Watching{of: p, seen: p.Before}
+	for i := range d.rules {
+		if rule := &d.rules[i]; rule.looksAt(p.Record) {
+			w.all = append(w.all, rule)
+			if rule.When.Frequency != nil {
+				w.each = append(w.each, rule)
+			}
+		}
+	}
+	w.next = w.after(p.Before)
+	if w.next == 0 && len(w.each) == 0 {
+		return nil
+	}
+	return w
+}
+
+// after is the number of the first event behind so many at which a rule fires that does not
+// count each event; 0 when none does in this stretch.
+func (w *Watching) after(seen uint64) (next uint64) {
+	first := w.of.Before + 1
+	for _, rule := range w.all {
+		when := &rule.When
+		if seen < first && (when.New && first == 1 || when.Regressed && w.of.Regressing) {
+			return first
+		}
+		if when.Reached != nil && when.Reached.Count > seen && when.Reached.Count <= w.of.Count && (next == 0 || when.Reached.Count < next) {
+			next = when.Reached.Count
+		}
+	}
+	return next
+}
+
+// Sighting is one event of a record.
+type Sighting struct {
+	Position errata.Position
+	// Received is when the event was received, Clock the latest such time of all events on
+	// the log up to its block; both in Unix milliseconds.
+	Received, Clock int64
+	Level           errata.Level
+	// User is the keyed hash of the user, 0 for none.
+	User uint64
+	// Environment and Release are where it happened.
+	Environment, Release string
+}
+
+// See shows the next event of the record, and calls fire for each rule that it fires.
+func (d *Decider) See(w *Watching, s *Sighting, fire func(Firing)) {
+	if w.seen++; w.seen == w.next {
+		d.seeNext(w, s, fire)
+		w.next = w.after(w.seen)
+	}
+	for _, rule := range w.each {
+		of := pair{rule.ID, w.of.ID}
+		if rule.matches(s) && d.windows.add(of, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
+			d.windows.forget(of)
+		}
+	}
+}
+
+// seeNext fires the rules for which this is the event.
+func (d *Decider) seeNext(w *Watching, s *Sighting, fire func(Firing)) {
+	first := w.seen == w.of.Before+1
+	for _, rule := range w.all {
+		when := &rule.When
+		switch {
+		case !rule.matches(s):
+		case when.New && w.seen == 1:
+			d.fire(w, rule, CauseNew, s, fire)
+		case when.Regressed && first && w.of.Regressing:
+			d.fire(w, rule, CauseRegressed, s, fire)
+		case when.Reached != nil && when.Reached.Count == w.seen:
+			d.fire(w, rule, CauseReached, s, fire)
+		}
+	}
+}
+
+// fire fires the rule, unless the record is muted or the rule has fired for it a short time
+// ago.
+func (d *Decider) fire(w *Watching, rule *watched, cause Cause, s *Sighting, fire func(Firing)) bool {
+	of := pair{rule.ID, w.of.ID}
+	if last, before := d.fired[of]; w.of.Status == errata.StatusMuted || before && s.Clock < last+int64(rule.ThrottleMinutes)*millisPerMinute {
+		return false
+	}
+	d.prune(s.Clock)
+	d.fired[of] = s.Clock
+	fire(Firing{
+		Position: s.Position, Rule: rule.ID, Cause: cause, Clock: s.Clock, Record: w.of.Key(), ID: w.of.ID,
+		Project: w.of.Project, Count: w.seen, Level: s.Level, Environment: s.Environment, Release: s.Release,
+	})
+	return true
+}
+
+// Memory is how long ago a firing may be that is needed, in minutes.
+const Memory = maxThrottle
+
+// maxFired is from how many on the firings are dropped that are not needed any more.
+const maxFired = 1 << 16
+
+func (d *Decider) prune(clock int64) {
+	if len(d.fired) < maxFired {
+		return
+	}
+	for of, at := range d.fired {
+		if at+Memory*millisPerMinute <= clock {
+			delete(d.fired, of)
+		}
+	}
+}
+
+// looksAt says whether the record is one that the rule is about.
+func (w *watched) looksAt(r *errata.Record) bool {
+	return (len(w.books) == 0 || slices.Contains(w.books, r.Book)) &&
+		(len(w.Projects) == 0 || slices.Contains(w.Projects, r.Project)) &&
+		(w.search == "" || contains(r.Message, w.search) || contains(r.Class, w.search) || contains(r.File, w.search))
+}
+
+func contains(text, lower string) bool { return strings.Contains(strings.ToLower(text), lower) }
+
+// matches says whether the event is one that the rule is about.
+func (w *watched) matches(s *Sighting) bool {
+	return (len(w.levels) == 0 || slices.Contains(w.levels, s.Level)) &&
+		(len(w.Environments) == 0 || slices.Contains(w.Environments, s.Environment))
+}
