@@ -27,8 +27,8 @@ const (
 	maxThrottle = 7 * 24 * 60
 	// maxCount is more events than a record ever gets.
 	maxCount = 1_000_000_000
-	// maxUsers bounds what is remembered to tell users apart.
-	maxUsers = 10_000
+	// MaxUsers bounds what is remembered to tell users apart.
+	MaxUsers = 10_000
 )
 
 // check says what is wrong with a rule. channels are those that there are.
@@ -83,8 +83,8 @@ func (w *When) check() error {
 		switch {
 		case f.Count < 1 || f.Count > maxCount:
 			return invalid("when.frequency.count", "when.frequency.count is a number from 1 to %d.", maxCount)
-		case f.Users > maxUsers:
-			return invalid("when.frequency.users", "when.frequency.users is a number from 0 (any) to %d.", maxUsers)
+		case f.Users > MaxUsers:
+			return invalid("when.frequency.users", "when.frequency.users is a number from 0 (any) to %d.", MaxUsers)
 		case f.Minutes < 1 || f.Minutes > maxMinutes:
 			return invalid("when.frequency.minutes", "when.frequency.minutes is a number from 1 to %d.", maxMinutes)
 		}

@@ -32,6 +32,11 @@ type minute struct {
 
 func newWindows() windows { return windows{of: map[pair]*window{}} }
 
+// WindowFrom is the first minute that counts in the window of a rule with a frequency.
+func WindowFrom(rule Rule, clock int64) (minute int64) {
+	return clock/millisPerMinute - int64(rule.When.Frequency.Minutes) + 1
+}
+
 // add counts an event, and says whether the frequency is reached.
 func (w *windows) add(of pair, f *Frequency, s *Sighting) bool {
 	now, at := s.Clock/millisPerMinute, s.Received/millisPerMinute
@@ -116,7 +121,7 @@ func (w *window) minute(at int64) *minute {
 // addUser notes a user of the minute. Beyond the largest number that a rule can ask for, no
 // more are told apart.
 func (w *window) addUser(m *minute, user uint64) {
-	if _, known := m.users[user]; known || len(m.users) == maxUsers {
+	if _, known := m.users[user]; known || len(m.users) == MaxUsers {
 		return
 	}
 	if m.users == nil {

@@ -176,6 +176,11 @@ type batch struct {
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
 	occurred   occurrences
+	// rules are those in force for its events, nil for none; seen are the events that
+	// they look at. clockBefore is the clock of the window before the batch.
+	rules       *alertRules
+	seen        sightings
+	clockBefore int64
 }
 
 func newBatch(rolled rolledTo) *batch {
@@ -204,6 +209,9 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 			b.deploy(d, o, deployment{count: deployed, first: e.Time, last: e.Time, begin: at, end: at})
 			if seq > b.rolled.occurrences {
 				b.occurred.add(d, e, at, &o)
+			}
+			if b.rules != nil {
+				b.watch(d, e, at, &o, w.clock)
 			}
 			if hourly {
 				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
@@ -42,6 +43,9 @@ type committer struct {
 	// spent is what was spent of the budget of new records in the turn spentTurn.
 	spent     spending
 	spentTurn uint64
+	// decider decides by the rules, nil before the first batch and without rules.
+	decider *alerts.Decider
+	rules   *alertRules
 }
 
 func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, known *presence) *committer {
@@ -124,6 +128,10 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	for _, id := range unreadable {
 		c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", id)
 	}
+	fired, err := c.decide(ctx, b, old)
+	if err != nil {
+		return nil, err
+	}
 	last := b.last
 	if cmd.alone() {
 		last--
@@ -134,7 +142,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
 	to.Budget = b.budget
 	to.Budget.Spent = c.spent.encode()
-	work := &commit{from: c.cp, to: to, occurred: &b.occurred}
+	work := &commit{from: c.cp, to: to, occurred: &b.occurred, fired: fired}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
@@ -209,6 +217,9 @@ func (c *committer) precede(ctx context.Context, work *commit) error {
 	})
 	group.Go(func() error {
 		return c.addRollup(ctx, occurrencesOf(work.occurred, key, to), &c.rolled.occurrences, to)
+	})
+	group.Go(func() error {
+		return c.addRollup(ctx, firingsOf(work.fired, key, c.rolled.firings, to), &c.rolled.firings, to)
 	})
 	group.Go(func() error {
 		return c.untilWritten(ctx, "insert payloads", func() error { return store.writePayloads(ctx, work.changes) })

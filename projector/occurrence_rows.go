@@ -51,9 +51,7 @@ func occurrencesOf(o *occurrences, key errata.Signature, to uint64) *rollupBatch
 func (o *occurrences) owners() []*delta {
 	owners := make([]*delta, len(o.parts))
 	for i, part := range o.parts {
-		for part.into != nil {
-			part = part.into
-		}
+		part = part.owner()
 		part.rows, owners[i] = 0, part
 	}
 	for _, rows := range o.rows {

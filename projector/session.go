@@ -36,6 +36,7 @@ type session struct {
 	rolled    rolledTo       // what the rollups held when the session began
 	recording recording      // at the last folded fact
 	budget    budget         // likewise, without Spent, which the committer has
+	rules     *alertRules    // likewise
 	until     uint64         // the last fact to fold, 0 for no end
 	scratch   []byte         // decompressed events of the current block
 	held      *eventlog.Fact // begins the next batch, because it must not be in this one
@@ -87,6 +88,10 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	} else if cp.WindowFrom != 0 {
 		from = min(from, max(cp.WindowFrom, log.First))
 	}
+	rules, err := p.rulesAt(ctx, cp.Sequence)
+	if err != nil {
+		return err
+	}
 	p.status.Store(&Status{Checkpoint: cp})
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
@@ -98,7 +103,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	defer reader.Close()
 	s := &session{
 		p: p, committer: newCommitter(p, cp, totals, rolled, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
-		rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, until: until,
+		rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, rules: rules, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	s.budget.Spent = ""
@@ -150,7 +155,7 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 
 // fold folds facts into the open batch until the committer takes the batch.
 func (s *session) fold(ctx context.Context) error {
-	b := newBatch(s.rolled)
+	b := s.newBatch()
 	for {
 		in, out := s.facts, s.batches
 		if b.empty() {
@@ -169,7 +174,7 @@ func (s *session) fold(ctx context.Context) error {
 			if s.last(b) {
 				s.facts = nil
 			}
-			b = newBatch(s.rolled)
+			b = s.newBatch()
 			s.p.open.Store(0)
 			if err := s.foldHeld(ctx, b); err != nil {
 				return err
@@ -207,6 +212,9 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	if f.Sequence <= s.start.Sequence {
 		return s.refill(f)
 	}
+	if b.empty() {
+		b.clockBefore = s.window.clock
+	}
 	switch f.Kind {
 	case eventlog.FactEvents:
 		block, err := eventlog.DecodeBlock(f.Data, s.scratch)
@@ -232,7 +240,7 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		b.command = &f
 		s.trimWindow(f)
 	case eventlog.FactSetting:
-		if !s.moveBudget(b, s.budget.after(f)) {
+		if !s.moveBudget(b, s.budget.after(f)) || !s.moveRules(b, s.rules.after(f)) {
 			s.held = &f
 			return nil
 		}
@@ -263,6 +271,22 @@ func (s *session) moveBudget(b *batch, next budget) bool {
 	}
 	s.budget, b.budget = next, next
 	return true
+}
+
+// moveRules puts the rules of alerts in force. It returns false when the batch already has
+// events of other rules.
+func (s *session) moveRules(b *batch, next *alertRules) bool {
+	if next != s.rules && len(b.order) > 0 {
+		return false
+	}
+	s.rules, b.rules = next, next
+	return true
+}
+
+func (s *session) newBatch() *batch {
+	b := newBatch(s.rolled)
+	b.rules = s.rules
+	return b
 }
 
 // trimWindow removes from the window the ids that a snapshot lets go.

@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 )
 
@@ -25,6 +26,7 @@ type commit struct {
 	from, to Checkpoint
 	changes  []change
 	occurred *occurrences // of the events in changes; nil for none
+	fired    []alerts.Firing
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
 	// command is the sequence of the command that ends with this step, 0 for none.

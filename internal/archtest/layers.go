@@ -9,7 +9,7 @@ var Layers = withShared([]Layer{
 	{Dir: "ingest/leaf", Is: "the receiver of ingest nodes: what their hub does, and their keys", May: []string{".", "eventlog", "access", "ingest", "projects"}},
 	{Dir: "ingest/...", Is: "from a receiver's draft to facts on the log; one folder for each receiver", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "projects", "signature"}},
 	{Dir: "eventlog", Is: "the log: block codec, group commit, reader, commands", May: []string{".", "internal/failpoint", "logfiles"}},
-	{Dir: "projector", Is: "the fold and the one insert; a command over a filter means what lists show, so it asks `query`", May: []string{".", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
+	{Dir: "projector", Is: "the fold and the one insert; a command over a filter means what lists show, so it asks `query`", May: []string{".", "alerts", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
 	{Dir: "query", Is: "filters to SQL, list and detail", May: []string{".", "internal/packed"}},
 	{Dir: "feed", Is: "sends changes of records to its listeners", May: []string{".", "eventlog", "query"}},
 	{Dir: "exchange", Is: "what applications exchanged with other systems and asked their databases, while those logs are on", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},

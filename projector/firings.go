@@ -1,0 +1,153 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+)
+
+var (
+	//go:embed sql/insert_firings.sql
+	sqlInsertFirings string
+	//go:embed sql/fired.sql
+	sqlFired string
+	//go:embed sql/fire_windows.sql
+	sqlFireWindows string
+)
+
+// tableFirings has the firings. It is no rollup that a replay compares: a replay decides
+// nothing.
+const tableFirings = "firings"
+
+// firingsOf collects what a batch adds to firings behind the fact done, up to which the
+// table has them already; the first row is that of the checkpoint.
+func firingsOf(fired []alerts.Firing, key errata.Signature, done, to uint64) *rollupBatch {
+	b := &rollupBatch{table: tableFirings, insert: sqlInsertFirings}
+	var fresh []alerts.Firing
+	for _, f := range fired {
+		if f.Position >= errata.PositionOf(done+1, 0) {
+			fresh = append(fresh, f)
+		}
+	}
+	if len(fresh) == 0 {
+		return b
+	}
+	b.rows = len(fresh) + 1
+	b.fill = func(batch driver.Batch) error {
+		if err := batch.Append(checkpointBook, string(key[:]), uint64(0), uint64(0), "", "", time.UnixMilli(0), uint64(0), uint64(0), "", "", "",
+			uint64(len(fresh)), to); err != nil {
+			return err
+		}
+		for i := range fresh {
+			f := &fresh[i]
+			if err := batch.Append(f.Record.Book.String(), string(f.Record.Signature[:]), uint64(f.ID), uint64(f.Position), f.Rule, string(f.Cause),
+				time.UnixMilli(f.Clock), f.Project, f.Count, f.Environment, f.Release, f.Level.String(), uint64(1), uint64(0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return b
+}
+
+// decide decides which events of the batch fire rules. The decider begins anew with other
+// rules: what it must remember is in the tables.
+func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*errata.Record) (fired []alerts.Firing, err error) {
+	if b.rules == nil {
+		c.decider, c.rules = nil, nil
+		return nil, nil
+	}
+	if c.decider == nil || c.rules != b.rules {
+		c.decider, c.rules = alerts.NewDecider(b.rules.set), b.rules
+		if err := c.remember(ctx, b.clockBefore); err != nil {
+			c.decider = nil
+			return nil, err
+		}
+	}
+	return b.firings(c.decider, old), nil
+}
+
+// remember tells the decider what was before the batch that is committed next.
+func (c *committer) remember(ctx context.Context, clock int64) error {
+	until := clickhouse.Named("until", uint64(errata.PositionOf(c.cp.Sequence+1, 0)))
+	err := c.p.store.each(ctx, "read what has fired", func(rows driver.Rows) error {
+		var rule string
+		var id uint64
+		var at int64
+		if err := rows.Scan(&rule, &id, &at); err != nil {
+			return err
+		}
+		c.decider.RememberFiring(rule, errata.Position(id), at)
+		return nil
+	}, sqlFired, until, clickhouse.Named("since", clock-int64(alerts.Memory*time.Minute/time.Millisecond)))
+	if err != nil {
+		return err
+	}
+	for _, rule := range c.decider.Counting() {
+		if err := c.rememberWindow(ctx, rule, clock, until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted is what one row of fire_windows.sql says.
+type counted struct {
+	key    recordKey
+	id     errata.Position
+	minute int64
+	events uint64
+	users  []uint64
+}
+
+// rememberWindow tells the decider what the rule has counted.
+func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock int64, until any) error {
+	var all []counted
+	keys := map[recordKey]struct{}{}
+	err := c.p.store.each(ctx, "read the events that a rule of alerts counts", func(rows driver.Rows) error {
+		var book, signature string
+		var id uint64
+		var one counted
+		if err := rows.Scan(&book, &signature, &id, &one.minute, &one.events, &one.users); err != nil {
+			return err
+		}
+		one.id = errata.Position(id)
+		one.key.book, _ = errata.ParseBook(book)
+		copy(one.key.signature[:], signature)
+		all, keys[one.key] = append(all, one), struct{}{}
+		return nil
+	}, sqlFireWindows, until, clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
+		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers),
+		clickhouse.Named("books", orEmpty(rule.Books)), clickhouse.Named("projects", orEmpty(rule.Projects)),
+		clickhouse.Named("environments", orEmpty(rule.Environments)), clickhouse.Named("levels", orEmpty(rule.Levels)))
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	records, err := c.currentRecords(ctx, slices.Collect(maps.Keys(keys)))
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		// An older record of the signature is gone, and its events are not counted again.
+		if r := records[all[i].key]; r != nil && r.ID == all[i].id {
+			c.decider.Remember(rule.ID, r, all[i].minute, all[i].events, all[i].users)
+		}
+	}
+	return nil
+}
+
+// orEmpty is the list, which a parameter needs even when it is empty.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

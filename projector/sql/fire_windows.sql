@@ -1,0 +1,19 @@
+-- The events that a rule with a frequency has to remember: those of the last minutes behind
+-- the last one with which it has fired for its frequency, by record and minute.
+SELECT toString(book), signature, o.id, intDiv(toUnixTimestamp64Milli(received), 60000) AS minute, count(),
+    groupUniqArrayIf({most:UInt32})(user_hash, {users:Bool} AND user_hash != 0)
+FROM occurrences AS o
+LEFT ANY JOIN
+(
+    SELECT id, max(position) AS at
+    FROM firings
+    WHERE book != 'checkpoint' AND rule = {rule:String} AND cause = 'frequency' AND position < {until:UInt64}
+    GROUP BY id
+) AS f ON o.id = f.id
+WHERE book != 'checkpoint' AND position < {until:UInt64} AND position > f.at
+  AND received >= fromUnixTimestamp64Milli({since:Int64} * 60000, 'UTC')
+  AND (empty({books:Array(String)}) OR has({books:Array(String)}, toString(book)))
+  AND (empty({projects:Array(UInt64)}) OR has({projects:Array(UInt64)}, project))
+  AND (empty({environments:Array(String)}) OR has({environments:Array(String)}, toString(environment)))
+  AND (empty({levels:Array(String)}) OR has({levels:Array(String)}, toString(level)))
+GROUP BY book, signature, o.id, minute
