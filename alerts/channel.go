@@ -36,14 +36,26 @@ type Channel struct {
 	Enabled bool        `json:"enabled"`
 	// URL is where a message is posted. For every kind but webhook it is a secret: who has
 	// it can post there.
-	URL string `json:"url"`
+	URL string `json:"url,omitempty"`
 	// Secret signs the messages of a webhook ("whsec_" and 24 to 64 bytes in Base64), and
 	// is the token of the other kinds that have one: ntfy, telegram.
-	Secret string `json:"secret"`
+	Secret string `json:"secret,omitempty"`
 	// Chat is the chat of telegram.
-	Chat string `json:"chat"`
+	Chat string `json:"chat,omitempty"`
 	// Addresses are those of e-mail.
-	Addresses []string `json:"addresses"`
+	Addresses []string `json:"addresses,omitempty"`
+	// Sealed has URL and Secret while they are empty; see [Seal].
+	Sealed []byte `json:"sealed,omitempty"`
+}
+
+// Shown is the channel as it is answered: without what lets somebody else send there. Of a
+// URL that is a secret, the host is left.
+func (c Channel) Shown() Channel {
+	c.Secret, c.Sealed = "", nil
+	if u, err := url.Parse(c.URL); c.Kind != Webhook && err == nil && c.URL != "" {
+		c.URL = u.Scheme + "://" + u.Host + "/…"
+	}
+	return c
 }
 
 const (
@@ -148,5 +160,8 @@ func (c Channels) Without(id string) Channels {
 	return slices.DeleteFunc(slices.Clone(c), func(one Channel) bool { return one.ID == id })
 }
 
-// errNoChannel says that there is no such channel.
-var errNoChannel = errata.Errorf(errata.KindNotFound, "There is no channel with this id.")
+// ErrNoChannel and ErrNoRule say that there is no such thing.
+var (
+	ErrNoChannel = errata.Errorf(errata.KindNotFound, "There is no channel with this id.")
+	ErrNoRule    = errata.Errorf(errata.KindNotFound, "There is no rule with this id.")
+)

@@ -2,6 +2,8 @@ package alerts
 
 import (
 	"encoding/base64"
+	"fmt"
+	"io"
 	"strings"
 )
 
@@ -21,4 +23,13 @@ func SigningKey(secret string) ([]byte, error) {
 		return nil, invalid("secret", "secret is %s and then %d to %d bytes in Base64; leave it out to get one.", signingPrefix, minSigning, maxSigning)
 	}
 	return key, nil
+}
+
+// NewSigningSecret draws a secret for a webhook.
+func NewSigningSecret(random io.Reader) (string, error) {
+	key := make([]byte, minSigning+8)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return "", fmt.Errorf("draw the secret of a webhook: %w", err)
+	}
+	return signingPrefix + base64.StdEncoding.EncodeToString(key), nil
 }

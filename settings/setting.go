@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/signin"
@@ -20,6 +21,9 @@ type Snapshot struct {
 	Limits Limits
 	// Projects are those that somebody made or changed.
 	Projects projects.Set
+	// AlertRules and AlertChannels say who is told of what.
+	AlertRules    alerts.Set
+	AlertChannels alerts.Channels
 	// Security is what is asked at sign-in.
 	Security signin.Settings
 
@@ -56,7 +60,7 @@ var known = []interface {
 	anySetting
 	// reset puts the standard value into the snapshot.
 	reset(*Snapshot)
-}{logging, limits, twoFactor, location, addressBook, localization}
+}{logging, limits, alertRules, alertChannels, twoFactor, location, addressBook, localization}
 
 // named finds the setting with the name.
 func named(name string) (of anySetting, found bool) {

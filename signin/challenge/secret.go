@@ -3,23 +3,17 @@ package challenge
 import (
 	"crypto/hkdf"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"runtime"
+
+	"github.com/errata-log/errata/internal/secretfile"
 )
 
 const (
 	// SecretFile is the name of the file that [LoadSecret] reads and makes.
 	SecretFile = "signin.secret"
-	// secretBytes is the length of a server secret.
-	secretBytes = 32
 	// keyBytes is the length of each key made of it, for AES-256 and SHA-256.
 	keyBytes = 32
 )
@@ -34,8 +28,8 @@ type Secret struct {
 
 // NewSecret makes the keys of 32 random bytes.
 func NewSecret(master []byte) (*Secret, error) {
-	if len(master) != secretBytes {
-		return nil, fmt.Errorf("challenge: the server secret has %d bytes and must have %d", len(master), secretBytes)
+	if len(master) != secretfile.Bytes {
+		return nil, fmt.Errorf("challenge: the server secret has %d bytes and must have %d", len(master), secretfile.Bytes)
 	}
 	s := &Secret{}
 	var fingerprint [keyBytes]byte
@@ -52,72 +46,13 @@ func NewSecret(master []byte) (*Secret, error) {
 	return s, nil
 }
 
-// LoadSecret reads the server secret of a folder, and makes it with mode 0600
-// when there is none. Two processes that start at the same time get the same
-// secret. Errors say what to do; a secret is never replaced.
+// LoadSecret reads the server secret of a folder, and makes it when there is none.
 func LoadSecret(dir string) (*Secret, error) {
-	path := filepath.Join(dir, SecretFile)
-	master, err := readSecret(path)
-	if errors.Is(err, os.ErrNotExist) {
-		if err = makeSecret(dir, path); err == nil {
-			master, err = readSecret(path)
-		}
-	}
+	master, err := secretfile.Load(dir, SecretFile, "authenticator apps must be set up anew")
 	if err != nil {
 		return nil, err
 	}
 	return NewSecret(master)
-}
-
-func readSecret(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the server secret: %w", err)
-	}
-	defer file.Close()
-	stat, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read the server secret: %w", err)
-	}
-	switch {
-	case !stat.Mode().IsRegular():
-		return nil, fmt.Errorf("read the server secret: %s is not a file", path)
-	case runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("the server secret %s can be read by others (mode %04o): run chmod 600 on it", path, stat.Mode().Perm())
-	case stat.Size() != secretBytes:
-		return nil, fmt.Errorf("the server secret %s has %d bytes and must have %d: put the right file back; without it, authenticator apps must be set up anew",
-			path, stat.Size(), secretBytes)
-	}
-	master := make([]byte, secretBytes)
-	if _, err := io.ReadFull(file, master); err != nil {
-		return nil, fmt.Errorf("read the server secret: %w", err)
-	}
-	return master, nil
-}
-
-// makeSecret writes the file under another name first: nobody ever sees half of
-// it, and a link, unlike a rename, never replaces the one of a faster process.
-func makeSecret(dir, path string) (err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder for the server secret: %w", err)
-	}
-	master := make([]byte, secretBytes)
-	if _, err := rand.Read(master); err != nil {
-		return fmt.Errorf("draw the server secret: %w", err)
-	}
-	file, err := os.CreateTemp(dir, ".signin-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("make the server secret: %w", err)
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // it is linked by now, or useless
-	_, err = file.Write(master)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the server secret: %w", err)
-	}
-	if err := os.Link(file.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("put the server secret in its place: %w", err)
-	}
-	return nil
 }
 
 // mac is HMAC-SHA-256 over the parts, each with its length, so that no two lists

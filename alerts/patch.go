@@ -1,0 +1,73 @@
+package alerts
+
+import (
+	"strings"
+
+	errata "github.com/errata-log/errata"
+)
+
+// RulePatch changes what was sent. Errors are of the kinds invalid_name and invalid_alert;
+// they name the field.
+type RulePatch struct {
+	Name            errata.Optional[string]   `json:"name"`
+	Enabled         errata.Optional[bool]     `json:"enabled"`
+	Projects        errata.Optional[[]uint64] `json:"projects"`
+	Environments    errata.Optional[[]string] `json:"environments"`
+	Levels          errata.Optional[[]string] `json:"levels"`
+	Books           errata.Optional[[]string] `json:"books"`
+	Search          errata.Optional[string]   `json:"search"`
+	When            errata.Optional[When]     `json:"when"`
+	ThrottleMinutes errata.Optional[int]      `json:"throttle_minutes"`
+	To              errata.Optional[[]string] `json:"to"`
+}
+
+// Apply is the rule after the patch, checked against the channels that there are.
+func (p RulePatch) Apply(to Rule, channels Channels) (Rule, error) {
+	to.Name = strings.TrimSpace(p.Name.Or(to.Name))
+	to.Enabled = p.Enabled.Or(to.Enabled)
+	to.Projects, to.Environments = p.Projects.Or(to.Projects), p.Environments.Or(to.Environments)
+	to.Levels, to.Books = p.Levels.Or(to.Levels), p.Books.Or(to.Books)
+	to.Search = strings.TrimSpace(p.Search.Or(to.Search))
+	to.When, to.To = p.When.Or(to.When), p.To.Or(to.To)
+	to.ThrottleMinutes = p.ThrottleMinutes.Or(to.ThrottleMinutes)
+	return to, to.check(channels)
+}
+
+// NewRule is what a patch of a new rule changes.
+func NewRule(id string) Rule {
+	return Rule{ID: id, Enabled: true, Projects: []uint64{}, Environments: []string{}, Levels: []string{}, Books: []string{}, To: []string{}}
+}
+
+// ChannelPatch changes what was sent. Errors are those of [RulePatch].
+type ChannelPatch struct {
+	Name      errata.Optional[string]      `json:"name"`
+	Kind      errata.Optional[ChannelKind] `json:"kind"`
+	Enabled   errata.Optional[bool]        `json:"enabled"`
+	URL       errata.Optional[string]      `json:"url"`
+	Secret    errata.Optional[string]      `json:"secret"`
+	Chat      errata.Optional[string]      `json:"chat"`
+	Addresses errata.Optional[[]string]    `json:"addresses"`
+}
+
+// Apply is the channel after the patch, checked. A channel keeps its kind.
+func (p ChannelPatch) Apply(to Channel) (Channel, error) {
+	if kind, sent := p.Kind.Get(); sent && to.Kind != "" && kind != to.Kind {
+		return to, invalid("kind", "A channel keeps its kind; make another one.")
+	}
+	to.Name, to.Kind = strings.TrimSpace(p.Name.Or(to.Name)), p.Kind.Or(to.Kind)
+	to.Enabled = p.Enabled.Or(to.Enabled)
+	to.URL, to.Secret, to.Chat = p.URL.Or(to.URL), p.Secret.Or(to.Secret), p.Chat.Or(to.Chat)
+	to.Addresses = p.Addresses.Or(to.Addresses)
+	return to, to.check()
+}
+
+// NewChannel is what a patch of a new channel changes.
+func NewChannel(id string) Channel { return Channel{ID: id, Enabled: true, Addresses: []string{}} }
+
+// TooMany says that there is no room for another rule or channel; nil when there is.
+func TooMany(rules, channels int) error {
+	if rules <= maxRules && channels <= maxChannels {
+		return nil
+	}
+	return errata.Errorf(errata.KindTooManyAlerts, "There are at most %d rules and %d channels; remove one that nobody needs.", maxRules, maxChannels)
+}
