@@ -197,7 +197,8 @@ func TestFiftyAtOnce(t *testing.T) {
 		outcomes := b.atOnce(t, 50, func(i int) (challenge.Verdict, error) {
 			return nodes[i%2].Verify(t.Context(), answer(issued, "dora", wrong(issued.Code)))
 		})
-		if outcomes[challenge.Wrong] != challenge.MaxTries || outcomes[challenge.Passed] != 0 || outcomes["rate_limited"] < 1 {
+		// Which of the two stops the others depends on how many had begun meanwhile.
+		if notHeard := outcomes["rate_limited"] + outcomes[challenge.Exhausted]; outcomes[challenge.Wrong] != challenge.MaxTries || notHeard != 50-challenge.MaxTries {
 			t.Errorf("outcomes %v, want 5 wrong and the rest not heard", outcomes)
 		}
 	})
