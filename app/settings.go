@@ -9,7 +9,7 @@ import (
 	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/service"
 	"github.com/errata-log/errata/signin/smtp"

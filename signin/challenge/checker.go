@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 const (

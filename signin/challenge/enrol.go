@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 // App is what an authenticator app needs, shown once.

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/migrations"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/challenge"
 	"github.com/errata-log/errata/test/testenv"
 )

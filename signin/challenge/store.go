@@ -8,7 +8,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 const (

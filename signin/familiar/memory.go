@@ -10,7 +10,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/familiar"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signin"
-	"github.com/errata-log/errata/signin/bucket"
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/familiar"
 )
 
