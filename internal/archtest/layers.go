@@ -34,7 +34,7 @@ var Layers = withShared([]Layer{
 	{Dir: "alerts", Is: "rules and channels, and which events fire which rules; no I/O", May: []string{"."}},
 	{Dir: "alerts/render", Is: "a message in the form of each kind of channel; no I/O", May: []string{".", "alerts"}},
 	{Dir: "alerts/service", Is: "rules and channels for the API; seals the secrets of channels", May: []string{".", "alerts", "internal/secretfile"}},
-	{Dir: "alerts/outbox", Is: "from firings to messages, each of them sent until it arrives", May: []string{".", "alerts", "alerts/render", "alerts/post"}},
+	{Dir: "alerts/outbox", Is: "from firings to messages, each of them sent until it arrives", May: []string{".", "alerts", "internal/bucket"}},
 	{Dir: "alerts/post", Is: "sends what is rendered, over HTTP and SMTP", May: []string{".", "alerts", "alerts/render", "signin/smtp"}},
 	{Dir: "agents", Is: "tools for AI agents (MCP), each of which is a request to the API", May: []string{".", "ingest", "ingest/scrub", "signature"}},
 	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "agents", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin", "internal/nearest"}},

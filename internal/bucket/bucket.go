@@ -68,6 +68,11 @@ func (k kv) Put(ctx context.Context, key string, value []byte, revision uint64) 
 	} else {
 		_, err = k.bucket.Update(ctx, key, value, revision)
 	}
+	return Explain(err)
+}
+
+// Explain makes an error of a [Store] of one of a bucket of NATS.
+func Explain(err error) error {
 	var refusal *jetstream.APIError
 	switch refused := errors.As(err, &refusal); {
 	case errors.Is(err, jetstream.ErrKeyExists),

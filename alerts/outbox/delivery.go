@@ -1,0 +1,108 @@
+package outbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+)
+
+// State is how far a delivery has come.
+type State string
+
+// The states.
+const (
+	// Waiting is to be sent, for the first time or again.
+	Waiting State = "waiting"
+	// Sent has arrived.
+	Sent State = "sent"
+	// Failed has not arrived in a day, or its channel is gone.
+	Failed State = "failed"
+)
+
+const (
+	// patience is for how long a message is tried.
+	patience = 24 * time.Hour
+	// lease is how long a node may take to send: far longer than a try takes. Behind it
+	// another node sends.
+	lease = time.Minute
+	// keptTries is how many tries a delivery remembers.
+	keptTries = 5
+)
+
+// backOff are the pauses between tries; the last one holds from then on.
+var backOff = []time.Duration{
+	5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+// Delivery is one message on its way to one channel.
+type Delivery struct {
+	ID      string          `json:"id"`
+	Rule    string          `json:"rule"`
+	Channel string          `json:"channel"`
+	Made    time.Time       `json:"made"`
+	Fired   uint64          `json:"fired"`
+	Subject string          `json:"subject"` // what the message is about, for a list
+	State   State           `json:"state"`
+	Tries   int             `json:"tries"`
+	Last    []Try           `json:"last"` // the latest tries, the newest last
+	Next    time.Time       `json:"next"` // when to try again
+	Message *alerts.Message `json:"message,omitempty"`
+	// Leased says until when some node is sending it.
+	Leased time.Time `json:"leased,omitzero"`
+}
+
+// Try is what came of one attempt.
+type Try struct {
+	At     time.Time `json:"at"`
+	Status int       `json:"status,omitempty"` // of HTTP, 0 for none
+	// Answer is what the receiver said, Error why it did not arrive.
+	Answer string `json:"answer,omitempty"`
+	Error  string `json:"error,omitempty"`
+	// After is how long the receiver wants to be left alone.
+	After time.Duration `json:"after,omitempty"`
+	OK    bool          `json:"ok"`
+}
+
+// due says whether a node may send it now.
+func (d *Delivery) due(now time.Time) bool {
+	return d.State == Waiting && !d.Next.After(now) && !d.Leased.After(now)
+}
+
+// after is the delivery after a try. One that has ended needs its message no more.
+func (d Delivery) after(t Try) Delivery {
+	d.Tries++
+	d.Last = append(append([]Try{}, d.Last...), t)
+	d.Last = d.Last[max(0, len(d.Last)-keptTries):]
+	d.Leased = time.Time{}
+	pause := max(backOff[min(d.Tries, len(backOff))-1], min(t.After, backOff[len(backOff)-1]))
+	switch {
+	case t.OK:
+		d.State, d.Next, d.Message = Sent, time.Time{}, nil
+	case t.At.Add(pause).Sub(d.Made) > patience:
+		d.State, d.Next, d.Message = Failed, time.Time{}, nil
+	default:
+		d.Next = t.At.Add(pause)
+	}
+	return d
+}
+
+// abandoned is the delivery when there is nobody to send it to any more.
+func (d Delivery) abandoned(now time.Time, why string) Delivery {
+	d = d.after(Try{At: now, Error: why})
+	d.State, d.Next, d.Message = Failed, time.Time{}, nil
+	return d
+}
+
+// messageID is the id of a message by its first firing, wherever and however often it is
+// made.
+func messageID(rule string, at errata.Position, cause alerts.Cause) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", rule, uint64(at), cause))
+	return "msg_" + hex.EncodeToString(sum[:12])
+}
+
+// keyOf is the key of a delivery in the bucket.
+func keyOf(message, channel string) string { return message + "." + channel }

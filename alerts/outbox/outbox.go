@@ -1,0 +1,287 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/bucket"
+)
+
+// Config is what an [Outbox] needs. All but Logger is required.
+type Config struct {
+	// Progress has up to which firing messages were made, Deliveries the deliveries.
+	Progress, Deliveries jetstream.KeyValue
+	// Alerts are the rules and channels in force, without secrets.
+	Alerts func() (alerts.Set, alerts.Channels)
+	// Channel is a channel with its secrets.
+	Channel func(ctx context.Context, id string) (alerts.Channel, error)
+	// Firings are those behind a position, in the order of the log, at most limit.
+	Firings func(ctx context.Context, after errata.Position, limit int) ([]alerts.Firing, error)
+	// Items describe firings for a message; they may be fewer than the firings.
+	Items func(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error)
+	// Send tries to send a message once.
+	Send func(ctx context.Context, channel alerts.Channel, m alerts.Message) Try
+	// Follow calls on whenever there may be new firings, until stop. Calls may get lost.
+	Follow func(on func()) (stop func() error, err error)
+	// RuleLink leads to a rule on the page.
+	RuleLink func(rule string) string
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Outbox makes messages and sends them. Start begins the work.
+type Outbox struct {
+	cfg    Config
+	moved  chan struct{} // capacity 1: there may be firings
+	dueNow chan struct{} // capacity 1: there may be a delivery to send
+	// made is the last firing that this process has looked at for all rules.
+	made       errata.Position
+	deliveries deliveries
+	work       background.Runner
+}
+
+const (
+	// lookEvery is how often the outbox looks when nothing was announced.
+	lookEvery = 2 * time.Second
+	// minGap is the least time between two messages of a rule.
+	minGap = time.Minute
+	// firingsAtOnce is how many firings are read at once. A rule that fires more often in a
+	// minute says how often, and lists the first.
+	firingsAtOnce = 100_000
+)
+
+// New checks the configuration.
+func New(cfg Config) (*Outbox, error) {
+	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Items == nil ||
+		cfg.Send == nil || cfg.Follow == nil || cfg.RuleLink == nil || cfg.Now == nil {
+		return nil, errors.New("outbox: every field is required")
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Outbox{cfg: cfg, moved: make(chan struct{}, 1), dueNow: make(chan struct{}, 1), deliveries: deliveries{waiting: map[string]stored{}}}, nil
+}
+
+// Start begins to make messages and to send them. A second call does nothing.
+func (o *Outbox) Start() {
+	tell := func(what string) func(error, int) {
+		return background.Tell(o.cfg.Logger.Warn, what)
+	}
+	o.work.Start(
+		o.follow,
+		func(ctx context.Context) {
+			stop, err := o.cfg.Follow(func() { signal(o.moved) })
+			if err == nil {
+				defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
+			}
+			background.Loop{
+				Every: lookEvery, Now: o.moved, Do: o.makeMessages,
+				Failed: tell("alerts are late: messages cannot be made; the next look tries again"),
+			}.Run(ctx)
+		},
+		background.Loop{
+			Every: time.Second, Now: o.dueNow, Do: o.sendDue,
+			Failed: tell("alerts are late: deliveries cannot be read; the next look tries again"),
+		}.Run,
+	)
+}
+
+// Stop ends the work and waits for what is being sent. The error is that of ctx.
+func (o *Outbox) Stop(ctx context.Context) error { return o.work.Stop(ctx) }
+
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// progress is what the bucket has of a rule.
+type progress struct {
+	// To is the last firing that is in a message.
+	To errata.Position `json:"to"`
+	// At is when that message was made.
+	At time.Time `json:"at"`
+	// Message is that message until there is a delivery for each channel in Channels.
+	Message  *alerts.Message `json:"message,omitempty"`
+	Channels []string        `json:"channels,omitempty"`
+}
+
+// makeMessages makes the messages that are due, each for all firings of a rule that are in
+// none yet.
+func (o *Outbox) makeMessages(ctx context.Context) error {
+	rules, _ := o.cfg.Alerts()
+	if len(rules) == 0 {
+		return nil
+	}
+	firings, err := o.cfg.Firings(ctx, o.made, firingsAtOnce)
+	if err != nil {
+		return err
+	}
+	more := len(firings) == firingsAtOnce
+	if more { // all firings of one event are in one message
+		last := firings[len(firings)-1].Position
+		firings = slices.DeleteFunc(firings, func(f alerts.Firing) bool { return f.Position == last })
+	}
+	byRule := map[string][]alerts.Firing{}
+	for _, f := range firings {
+		byRule[f.Rule] = append(byRule[f.Rule], f)
+	}
+	var failed error
+	done := true // whether all of them are in messages
+	for _, rule := range rules {
+		made, err := o.makeMessage(ctx, &rule, byRule[rule.ID])
+		failed = errors.Join(failed, err)
+		done = done && made
+	}
+	if done && failed == nil && len(firings) > 0 {
+		o.made = firings[len(firings)-1].Position
+		if more {
+			signal(o.moved)
+		}
+	}
+	return failed
+}
+
+// makeMessage makes the message of a rule when there is something to tell and the last one
+// is a minute old. made says that none of the firings is left over.
+func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []alerts.Firing) (made bool, err error) {
+	store := bucket.KV(o.cfg.Progress)
+	was, revision, err := progressOf(ctx, store, rule.ID)
+	if err != nil {
+		return false, err
+	}
+	if was.Message != nil {
+		if was, revision, err = o.fanOut(ctx, store, rule.ID, was, revision); err != nil {
+			return false, err
+		}
+	}
+	fresh := behind(firings, was.To)
+	if len(fresh) == 0 {
+		return true, nil
+	}
+	now := o.cfg.Now().UTC()
+	if now.Sub(was.At) < minGap {
+		return false, nil
+	}
+	m, err := o.message(ctx, rule, fresh, now)
+	if err != nil {
+		return false, err
+	}
+	next := progress{To: fresh[len(fresh)-1].Position, At: now, Message: m, Channels: rule.To}
+	if revision, err = o.putProgress(ctx, rule.ID, next, revision); err != nil {
+		if errors.Is(err, bucket.ErrConflict) {
+			return false, nil // another node makes the message
+		}
+		return false, err
+	}
+	_, _, err = o.fanOut(ctx, store, rule.ID, next, revision)
+	return err == nil, err
+}
+
+// behind are the firings behind the last one that is in a message. All firings of one event
+// are in one message.
+func behind(firings []alerts.Firing, to errata.Position) []alerts.Firing {
+	for i := range firings {
+		if firings[i].Position > to {
+			return firings[i:]
+		}
+	}
+	return nil
+}
+
+// message describes the firings.
+func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.Firing, now time.Time) (*alerts.Message, error) {
+	items, err := o.cfg.Items(ctx, fired[:min(len(fired), alerts.MaxItems)])
+	if err != nil {
+		return nil, err
+	}
+	return &alerts.Message{
+		ID: messageID(rule.ID, fired[0].Position, fired[0].Cause), RuleID: rule.ID, RuleName: rule.Name, At: now,
+		Fired: uint64(len(fired)), Items: items, RuleLink: o.cfg.RuleLink(rule.ID),
+	}, nil
+}
+
+// fanOut makes a delivery of the message for each channel, and then notes that it did. Both
+// may be done again.
+func (o *Outbox) fanOut(ctx context.Context, store bucket.Store, rule string, p progress, revision uint64) (progress, uint64, error) {
+	for _, channel := range p.Channels {
+		d := Delivery{
+			ID: p.Message.ID, Rule: rule, Channel: channel, Made: p.Message.At, Fired: p.Message.Fired, Subject: subjectOf(p.Message),
+			State: Waiting, Last: []Try{}, Next: p.Message.At, Message: p.Message,
+		}
+		if _, err := o.putDelivery(ctx, d, 0); err != nil && !errors.Is(err, bucket.ErrConflict) {
+			return p, revision, err
+		}
+	}
+	signal(o.dueNow)
+	p.Message, p.Channels = nil, nil
+	revision, err := o.putProgress(ctx, rule, p, revision)
+	if errors.Is(err, bucket.ErrConflict) {
+		return progressAgain(ctx, store, rule)
+	}
+	return p, revision, err
+}
+
+func progressAgain(ctx context.Context, store bucket.Store, rule string) (progress, uint64, error) {
+	p, revision, err := progressOf(ctx, store, rule)
+	p.Message = nil // another node makes its deliveries
+	return p, revision, err
+}
+
+// subjectOf says in a few words what a message is about.
+func subjectOf(m *alerts.Message) string {
+	if len(m.Items) == 0 {
+		return fmt.Sprintf("%d firings", m.Fired)
+	}
+	one := &m.Items[0]
+	text := string(one.Cause) + ": " + cmp.Or(one.Class, one.Text)
+	return text[:min(len(text), 200)]
+}
+
+func progressOf(ctx context.Context, store bucket.Store, rule string) (p progress, revision uint64, err error) {
+	text, revision, err := store.Get(ctx, rule)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return progress{}, 0, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return progress{}, 0, fmt.Errorf("read how far rule %s is told: %w", rule, err)
+	}
+	return p, revision, nil
+}
+
+// putProgress returns the revision of what it has written in place of that of the revision.
+func (o *Outbox) putProgress(ctx context.Context, rule string, p progress, revision uint64) (uint64, error) {
+	text, err := json.Marshal(p)
+	if err == nil {
+		revision, err = put(ctx, o.cfg.Progress, rule, text, revision)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("note how far rule %s is told: %w", rule, err)
+	}
+	return revision, nil
+}
+
+// put writes a value in place of that of the revision, 0 for none. Errors: those of
+// [bucket.Store].
+func put(ctx context.Context, to jetstream.KeyValue, key string, value []byte, revision uint64) (uint64, error) {
+	var err error
+	if revision == 0 {
+		revision, err = to.Create(ctx, key, value)
+	} else {
+		revision, err = to.Update(ctx, key, value, revision)
+	}
+	return revision, bucket.Explain(err)
+}

@@ -1,0 +1,219 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/bucket"
+)
+
+const (
+	// sendersAtOnce bounds the connections that are open at once.
+	sendersAtOnce = 8
+	// recent is how many deliveries are listed.
+	recent = 1000
+	// freed is how many ended deliveries make room when the bucket is full.
+	freed = 100
+	// noteWithin bounds noting what came of a try, also when the service stops.
+	noteWithin = 10 * time.Second
+)
+
+// deliveries is this node's copy of what stands in the bucket.
+type deliveries struct {
+	mu sync.Mutex
+	// waiting are those to be sent, by key, list the newest of all, oldest first.
+	waiting map[string]stored
+	list    []Delivery
+}
+
+type stored struct {
+	Delivery
+	revision uint64
+}
+
+// note puts the newest state of a delivery into the copy.
+func (d *deliveries) note(key string, one stored) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, there := d.waiting[key]; there && known.revision > one.revision {
+		return
+	}
+	delete(d.waiting, key)
+	if one.State == Waiting {
+		d.waiting[key] = one
+	}
+	shown := one.Delivery
+	shown.Message = nil
+	i := slices.IndexFunc(d.list, func(other Delivery) bool { return other.ID == one.ID && other.Channel == one.Channel })
+	if i >= 0 {
+		d.list[i] = shown
+		return
+	}
+	at, _ := slices.BinarySearchFunc(d.list, shown, func(a, b Delivery) int { return a.Made.Compare(b.Made) })
+	d.list = slices.Insert(d.list, at, shown)
+	d.list = d.list[max(0, len(d.list)-recent):]
+}
+
+// due takes what a node may send now.
+func (d *deliveries) due(now time.Time) (due []stored) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, one := range d.waiting {
+		if one.due(now) {
+			due = append(due, one)
+		}
+	}
+	slices.SortFunc(due, func(a, b stored) int { return a.Made.Compare(b.Made) })
+	return due
+}
+
+// ended are the oldest deliveries that have ended.
+func (d *deliveries) ended(limit int) (keys []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := 0; i < len(d.list) && len(keys) < limit; i++ {
+		if one := &d.list[i]; one.State != Waiting {
+			keys = append(keys, keyOf(one.ID, one.Channel))
+		}
+	}
+	return keys
+}
+
+// List are the newest deliveries, the newest first.
+func (o *Outbox) List() []Delivery {
+	o.deliveries.mu.Lock()
+	defer o.deliveries.mu.Unlock()
+	list := slices.Clone(o.deliveries.list)
+	slices.Reverse(list)
+	return list
+}
+
+// followDeliveries keeps the copy until ctx ends or an error.
+func (o *Outbox) followDeliveries(ctx context.Context) error {
+	watcher, err := o.cfg.Deliveries.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("follow the deliveries: %w", err)
+	}
+	defer func() { _ = watcher.Stop() }() // the connection may be gone, and then there is nothing to stop
+	for {
+		select {
+		case entry, open := <-watcher.Updates():
+			if !open {
+				return errors.New("follow the deliveries: the connection was lost")
+			}
+			if entry != nil && entry.Operation() == jetstream.KeyValuePut {
+				o.noteEntry(entry)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (o *Outbox) noteEntry(entry jetstream.KeyValueEntry) {
+	one := stored{revision: entry.Revision()}
+	if err := json.Unmarshal(entry.Value(), &one.Delivery); err != nil || one.ID == "" {
+		return // it is not from Errata
+	}
+	o.deliveries.note(entry.Key(), one)
+	if one.State == Waiting {
+		signal(o.dueNow)
+	}
+}
+
+// putDelivery writes a delivery in place of that of the revision, 0 for none. A full bucket
+// loses its oldest deliveries that have ended.
+func (o *Outbox) putDelivery(ctx context.Context, d Delivery, revision uint64) (uint64, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return 0, fmt.Errorf("encode a delivery: %w", err)
+	}
+	key := keyOf(d.ID, d.Channel)
+	if revision, err = put(ctx, o.cfg.Deliveries, key, text, revision); errors.Is(err, bucket.ErrFull) {
+		for _, key := range o.deliveries.ended(freed) {
+			err = errors.Join(err, o.cfg.Deliveries.Purge(ctx, key))
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("write delivery %s: %w", key, err)
+	}
+	o.deliveries.note(key, stored{d, revision})
+	return revision, nil
+}
+
+// sendDue sends what is due, some at a time. One that cannot be claimed is another node's.
+func (o *Outbox) sendDue(ctx context.Context) error {
+	var senders sync.WaitGroup
+	free := make(chan struct{}, sendersAtOnce)
+	var mu sync.Mutex
+	var failed error
+	for _, one := range o.deliveries.due(o.cfg.Now()) {
+		if ctx.Err() != nil {
+			break
+		}
+		free <- struct{}{}
+		senders.Go(func() {
+			defer func() { <-free }()
+			if err := o.send(ctx, one); err != nil && !errors.Is(err, bucket.ErrConflict) {
+				mu.Lock()
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	senders.Wait()
+	return failed
+}
+
+// send claims a delivery, tries it once and notes what came of it.
+func (o *Outbox) send(ctx context.Context, one stored) error {
+	claimed := one.Delivery
+	claimed.Leased = o.cfg.Now().Add(lease)
+	revision, err := o.putDelivery(ctx, claimed, one.revision)
+	if err != nil {
+		return err
+	}
+	next := one.Delivery
+	switch channel, err := o.cfg.Channel(ctx, one.Channel); {
+	case errata.KindOf(err) == errata.KindNotFound:
+		next = next.abandoned(o.cfg.Now().UTC(), "the channel was removed")
+	case err != nil && errata.KindOf(err) == errata.KindLogUnavailable:
+		return err // the lease ends, and then it is tried again
+	case err != nil:
+		next = next.after(Try{At: o.cfg.Now().UTC(), Error: err.Error()})
+	case !channel.Enabled:
+		next = next.abandoned(o.cfg.Now().UTC(), "the channel is switched off")
+	default:
+		next = next.after(o.cfg.Send(ctx, channel, *one.Message))
+	}
+	noting, stop := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
+	defer stop()
+	_, err = o.putDelivery(noting, next, revision)
+	if err == nil && next.State == Failed {
+		o.cfg.Logger.Warn("an alert has not arrived", "delivery", next.ID, "channel", next.Channel, "tries", next.Tries, "why", next.Last[len(next.Last)-1].Error)
+	}
+	return err
+}
+
+// follow keeps the copy of the deliveries up to date until ctx ends.
+func (o *Outbox) follow(ctx context.Context) {
+	background.Loop{
+		Do: o.followDeliveries, Pauses: background.Pauses{First: 250 * time.Millisecond, Most: 5 * time.Second},
+		Failed: background.Tell(o.cfg.Logger.Warn, "deliveries of alerts cannot be followed; trying again"),
+	}.Run(ctx)
+}
+
+// Try sends a message that says that somebody tries the channel, and returns what came of it.
+func (o *Outbox) Try(ctx context.Context, channel alerts.Channel, m alerts.Message) Try {
+	return o.cfg.Send(ctx, channel, m)
+}
