@@ -54,6 +54,12 @@ const (
 	// is dropped; no entry is used for longer.
 	familiarMaxBytes = 256 << 20
 	familiarAge      = 366 * 24 * time.Hour
+	// alertsMaxBytes bounds how far each rule is told, with its newest message: 20 KB for
+	// each of 100 rules. deliveriesMaxBytes has room for 100,000 deliveries that have ended;
+	// the oldest of them make room for new ones. deliveriesAge is how long one is listed.
+	alertsMaxBytes     = 8 << 20
+	deliveriesMaxBytes = 64 << 20
+	deliveriesAge      = 7 * 24 * time.Hour
 )
 
 // LogConfig is what differs between two logs.
@@ -108,6 +114,12 @@ func EnrolmentsBucket(namespace string) string { return suffixed("enrolments", n
 // FamiliarBucket is the bucket of the places and addresses from which accounts have
 // signed in.
 func FamiliarBucket(namespace string) string { return suffixed("familiar", namespace) }
+
+// AlertsBucket is the bucket that knows how far each rule of alerts is told.
+func AlertsBucket(namespace string) string { return suffixed("alerts", namespace) }
+
+// DeliveriesBucket is the bucket of messages on their way to channels.
+func DeliveriesBucket(namespace string) string { return suffixed("deliveries", namespace) }
 
 func suffixed(name, namespace string) string {
 	if namespace == "" {

@@ -10,7 +10,7 @@ var Layers = withShared([]Layer{
 	{Dir: "ingest/...", Is: "from a receiver's draft to facts on the log; one folder for each receiver", May: []string{".", "access", "eventlog", "ingest/...", "internal/failpoint", "internal/httpstatus", "origin", "projects", "signature"}},
 	{Dir: "eventlog", Is: "the log: block codec, group commit, reader, commands", May: []string{".", "internal/failpoint", "logfiles"}},
 	{Dir: "projector", Is: "the fold and the one insert; a command over a filter means what lists show, so it asks `query`", May: []string{".", "alerts", "eventlog", "internal/failpoint", "internal/packed", "query", "signature"}},
-	{Dir: "query", Is: "filters to SQL, list and detail", May: []string{".", "internal/packed"}},
+	{Dir: "query", Is: "filters to SQL, list and detail", May: []string{".", "alerts", "internal/packed"}},
 	{Dir: "feed", Is: "sends changes of records to its listeners", May: []string{".", "eventlog", "query"}},
 	{Dir: "exchange", Is: "what applications exchanged with other systems and asked their databases, while those logs are on", May: []string{".", "access", "ingest/...", "internal/httpstatus", "origin"}},
 	{Dir: "logcare", Is: "the gaps of the log, what was decided about them, and the repair of a log that is stopped", May: []string{".", "eventlog", "logfiles"}},

@@ -1,0 +1,98 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+)
+
+// Firings are what has fired rules behind a place on the log, in its order and at most limit.
+// Errors: store_unavailable.
+func (r *Reader) Firings(ctx context.Context, after errata.Position, limit int) (list []alerts.Firing, err error) {
+	ctx, stop := bounded(ctx, r.patience)
+	defer stop()
+	if list, err = r.firings(ctx, after, limit); err != nil {
+		return nil, r.explain(ctx, "read what has fired", err)
+	}
+	return list, nil
+}
+
+func firingsStatement(after errata.Position, limit int) (statement, error) {
+	return build("firings.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 1}, bind("after", uint64(after)), bind("limit", uint64(limit)))
+}
+
+func (r *Reader) firings(ctx context.Context, after errata.Position, limit int) (list []alerts.Firing, err error) {
+	q, err := firingsStatement(after, limit)
+	if err != nil {
+		return nil, err
+	}
+	err = r.each(ctx, q, func(row driver.Rows) error {
+		var (
+			f                alerts.Firing
+			book, level      int8
+			signature, cause string
+			id, position     uint64
+		)
+		if err := row.Scan(&book, &signature, &id, &position, &f.Rule, &cause, &f.Clock, &f.Project, &f.Count, &f.Environment, &f.Release, &level); err != nil {
+			return fmt.Errorf("read a firing: %w", err)
+		}
+		f.Record = errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}
+		f.ID, f.Position, f.Cause, f.Level = errata.Position(id), errata.Position(position), alerts.Cause(cause), errata.Level(level)
+		list = append(list, f)
+		return nil
+	})
+	return list, err
+}
+
+// Items describe firings for a message, one for each. The project has its number, and links
+// are for others to fill in. Of a record that is gone, there is what its firing says. Errors:
+// store_unavailable.
+func (r *Reader) Items(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error) {
+	keys := make([]errata.RecordKey, len(firings))
+	for i := range firings {
+		keys[i] = firings[i].Record
+	}
+	live, err := r.Live(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var records []errata.Record
+	for _, record := range live {
+		records = append(records, record)
+	}
+	if err := r.CountUsers(ctx, records); err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		live[record.Key()] = record
+	}
+	items := make([]alerts.Item, len(firings))
+	for i := range firings {
+		f := &firings[i]
+		items[i] = alerts.Item{
+			Cause: f.Cause, Event: time.UnixMilli(f.Clock).UTC(), Book: f.Record.Book.String(), Signature: f.Record.Signature.String(),
+			Count: f.Count, Project: strconv.FormatUint(f.Project, 10), Environment: f.Environment, Release: f.Release, Level: f.Level.String(),
+		}
+		record, there := live[f.Record]
+		if !there || record.ID != f.ID {
+			continue
+		}
+		items[i].Class, items[i].Text, items[i].File, items[i].Line = record.Class, record.Message, record.File, record.Line
+		items[i].FirstSeen, items[i].Users = record.FirstSeen, record.Users
+		at, err := r.Occurrence(ctx, f.Record.Book, f.Record.Signature, strconv.FormatUint(uint64(f.Position), 10), Projects{})
+		switch {
+		case err == nil:
+			items[i].EventID, items[i].Event = at.EventID, at.Received
+		case errata.KindOf(err) != errata.KindNotFound:
+			return nil, err
+		}
+	}
+	return items, nil
+}
