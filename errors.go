@@ -96,6 +96,9 @@ const (
 	KindInvalidPlatform  Kind = "invalid_platform"
 	KindInvalidNoiseRule Kind = "invalid_noise_rule"
 	KindInvalidContext   Kind = "invalid_context"
+	KindInvalidAlert     Kind = "invalid_alert"
+	// KindTooManyAlerts: no further rule or channel can be made.
+	KindTooManyAlerts Kind = "too_many_alerts"
 	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
 )

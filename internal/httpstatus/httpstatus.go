@@ -46,7 +46,8 @@ func Of(kind errata.Kind) int {
 		errata.KindInvalidWhitelist, errata.KindInvalidIPModule, errata.KindInvalidSide, errata.KindInvalidAccount,
 		errata.KindInvalidPurpose, errata.KindInvalidRecipient, errata.KindMailRefused,
 		errata.KindInvalidIdempotencyKey, errata.KindIdempotencyKeyReused,
-		errata.KindTooManyProjects, errata.KindInvalidSlug, errata.KindInvalidPlatform, errata.KindInvalidNoiseRule, errata.KindInvalidContext:
+		errata.KindTooManyProjects, errata.KindInvalidSlug, errata.KindInvalidPlatform, errata.KindInvalidNoiseRule, errata.KindInvalidContext,
+		errata.KindInvalidAlert, errata.KindTooManyAlerts:
 		return http.StatusUnprocessableEntity
 	default:
 		return http.StatusInternalServerError

@@ -1,0 +1,110 @@
+package alerts
+
+import (
+	"slices"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Rule says which events are told to whom.
+type Rule struct {
+	// ID is made by the service and never used again.
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Enabled bool   `json:"enabled"`
+	// Projects, Environments, Levels and Books are what an event must be of; an empty list
+	// stands for any. The record of an event has the book and the project.
+	Projects     []uint64 `json:"projects"`
+	Environments []string `json:"environments"`
+	Levels       []string `json:"levels"`
+	Books        []string `json:"books"`
+	// Search is a text that the message, the class or the file of the record contains, in
+	// either case; "" for any.
+	Search string `json:"search"`
+	When   When   `json:"when"`
+	// ThrottleMinutes is how long the rule says nothing more about a record that it has
+	// fired for, 0 for no pause.
+	ThrottleMinutes int `json:"throttle_minutes"`
+	// To are the ids of channels.
+	To []string `json:"to"`
+}
+
+// When says what fires a rule: any of what is set.
+type When struct {
+	// New is the first event of a record.
+	New bool `json:"new,omitempty"`
+	// Regressed is the first event of a record after it was resolved.
+	Regressed bool       `json:"regressed,omitempty"`
+	Reached   *Reached   `json:"reached,omitempty"`
+	Frequency *Frequency `json:"frequency,omitempty"`
+}
+
+// Reached is the event with which the count of a record becomes Count.
+type Reached struct {
+	Count uint64 `json:"count"`
+}
+
+// Frequency is the event with which a record has Count events, and Users different users,
+// in the last Minutes. Then the counting begins anew.
+type Frequency struct {
+	Count uint64 `json:"count"`
+	// Users is 0 when only events count.
+	Users   uint64 `json:"users,omitempty"`
+	Minutes int    `json:"minutes"`
+}
+
+// Set is all rules in the order in which they were made. It never changes.
+type Set []Rule
+
+// Find is the rule with the id.
+func (s Set) Find(id string) (Rule, bool) {
+	i := slices.IndexFunc(s, func(r Rule) bool { return r.ID == id })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return s[i], true
+}
+
+// With is the set with the rule, in place of the one that had its id.
+func (s Set) With(rule Rule) Set {
+	next := slices.Clone(s)
+	if i := slices.IndexFunc(next, func(r Rule) bool { return r.ID == rule.ID }); i >= 0 {
+		next[i] = rule
+		return next
+	}
+	return append(next, rule)
+}
+
+// Without is the set without the rule with the id.
+func (s Set) Without(id string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(r Rule) bool { return r.ID == id })
+}
+
+// Causes are what may fire a rule.
+type Cause string
+
+// The causes.
+const (
+	CauseNew       Cause = "new"
+	CauseRegressed Cause = "regressed"
+	CauseReached   Cause = "reached"
+	CauseFrequency Cause = "frequency"
+)
+
+// Firing is one decision: an event has fired a rule.
+type Firing struct {
+	// Position is the event that caused it.
+	Position errata.Position
+	Rule     string
+	Cause    Cause
+	// Received is when the event came, in Unix milliseconds.
+	Received int64
+	// Record is the problem, ID its record and Count the events of the record with this one.
+	Record      errata.RecordKey
+	ID          errata.Position
+	Project     uint64
+	Count       uint64
+	Level       errata.Level
+	Environment string
+	Release     string
+}
