@@ -28,13 +28,15 @@ const (
 // and unassigned code points, towers of combining marks. It has at most most runes.
 func lines(text string, most int) string {
 	// What is far behind the cut is not looked at: a message may be large.
-	if limit := 8 * most; len(text) > limit {
+	if limit := utf8.UTFMax * most; len(text) > limit {
 		text = text[:limit]
 	}
 	marks := 0
 	text = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || ' ' <= r && r <= '~':
+			marks = 0
+			return r
 		case r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085':
 			r = '\n'
 		case unicode.IsSpace(r):
@@ -66,7 +68,7 @@ func isFiller(r rune) bool {
 
 // line is a text as [lines] leaves it, on one line and without space around it.
 func line(text string, most int) string {
-	return cut(strings.Join(strings.Fields(lines(text, 4*most)), " "), most)
+	return cut(strings.Join(strings.Fields(lines(text, 2*most)), " "), most)
 }
 
 // cut is the first runes of a text, most in all with the ellipsis.

@@ -13,6 +13,8 @@ const (
 	maxClass = 120
 	maxPlace = 120
 	maxName  = 100
+	// maxFile is how much of a path is looked at for its end.
+	maxFile = 400
 )
 
 // view is a message as all kinds of channels show it. Its texts are cleaned lines of
@@ -147,7 +149,7 @@ func entryOf(item *alerts.Item, s size) entry {
 
 // place is the file and the line, "" when the file is unknown.
 func place(item *alerts.Item, most int) string {
-	file := ending(line(item.File, 1000), most)
+	file := ending(line(item.File, maxFile), most)
 	if file == "" || item.Line == 0 {
 		return file
 	}

@@ -104,7 +104,7 @@ func eventItemOf(item *alerts.Item, most int) eventItem {
 		Record: eventRecord{
 			Book: line(item.Book, short), Signature: line(item.Signature, short), Count: item.Count, Users: item.Users,
 			Level: line(item.Level, short), Class: line(item.Class, short), Message: lines(item.Text, most),
-			File: ending(line(item.File, 1000), short), Line: item.Line, FirstSeen: errata.Instant(item.FirstSeen),
+			File: ending(line(item.File, maxFile), short), Line: item.Line, FirstSeen: errata.Instant(item.FirstSeen),
 		},
 		Occurrence: eventOccurrence{
 			EventID: line(item.EventID, short), Received: errata.Instant(item.Event),
