@@ -44,7 +44,7 @@ var Guards = []Guard{
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "test/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"agents"}, "only agents speaks the Model Context Protocol"},
-	{"net/http", []string{"agents", "api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "test/openapitest", "test/servicetest", "origin", "web"}, "HTTP belongs to the API and the receivers; the root and what decides know kinds of error, not statuses"},
+	{"net/http", []string{"agents", "alerts/post", "api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "test/openapitest", "test/servicetest", "origin", "web"}, "HTTP belongs to the API, the receivers and what posts alerts; the root and what decides know kinds of error, not statuses"},
 	{"testing", []string{"test/servicetest", "test/smtptest", "test/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},
