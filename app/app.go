@@ -11,6 +11,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/alerts/outbox"
+	alertservice "github.com/errata-log/errata/alerts/service"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/audit"
@@ -83,6 +85,8 @@ type App struct {
 	history   ops.Turn
 	reader    *query.Reader
 	feed      *feed.Feed
+	alerts    *alertservice.Service
+	outbox    *outbox.Outbox
 	telemetry *otlp.Handler
 	// servers are one for Listen, and one for OTLPListen if it is set.
 	servers api.Servers
@@ -170,6 +174,7 @@ func (a *App) allSteps() []step {
 		{"reader", a.openReader},
 		{"expiry", a.startExpiry},
 		{"feed", a.openFeed},
+		{"alerts", a.openAlerts},
 		{"ingest", a.openIngest},
 		{"events from NATS", a.startNATSIn},
 		{"ingest nodes", a.startHub},

@@ -72,6 +72,9 @@ type Options struct {
 	// each class. The start puts the number on the log, for all nodes.
 	NewRecordsPerHour int
 
+	// AlertAllowHosts are the hosts that messages of alerts may go to although their
+	// address is private, or without TLS: names or addresses, with or without a port.
+	AlertAllowHosts []string
 	// MailModule sends mails: "smtp", which reads SMTP, or "" for none.
 	MailModule string
 	SMTP       smtp.Config

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projects"
 	"github.com/errata-log/errata/settings"
 	"github.com/errata-log/errata/signin"
-	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/geo"
 	"github.com/errata-log/errata/signin/service"
 	"github.com/errata-log/errata/signin/smtp"

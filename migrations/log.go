@@ -230,6 +230,8 @@ func bucketConfigs(cfg LogConfig) []jetstream.KeyValueConfig {
 		bucket(RequestsBucket(cfg.Namespace), "answers to requests with an Idempotency-Key, sealed with the caller's key", requestsAge, requestsMaxBytes),
 		bucket(ChallengesBucket(cfg.Namespace), "sign-in codes under way, hashed with a secret that is not here, and rate limits", challengesAge, challengesMaxBytes),
 		bucket(EnrolmentsBucket(cfg.Namespace), "authenticator apps of accounts, encrypted with a secret that is not here", 0, enrolmentsMaxBytes),
+		bucket(AlertsBucket(cfg.Namespace), "how far each rule of alerts is told", 0, alertsMaxBytes),
+		bucket(DeliveriesBucket(cfg.Namespace), "messages on their way to channels, and those that have ended", deliveriesAge, deliveriesMaxBytes),
 		bucket(FamiliarBucket(cfg.Namespace), "places and addresses that accounts have signed in from, made from the log; accounts by a hash", familiarAge, familiarMaxBytes),
 	}
 }

@@ -79,59 +79,18 @@ func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
 	l := newLedger(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 2))
-	clock := time.UnixMilli(1_795_231_120_683).UTC()
-	signature := func(n int) string { return event(fmt.Sprint("problem ", n), "").Signature.String() }
-	_, stop := l.start()
-	sent := 0
+	h := &firingHistory{ledger: l, random: rand.New(rand.NewPCG(seed, 2)), clock: time.UnixMilli(1_795_231_120_683).UTC()}
+	_, h.stop = l.start()
 	for step := range 120 {
-		switch n := random.IntN(12); {
-		case step == 5 || step == 60:
+		if step == 5 || step == 60 {
 			l.setRules(alertRules(step == 60))
-		case n == 0:
-			l.barrier()
-			stop()
-			_, stop = l.start()
-		case n == 1:
-			body := eventlog.StatusMove{Signatures: []string{signature(random.IntN(4))}, Status: errata.Statuses[random.IntN(3)]}
-			if _, err := l.commander.Do(t.Context(), eventlog.CommandStatus, body); err != nil {
-				t.Fatal(err)
-			}
-		case n == 2:
-			if _, err := l.commander.Do(t.Context(), eventlog.CommandDelete, eventlog.Signatures{Signatures: []string{signature(random.IntN(4))}}); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			var events []errata.Event
-			for range 1 + random.IntN(5) {
-				e := event(fmt.Sprint("problem ", random.IntN(4)), fmt.Sprint(sent))
-				clock = clock.Add(time.Duration(random.IntN(40)) * time.Second)
-				e.Received = clock.Add(-time.Duration(random.IntN(100)) * time.Second)
-				e.Environment = []string{"prod", "qa"}[random.IntN(2)]
-				e.Level = []errata.Level{errata.LevelError, errata.LevelWarning}[random.IntN(2)]
-				e.Trail.UserHash = uint64(random.IntN(4))
-				events, sent = append(events, e), sent+1
-			}
-			l.append(events...)
 		}
+		h.step()
 	}
-	l.setRules(alertRules(false))
-	for i := range 4 { // so that each cause is there
-		e := event("problem 1 of the end", fmt.Sprint("end", i))
-		e.Received, e.Environment, e.Trail.UserHash = clock, "prod", uint64(i)
-		l.append(e)
-	}
-	end := eventlog.StatusMove{Signatures: []string{event("problem 1 of the end", "").Signature.String()}, Status: errata.StatusResolved}
-	if _, err := l.commander.Do(t.Context(), eventlog.CommandStatus, end); err != nil {
-		t.Fatal(err)
-	}
-	last := event("problem 1 of the end", "last")
-	last.Received = clock
-	l.append(last)
+	h.end()
 	l.barrier()
-	stop()
-	grown := l.firings()
-	causes := map[string]int{}
+	h.stop()
+	grown, causes := l.firings(), map[string]int{}
 	for _, f := range grown {
 		causes[f.Rule+" "+f.Cause]++
 	}
@@ -141,7 +100,7 @@ func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
 		}
 	}
 	l.forgetAll()
-	_, stop = l.start()
+	_, stop := l.start()
 	l.barrier()
 	stop()
 	if diff := cmp.Diff(grown, l.firings()); diff != "" {
@@ -155,16 +114,75 @@ func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
 	}
 }
 
+// firingHistory is a random life of a ledger with rules.
+type firingHistory struct {
+	*ledger
+	random *rand.Rand
+	clock  time.Time
+	sent   int
+	stop   func()
+}
+
+func (h *firingHistory) command(name string, body any) {
+	h.t.Helper()
+	if _, err := h.commander.Do(h.t.Context(), name, body); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *firingHistory) signature(message string) []string {
+	return []string{event(message, "").Signature.String()}
+}
+
+// step restarts the projector, changes a record or appends events.
+func (h *firingHistory) step() {
+	some := h.signature(fmt.Sprint("problem ", h.random.IntN(4)))
+	switch h.random.IntN(12) {
+	case 0:
+		h.barrier()
+		h.stop()
+		_, h.stop = h.start()
+	case 1:
+		h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: some, Status: errata.Statuses[h.random.IntN(3)]})
+	case 2:
+		h.command(eventlog.CommandDelete, eventlog.Signatures{Signatures: some})
+	default:
+		var events []errata.Event
+		for range 1 + h.random.IntN(5) {
+			e := event(fmt.Sprint("problem ", h.random.IntN(4)), fmt.Sprint(h.sent))
+			h.clock = h.clock.Add(time.Duration(h.random.IntN(40)) * time.Second)
+			e.Received = h.clock.Add(-time.Duration(h.random.IntN(100)) * time.Second)
+			e.Environment = []string{"prod", "qa"}[h.random.IntN(2)]
+			e.Level = []errata.Level{errata.LevelError, errata.LevelWarning}[h.random.IntN(2)]
+			e.Trail.UserHash = uint64(h.random.IntN(4))
+			events, h.sent = append(events, e), h.sent+1
+		}
+		h.append(events...)
+	}
+}
+
+// end makes sure that each cause is there.
+func (h *firingHistory) end() {
+	h.setRules(alertRules(false))
+	const message = "problem 1 of the end"
+	for i := range 5 {
+		if i == 4 {
+			h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: h.signature(message), Status: errata.StatusResolved})
+		}
+		e := event(message, fmt.Sprint("end", i))
+		e.Received, e.Environment, e.Trail.UserHash = h.clock, "prod", uint64(i)
+		h.append(e)
+	}
+}
+
 // forgetAll empties the tables, as if they were lost.
 func (l *ledger) forgetAll() {
 	l.t.Helper()
-	var tables []string
 	rows, err := l.ClickHouse.Query(l.t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	tables = names(l.t, rows)
-	for _, table := range tables {
+	for _, table := range names(l.t, rows) {
 		if err := l.ClickHouse.Exec(l.t.Context(), "TRUNCATE TABLE "+table); err != nil {
 			l.t.Fatal(err)
 		}

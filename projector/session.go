@@ -82,12 +82,6 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	from := cp.Sequence + 1
-	if cp.Sequence == 0 {
-		from = log.First
-	} else if cp.WindowFrom != 0 {
-		from = min(from, max(cp.WindowFrom, log.First))
-	}
 	rules, err := p.rulesAt(ctx, cp.Sequence)
 	if err != nil {
 		return err
@@ -96,7 +90,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
 	}
-	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, max(from, 1), until)
+	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, cp.readFrom(log.First), until)
 	if err != nil {
 		return err
 	}
@@ -111,6 +105,18 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		s.committer.patience = vanishedTriesAlone
 	}
 	return s.run(ctx, reader)
+}
+
+// readFrom is the first fact to read behind the checkpoint: the window of ids needs some
+// that are folded already. first is the oldest fact on the log.
+func (c Checkpoint) readFrom(first uint64) uint64 {
+	from := c.Sequence + 1
+	if c.Sequence == 0 {
+		from = first
+	} else if c.WindowFrom != 0 {
+		from = min(from, max(c.WindowFrom, first))
+	}
+	return max(from, 1)
 }
 
 // begin is position. It also fills a log that has lost its end while the service

@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/alerts/post"
 )
 
 // State is how far a delivery has come.
@@ -51,6 +52,8 @@ type Delivery struct {
 	Last    []Try           `json:"last"` // the latest tries, the newest last
 	Next    time.Time       `json:"next"` // when to try again
 	Message *alerts.Message `json:"message,omitempty"`
+	// Left are the addresses of a mail that have not got it yet; empty for all.
+	Left []string `json:"left,omitempty"`
 	// Leased says until when some node is sending it.
 	Leased time.Time `json:"leased,omitzero"`
 }
@@ -58,13 +61,16 @@ type Delivery struct {
 // Try is what came of one attempt.
 type Try struct {
 	At     time.Time `json:"at"`
-	Status int       `json:"status,omitempty"` // of HTTP, 0 for none
-	// Answer is what the receiver said, Error why it did not arrive.
+	OK     bool      `json:"ok"`
+	Status int       `json:"status,omitempty"` // of HTTP or SMTP, 0 for none
+	// Answer is what the receiver said, Error why it did not take the message.
 	Answer string `json:"answer,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// After is how long the receiver wants to be left alone.
-	After time.Duration `json:"after,omitempty"`
-	OK    bool          `json:"ok"`
+}
+
+// try is the attempt with this outcome.
+func try(at time.Time, o post.Outcome) Try {
+	return Try{At: at.UTC(), OK: o.OK, Status: o.Status, Answer: o.Answer, Error: o.Err}
 }
 
 // due says whether a node may send it now.
@@ -72,28 +78,21 @@ func (d *Delivery) due(now time.Time) bool {
 	return d.State == Waiting && !d.Next.After(now) && !d.Leased.After(now)
 }
 
-// after is the delivery after a try. One that has ended needs its message no more.
-func (d Delivery) after(t Try) Delivery {
+// after is the delivery after an attempt. One that has ended needs its message no more.
+func (d Delivery) after(at time.Time, outcome post.Outcome) Delivery {
 	d.Tries++
-	d.Last = append(append([]Try{}, d.Last...), t)
+	d.Last = append(append([]Try{}, d.Last...), try(at, outcome))
 	d.Last = d.Last[max(0, len(d.Last)-keptTries):]
-	d.Leased = time.Time{}
-	pause := max(backOff[min(d.Tries, len(backOff))-1], min(t.After, backOff[len(backOff)-1]))
+	d.Leased, d.Left = time.Time{}, outcome.Left
+	pause := max(backOff[min(d.Tries, len(backOff))-1], outcome.RetryAfter)
 	switch {
-	case t.OK:
+	case outcome.OK:
 		d.State, d.Next, d.Message = Sent, time.Time{}, nil
-	case t.At.Add(pause).Sub(d.Made) > patience:
+	case outcome.Permanent || at.Add(pause).Sub(d.Made) > patience:
 		d.State, d.Next, d.Message = Failed, time.Time{}, nil
 	default:
-		d.Next = t.At.Add(pause)
+		d.Next = at.Add(pause).UTC()
 	}
-	return d
-}
-
-// abandoned is the delivery when there is nobody to send it to any more.
-func (d Delivery) abandoned(now time.Time, why string) Delivery {
-	d = d.after(Try{At: now, Error: why})
-	d.State, d.Next, d.Message = Failed, time.Time{}, nil
 	return d
 }
 

@@ -14,6 +14,8 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/alerts/post"
+	"github.com/errata-log/errata/alerts/render"
 	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/bucket"
 )
@@ -28,16 +30,22 @@ type Config struct {
 	Channel func(ctx context.Context, id string) (alerts.Channel, error)
 	// Firings are those behind a position, in the order of the log, at most limit.
 	Firings func(ctx context.Context, after errata.Position, limit int) ([]alerts.Firing, error)
-	// Items describe firings for a message; they may be fewer than the firings.
+	// Items describe firings for a message, one for each, without slugs and links.
 	Items func(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error)
-	// Send tries to send a message once.
-	Send func(ctx context.Context, channel alerts.Channel, m alerts.Message) Try
+	// Slug names a project, RecordLink leads to a record and RuleLink to a rule on the page.
+	Slug       func(project uint64) string
+	RecordLink func(book, signature string) string
+	RuleLink   func(rule string) string
+	Sender     Sender
 	// Follow calls on whenever there may be new firings, until stop. Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
-	// RuleLink leads to a rule on the page.
-	RuleLink func(rule string) string
-	Now      func() time.Time
-	Logger   *slog.Logger
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Sender sends a message once; *[post.Sender] is one.
+type Sender interface {
+	Send(ctx context.Context, r render.Request) post.Outcome
 }
 
 // Outbox makes messages and sends them. Start begins the work.
@@ -64,7 +72,7 @@ const (
 // New checks the configuration.
 func New(cfg Config) (*Outbox, error) {
 	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Items == nil ||
-		cfg.Send == nil || cfg.Follow == nil || cfg.RuleLink == nil || cfg.Now == nil {
+		cfg.Sender == nil || cfg.Slug == nil || cfg.RecordLink == nil || cfg.Follow == nil || cfg.RuleLink == nil || cfg.Now == nil {
 		return nil, errors.New("outbox: every field is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -204,6 +212,9 @@ func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.
 	items, err := o.cfg.Items(ctx, fired[:min(len(fired), alerts.MaxItems)])
 	if err != nil {
 		return nil, err
+	}
+	for i := range items {
+		items[i].Project, items[i].Link = o.cfg.Slug(fired[i].Project), o.cfg.RecordLink(items[i].Book, items[i].Signature)
 	}
 	return &alerts.Message{
 		ID: messageID(rule.ID, fired[0].Position, fired[0].Cause), RuleID: rule.ID, RuleName: rule.Name, At: now,

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/alerts/post"
+	"github.com/errata-log/errata/alerts/render"
 	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/bucket"
 )
@@ -183,19 +186,11 @@ func (o *Outbox) send(ctx context.Context, one stored) error {
 	if err != nil {
 		return err
 	}
-	next := one.Delivery
-	switch channel, err := o.cfg.Channel(ctx, one.Channel); {
-	case errata.KindOf(err) == errata.KindNotFound:
-		next = next.abandoned(o.cfg.Now().UTC(), "the channel was removed")
-	case err != nil && errata.KindOf(err) == errata.KindLogUnavailable:
+	outcome, err := o.attempt(ctx, &one.Delivery)
+	if err != nil {
 		return err // the lease ends, and then it is tried again
-	case err != nil:
-		next = next.after(Try{At: o.cfg.Now().UTC(), Error: err.Error()})
-	case !channel.Enabled:
-		next = next.abandoned(o.cfg.Now().UTC(), "the channel is switched off")
-	default:
-		next = next.after(o.cfg.Send(ctx, channel, *one.Message))
 	}
+	next := one.after(o.cfg.Now(), outcome)
 	noting, stop := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
 	defer stop()
 	_, err = o.putDelivery(noting, next, revision)
@@ -205,15 +200,49 @@ func (o *Outbox) send(ctx context.Context, one stored) error {
 	return err
 }
 
+// attempt tries a delivery once. An error says that it could not be tried.
+func (o *Outbox) attempt(ctx context.Context, d *Delivery) (post.Outcome, error) {
+	channel, err := o.cfg.Channel(ctx, d.Channel)
+	switch {
+	case errata.KindOf(err) == errata.KindNotFound:
+		return post.Outcome{Err: "the channel was removed", Permanent: true}, nil
+	case errata.KindOf(err) == errata.KindLogUnavailable:
+		return post.Outcome{}, err
+	case err != nil:
+		return post.Outcome{Err: err.Error()}, nil
+	case !channel.Enabled:
+		return post.Outcome{Err: "the channel is switched off", Permanent: true}, nil
+	}
+	if len(d.Left) > 0 {
+		channel.Addresses = d.Left
+	}
+	return o.post(ctx, channel, *d.Message), nil
+}
+
+func (o *Outbox) post(ctx context.Context, channel alerts.Channel, m alerts.Message) post.Outcome {
+	r, err := render.Render(channel, m, o.cfg.Now())
+	if err != nil {
+		return post.Outcome{Err: err.Error(), Permanent: true}
+	}
+	return o.cfg.Sender.Send(ctx, r)
+}
+
+// Test sends a message that only says that it is a test, and returns what came of it.
+// Errors: not_found, log_unavailable.
+func (o *Outbox) Test(ctx context.Context, channel string) (Try, error) {
+	c, err := o.cfg.Channel(ctx, channel)
+	if err != nil {
+		return Try{}, err
+	}
+	now := o.cfg.Now()
+	m := alerts.Message{ID: "msg_test_" + nuid.Next(), At: now.UTC(), RuleName: c.Name, RuleLink: o.cfg.RuleLink(""), Test: true}
+	return try(now, o.post(ctx, c, m)), nil
+}
+
 // follow keeps the copy of the deliveries up to date until ctx ends.
 func (o *Outbox) follow(ctx context.Context) {
 	background.Loop{
 		Do: o.followDeliveries, Pauses: background.Pauses{First: 250 * time.Millisecond, Most: 5 * time.Second},
 		Failed: background.Tell(o.cfg.Logger.Warn, "deliveries of alerts cannot be followed; trying again"),
 	}.Run(ctx)
-}
-
-// Try sends a message that says that somebody tries the channel, and returns what came of it.
-func (o *Outbox) Try(ctx context.Context, channel alerts.Channel, m alerts.Message) Try {
-	return o.cfg.Send(ctx, channel, m)
 }

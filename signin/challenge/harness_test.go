@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/internal/bucket"
+	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin/challenge"
 	"github.com/errata-log/errata/test/testenv"
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin"
-	"github.com/errata-log/errata/internal/bucket"
 	"github.com/errata-log/errata/signin/familiar"
 )
 

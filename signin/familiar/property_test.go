@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/internal/bucket"
+	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/familiar"
 )
 

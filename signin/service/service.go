@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/internal/bucket"
+	"github.com/errata-log/errata/signin"
 	"github.com/errata-log/errata/signin/challenge"
 	"github.com/errata-log/errata/signin/familiar"
 	"github.com/errata-log/errata/signin/geo"

@@ -93,6 +93,50 @@ func refuse(t *testing.T, sender *smtp.Sender, to, subject, text string) {
 	}
 }
 
+// A mail of which a part cannot be sent as it is never reaches the server.
+func TestWrongMails(t *testing.T) {
+	s := smtptest.New(t, nil)
+	sender := newSender(t, s.Config())
+	for name, change := range map[string]func(*smtp.Mail){
+		"id with a line": func(m *smtp.Mail) { m.ID = "a\r\nBcc: eve@example.org" }, "id with an at": func(m *smtp.Mail) { m.ID = "a@b" },
+		"id with an angle": func(m *smtp.Mail) { m.ID = "a>b" }, "long id": func(m *smtp.Mail) { m.ID = strings.Repeat("a", 65) },
+		"HTML with a zero byte": func(m *smtp.Mail) { m.HTML = "<p>\x00" }, "HTML that is no UTF-8": func(m *smtp.Mail) { m.HTML = "<p>\xff" },
+		"long HTML": func(m *smtp.Mail) { m.HTML = strings.Repeat("x", 64<<10+1) }, "no text": func(m *smtp.Mail) { m.Text = "" },
+	} {
+		mail := smtp.Mail{To: recipient, Subject: "subject", Text: "text", HTML: "<p>text</p>", ID: "alert-1"}
+		change(&mail)
+		if err := sender.SendMail(t.Context(), mail); err == nil || smtp.Retriable(err) {
+			t.Errorf("%s: %v, want a final refusal", name, err)
+		}
+	}
+	if heard := s.Heard(); heard != "" {
+		t.Errorf("the server heard %s", heard)
+	}
+}
+
+// A mail with HTML has both forms, the text first, and a mail program shows the last one
+// that it knows. The id stays the same.
+func TestTextAndHTML(t *testing.T) {
+	s := smtptest.New(t, nil)
+	sender := newSender(t, s.Config())
+	mail := smtp.Mail{To: recipient, Subject: "Neuer Fehler – 日本", Text: "Größe\n.\nfehlt\n", HTML: "<p>Größe</p>\n.\n<p>" + strings.Repeat("long ", 400) + "</p>\n", ID: "alert-1-a"}
+	for range 2 {
+		if err := sender.SendMail(t.Context(), mail); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, arrived := range s.Arrived() {
+		parts := smtptest.Parts(t, arrived.Data)
+		if len(parts) != 2 || parts[0] != (smtptest.Part{Type: "text/plain", Text: mail.Text}) || parts[1] != (smtptest.Part{Type: "text/html", Text: mail.HTML}) {
+			t.Errorf("parts %q", parts)
+		}
+		subject, _, header := smtptest.Parse(t, arrived.Data)
+		if subject != mail.Subject || header.Get("Message-ID") != "<alert-1-a@example.com>" || header.Get("Auto-Submitted") != "auto-generated" {
+			t.Errorf("subject %q, header %v", subject, header)
+		}
+	}
+}
+
 // A text may look like the end of the mail or like another header; it stays text.
 func TestTextStaysText(t *testing.T) {
 	s := smtptest.New(t, nil)

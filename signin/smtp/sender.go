@@ -38,13 +38,17 @@ func New(cfg Config) (*Sender, error) {
 	return &Sender{cfg: cfg, from: from}, nil
 }
 
-// Send sends one mail and returns when the server has accepted it. to is one
-// bare address, subject one line, text plain UTF-8. Errors are *[Error], within
-// Config.Timeout at the latest.
+// Send sends one mail of plain text. Its errors are those of [Sender.SendMail].
 func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
-	message, err := compose(s.from, to, subject, text)
+	return s.SendMail(ctx, Mail{To: to, Subject: subject, Text: text})
+}
+
+// SendMail sends one mail and returns when the server has accepted it. Errors are
+// *[Error], within Config.Timeout at the latest.
+func (s *Sender) SendMail(ctx context.Context, m Mail) error {
+	message, err := compose(s.from, m)
 	if err != nil {
-		return &Error{Server: s.Server(), reason: s.scrub(err.Error(), to)}
+		return &Error{Server: s.Server(), reason: s.scrub(err.Error(), m.To)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -52,7 +56,7 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 		return client.SendWithSMTPClient(session, message)
 	})
 	if err != nil {
-		return s.failure(err, ctx.Err(), to)
+		return s.failure(err, ctx.Err(), m.To)
 	}
 	return nil
 }
