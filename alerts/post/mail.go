@@ -6,10 +6,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/errata-log/errata/alerts/render"
 	"github.com/errata-log/errata/signin/smtp"
 )
+
+// mailTimeout bounds the mails to all addresses of a message; the others are left for the
+// next try. It is below the minute for which a node has a delivery for itself.
+const mailTimeout = 45 * time.Second
 
 // mail sends a mail to each address, so that they do not see each other and one that is
 // refused does not keep the others from theirs.
@@ -17,6 +22,8 @@ func (s *Sender) mail(ctx context.Context, r render.Request) Outcome {
 	if s.cfg.Mail == nil {
 		return Outcome{Err: "there is no mail server; the operator sets mail-module and the smtp-… settings", Left: r.Mail.To}
 	}
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
 	hide := newVeil(r)
 	var o Outcome
 	refused := 0

@@ -82,8 +82,8 @@ func New(cfg Config) (*Sender, error) {
 	return s, nil
 }
 
-// Send sends a message and says how that went, within ten seconds for a request and the
-// time limit of the mail server for each mail.
+// Send sends a message and says how that went, within ten seconds for a request and 45 for
+// the mails to all addresses.
 func (s *Sender) Send(ctx context.Context, r render.Request) Outcome {
 	if r.Kind == alerts.Email {
 		return s.mail(ctx, r)

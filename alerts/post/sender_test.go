@@ -160,6 +160,7 @@ func TestSlowReceivers(t *testing.T) {
 	for name, say := range map[string]bool{"silent": false, "endless": true} {
 		t.Run(name, func(t *testing.T) {
 			server, sender := receiver(t, true, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // a server notices the end of a connection only then
 				if say {
 					w.WriteHeader(http.StatusOK)
 					_ = http.NewResponseController(w).Flush()
@@ -181,6 +182,7 @@ func TestSlowReceivers(t *testing.T) {
 func TestTheServiceStops(t *testing.T) {
 	arrived := make(chan struct{})
 	server, sender := receiver(t, true, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
 		close(arrived)
 		<-r.Context().Done()
 	})

@@ -86,8 +86,7 @@ func (v veil) line(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	// What was apart by a character that cannot be seen is together now.
-	text = v.replace.Replace(strings.Join(strings.Fields(text), " "))
+	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine-len("…")], "") + "…"
 	}
