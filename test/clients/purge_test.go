@@ -15,10 +15,10 @@ import (
 	"github.com/errata-log/errata/logfiles"
 )
 
-// logRoom is how many bytes the log may have while so many events are sent: a quarter
+// logRoom is how many bytes the log may have while so many events are sent: a fraction
 // of what they take, so that it is purged several times, and not less than a log must
 // have.
-func logRoom(events int) int { return max(16<<20, events*48) }
+func logRoom(events int) int { return max(16<<20, events*24) }
 
 // purge is a purge of the log: the sequence of the snapshot before it, and the first
 // fact that stayed.
