@@ -119,7 +119,7 @@ function Body({ record, shown, within }: { record: Detail; shown: Shown; within:
         </p>
       </div>
       <div class="record-all">
-        <TrendChart of={record} count={record.count} />
+        <TrendChart of={record} count={record.count} releases={spread?.releases.length ?? record.releases.length} />
         <Sums record={record} />
         {spread ? <><Releases list={spread.releases} /><FacetBars facets={spread} /></> : null}
         <OccurrenceList of={record} at={String(one?.position ?? '')} facets={spread} />
