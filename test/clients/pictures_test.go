@@ -13,7 +13,7 @@ var pictured = []string{"nested", "group", "database", "rtl", "huge", "scoped", 
 
 // pictures takes pictures of the records into the folder of ERRATA_SHOTS, if it is set:
 //
-//	ERRATA_SHOTS=/tmp/shots go test -tags clients -run TestKinds ./test/clients
+//	ERRATA_SHOTS=$PWD/shots go test -tags clients -run TestKinds ./test/clients
 //
 // It needs what the tests of the page need: node, Chromium, the packages of web/.
 func (s *service) pictures(t *testing.T) {
