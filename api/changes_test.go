@@ -218,9 +218,12 @@ func TestTrend(t *testing.T) {
 	if strings.TrimSpace(w.Body.String()) != want {
 		t.Errorf("got %s", w.Body)
 	}
+	golden(t, "trend_releases", b.do(request{method: "GET", target: errorsPath + "/" + someHex + "/trend/releases?type=database", key: key}))
 	for target, want := range map[string]string{
-		"/short/trend":                       "signature_required",
-		"/" + someHex + "/trend?type=cellar": "invalid_type",
+		"/short/trend":                                "signature_required",
+		"/" + someHex + "/trend?type=cellar":          "invalid_type",
+		"/short/trend/releases":                       "signature_required",
+		"/" + someHex + "/trend/releases?type=cellar": "invalid_type",
 	} {
 		if w := b.do(request{method: "GET", target: errorsPath + target, key: key}); w.Code != 422 || code(t, w) != want {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)

@@ -74,6 +74,14 @@ func (r *records) Trend(ctx context.Context, book errata.Book, signature errata.
 	return r.trend(ctx, book, signature, over, among)
 }
 
+func (r *records) ReleaseTrend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.ReleaseTrend, error) {
+	trend, err := r.trend(ctx, book, signature, over, among)
+	counts := func(n ...uint64) query.StepCounts { return query.StepCounts{Counts: n, Total: n[0]} }
+	return query.ReleaseTrend{
+		Trend: trend, Releases: []query.ReleaseCounts{{Release: "shop@1.4.0", StepCounts: counts(1)}}, Others: counts(2), OtherReleases: 7, NotKept: counts(0),
+	}, err
+}
+
 // requests keeps answers in memory.
 type requests struct {
 	mu   sync.Mutex

@@ -21,7 +21,7 @@ var reaches = map[api.Reach][]string{
 		"GET /api/v1/admin/whoami", "GET /api/v1/admin/keys", "GET /api/v1/admin/projects", "GET /api/v1/admin/projects/:project",
 		"GET /api/v1/admin/tools/logs/errors", "GET /api/v1/admin/tools/logs/errors/trends", "GET /api/v1/admin/tools/logs/errors/stream",
 		"GET /api/v1/admin/tools/logs/overview", "GET /api/v1/admin/tools/logs/errors/:signature",
-		"GET /api/v1/admin/tools/logs/errors/:signature/trend", "GET /api/v1/admin/tools/logs/errors/:signature/occurrences",
+		"GET /api/v1/admin/tools/logs/errors/:signature/trend", "GET /api/v1/admin/tools/logs/errors/:signature/trend/releases", "GET /api/v1/admin/tools/logs/errors/:signature/occurrences",
 		"GET /api/v1/admin/tools/logs/errors/:signature/occurrences/:position", "GET /api/v1/admin/tools/logs/errors/:signature/facets",
 		"GET /api/v1/admin/tools/logs/occurrences/:event_id", "POST /api/v1/admin/tools/logs/errors/cleanup/preview",
 	},

@@ -20,6 +20,8 @@ type Records interface {
 	// Trend reads how often a record was seen over a range such as 24h; "" is
 	// the default. Errors: invalid_range, not_found, store_unavailable.
 	Trend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.Trend, error)
+	// ReleaseTrend reads the same by release. Errors: those of Trend.
+	ReleaseTrend(ctx context.Context, book errata.Book, signature errata.Signature, over string, among query.Projects) (query.ReleaseTrend, error)
 }
 
 // recordJSON is a record in answers: the 15 fields of the first contract in

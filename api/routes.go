@@ -131,6 +131,7 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/tools/logs/overview", access.ToolsGetErrorLogs, reads, s.getOverview),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature", access.ToolsGetErrorLog, reads, s.getError),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend", access.ToolsGetErrorLog, reads, s.getTrend),
+		s.scoped("GET", admin+"/tools/logs/errors/:signature/trend/releases", access.ToolsGetErrorLog, reads, s.getReleaseTrend),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/occurrences", access.ToolsGetErrorLog, reads, s.listOccurrences),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/occurrences/:position", access.ToolsGetErrorLog, reads, s.getOccurrence),
 		s.scoped("GET", admin+"/tools/logs/errors/:signature/facets", access.ToolsGetErrorLog, reads, s.getFacets),

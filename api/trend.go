@@ -4,6 +4,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/query"
 )
 
 type bucketJSON struct {
@@ -32,6 +33,50 @@ func (s *service) getTrend(c *call) (answer, error) {
 	}
 	return reply(data, err)
 }
+
+type stepCountsJSON struct {
+	Count  uint64   `json:"count"`
+	Counts []uint64 `json:"counts"`
+}
+
+type releaseCountsJSON struct {
+	Value string `json:"value"`
+	stepCountsJSON
+}
+
+type otherReleasesJSON struct {
+	Releases uint64 `json:"releases"`
+	stepCountsJSON
+}
+
+type releaseTrendJSON struct {
+	Signature string `json:"signature"`
+	Type      string `json:"type"`
+	spanJSON
+	Total    uint64              `json:"total"`
+	Counts   []uint64            `json:"counts"`
+	Releases []releaseCountsJSON `json:"releases"`
+	Others   otherReleasesJSON   `json:"others"`
+	NotKept  stepCountsJSON      `json:"not_kept"`
+}
+
+// getReleaseTrend is the trend of one record by release.
+func (s *service) getReleaseTrend(c *call) (answer, error) {
+	book, signature, err := c.record()
+	if err != nil {
+		return answer{}, err
+	}
+	trend, err := s.Records.ReleaseTrend(c.Request.Context(), book, signature, c.Query("range"), c.visible())
+	return reply(releaseTrendJSON{
+		signature.String(), book.String(), spanOf(trend.Range), trend.Total, trend.Counts,
+		mapped(trend.Releases, func(r *query.ReleaseCounts) releaseCountsJSON {
+			return releaseCountsJSON{r.Release, stepCountsOf(r.StepCounts)}
+		}),
+		otherReleasesJSON{trend.OtherReleases, stepCountsOf(trend.Others)}, stepCountsOf(trend.NotKept),
+	}, err)
+}
+
+func stepCountsOf(c query.StepCounts) stepCountsJSON { return stepCountsJSON{c.Total, c.Counts} }
 
 // record is the book and the signature that a request is about.
 func (c *call) record() (errata.Book, errata.Signature, error) {

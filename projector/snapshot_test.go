@@ -133,3 +133,29 @@ func TestRebuildFromAnOldSnapshot(t *testing.T) {
 		t.Errorf("rebuilt from the next snapshot: %+v, %v", comparison, err)
 	}
 }
+
+// TestTidyAfterARebuildFromASnapshot: the migrations of the rebuild take ClickHouse
+// projections off the parts of the snapshot, and ClickHouse merges no part with a
+// projection and one without it. They are merged all the same, and have it again.
+func TestTidyAfterARebuildFromASnapshot(t *testing.T) {
+	l := newLedger(t)
+	_, stop := l.start()
+	l.append(event("before", "1"))
+	l.barrier()
+	l.snapshot()
+	stop()
+	p, stop := l.start()
+	stop()
+	if comparison, err := projector.Rebuild(context.WithoutCancel(t.Context()), p, l.rebuild()); err != nil || !comparison.Swapped {
+		t.Fatalf("%+v, %v", comparison, err)
+	}
+	p, _ = l.start()
+	l.append(event("after", "2"))
+	l.barrier()
+	if err := p.Store().Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.number("SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 'hourly' AND active AND has(projections, 'by_level')"); n != 1 {
+		t.Errorf("%d parts of hourly have its projection, want 1", n)
+	}
+}

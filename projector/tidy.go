@@ -159,9 +159,31 @@ func (s *Store) tidyTable(ctx context.Context, t tableParts) error {
 		// Another node may have come first: one part is not written again.
 		settings["optimize_skip_merged_partitions"] = 1
 	}
+	if t.bare > 0 && t.parts > 1 {
+		if err := s.completeParts(ctx, t.table); err != nil {
+			return err
+		}
+	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	if err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+quoteName(t.table)+" FINAL"); err != nil {
 		return fmt.Errorf("merge the table %s into one part: %w", t.table, err)
+	}
+	return nil
+}
+
+// completeParts writes the ClickHouse projections of a table for the parts that lack them: ClickHouse
+// merges parts with the same projections only. A part alone gets them by the merge.
+func (s *Store) completeParts(ctx context.Context, table string) error {
+	names, err := one[[]string](ctx, s, "look for the ClickHouse projections of the table "+table,
+		"SELECT groupArray(name) FROM system.projections WHERE database = currentDatabase() AND table = ?", table)
+	if err != nil {
+		return err
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 1}))
+	for _, name := range names {
+		if err := s.conn.Exec(ctx, "ALTER TABLE "+quoteName(table)+" MATERIALIZE PROJECTION "+quoteName(name)); err != nil {
+			return fmt.Errorf("write the ClickHouse projection %s of the table %s: %w", name, table, err)
+		}
 	}
 	return nil
 }

@@ -190,6 +190,12 @@ func TestOccurrenceStatements(t *testing.T) {
 		q, err = facetsStatement(file, &record, facetSettings())
 		add(file, q, err)
 	}
+	over, err := ParseRange("30d", time.Date(2026, 11, 21, 3, 58, 25, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err = releaseTrendStatement(&record, over)
+	add("a trend by release", q, err)
 	expectGolden(t, "occurrences", golden(t, titles, all))
 }
 

@@ -92,9 +92,13 @@ func (r *Reader) trend(ctx context.Context, book errata.Book, signature errata.S
 	if err != nil {
 		return Trend{}, err
 	}
+	return r.hours(ctx, &record, over)
+}
+
+// hours reads the trend from the table hourly.
+func (r *Reader) hours(ctx context.Context, record *errata.Record, over Range) (Trend, error) {
 	q, err := build("trend.sql", statementData{}, nil, keySettings(),
-		bind("book", book.String()), bind("signature", signature.String()), bind("id", uint64(record.ID)),
-		bind("from", over.From.Unix()), bind("to", over.To.Unix()))
+		append(ofRecord(record), bind("from", over.From.Unix()), bind("to", over.To.Unix()))...)
 	if err != nil {
 		return Trend{}, err
 	}

@@ -267,7 +267,7 @@ func (m *mapping) finish(said value) ingest.Draft {
 	if d.File == "" && at.Known {
 		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
-	d.Context.Exceptions = append(stacktrace.Causes(m.Trace), ingest.Exception{
+	d.Context.Exceptions = stacktrace.Chain(m.Trace, ingest.Exception{
 		Class: d.Class, Message: d.Message, Module: stacktrace.Module(m.Trace, d.Class), Frames: frames,
 	})
 	return *d

@@ -236,7 +236,7 @@ func (l *logItem) finishTrace() {
 		return
 	}
 	frames, at := stacktrace.Parse(l.said.Trace)
-	d.Context.Exceptions = append(stacktrace.Causes(l.said.Trace), ingest.Exception{Class: d.Class, Message: l.said.Message, Frames: frames})
+	d.Context.Exceptions = stacktrace.Chain(l.said.Trace, ingest.Exception{Class: d.Class, Message: l.said.Message, Frames: frames})
 	if d.File == "" {
 		d.File, d.Line = at.File, at.Line
 	}

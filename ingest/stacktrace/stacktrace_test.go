@@ -186,7 +186,11 @@ func FuzzParse(f *testing.F) {
 	f.Add("goroutine 1 [running]:\nmain.main()\n\t/srv/app/main.go:66 +0x1b1f\n")
 	f.Add("    at Object.load (/srv/app/cart.js:6:26)\n\tat a.b.C.d(E.java:5)\nCaused by:")
 	f.Add("Traceback (most recent call last):\n  File \"t.py\", line 11, in load\n#0 /a.php(12): b()\n/x.rb:1:in `y'")
+	for _, name := range groupNames {
+		f.Add(recordedGroup(f, name))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
+		checkChain(t, text)
 		frames, at := stacktrace.Parse(text)
 		if len(frames) > ingest.MaxFrames || at.Known != (len(frames) > 0) {
 			t.Errorf("%d frames, place %v", len(frames), at)

@@ -221,6 +221,10 @@ func occurrenceQueries(r *query.Reader, some []occurred) []listQuery {
 			_, err := r.Facets(ctx, of(i).Book, of(i).Signature, all)
 			return err
 		}},
+		{"trend by release", limitFacets, func(ctx context.Context, i int) error {
+			_, err := r.ReleaseTrend(ctx, of(i).Book, of(i).Signature, "90d", all)
+			return err
+		}},
 		{"default page, with users", limitDefault, func(ctx context.Context, _ int) error { return found(r.Find(ctx, query.Filter{}, query.Page{})) }},
 		{"page by count, with users", limitTagged, func(ctx context.Context, _ int) error {
 			return found(r.Find(ctx, query.Filter{}, query.Page{Order: query.OrderCount}))

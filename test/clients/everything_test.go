@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,14 +34,18 @@ type scenario struct {
 	books *books
 	// signatures are those of the records that there were at the last look.
 	signatures map[problemKey]string
+	// twice are the events that the service has forgotten, and has counted again.
+	twice map[string]bool
 
 	restarting sync.Mutex
 	kills      int // so far
 }
 
 // TestEverything sends the events of a plan by six clients in three projects, kills
-// the service meanwhile, and changes records in between. In the end the service
-// must show what the model has, and the same after a replay.
+// the service meanwhile, and changes records in between. The log is so small that it is
+// purged again and again. In the end the service must show what the model has, and the
+// same after a replay; every payload that is left must be what the receivers make of the
+// requests.
 func TestEverything(t *testing.T) {
 	events := planEvents
 	if text := os.Getenv("ERRATA_PLAN_EVENTS"); text != "" {
@@ -53,6 +58,7 @@ func TestEverything(t *testing.T) {
 	for phase := range planPhases {
 		s.phase(t, phase)
 		s.look(t)
+		s.places(t)
 		changes[phase](s, t)
 		if t.Failed() {
 			t.Fatalf("after phase %d", phase)
@@ -68,10 +74,17 @@ func TestEverything(t *testing.T) {
 	s.compareOccurrences(t)
 	s.replay(t)
 	s.compare(t)
-	s.compareOccurrences(t)
-	t.Logf("%d requests taken, %d retried, %d resent; %d kills; %d records made, %d of them again, %d regressed, %d left",
-		s.recorder.taken.Load(), s.recorder.retried.Load(), s.recorder.resent.Load(), s.kills,
-		s.books.made, s.books.reborn, s.books.regressed, len(s.books.records))
+	shown := s.compareOccurrences(t)
+	_, purges := s.rest(t)
+	if least := min(5, 1+events/planEvents); len(purges) < least || s.recorder.resentLater.Load() == 0 || len(s.twice) == 0 {
+		t.Errorf("the plan is too tame: %d purges, want %d or more; %d requests resent in the next phase, %d events sent again after a purge",
+			len(purges), least, s.recorder.resentLater.Load(), len(s.twice))
+	}
+	s.compareLog(t, shown)
+	t.Logf("%d events by %d requests, %d retried, %d resent, %d of them later; %d kills; %d purges, %d events counted again behind one; "+
+		"%d records made, %d of them again, %d regressed, %d left",
+		len(s.recorder.doors.at), s.recorder.taken.Load(), s.recorder.retried.Load(), s.recorder.resent.Load(), s.recorder.resentLater.Load(),
+		s.kills, len(purges), len(s.twice), s.books.made, s.books.reborn, s.books.regressed, len(s.books.records))
 }
 
 // clientNames are how clients call themselves that send a request for each event.
@@ -82,14 +95,17 @@ var clientNames = map[planClient]string{
 func newScenario(t *testing.T, events int) *scenario {
 	t.Helper()
 	packages(t)
-	s := &scenario{process: newProcess(t), books: newBooks()}
+	s := &scenario{process: newProcess(t, "--log-max-bytes", strconv.Itoa(logRoom(events))), books: newBooks(), twice: map[string]bool{}}
 	s.HTTP.Timeout = 4 * never // a replay answers when it is done
-	s.senders = senders{plan: newPlan(18, time.Now(), events), recorder: newRecorder(t, s.URL), site: newSite(t)}
+	s.senders = senders{plan: newPlan(18, time.Now(), events), site: newSite(t)}
 	for _, name := range planProjects {
 		var p project
 		s.change(t, http.MethodPost, "/api/v1/admin/projects", map[string]string{"name": name}, &p)
-		p.DSN = at(t, p.DSN, s.recorder.URL())
 		s.projects = append(s.projects, p)
+	}
+	s.recorder = newRecorder(t, s.URL, newDoors(t, s.projects))
+	for i := range s.projects {
+		s.projects[i].DSN = at(t, s.projects[i].DSN, s.recorder.URL())
 	}
 	return s
 }
@@ -114,14 +130,19 @@ func (s *scenario) change(t *testing.T, method, path string, body, into any) {
 	}
 }
 
-// phase sends the events of a phase, while the service is killed twice.
+// killsAfter is after how many events of a phase, about, the service is killed; it is
+// killed twice at least.
+const killsAfter = 50_000
+
+// phase sends the events of a phase, while the service is killed.
 func (s *scenario) phase(t *testing.T, phase int) {
 	t.Helper()
 	began := time.Now()
-	s.recorder.resendLater()
-	requests := int64(s.plan.shares[bySentryGo] + s.plan.shares[bySentryNode]) // at least
-	for _, part := range []int64{requests / 3, requests * 2 / 3} {
-		s.recorder.when(part, func() { s.restart(t) })
+	s.recorder.resendLater(s.remembered(t))
+	requests := s.plan.shares[bySentryGo] + s.plan.shares[bySentryNode] + s.plan.shares[byNative]/nativeEvents // at least
+	kills := max(2, s.plan.shares[byNative]/killsAfter)
+	for k := range kills {
+		s.recorder.when(int64(requests*(k+1)/(kills+1)), func() { s.restart(t) })
 	}
 	s.send(t, phase)
 	if undone := s.recorder.idle(); undone > 0 {
@@ -230,13 +251,19 @@ func cleanup(project string, before time.Time) map[string]string {
 func (s *scenario) replay(t *testing.T) {
 	t.Helper()
 	var result struct {
-		Swapped     bool
-		Differences []string
+		Swapped        bool
+		From           uint64
+		Live, Replayed map[string]any // numbers and checksums
+		Differences    []string
 	}
 	s.HTTP.CloseIdleConnections()
 	s.change(t, http.MethodPost, "/api/v1/admin/ops/replay", map[string]any{}, &result)
-	if len(result.Differences) > 0 || !result.Swapped {
+	if len(result.Differences) > 0 || !result.Swapped || len(result.Live) == 0 || !reflect.DeepEqual(result.Live, result.Replayed) {
 		t.Errorf("replay: %+v", result)
+	}
+	// The latest snapshot has everything before its own command.
+	if _, purges := s.rest(t); result.From != purges[len(purges)-1].sequence {
+		t.Errorf("the replay began at %d; the purges are %v", result.From, purges)
 	}
 }
 
@@ -344,6 +371,7 @@ var changes = [planPhases]func(*scenario, *testing.T){
 		s.cleans(t, "billing", s.day(4))
 		s.movesMatching(t, question{Message: "of billing", MinOccurrence: 4}, statusResolved)
 		s.movesMatching(t, question{Environment: "canary", Release: "1.*", MinOccurrence: 3}, statusMuted)
+		s.cuts(t)
 	},
 	func(s *scenario, t *testing.T) {
 		s.removes(t, s.named(s.every(11)), s.every(11))

@@ -63,7 +63,7 @@ func TestKindsOfOpenTelemetryPython(t *testing.T) {
 		uri: func(kind string) string { return "/" + kind + "?page=2&token=[Filtered]" },
 		kinds: []kind{
 			{name: "nested", class: "__main__.OrderError", message: "order 42: no such article", chain: 2},
-			{name: "group", class: "ExceptionGroup", message: "two steps failed"},
+			{name: "group", class: "ExceptionGroup", message: "two steps failed", chain: 3},
 			{name: "context", class: "__main__.OrderError", message: "order 7: not a price", chain: 2},
 			{name: "coroutine", class: "LookupError", message: "no stock in any hall"},
 			{name: "generator", class: "KeyError", message: "'price'"},

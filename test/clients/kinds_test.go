@@ -47,6 +47,7 @@ const planted = "planted-"
 // release, the source line, and what happened before.
 func (s *service) checkKinds(t *testing.T, app failing) {
 	t.Helper()
+	defer s.pictures(t)
 	records := map[string]row{}
 	for _, r := range s.records(t) {
 		name := r.Payload.Tags["kind"]

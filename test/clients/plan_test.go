@@ -40,7 +40,8 @@ const (
 	planClients // how many there are
 )
 
-// planShares is how many of 206,000 events each client sends.
+// planShares is how many of 206,000 events each client sends. Of more events the others
+// send no more, and the native client all the rest.
 var planShares = [planClients]int{150_000, 35_000, 6000, 6000, 1000, 8000}
 
 // plan decides what is sent. Every event is a function of the plan, its client
@@ -56,9 +57,11 @@ type plan struct {
 
 func newPlan(seed uint64, base time.Time, events int) plan {
 	p := plan{seed: seed, base: base.UTC().Truncate(time.Millisecond)}
+	rest := max(0, events-planEvents)
 	for c, share := range planShares {
-		p.shares[c] = max(1, share*events/206_000/planPhases)
+		p.shares[c] = max(1, share*(events-rest)/planEvents/planPhases)
 	}
+	p.shares[byNative] += rest / planPhases
 	return p
 }
 

@@ -25,6 +25,7 @@ type process struct {
 	// document, which takes longer than thousands of them.
 	unchecked            *servicetest.Service
 	binary, engine, addr string
+	settings             []string // more flags
 	log                  *os.File
 
 	mu     sync.Mutex // held by kill and start
@@ -32,15 +33,15 @@ type process struct {
 	exited chan struct{}
 }
 
-// newProcess builds the service and starts it.
-func newProcess(t *testing.T) *process {
+// newProcess builds the service and starts it with more settings than it needs.
+func newProcess(t *testing.T, settings ...string) *process {
 	t.Helper()
 	folder := t.TempDir()
 	log, err := os.Create(filepath.Join(folder, "service.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{binary: filepath.Join(folder, "errata"), engine: testenv.EngineBinary(t), addr: freeAddress(t), log: log}
+	p := &process{binary: filepath.Join(folder, "errata"), engine: testenv.EngineBinary(t), addr: freeAddress(t), settings: settings, log: log}
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", p.binary, "../../cmd/errata")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {
@@ -78,8 +79,8 @@ func freeAddress(t *testing.T) string {
 func (p *process) start(t *testing.T) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cmd := exec.Command(p.binary, "serve", "--data", p.Data, "--listen", p.addr, "--engine-binary", p.engine, "--admin-rate-limit", "0", "--log-level", "warn",
-		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0")
+	cmd := exec.Command(p.binary, append([]string{"serve", "--data", p.Data, "--listen", p.addr, "--engine-binary", p.engine, "--admin-rate-limit", "0", "--log-level", "warn",
+		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0"}, p.settings...)...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	if err := cmd.Start(); err != nil {
 		t.Errorf("start the service: %v", err)

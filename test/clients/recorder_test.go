@@ -23,20 +23,23 @@ import (
 // every request on until the service takes it, and some of them again.
 type recorder struct {
 	t      *testing.T
+	doors  *doors // get every request once
 	target *url.URL
 	server *httptest.Server
 	client *http.Client
 
-	taken    atomic.Int64 // requests that the service took, each once
-	retried  atomic.Int64
-	resent   atomic.Int64
-	refused  atomic.Int64
-	underway sync.WaitGroup
-	over     chan struct{} // closed when the test ends
+	taken       atomic.Int64 // requests that the service took, each once
+	retried     atomic.Int64
+	resent      atomic.Int64 // resentLater of them in the next phase
+	resentLater atomic.Int64
+	refused     atomic.Int64
+	underway    sync.WaitGroup
+	over        chan struct{} // closed when the test ends
 
 	mu sync.Mutex
-	// later are requests that are sent once more in the next phase.
-	later []forwarded
+	// later are requests that are sent once more in the next phase, early the first
+	// native ones, which are not.
+	later, early []forwarded
 	// byAgent counts the requests that were taken by the first word of the client's
 	// name for itself.
 	byAgent map[string]int
@@ -49,21 +52,28 @@ type forwarded struct {
 	method, path string
 	header       http.Header
 	body         []byte
+	// first is the client's id of its first event, sequence where that is on the log.
+	first    string
+	sequence uint64
 }
+
+const nativePath = "/api/v1/events"
 
 // Of so many requests, one is sent again at once, and one in the next phase.
 const (
 	again      = 16
 	againLater = 40
+	// earlyRequests is how many native ones are kept until they are purged.
+	earlyRequests = 5
 )
 
-func newRecorder(t *testing.T, target string) *recorder {
+func newRecorder(t *testing.T, target string, doors *doors) *recorder {
 	t.Helper()
 	to, err := url.Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{t: t, target: to, client: servicetest.NewHTTP(), over: make(chan struct{}), at: map[int64]func(){}, byAgent: map[string]int{}}
+	r := &recorder{t: t, doors: doors, target: to, client: servicetest.NewHTTP(), over: make(chan struct{}), at: map[int64]func(){}, byAgent: map[string]int{}}
 	r.server = httptest.NewServer(r)
 	t.Cleanup(func() {
 		close(r.over)
@@ -110,7 +120,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the client is gone, and will send again
 	}
-	f := forwarded{req.Method, req.URL.RequestURI(), req.Header.Clone(), body}
+	f := forwarded{method: req.Method, path: req.URL.RequestURI(), header: req.Header.Clone(), body: body}
 	resp, answer := r.forward(f)
 	if resp == nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -132,9 +142,15 @@ func (r *recorder) forward(f forwarded) (*http.Response, []byte) {
 		return resp, answer
 	}
 	n := r.taken.Add(1)
+	events := r.doors.take(&f)
 	r.mu.Lock()
-	if n%againLater == 0 {
+	switch {
+	case len(events) == 0: // a client reports about itself
+	case n%againLater == 0:
+		f.first = events[0].Trail.ClientID
 		r.later = append(r.later, f)
+	case n%again > 0 && f.path == nativePath && len(r.early) < earlyRequests:
+		r.early = append(r.early, f)
 	}
 	agent, _, _ := strings.Cut(f.header.Get("User-Agent"), "/")
 	r.byAgent[agent]++
@@ -189,14 +205,19 @@ func (r *recorder) send(f forwarded) (*http.Response, []byte, error) {
 	return resp, []byte(text), err
 }
 
-// resendLater sends again what was kept for it. The service has all of it already.
-func (r *recorder) resendLater() {
+// resendLater sends again what was kept for it and is on the log at a sequence or after
+// it. The service has all of it already.
+func (r *recorder) resendLater(from uint64) {
 	r.mu.Lock()
 	list := r.later
 	r.later = nil
 	r.mu.Unlock()
 	for _, f := range list {
+		if f.sequence < from {
+			continue // a purge may have it forgotten before the service sees it again
+		}
 		r.resent.Add(1)
+		r.resentLater.Add(1)
 		r.insist(f)
 	}
 }

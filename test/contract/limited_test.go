@@ -30,6 +30,7 @@ var asks = map[string][]struct{ query, body string }{
 	"GET " + overviewPath:                                       {{"?range=24h", ""}, {"?project={slug}", ""}},
 	"GET " + errorsPath + "/{signature}":                        {{"", ""}, {"?type=database", ""}},
 	"GET " + errorsPath + "/{signature}/trend":                  {{"", ""}},
+	"GET " + errorsPath + "/{signature}/trend/releases":         {{"", ""}},
 	"GET " + errorsPath + "/{signature}/occurrences":            {{"", ""}, {"?type=database", ""}, {"?environment=quokka-land", ""}},
 	"GET " + errorsPath + "/{signature}/occurrences/{position}": {{"", ""}, {"?type=database", ""}},
 	"GET " + errorsPath + "/{signature}/facets":                 {{"", ""}, {"?type=database", ""}},

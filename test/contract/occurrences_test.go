@@ -158,10 +158,44 @@ func TestFacetsOfARecord(t *testing.T) {
 	if got, want := fmt.Sprint(facets), "{[{production 3} {staging 1}] [{shop@1.0 2} {shop@1.1 2}]}"; got != want {
 		t.Errorf("facets %s, want %s", got, want)
 	}
+	s.checkReleaseTrend(t, path)
 	if page := s.occurrences(t, path+"/occurrences?environment=staging&release=shop@1.1"); len(page.Data) != 1 || page.Data[0].Number != 2 {
 		t.Errorf("of one environment: %+v", page)
 	}
 	if page := s.occurrences(t, path+"/occurrences?release=shop@1.1&environment=prod*"); len(page.Data) != 1 || page.Data[0].Number != 4 {
 		t.Errorf("of a release: %+v", page)
 	}
+}
+
+// checkReleaseTrend compares the trend of the record by release with the plain one.
+func (s *service) checkReleaseTrend(t *testing.T, path string) {
+	t.Helper()
+	type counts struct {
+		Value  string
+		Count  int
+		Counts []int
+	}
+	var by struct {
+		Total    int
+		Counts   []int
+		Releases []counts
+		Others   counts
+		NotKept  counts `json:"not_kept"`
+	}
+	if err := json.Unmarshal([]byte(s.get(t, path+"/trend/releases?range=7d")), &by); err != nil {
+		t.Fatal(err)
+	}
+	var plain struct{ Buckets []struct{ Count int } }
+	if err := json.Unmarshal([]byte(s.get(t, path+"/trend?range=7d")), &plain); err != nil {
+		t.Fatal(err)
+	}
+	for i, bucket := range plain.Buckets {
+		if by.Counts[i] != bucket.Count || by.Releases[0].Counts[i]+by.Releases[1].Counts[i] != bucket.Count {
+			t.Errorf("step %d: %+v, want %d", i, by, bucket.Count)
+		}
+	}
+	if by.Total != 4 || len(by.Releases) != 2 || by.Releases[0].Value != "shop@1.0" || by.Releases[0].Count != 2 || by.Others.Count+by.NotKept.Count != 0 {
+		t.Errorf("by release: %+v", by)
+	}
+	s.refused(t, request{method: http.MethodGet, path: path + "/trend/releases?range=soon"}, http.StatusUnprocessableEntity, "invalid_range", "soon")
 }

@@ -251,12 +251,35 @@ await run({
     check((await page.locator('.code, .variables, .before').count()) === 0, 'there are source lines, variables or breadcrumbs');
     check(!text.includes('u-1') && text.includes('119.9'), `the user, or no extra: ${text}`);
   },
+  'the chart by release, and one release alone': async (open) => {
+    const { page, problems } = await open();
+    await opened(page);
+    const chart = page.getByRole('region', { name: 'Trend' });
+    const says = (words) => until(words, async () => (await chart.getByRole('img').getAttribute('aria-label')).includes(words));
+    await says(`Seen ${total} times`);
+    check((await chart.locator('.trend-legend').count()) === 0, 'a legend without releases');
+    await chart.getByRole('button', { name: 'By release' }).click();
+    await says('shop@1.4.1: 20, shop@1.4.2: 12');
+    check((await chart.locator('.trend-legend').innerText()).replace(/\s+/g, ' ').trim() === 'shop@1.4.1 20× shop@1.4.2 12×', `the legend is ${await chart.locator('.trend-legend').innerText()}`);
+    const release = chart.getByRole('button', { name: /^shop@1.4.2/ });
+    await release.click();
+    await says('Seen 12 times');
+    check((await release.getAttribute('aria-pressed')) === 'true', 'the release is not pressed');
+    await release.click();
+    await says(`Seen ${total} times`);
+    await page.reload();
+    await says('shop@1.4.2: 12');
+    check(problems.length === 0, problems.join());
+  },
   'wide, on a phone, in the dark: axe finds nothing, and nothing sticks out': async (open) => {
     for (const [rules, options] of [[all, { viewport: { width: 1920, height: 1000 } }], [all, { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true }], [layout, { viewport: { width: 320, height: 900 } }]]) {
       const { page, context, problems } = await open({ ...options, reducedMotion: 'reduce' });
       await opened(page);
       await clean(page, 'a record', rules);
       await page.getByRole('button', { name: 'Unfold all' }).click();
+      await page.getByRole('button', { name: 'By release' }).click();
+      await page.locator('.trend-legend').waitFor();
+      if (process.env.ERRATA_PICTURES) await page.locator('.trend').screenshot({ path: `${process.env.ERRATA_PICTURES}/trend-${options.viewport.width}.png` });
       await page.getByRole('button', { name: 'All occurrences' }).click();
       await list(page).first().waitFor();
       await page.locator('.occurrence-filter > summary').click();

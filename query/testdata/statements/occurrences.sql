@@ -143,3 +143,35 @@ LIMIT {values:UInt64} BY substringIndex(tag, '\t', 1)
 -- id = 8192
 -- users = 10
 -- values = 10
+-- a trend by release
+SELECT least(place, {releases:UInt64} + 1) AS slot, any(release) AS name, bucket, sum(events) AS seen, max(place) AS last_place
+FROM
+(
+    SELECT release, bucket, events, dense_rank() OVER (ORDER BY of_release DESC, release ASC) AS place
+    FROM
+    (
+        SELECT release, bucket, events, sum(events) OVER (PARTITION BY release) AS of_release
+        FROM
+        (
+            SELECT release, intDiv(toUnixTimestamp64Milli(time) - 1000 * {from:Int64}, 1000 * {step:Int64}) AS bucket, count() AS events
+            FROM occurrences
+            WHERE book = {book:String}
+                AND signature = toFixedString(unhex({signature:String}), 16)
+                AND id = {id:UInt64}
+                AND number <= {count:UInt64}
+                AND time >= fromUnixTimestamp64Milli(1000 * {from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli(1000 * {to:Int64}, 'UTC')
+            GROUP BY release, bucket
+        )
+    )
+)
+GROUP BY slot, bucket
+ORDER BY slot, bucket
+-- SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 1, use_skip_indexes = 0
+-- book = "database"
+-- signature = "010000000000000000000000000000ff"
+-- id = 8192
+-- count = 118
+-- releases = 5
+-- from = 1792713600
+-- to = 1795305600
+-- step = 86400

@@ -1,6 +1,6 @@
 // The routes of the records.
 import { call, newOnce } from './client';
-import type { Detail, PageMeta, Row, SparkRange, Status, Trend, Trends, Book } from './types';
+import type { Detail, PageMeta, ReleaseTrend, Row, SparkRange, Status, Trend, Trends, Book } from './types';
 import { keyOf } from '../lib/live';
 
 const errors = '/tools/logs/errors';
@@ -21,6 +21,10 @@ export async function getError(ref: RecordRef, signal?: AbortSignal): Promise<De
 
 export async function getTrend(ref: RecordRef, range: string, signal?: AbortSignal): Promise<Trend> {
   return (await call<Trend>('GET', `${errors}/${ref.signature}/trend`, { query: { type: ref.type, range }, signal })).data;
+}
+
+export async function getReleaseTrend(ref: RecordRef, range: string, signal?: AbortSignal): Promise<ReleaseTrend> {
+  return (await call<ReleaseTrend>('GET', `${errors}/${ref.signature}/trend/releases`, { query: { type: ref.type, range }, signal })).data;
 }
 
 /** The trends of at most 100 records in one call. */

@@ -146,6 +146,22 @@ export interface Trend {
   buckets: { time: string; count: number }[];
 }
 
+/** One number for each step, and their sum. */
+export interface StepCounts {
+  count: number;
+  counts: number[];
+}
+
+/** In each step the parts add up to counts. */
+export interface ReleaseTrend extends Omit<Trend, 'buckets'> {
+  counts: number[];
+  /** The most events first; an empty value is no release. */
+  releases: (StepCounts & { value: string })[];
+  others: StepCounts & { releases: number };
+  /** Events whose release is not known any more. */
+  not_kept: StepCounts;
+}
+
 export type SparkRange = '24h' | '14d';
 
 export interface Trends {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { getError, type RecordRef } from '../../api/errors';
 import { getFacets, type Facets } from '../../api/occurrences';
 import type { Detail, Payload, Row, Status } from '../../api/types';
-import { toCurl, toJSON, toMarkdown } from '../../lib/export';
+import { place, toCurl, toJSON, toMarkdown } from '../../lib/export';
 import { noRecord, recordParams } from '../../lib/filters';
 import { keyOf, withNumbersOf } from '../../lib/live';
 import { scopeOf } from '../../lib/occurrence';
@@ -103,6 +103,7 @@ function Body({ record, shown, within }: { record: Detail; shown: Shown; within:
       <div class="record-event">
         <Numbers record={record} facets={spread} within={within} />
         <div class="record-message"><Long text={message || 'no message'} limit={4000} /></div>
+        {record.file ? <p class="record-place"><span class="offscreen">Where: </span><Safe text={place(record.file, record.line)} /></p> : null}
         {shown.error ? <Failure error={shown.error} retry={shown.reload} /> : one === undefined ? <Loading what="Loading the occurrence" /> : (
           <>
             <Strip record={record} shown={shown} told={told} first={first} />
@@ -119,7 +120,7 @@ function Body({ record, shown, within }: { record: Detail; shown: Shown; within:
         </p>
       </div>
       <div class="record-all">
-        <TrendChart of={record} count={record.count} />
+        <TrendChart of={record} count={record.count} releases={spread?.releases.length ?? record.releases.length} />
         <Sums record={record} />
         {spread ? <><Releases list={spread.releases} /><FacetBars facets={spread} /></> : null}
         <OccurrenceList of={record} at={String(one?.position ?? '')} facets={spread} />
@@ -200,6 +201,7 @@ function Numbers({ record, facets, within }: { record: Detail; facets: Facets | 
       <Fact name="Seen"><b class="num">{fullCount(record.count)}×</b></Fact>
       {within === undefined ? null : <Fact name="Within the filter"><b class="num">{fullCount(within)}×</b></Fact>}
       {users > 0 ? <Fact name="Users"><b class="num">{fullCount(users)}</b></Fact> : null}
+      {(projects.value?.length ?? 0) > 1 ? <Fact name="Project"><Safe text={projectName(projects.value ?? [], record)} /></Fact> : null}
       <Fact name="First"><Time iso={record.first_seen} sentence /></Fact>
       <Fact name="Last"><Time iso={record.last_seen} sentence /></Fact>
       <SinceMark facets={facets} regressed={record.regressed && record.status === 'open'} />

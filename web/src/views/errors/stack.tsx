@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Frame, Payload } from '../../api/types';
 import { place, stackText } from '../../lib/export';
 import { causes, context, firstFrame, runs, thrown, variables, type Cause, type Run } from '../../lib/stack';
-import { plural } from '../../lib/text';
+import { plural, visible } from '../../lib/text';
 import { Button, CopyButton } from '../../ui/button';
 import { Safe } from '../../ui/text';
 import { Long } from '../../ui/tree';
@@ -92,11 +92,13 @@ function OneFrame({ frame, open }: { frame: Frame; open: boolean }) {
 }
 
 function Line({ frame }: { frame: Frame }) {
-  const name = [frame.module, frame.function].filter(Boolean).join('.');
+  const whole = [frame.module, frame.function].filter(Boolean).join('.');
+  // A package of Go has the path of its repository in front, which the place tells too.
+  const name = [frame.module?.split('/').pop(), frame.function].filter(Boolean).join('.');
   const args = Array.isArray(frame.args) ? frame.args.join(', ') : '';
   return (
     <span class="frame">
-      {name ? <span class="frame-name"><Safe text={name} />{args || frame.args ? <span class="args">(<Safe text={args} />)</span> : null}</span> : null}
+      {name ? <span class="frame-name" title={name === whole ? undefined : visible(whole)}><Safe text={name} />{args || frame.args ? <span class="args">(<Safe text={args} />)</span> : null}</span> : null}
       <Safe class="frame-place" text={place(frame.file, frame.line, frame.column) || (name ? '' : 'unknown')} />
     </span>
   );

@@ -3,9 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import type { OneOccurrence } from '../../api/occurrences';
 import type { Detail, Payload } from '../../api/types';
-import { place } from '../../lib/export';
 import { fullCount } from '../../lib/text';
-import { thrown } from '../../lib/stack';
 import { exact } from '../../lib/time';
 import { Button } from '../../ui/button';
 import { Note } from '../../ui/state';
@@ -14,7 +12,6 @@ import { show, showNext, toList, type Shown } from './shown';
 
 /**
  * told is its payload, null when it is not kept; first says that it is the first one, to which the record's request belongs.
- * The place is left out where the stack below shows it.
  */
 export function Strip({ record, shown, told, first }: { record: Detail; shown: Shown; told: Payload | null | undefined; first: boolean }) {
   const one = shown.data ?? null;
@@ -30,7 +27,6 @@ export function Strip({ record, shown, told, first }: { record: Detail; shown: S
         {one?.server ? <Fact name="Server"><Safe text={one.server} /></Fact> : null}
         {request ? <Fact name="Request"><Safe text={request} /></Fact> : one?.transaction ? <Fact name="Transaction"><Safe text={one.transaction} /></Fact> : null}
         {told?.handled === false ? <Fact name="Handled">no</Fact> : null}
-        {record.file && !hasFrames(told ?? {}) ? <Fact name="Where"><Safe class="mono" text={place(record.file, record.line)} /></Fact> : null}
       </dl>
       {one ? null : <NoneKept shown={shown} />}
     </section>
@@ -79,9 +75,4 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 /** A time in both forms, because a touch screen has no hover. */
 export function Moment({ iso }: { iso: string }) {
   return <><Time iso={iso} sentence /> <span class="dim num">{exact(iso).replace(/\.\d+/, '')}</span></>;
-}
-
-/** Whether the stack shows the place of the error. */
-function hasFrames(p: Payload): boolean {
-  return thrown(p.exceptions).some((e) => Array.isArray(e.frames) && e.frames.length > 0);
 }
